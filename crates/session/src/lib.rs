@@ -1,0 +1,24 @@
+//! rove's client and server as state machines, sans I/O.
+//!
+//! [`Client`] is everything between the user's keys and screen and the network; [`Server`] everything
+//! between the network and the host's pty. The program `rove` pumps bytes between these and the
+//! machine; simulations pump them through virtual links.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod echo;
+mod escape;
+mod exit_status;
+mod host_screen;
+mod keys;
+mod message;
+mod notice;
+mod server;
+mod user_stream;
+
+pub use client::{Client, ClientConfig, ClientEvent, ClientOutcome};
+pub use exit_status::ExitStatus;
+pub use host_screen::HostScreen;
+pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
+pub use user_stream::{UserEvent, UserStream};

@@ -1,0 +1,65 @@
+//! The handshake that two roves recognise each other by, unseen by stock peers.
+//!
+//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint),
+//! then whatever a later version adds. An end puts it into every instruction until the peer has
+//! acknowledged one. As every instruction up to then carried it, a peer that acknowledges a state and
+//! has sent no hello is stock.
+
+/// What an end understands beyond the stock protocol: one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Capabilities(u64);
+
+impl Capabilities {
+    /// The stock protocol, nothing more.
+    pub const NONE: Self = Self(0);
+    /// The remote command's exit status travels with the screen.
+    pub const EXIT_STATUS: Self = Self(1);
+
+    /// Creates a set from its bits.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// Returns the bits.
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// Returns whether every capability in `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns what both sets hold.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Returns what either set holds.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// An end's hello.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The version of the extensions spoken.
+    pub version: u64,
+    /// What the end understands.
+    pub capabilities: Capabilities,
+}
+
+/// What is known of the far end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Peer {
+    /// Nothing yet: only the stock protocol may be used.
+    #[default]
+    Unknown,
+    /// It acknowledged our hello and sent none.
+    Stock,
+    /// It is a rove with this hello.
+    Rove(Hello),
+}

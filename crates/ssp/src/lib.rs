@@ -1,0 +1,41 @@
+//! The State Synchronization Protocol, sans I/O, over any [`Object`].
+//!
+//! Two ends keep a copy of each other's object up to date over unreliable datagrams. This crate
+//! holds the protocol from the sealed datagram up to the state lists; it reads no clock, opens no
+//! socket and draws no randomness. What is synchronised is the caller's: implement [`Object`].
+//!
+//! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains
+//! [`Transport::poll_transmit`] and [`Transport::poll_event`], and sleeps until
+//! [`Transport::poll_timeout`].
+
+#![forbid(unsafe_code)]
+
+mod assembler;
+mod compress;
+mod config;
+mod connection;
+mod crypto;
+mod datagram;
+mod error;
+mod fragment;
+mod hello;
+mod hop;
+mod instruction;
+mod key;
+mod num;
+mod object;
+mod ocb;
+mod receiver;
+mod rtt;
+mod sender;
+mod transport;
+pub mod wire;
+
+pub use config::{Config, ReferencePolicy};
+pub use datagram::{Direction, Ecn};
+pub use error::{ReceiveError, SendError};
+pub use hello::{Capabilities, Hello, Peer};
+pub use key::{Key, KeyError};
+pub use num::StateNum;
+pub use object::{ApplyError, Object};
+pub use transport::{Closed, Event, Role, Transmit, Transport};

@@ -1,0 +1,52 @@
+//! Numbers of states and of datagrams.
+
+use core::fmt;
+
+/// The number of a state: 0 is the agreed initial one, [`StateNum::SHUTDOWN`] the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateNum(u64);
+
+impl StateNum {
+    /// The agreed initial state.
+    pub const INITIAL: Self = Self(0);
+    /// The number every state carries once its end shuts down.
+    pub const SHUTDOWN: Self = Self(u64::MAX);
+
+    /// Creates a state number.
+    pub const fn new(num: u64) -> Self {
+        Self(num)
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the number after this one; [`StateNum::SHUTDOWN`] stays where it is.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for StateNum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::SHUTDOWN { f.write_str("shutdown") } else { write!(f, "{}", self.0) }
+    }
+}
+
+/// The number of a datagram within one direction: 63 bits travel in its nonce.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SeqNum(u64);
+
+impl SeqNum {
+    /// Creates a sequence number from its low 63 bits.
+    pub const fn new(num: u64) -> Self {
+        Self(num & (u64::MAX >> 1))
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,61 @@
+//! What the protocol synchronises.
+
+use rove_units::Bytes;
+
+use crate::hello::Capabilities;
+
+/// A diff that cannot be applied: malformed, over a limit, or against the object's rules.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the diff cannot be applied: {reason}")]
+pub struct ApplyError {
+    /// What is wrong with it, without its contents.
+    pub reason: String,
+}
+
+/// A state that one end owns and the other end keeps a copy of.
+///
+/// The laws, each a property in the implementor's tests:
+/// `apply(diff_from(base), base) == self`, and the diff of equal states is empty.
+/// Clones are taken once per frame and kept in lists, so they should share structure.
+pub trait Object: Clone {
+    /// Returns the bytes that turn `base` into `self`; empty when there is nothing to say.
+    ///
+    /// `peer` holds what the receiver has shown to understand beyond the stock protocol.
+    fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8>;
+
+    /// Applies a diff that was made from a state equal to `self`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ApplyError`] for a diff that breaks a rule; `self` is then discarded by the caller.
+    fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError>;
+
+    /// Returns whether the two states have the same contents.
+    fn same_as(&self, other: &Self) -> bool;
+
+    /// Returns whether `self` may become the newest state after `newest`.
+    ///
+    /// A user stream answers no when it does not begin with what was already delivered.
+    fn follows(&self, newest: &Self) -> bool {
+        let _ = newest;
+        true
+    }
+
+    /// Forgets contents that both ends are known to hold: everything `known` ends with.
+    ///
+    /// Must not change what `diff_from` and `same_as` say between states that still are in use.
+    fn drop_prefix(&mut self, known: &Self) {
+        let _ = known;
+    }
+
+    /// Returns the memory this copy needs beyond what it shares with `neighbour`, the entry before it
+    /// in a state list (`None`: all of it). An estimate that never runs low; it feeds the byte limits.
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
+
+    /// Returns a state about half way from `base` to `self`, for when the diff is too large to send
+    /// at once; `None` when the object cannot be divided further.
+    fn midpoint(&self, base: &Self) -> Option<Self> {
+        let _ = base;
+        None
+    }
+}

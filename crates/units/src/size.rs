@@ -1,0 +1,232 @@
+//! Numbers of bytes and bits per second.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+use core::str::FromStr;
+
+use crate::time::Duration;
+
+/// A text that does not read as the quantity it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseUnitError {
+    /// The text as it was given.
+    pub text: String,
+    /// What it should have been, with an example.
+    pub wanted: &'static str,
+}
+
+impl fmt::Display for ParseUnitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is not {}", self.text, self.wanted)
+    }
+}
+
+impl core::error::Error for ParseUnitError {}
+
+/// A number of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Self = Self(0);
+    /// More bytes than anything holds: no limit.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// Creates a number of bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// Creates a number of KiB (1024 bytes).
+    pub const fn kib(kib: u64) -> Self {
+        Self(kib * 1024)
+    }
+
+    /// Creates a number of MiB (1024 * 1024 bytes).
+    pub const fn mib(mib: u64) -> Self {
+        Self(mib * 1024 * 1024)
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl From<usize> for Bytes {
+    fn from(bytes: usize) -> Self {
+        Self(u64::try_from(bytes).unwrap_or(u64::MAX))
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Bytes {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Bytes {
+    type Output = Self;
+
+    /// Returns the difference, or zero where it would be negative.
+    fn sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl SubAssign for Bytes {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl Sum for Bytes {
+    fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
+        items.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.0)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseUnitError;
+
+    /// Reads `1500`, `64k`, `1M` or `1MiB`; the prefixes count in 1024s.
+    fn from_str(text: &str) -> Result<Self, ParseUnitError> {
+        let error =
+            || ParseUnitError { text: text.to_owned(), wanted: "a size such as 64k, 1M or 1500" };
+        let bare = text.trim().trim_end_matches(['b', 'B']).trim_end_matches('i');
+        let (number, scale) = split_prefix(bare, 1024);
+        let count: u64 = number.trim_end().parse().map_err(|_| error())?;
+        count.checked_mul(scale).map(Self).ok_or_else(error)
+    }
+}
+
+/// A rate in bits per second, above zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BitRate(core::num::NonZeroU64);
+
+impl BitRate {
+    /// Creates a rate of `bits` per second, or `None` for zero.
+    pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
+        match core::num::NonZeroU64::new(bits) {
+            Some(bits) => Some(Self(bits)),
+            None => None,
+        }
+    }
+
+    /// Returns the bits per second.
+    pub const fn bits_per_second(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Returns how long `size` occupies the link, rounded up to a nanosecond.
+    pub fn transmission_time(self, size: Bytes) -> Duration {
+        let nanos = (u128::from(size.get()) * 8 * 1_000_000_000).div_ceil(u128::from(self.0.get()));
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bits = self.0.get();
+        for (scale, unit) in [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s")] {
+            if bits.is_multiple_of(scale) {
+                return write!(f, "{} {unit}", bits / scale);
+            }
+        }
+        write!(f, "{bits} bit/s")
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = ParseUnitError;
+
+    /// Reads `64000`, `64k`, `1.5M`, `1Mbit`, `1Mbit/s` or `10G`; the prefixes count in 1000s.
+    fn from_str(text: &str) -> Result<Self, ParseUnitError> {
+        let error = || ParseUnitError {
+            text: text.to_owned(),
+            wanted: "a rate above zero such as 64k, 1Mbit or 1.5M (bits per second)",
+        };
+        let trimmed = text.trim();
+        let bare = ["bit/s", "bps", "bit"]
+            .iter()
+            .find_map(|unit| trimmed.strip_suffix(unit))
+            .unwrap_or(trimmed)
+            .trim_end();
+        let (number, scale) = split_prefix(bare, 1000);
+        let value: f64 = number.trim_end().parse().map_err(|_| error())?;
+        #[expect(clippy::cast_precision_loss, reason = "scale is at most 10^9")]
+        let bits = (value * scale as f64).round();
+        if !(1.0..=1e18).contains(&bits) {
+            return Err(error());
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "held within 1 and 10^18 just above"
+        )]
+        let bits = bits as u64;
+        Self::from_bits_per_second(bits).ok_or_else(error)
+    }
+}
+
+/// Splits a trailing `k`, `M` or `G` off, and returns what it multiplies by.
+fn split_prefix(text: &str, base: u64) -> (&str, u64) {
+    for (letters, power) in [(['k', 'K'], 1), (['m', 'M'], 2), (['g', 'G'], 3)] {
+        if let Some(number) = text.strip_suffix(letters) {
+            return (number, base.pow(power));
+        }
+    }
+    (text, 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_as_people_write_them() {
+        for (text, bytes) in [("1500", 1500), ("64k", 65_536), ("1M", 1 << 20), ("1MiB", 1 << 20)] {
+            assert_eq!(text.parse(), Ok(Bytes::new(bytes)), "{text}");
+        }
+        for text in ["", "k", "-1", "1.5k", "99999999999G"] {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_read_as_people_write_them() {
+        for (text, bits) in
+            [("64000", 64_000), ("64k", 64_000), ("1.5M", 1_500_000), ("1Mbit/s", 1_000_000)]
+        {
+            let rate: BitRate = text.parse().expect(text);
+            assert_eq!(rate.bits_per_second(), bits, "{text}");
+        }
+        for text in ["", "0", "-1k", "nan", "inf", "fast"] {
+            assert!(text.parse::<BitRate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn transmission_time_rounds_up() {
+        let rate = BitRate::from_bits_per_second(3).expect("three is above zero");
+        assert_eq!(rate.transmission_time(Bytes::new(1)), Duration::from_nanos(2_666_666_667));
+        assert_eq!(rate.transmission_time(Bytes::ZERO), Duration::ZERO);
+        assert!(rate.transmission_time(Bytes::MAX) > Duration::from_secs(1));
+    }
+}

@@ -1,0 +1,149 @@
+//! Points in time, counted in nanoseconds from the start of a run.
+
+use core::fmt;
+use core::ops::{Add, AddAssign, Sub};
+
+pub use core::time::Duration;
+
+use crate::size::ParseUnitError;
+
+/// A point in time: nanoseconds since the run began.
+///
+/// It has no `now()`. A driver reads its clock once per turn of its loop and passes the value to
+/// the cores; a simulator passes virtual time. Range: 584 years from the run's start; sums past
+/// the end stay at [`Instant::FAR_FUTURE`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(u64);
+
+impl Instant {
+    /// The start of the run.
+    pub const ZERO: Self = Self(0);
+    /// The last representable instant: a deadline that never comes.
+    pub const FAR_FUTURE: Self = Self(u64::MAX);
+
+    /// Creates the instant `nanos` nanoseconds after the run's start.
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Creates the instant `millis` milliseconds after the run's start.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// Returns the nanoseconds since the run's start.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the whole milliseconds since the run's start, rounded down.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+
+    /// Returns the time from `earlier` to `self`, or zero when `earlier` is the later one.
+    pub const fn saturating_since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Returns the time from `earlier` to `self`, or `None` when `earlier` is the later one.
+    pub const fn checked_since(self, earlier: Self) -> Option<Duration> {
+        match self.0.checked_sub(earlier.0) {
+            Some(nanos) => Some(Duration::from_nanos(nanos)),
+            None => None,
+        }
+    }
+}
+
+/// Returns `duration` in nanoseconds, held within what an [`Instant`] can count.
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Add<Duration> for Instant {
+    type Output = Self;
+
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(nanos(duration)))
+    }
+}
+
+impl AddAssign<Duration> for Instant {
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+impl Sub<Duration> for Instant {
+    type Output = Self;
+
+    /// Returns the earlier instant, or [`Instant::ZERO`] where that would lie before the run.
+    fn sub(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(nanos(duration)))
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:06} s", self.0 / 1_000_000_000, self.0 / 1_000 % 1_000_000)
+    }
+}
+
+/// Reads a duration as people write it: `500ms`, `1.5s`, `20us`, `3m`, or a bare number of
+/// milliseconds.
+///
+/// # Errors
+///
+/// Returns [`ParseUnitError`] for anything else, for negative and for non-finite numbers.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseUnitError> {
+    const UNITS: [(&str, f64); 7] = [
+        ("ns", 1e-9),
+        ("us", 1e-6),
+        ("µs", 1e-6),
+        ("ms", 1e-3),
+        ("min", 60.0),
+        ("m", 60.0),
+        ("s", 1.0),
+    ];
+    let error = || ParseUnitError { text: text.to_owned(), wanted: "a time such as 500ms or 1.5s" };
+    let trimmed = text.trim();
+    let (number, scale) = UNITS
+        .iter()
+        .find_map(|(unit, scale)| trimmed.strip_suffix(unit).map(|number| (number, *scale)))
+        .unwrap_or((trimmed, 1e-3));
+    let value: f64 = number.trim_end().parse().map_err(|_| error())?;
+    Duration::try_from_secs_f64(value * scale).map_err(|_| error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_differences_saturate() {
+        assert_eq!(Instant::from_millis(3) - Duration::from_millis(5), Instant::ZERO);
+        assert_eq!(Instant::FAR_FUTURE + Duration::from_secs(1), Instant::FAR_FUTURE);
+        assert_eq!(Instant::ZERO + Duration::MAX, Instant::FAR_FUTURE);
+        assert_eq!(Instant::ZERO.checked_since(Instant::from_nanos(1)), None);
+        assert_eq!(Instant::ZERO.saturating_since(Instant::from_nanos(1)), Duration::ZERO);
+    }
+
+    #[test]
+    fn durations_read_as_people_write_them() {
+        for (text, micros) in [
+            ("500ms", 500_000),
+            ("1.5s", 1_500_000),
+            ("20us", 20),
+            ("20 µs", 20),
+            ("3m", 180_000_000),
+            ("2min", 120_000_000),
+            ("40", 40_000),
+            ("0", 0),
+        ] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_micros(micros)), "{text}");
+        }
+        for text in ["", "ms", "-1s", "inf", "nan", "1e300s", "5 parsecs"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}
