@@ -68,7 +68,6 @@ impl Draw {
     }
 
     /// Returns a uniform number below `bound`, or zero for a bound of zero.
-    #[expect(clippy::cast_possible_truncation, reason = "the high half of a 64-by-64-bit product")]
     pub const fn below(self, bound: u64) -> u64 {
         ((self.0 as u128 * bound as u128) >> 64) as u64
     }

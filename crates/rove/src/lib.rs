@@ -1,0 +1,13 @@
+//! The program rove as a library: what moves bytes between the session machines and this computer.
+//!
+//! [`client`] and [`server`] are two pumps, one loop each: inputs, session machine, outputs.
+//! They stand on [`event_loop`] (waiting), [`socket`] (datagrams), [`pty`] (the host's programs),
+//! [`tty`] (the user's terminal) and [`clock`] (the only clock). [`demo`] runs both on one computer.
+
+pub mod client;
+pub mod demo;
+mod program;
+pub mod server;
+pub mod socket;
+
+pub use program::ProgramName;
