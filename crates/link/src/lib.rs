@@ -9,4 +9,4 @@ mod link;
 pub mod net;
 mod queue;
 
-pub use link::{Link, LinkConfig};
+pub use link::{Link, LinkConfig, LinkStats};

@@ -1,19 +1,30 @@
 //! A virtual network: one clock, two ends, a link each way. Time jumps from event to event.
+//!
+//! The left end, by custom the client, may move to other addresses and may be stopped as a process is;
+//! what the right end still sends to an address the left one has given up is lost.
 
-use core::net::SocketAddr;
+use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::collections::VecDeque;
 
-use rove_units::{Duration, Instant, Seed};
+use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::link::LinkConfig;
+use crate::link::{Link, LinkConfig};
 
-/// A datagram on its way: payload and the source address its receiver will see.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Whom it seems to come from.
-    pub source: SocketAddr,
-    /// The UDP payload.
-    pub payload: Vec<u8>,
-}
+/// The left end's first address (a documentation network, RFC 5737).
+pub const LEFT_ADDRESS: SocketAddr =
+    SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 50_000));
+
+/// The right end's address.
+pub const RIGHT_ADDRESS: SocketAddr =
+    SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 60_001));
+
+/// What a stopped end's socket buffer holds before it drops datagrams.
+/// Source: Linux's default `net.core.rmem_default`, socket(7).
+const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
+
+/// How often an end may ask to be woken at one instant before the run is called stuck.
+/// Chosen: far above the packets any end sends at one instant.
+const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
 /// One end of the network: any sans-I/O machine.
 pub trait End {
@@ -21,8 +32,8 @@ pub trait End {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]);
     /// Does what is due.
     fn handle_timeout(&mut self, now: Instant);
-    /// Returns the next datagram to send.
-    fn poll_transmit(&mut self, now: Instant) -> Option<Vec<u8>>;
+    /// Returns the next datagram to send, and where to.
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)>;
     /// Returns when to call [`End::handle_timeout`] next.
     fn poll_timeout(&self) -> Option<Instant>;
 }
@@ -34,41 +45,298 @@ pub struct Net<A, B> {
     pub left: A,
     /// The end on the right, by custom the server.
     pub right: B,
+    /// Left to right.
+    pub uplink: Link<Packet>,
+    /// Right to left.
+    pub downlink: Link<Packet>,
+    now: Instant,
+    left_address: SocketAddr,
+    left_socket: Socket,
+    right_socket: Socket,
+}
+
+/// A datagram on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Whom it seems to come from.
+    pub source: SocketAddr,
+    /// Whom it is for.
+    pub destination: SocketAddr,
+    /// The UDP payload.
+    pub payload: Vec<u8>,
+}
+
+impl AsRef<[u8]> for Packet {
+    fn as_ref(&self) -> &[u8] {
+        &self.payload
+    }
+}
+
+/// What arrived at an end that is stopped.
+#[derive(Debug, Default)]
+struct Socket {
+    stopped: bool,
+    waiting: VecDeque<Packet>,
+    waiting_bytes: Bytes,
 }
 
 impl<A: End, B: End> Net<A, B> {
-    /// Joins two ends. `uplink` carries left to right.
+    /// Joins two ends at time zero. `uplink` carries left to right.
     pub fn new(left: A, right: B, uplink: LinkConfig, downlink: LinkConfig, seed: Seed) -> Self {
-        let _ = (uplink, downlink, seed);
-        Self { left, right }
+        Self {
+            left,
+            right,
+            uplink: Link::new(uplink, seed.stream("uplink")),
+            downlink: Link::new(downlink, seed.stream("downlink")),
+            now: Instant::ZERO,
+            left_address: LEFT_ADDRESS,
+            left_socket: Socket::default(),
+            right_socket: Socket::default(),
+        }
     }
 
     /// Returns the virtual time.
-    pub fn now(&self) -> Instant {
-        todo!()
+    pub const fn now(&self) -> Instant {
+        self.now
     }
 
     /// Runs for `span` of virtual time.
     pub fn run_for(&mut self, span: Duration) {
-        let _ = span;
-        todo!()
+        self.run_until(span, |_, _| false);
     }
 
     /// Runs until `done` holds after some event, or until `limit` has passed; returns whether it held.
-    pub fn run_until(&mut self, limit: Duration, done: impl FnMut(&A, &B) -> bool) -> bool {
-        let _ = (limit, done);
-        todo!()
+    ///
+    /// # Panics
+    ///
+    /// Panics when an end keeps asking to be woken without time moving on.
+    pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&A, &B) -> bool) -> bool {
+        let deadline = self.now + limit;
+        let mut turns = 0;
+        loop {
+            self.turn();
+            if done(&self.left, &self.right) {
+                return true;
+            }
+            let Some(next) = self.next_event().filter(|next| *next <= deadline) else {
+                self.now = deadline;
+                return false;
+            };
+            turns = if next > self.now { 0 } else { turns + 1 };
+            assert!(turns < TURNS_PER_INSTANT_MAX, "an end spins at {}", self.now);
+            self.now = self.now.max(next);
+        }
     }
 
     /// Changes both directions of the path for packets that enter from now on.
     pub fn reconfigure(&mut self, uplink: LinkConfig, downlink: LinkConfig) {
-        let _ = (uplink, downlink);
-        todo!()
+        self.uplink.reconfigure(uplink);
+        self.downlink.reconfigure(downlink);
     }
 
-    /// Gives the left end a new address as seen from the right: it has roamed.
+    /// Gives the left end a new address: it has roamed. What is on its way to the old one is lost.
     pub fn move_left(&mut self, address: SocketAddr) {
-        let _ = address;
-        todo!()
+        self.left_address = address;
+    }
+
+    /// Stops or continues the left end, as signals stop a process: datagrams wait in its socket.
+    pub fn stop_left(&mut self, stopped: bool) {
+        self.left_socket.stopped = stopped;
+    }
+
+    /// Stops or continues the right end.
+    pub fn stop_right(&mut self, stopped: bool) {
+        self.right_socket.stopped = stopped;
+    }
+
+    /// Lets both ends take what has arrived, do what is due and send.
+    fn turn(&mut self) {
+        let now = self.now;
+        while let Some(packet) = self.uplink.poll_packet(now) {
+            if packet.destination == RIGHT_ADDRESS {
+                self.right_socket.deliver(packet);
+            }
+        }
+        while let Some(packet) = self.downlink.poll_packet(now) {
+            if packet.destination == self.left_address {
+                self.left_socket.deliver(packet);
+            }
+        }
+        run_end(now, &mut self.left, &mut self.left_socket, self.left_address, &mut self.uplink);
+        run_end(now, &mut self.right, &mut self.right_socket, RIGHT_ADDRESS, &mut self.downlink);
+    }
+
+    fn next_event(&self) -> Option<Instant> {
+        let left = (!self.left_socket.stopped).then(|| self.left.poll_timeout()).flatten();
+        let right = (!self.right_socket.stopped).then(|| self.right.poll_timeout()).flatten();
+        [left, right, self.uplink.poll_timeout(), self.downlink.poll_timeout()]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
+
+impl Socket {
+    fn deliver(&mut self, packet: Packet) {
+        let size = Bytes::from(packet.payload.len());
+        if self.stopped && self.waiting_bytes + size > SOCKET_BUFFER_MAX {
+            return;
+        }
+        self.waiting_bytes += size;
+        self.waiting.push_back(packet);
+    }
+}
+
+fn run_end(
+    now: Instant,
+    end: &mut impl End,
+    socket: &mut Socket,
+    address: SocketAddr,
+    out: &mut Link<Packet>,
+) {
+    if socket.stopped {
+        return;
+    }
+    // Sending between arrivals is what a driver does that takes one datagram per turn of its loop.
+    while let Some(packet) = socket.waiting.pop_front() {
+        end.handle_datagram(now, packet.source, &packet.payload);
+        transmit(now, end, address, out);
+    }
+    socket.waiting_bytes = Bytes::ZERO;
+    if end.poll_timeout().is_some_and(|due| due <= now) {
+        end.handle_timeout(now);
+    }
+    transmit(now, end, address, out);
+}
+
+fn transmit(now: Instant, end: &mut impl End, source: SocketAddr, out: &mut Link<Packet>) {
+    while let Some((destination, payload)) = end.poll_transmit(now) {
+        out.handle_packet(now, Packet { source, destination, payload });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends a number every 10 ms and answers each number it gets with its double.
+    #[derive(Debug, Default)]
+    struct Echo {
+        next: Option<Instant>,
+        count: u8,
+        outbox: VecDeque<(SocketAddr, Vec<u8>)>,
+        heard: Vec<(Instant, SocketAddr, u8)>,
+    }
+
+    impl End for Echo {
+        fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+            self.heard.push((now, source, payload[0]));
+            if self.next.is_none() {
+                self.outbox.push_back((source, vec![payload[0] * 2]));
+            }
+        }
+
+        fn handle_timeout(&mut self, now: Instant) {
+            if self.next.is_some_and(|next| next <= now) {
+                self.count += 1;
+                self.outbox.push_back((RIGHT_ADDRESS, vec![self.count]));
+                self.next = Some(now + Duration::from_millis(10));
+            }
+        }
+
+        fn poll_transmit(&mut self, _now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+            self.outbox.pop_front()
+        }
+
+        fn poll_timeout(&self) -> Option<Instant> {
+            self.next
+        }
+    }
+
+    fn net(delay: u64) -> Net<Echo, Echo> {
+        let ticking = Echo { next: Some(Instant::ZERO), ..Echo::default() };
+        let wire = LinkConfig::lossless(Duration::from_millis(delay));
+        Net::new(ticking, Echo::default(), wire.clone(), wire, Seed::new(1))
+    }
+
+    fn numbers(end: &Echo) -> Vec<u8> {
+        end.heard.iter().map(|heard| heard.2).collect()
+    }
+
+    #[test]
+    fn time_jumps_from_event_to_event() {
+        let mut net = net(25);
+        net.run_for(Duration::from_millis(100));
+        assert_eq!(net.now(), Instant::from_millis(100));
+        assert_eq!(net.right.heard[0], (Instant::from_millis(25), LEFT_ADDRESS, 1));
+        assert_eq!(net.left.heard[0], (Instant::from_millis(50), RIGHT_ADDRESS, 2));
+    }
+
+    #[test]
+    fn run_until_stops_at_the_event_that_was_waited_for() {
+        let mut net = net(25);
+        assert!(net.run_until(Duration::from_secs(1), |_, right| right.heard.len() == 3));
+        assert_eq!(net.now(), Instant::from_millis(45));
+        assert!(!net.run_until(Duration::from_millis(1), |_, right| right.heard.len() == 9));
+    }
+
+    #[test]
+    fn what_is_sent_to_an_address_given_up_is_lost() {
+        let mut net = net(20);
+        net.run_for(Duration::from_millis(25));
+        let home: SocketAddr = "203.0.113.9:40000".parse().expect("a literal address");
+        net.move_left(home);
+        net.run_for(Duration::from_millis(60));
+        // The answers to 1, 2 and 3 went to the old address.
+        assert_eq!(numbers(&net.left), [8, 10]);
+        assert_eq!(net.right.heard.last().map(|heard| heard.1), Some(home));
+    }
+
+    #[test]
+    fn a_stopped_end_finds_its_datagrams_when_it_goes_on() {
+        let mut net = net(0);
+        net.stop_right(true);
+        net.run_for(Duration::from_millis(35));
+        assert_eq!(numbers(&net.right), []);
+        net.stop_right(false);
+        net.run_for(Duration::ZERO);
+        assert_eq!(numbers(&net.right), [1, 2, 3, 4]);
+        net.stop_left(true);
+        net.run_for(Duration::from_secs(1));
+        assert_eq!(net.left.count, 4);
+    }
+
+    #[test]
+    fn a_stopped_ends_socket_overflows() {
+        let mut socket = Socket { stopped: true, ..Socket::default() };
+        let packet = |len| Packet {
+            source: LEFT_ADDRESS,
+            destination: RIGHT_ADDRESS,
+            payload: vec![0; len],
+        };
+        socket.deliver(packet(212_991));
+        socket.deliver(packet(1));
+        socket.deliver(packet(1));
+        assert_eq!(socket.waiting.len(), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "an end spins")]
+    fn an_end_that_spins_is_found_out() {
+        let stuck = Echo { next: Some(Instant::ZERO), ..Echo::default() };
+        struct Stuck(Echo);
+        impl End for Stuck {
+            fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) {}
+            fn handle_timeout(&mut self, _: Instant) {}
+            fn poll_transmit(&mut self, _: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+                None
+            }
+            fn poll_timeout(&self) -> Option<Instant> {
+                self.0.next
+            }
+        }
+        let wire = LinkConfig::default();
+        Net::new(Stuck(stuck), Echo::default(), wire.clone(), wire, Seed::new(1))
+            .run_for(Duration::from_millis(1));
     }
 }

@@ -1,0 +1,201 @@
+use proptest::prelude::*;
+use rove_units::Seed;
+
+use super::*;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn link(config: LinkConfig) -> Link<Vec<u8>> {
+    Link::new(config, Seed::new(1).stream("link"))
+}
+
+/// Sends numbered packets of `size` bytes `gap` apart and returns each arrival.
+fn run(
+    config: LinkConfig,
+    seed: u64,
+    count: u32,
+    size: usize,
+    gap: Duration,
+) -> Vec<(Instant, u32)> {
+    let mut link = Link::new(config, Seed::new(seed).stream("link"));
+    let mut arrivals = Vec::new();
+    let mut entry = Instant::ZERO;
+    for number in 0..count {
+        drain(&mut link, entry, &mut arrivals);
+        let mut packet = number.to_be_bytes().to_vec();
+        packet.resize(size.max(4), 0);
+        link.handle_packet(entry, packet);
+        entry += gap;
+    }
+    drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
+    arrivals
+}
+
+fn drain(link: &mut Link<Vec<u8>>, until: Instant, arrivals: &mut Vec<(Instant, u32)>) {
+    while let Some(time) = link.poll_timeout().filter(|time| *time <= until) {
+        while let Some(packet) = link.poll_packet(time) {
+            let number = packet[..4].try_into().expect("every packet starts with its number");
+            arrivals.push((time, u32::from_be_bytes(number)));
+        }
+    }
+}
+
+#[test]
+fn a_wire_delivers_at_once_in_order() {
+    let arrivals = run(LinkConfig::default(), 1, 3, 100, ms(10));
+    assert_eq!(arrivals, [(at(0), 0), (at(10), 1), (at(20), 2)]);
+}
+
+#[test]
+fn delay_shifts_every_packet() {
+    let arrivals = run(LinkConfig::lossless(ms(50)), 1, 2, 100, ms(10));
+    assert_eq!(arrivals, [(at(50), 0), (at(60), 1)]);
+}
+
+#[test]
+fn a_bottleneck_spaces_packets_by_their_transmission_time() {
+    // 1000 bytes at 1 Mbit/s take 8 ms.
+    let config = LinkConfig {
+        rate: BitRate::from_bits_per_second(1_000_000),
+        ..LinkConfig::lossless(ms(5))
+    };
+    let arrivals = run(config, 1, 3, 1000, ms(1));
+    assert_eq!(arrivals, [(at(13), 0), (at(21), 1), (at(29), 2)]);
+}
+
+#[test]
+fn a_full_queue_drops_at_its_tail() {
+    let config = LinkConfig {
+        rate: BitRate::from_bits_per_second(1_000_000),
+        queue_max: Bytes::new(2000),
+        ..LinkConfig::default()
+    };
+    let mut link = link(config);
+    for _ in 0..5 {
+        link.handle_packet(at(0), vec![0; 1000]);
+    }
+    // One is in transmission, two wait: at the limit. Two are one past it.
+    assert_eq!(link.queued(), Bytes::new(2000));
+    assert_eq!(link.stats().overflowed, 2);
+}
+
+#[test]
+fn what_is_in_flight_has_a_bound() {
+    let mut link = link(LinkConfig::lossless(ms(1)));
+    let packet = vec![0; 1 << 20];
+    for _ in 0..257 {
+        link.handle_packet(at(0), packet.clone());
+    }
+    assert_eq!(link.stats().overflowed, 1);
+    assert_eq!(link.in_flight_bytes, IN_FLIGHT_MAX);
+}
+
+#[test]
+fn loss_and_duplication_come_as_often_as_asked() {
+    let config = LinkConfig { loss: 0.3, duplicate: 0.1, ..LinkConfig::default() };
+    let mut link = link(config);
+    for _ in 0..20_000 {
+        link.handle_packet(at(0), vec![0]);
+    }
+    let stats = link.stats();
+    assert!((5_700..6_300).contains(&stats.lost), "{stats:?}");
+    assert!((1_250..1_550).contains(&stats.duplicated), "{stats:?}");
+}
+
+#[test]
+fn a_packets_fate_does_not_depend_on_the_others() {
+    let config = LinkConfig { loss: 0.5, ..LinkConfig::lossless(ms(10)) };
+    let slow: Vec<u32> = run(config.clone(), 3, 200, 4, ms(7)).into_iter().map(|a| a.1).collect();
+    let fast: Vec<u32> = run(config, 3, 200, 900, ms(1)).into_iter().map(|a| a.1).collect();
+    assert_eq!(slow, fast);
+}
+
+#[test]
+fn drop_next_loses_exactly_that_many() {
+    let mut link = link(LinkConfig::default());
+    link.drop_next(2);
+    for number in 0..3 {
+        link.handle_packet(at(0), vec![number]);
+    }
+    assert_eq!(link.poll_packet(at(0)), Some(vec![2]));
+    assert_eq!(link.poll_packet(at(0)), None);
+}
+
+#[test]
+fn a_bottleneck_taken_away_lets_the_queue_go() {
+    let rate = BitRate::from_bits_per_second(8_000);
+    let mut link = link(LinkConfig { rate, ..LinkConfig::default() });
+    for number in 0..3 {
+        link.handle_packet(at(0), vec![number; 1000]);
+    }
+    link.reconfigure(LinkConfig::default());
+    link.handle_packet(at(1), vec![3]);
+    let mut arrivals = Vec::new();
+    while let Some(time) = link.poll_timeout() {
+        while let Some(packet) = link.poll_packet(time) {
+            arrivals.push((time, packet[0]));
+        }
+    }
+    assert_eq!(arrivals, [(at(1000), 0), (at(1000), 1), (at(1000), 2), (at(1000), 3)]);
+}
+
+fn configs() -> impl Strategy<Value = LinkConfig> {
+    (0..200_u64, 0..100_u64, any::<bool>(), 0.0..0.6, 0.0..0.3, 0..4_u64, 0..20_000_u64).prop_map(
+        |(delay, jitter, reorder, loss, duplicate, rate, queue)| LinkConfig {
+            delay: ms(delay),
+            jitter: ms(jitter),
+            reorder,
+            loss,
+            duplicate,
+            rate: BitRate::from_bits_per_second(rate * 500_000),
+            queue_max: Bytes::new(queue),
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn packets_are_conserved_and_never_early(config in configs(), seed in 0..1000_u64) {
+        let delay = config.delay;
+        let mut link = Link::new(config, Seed::new(seed).stream("link"));
+        let mut arrivals = Vec::new();
+        for number in 0..100_u32 {
+            let entry = at(u64::from(number) * 3);
+            drain(&mut link, entry, &mut arrivals);
+            link.handle_packet(entry, number.to_be_bytes().to_vec());
+        }
+        drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
+        let stats = link.stats();
+        prop_assert_eq!(
+            stats.entered + stats.duplicated,
+            stats.lost + stats.overflowed + stats.delivered
+        );
+        prop_assert_eq!(u64::try_from(arrivals.len()).expect("a hundred or so"), stats.delivered);
+        for (arrival, number) in arrivals {
+            prop_assert!(arrival >= at(u64::from(number) * 3) + delay);
+        }
+        prop_assert_eq!(link.poll_timeout(), None);
+    }
+
+    #[test]
+    fn order_is_kept_unless_reordering_is_allowed(config in configs(), seed in 0..1000_u64) {
+        let config = LinkConfig { reorder: false, ..config };
+        let arrivals = run(config, seed, 100, 200, ms(2));
+        prop_assert!(arrivals.is_sorted_by_key(|arrival| arrival.1), "{:?}", arrivals);
+    }
+}
+
+#[test]
+fn jitter_reorders_where_it_may() {
+    let config = LinkConfig { jitter: ms(50), reorder: true, ..LinkConfig::default() };
+    let arrivals = run(config, 1, 100, 100, ms(1));
+    assert!(!arrivals.is_sorted_by_key(|arrival| arrival.1));
+}
