@@ -1,0 +1,135 @@
+//! `cargo xtask test`: every check in order, and a summary of what ran.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{packages, tidy, workspace_root};
+
+/// The crates that do no I/O, in the order they build on each other.
+const CORES: [&str; 5] = ["rove-units", "rove-ssp", "rove-terminal", "rove-link", "rove-session"];
+
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(&'static str),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("ok"),
+            Self::Failed(why) => write!(f, "FAILED: {why}"),
+            Self::Skipped(why) => write!(f, "skipped: {why}"),
+        }
+    }
+}
+
+/// Runs every check, even past a failure, and prints the summary.
+///
+/// # Errors
+///
+/// Returns an error when a package is missing or any check failed.
+pub(crate) fn run(install: bool) -> Result<()> {
+    let root = workspace_root();
+    packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))?;
+    let steps: [(&str, fn(&Path) -> Outcome); 8] = [
+        ("fmt", fmt_check),
+        ("clippy", clippy),
+        ("tidy", tidy_check),
+        ("docs", docs),
+        ("deny", deny),
+        ("wasm", wasm),
+        ("tests", tests),
+        ("simulation", simulation),
+    ];
+    let mut summary = Vec::new();
+    for (name, step) in steps {
+        println!("== {name}");
+        let outcome = step(&root);
+        println!("== {name}: {outcome}");
+        summary.push((name, outcome));
+    }
+    println!("\nsummary");
+    for (name, outcome) in &summary {
+        println!("  {name:<10} {outcome}");
+    }
+    let failed =
+        summary.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_))).count();
+    if failed > 0 {
+        bail!("{failed} of {} checks failed", summary.len());
+    }
+    Ok(())
+}
+
+fn fmt_check(root: &Path) -> Outcome {
+    cargo(root, &["fmt", "--all", "--check"])
+}
+
+fn clippy(root: &Path) -> Outcome {
+    cargo(root, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn tidy_check(root: &Path) -> Outcome {
+    match tidy::run(root) {
+        Ok(()) => Outcome::Passed,
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    }
+}
+
+fn docs(root: &Path) -> Outcome {
+    run_command(
+        Command::new("cargo")
+            .args(["doc", "--locked", "--workspace", "--no-deps", "--document-private-items"])
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .current_dir(root),
+    )
+}
+
+fn deny(root: &Path) -> Outcome {
+    if !answers(Command::new("cargo").args(["deny", "--version"])) {
+        return Outcome::Skipped("cargo-deny is not installed");
+    }
+    cargo(root, &["deny", "check", "licenses", "bans", "sources"])
+}
+
+fn wasm(root: &Path) -> Outcome {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    let installed = Command::new("rustup")
+        .args(["target", "list", "--installed"])
+        .output()
+        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(TARGET));
+    if !installed {
+        return Outcome::Skipped("rustup has no wasm32-unknown-unknown target");
+    }
+    let mut args = vec!["check", "--locked", "--target", TARGET];
+    args.extend(CORES.iter().flat_map(|core| ["--package", core]));
+    cargo(root, &args)
+}
+
+fn tests(root: &Path) -> Outcome {
+    cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"])
+}
+
+fn simulation(root: &Path) -> Outcome {
+    cargo(root, &["xtask", "sim", "--seeds", "1000"])
+}
+
+fn cargo(root: &Path, args: &[&str]) -> Outcome {
+    // Snapshots are compared and never rewritten by the gate.
+    run_command(Command::new("cargo").args(args).env("INSTA_UPDATE", "no").current_dir(root))
+}
+
+fn run_command(command: &mut Command) -> Outcome {
+    match command.status().context("cargo did not start") {
+        Ok(status) if status.success() => Outcome::Passed,
+        Ok(status) => Outcome::Failed(format!("{status}")),
+        Err(error) => Outcome::Failed(format!("{error:#}")),
+    }
+}
+
+fn answers(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}

@@ -1,0 +1,89 @@
+//! The Debian packages whose programs the tests run as real peers.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+/// A program the tests run, where it may lie, and the Debian package that brings it.
+const PROGRAMS: [(&str, &str); 9] = [
+    ("mosh-client", "mosh"),
+    ("mosh-server", "mosh"),
+    ("ssh", "openssh-client"),
+    ("sshd", "openssh-server"),
+    ("tmux", "tmux"),
+    ("vim", "vim"),
+    ("less", "less"),
+    ("fish", "fish"),
+    ("csh", "csh"),
+];
+
+/// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
+const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
+
+/// Checks that every program the tests run is installed; installs what is missing if `install`.
+///
+/// # Errors
+///
+/// Returns an error that names the missing packages and the command that installs them.
+pub(crate) fn require(install: bool) -> Result<()> {
+    let missing = missing();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    if !install {
+        bail!(
+            "the tests run programs of these Debian packages, which are missing: {list}\n\
+             install them with:  apt-get update && apt-get install -y {list}\n\
+             or let this command do it:  cargo xtask test --install"
+        );
+    }
+    println!("== installing {list}");
+    apt_get(&["update", "-qq"])?;
+    let mut args = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    args.extend(&missing);
+    apt_get(&args)?;
+    match self::missing().as_slice() {
+        [] => Ok(()),
+        still => bail!("apt-get succeeded, but these are still missing: {}", still.join(" ")),
+    }
+}
+
+fn missing() -> Vec<&'static str> {
+    let mut packages: Vec<_> = PROGRAMS
+        .iter()
+        .filter(|(program, _)| !is_installed(program))
+        .map(|(_, package)| *package)
+        .collect();
+    packages.dedup();
+    packages
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(SBIN.iter().map(Into::into))
+        .any(|folder: std::path::PathBuf| Path::new(&folder).join(program).is_file())
+}
+
+fn apt_get(args: &[&str]) -> Result<()> {
+    // A user who is not root is asked by sudo, if there is one.
+    let root = Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    let mut command = if root {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        sudo.arg("apt-get");
+        sudo
+    };
+    let status = command.args(args).env("DEBIAN_FRONTEND", "noninteractive").status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => bail!("apt-get {} failed: {status}", args.join(" ")),
+        Err(error) => bail!("apt-get did not start ({error}); install the packages by hand"),
+    }
+}

@@ -1,0 +1,178 @@
+//! The habits that no other tool checks: sizes, module docs, the dependency graph, stray words.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// A file beyond this is split. Tests in their own file count for themselves.
+const FILE_LINES_MAX: usize = 700;
+
+/// Which of our crates each crate may build on. Chosen: the map in ARCHITECTURE.md.
+const MAY_DEPEND_ON: [(&str, &[&str]); 7] = [
+    ("units", &[]),
+    ("ssp", &["units"]),
+    ("terminal", &["units"]),
+    ("link", &["units"]),
+    ("session", &["units", "ssp", "terminal"]),
+    ("rove", &["units", "ssp", "terminal", "link", "session"]),
+    ("xtask", &["units", "ssp", "terminal", "link", "session"]),
+];
+
+/// The only file that may hold `unsafe`.
+const UNSAFE_FILE: &str = "crates/rove/src/sys.rs";
+
+/// Runs every check and lists what it finds.
+///
+/// # Errors
+///
+/// Returns an error when there is a finding, or a file cannot be read.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let mut findings = Vec::new();
+    for path in tracked_files(root)? {
+        let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
+        check_words(&path, &text, &mut findings);
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            check_source(&path, &text, &mut findings);
+        }
+    }
+    check_dependency_graph(root, &mut findings)?;
+    check_dependency_reasons(root, &mut findings)?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    for finding in &findings {
+        eprintln!("tidy: {finding}");
+    }
+    bail!("{} findings", findings.len());
+}
+
+/// Returns the files git knows, relative to the root.
+fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let output = std::process::Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .context("git did not start")?;
+    let list = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
+    Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
+}
+
+/// The project speaks of itself alone, and is finished where it stands.
+fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
+    // Spelled in pieces, so that this list does not find itself.
+    let banned = [
+        concat!("/ro", "ot/"),
+        concat!("/wo", "rk/"),
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("#[ig", "nore"),
+    ];
+    if path.file_name().is_some_and(|name| name == "Cargo.lock") {
+        return;
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        for word in banned.iter().filter(|word| line.contains(**word)) {
+            findings.push(format!("{}:{number}: holds {word:?}", path.display()));
+        }
+    }
+}
+
+fn check_source(path: &Path, text: &str, findings: &mut Vec<String>) {
+    let lines = text.lines().count();
+    if lines > FILE_LINES_MAX {
+        findings.push(format!("{}: {lines} lines; split it", path.display()));
+    }
+    let is_test = path.components().any(|part| part.as_os_str() == "tests")
+        || path.file_name().is_some_and(|name| name == "tests.rs");
+    if !is_test && !text.starts_with("//!") {
+        findings.push(format!("{}: does not begin with its job (`//!`)", path.display()));
+    }
+    let is_core_root = path.ends_with("src/lib.rs") && !path.starts_with("crates/rove");
+    if is_core_root && !text.contains("#![forbid(unsafe_code)]") {
+        findings.push(format!("{}: a core forbids unsafe code", path.display()));
+    }
+    let has_unsafe = text.lines().any(|line| line.trim_start().contains(concat!("unsafe", " {")));
+    if has_unsafe && path != Path::new(UNSAFE_FILE) && !is_test {
+        findings.push(format!("{}: unsafe code belongs to {UNSAFE_FILE}", path.display()));
+    }
+}
+
+fn check_dependency_graph(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let allowed: BTreeMap<_, _> = MAY_DEPEND_ON.into_iter().collect();
+    for (name, allowed) in allowed {
+        let folder = if name == "xtask" { root.join(name) } else { root.join("crates").join(name) };
+        let manifest = fs::read_to_string(folder.join("Cargo.toml"))
+            .with_context(|| format!("cannot read the manifest of {name}"))?;
+        for dependency in section(&manifest, "[dependencies]") {
+            let ours = dependency
+                .split(['.', ' ', '='])
+                .next()
+                .and_then(|package| package.strip_prefix("rove-"));
+            if let Some(ours) = ours.filter(|ours| !allowed.contains(ours)) {
+                findings.push(format!("{name} must not depend on {ours}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_dependency_reasons(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).context("cannot read Cargo.toml")?;
+    for dependency in section(&manifest, "[workspace.dependencies]") {
+        let name = dependency.split([' ', '=']).next().unwrap_or_default();
+        if !name.starts_with("rove-") && !dependency.contains(" # ") {
+            findings.push(format!("Cargo.toml: {name} has no reason beside it"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the entries of one section of a manifest.
+fn section<'a>(manifest: &'a str, heading: &str) -> impl Iterator<Item = &'a str> {
+    manifest
+        .lines()
+        .skip_while(move |line| *line != heading)
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        let mut findings = Vec::new();
+        check_words(Path::new(path), text, &mut findings);
+        check_source(Path::new(path), text, &mut findings);
+        findings
+    }
+
+    #[test]
+    fn a_tidy_file_has_no_findings() {
+        assert_eq!(findings("crates/ssp/src/key.rs", "//! Keys.\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_habit_is_checked() {
+        let long = format!("//! Long.\n{}", "\n".repeat(FILE_LINES_MAX));
+        for (path, text, finding) in [
+            ("crates/ssp/src/key.rs", "use x;\n", "does not begin"),
+            ("crates/ssp/src/lib.rs", "//! A core.\n", "forbids unsafe"),
+            ("crates/ssp/src/key.rs", long.as_str(), "701 lines"),
+            ("crates/rove/src/tty.rs", concat!("//! A.\nunsafe", " {}\n"), "belongs to"),
+            ("README.md", concat!("TO", "DO: write it\n"), "holds"),
+        ] {
+            let all = findings(path, text).join("\n");
+            assert!(all.contains(finding), "{path}: {all:?} lacks {finding:?}");
+        }
+    }
+
+    #[test]
+    fn sections_end_at_the_next_heading() {
+        let manifest = "[a]\nx = 1\n\n[b]\ny = 2 # why\n# note\nz = 3\n[c]\nw = 4\n";
+        assert_eq!(section(manifest, "[b]").collect::<Vec<_>>(), ["y = 2 # why", "z = 3"]);
+    }
+}
