@@ -5,9 +5,12 @@
 //! [`tty`] (the user's terminal) and [`clock`] (the only clock). [`demo`] runs both on one computer.
 
 pub mod client;
+pub mod clock;
 pub mod demo;
+pub mod event_loop;
 mod program;
 pub mod server;
 pub mod socket;
+mod sys;
 
 pub use program::ProgramName;

@@ -1,0 +1,54 @@
+//! The program's only clock.
+
+use rove_units::{Duration, Instant};
+use rustix::time::{ClockId, clock_gettime};
+
+/// The clock that sessions run on: never set, never stepped, and it counts while the computer sleeps.
+///
+/// Sleep has to show. After a night in a bag the peer has been silent for a night: the notice should say so,
+/// a timestamp held since then must not pass for a round trip, and a client should try a new port
+/// at once, as its old address mapping is long gone. A clock that stands still in sleep, as
+/// `CLOCK_MONOTONIC` does on Linux, would hide all of that.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const CLOCK: ClockId = ClockId::Boottime;
+/// Elsewhere the monotonic clock itself counts through sleep, or nothing better exists.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const CLOCK: ClockId = ClockId::Monotonic;
+
+/// Counts the time since it was started. Copies, and forked processes, agree on it.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin: Duration,
+}
+
+impl Clock {
+    /// Starts a clock: it is [`Instant::ZERO`] now.
+    pub fn start() -> Self {
+        Self { origin: read() }
+    }
+
+    /// Returns the time since the start.
+    pub fn now(&self) -> Instant {
+        Instant::ZERO + read().saturating_sub(self.origin)
+    }
+}
+
+/// Reads the time since the computer started.
+fn read() -> Duration {
+    Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_never_runs_backwards_and_copies_agree() {
+        let clock = Clock::start();
+        let copy = clock;
+        let first = clock.now();
+        let second = copy.now();
+        assert!(first <= second && second <= clock.now());
+        assert!(second.saturating_since(first) < Duration::from_secs(60));
+    }
+}

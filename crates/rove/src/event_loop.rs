@@ -1,0 +1,184 @@
+//! Waiting: for descriptors, for signals, and for an absolute deadline.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use rove_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
+
+use crate::clock::Clock;
+
+/// Turns in a row that may end without anything to do before one is made to wait.
+/// A deadline that stays in the past would otherwise burn a processor.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const IDLE_TURNS_MAX: u32 = 10;
+/// How long such a turn waits. Source: as above.
+const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
+
+/// A descriptor to wait for, and what became of it.
+#[derive(Debug)]
+pub struct Interest<'fd> {
+    descriptor: BorrowedFd<'fd>,
+    wanted: PollFlags,
+    found: PollFlags,
+}
+
+impl<'fd> Interest<'fd> {
+    /// Creates an interest in `descriptor`: in data to read, in room to write, or in both.
+    /// With neither, only its failure or hang-up ends the wait.
+    pub fn new(descriptor: BorrowedFd<'fd>, read: bool, write: bool) -> Self {
+        let mut wanted = PollFlags::empty();
+        wanted.set(PollFlags::IN, read);
+        wanted.set(PollFlags::OUT, write);
+        Self { descriptor, wanted, found: PollFlags::empty() }
+    }
+
+    /// Returns whether a read would find data, the end, or an error: anything but a wait.
+    pub fn is_readable(&self) -> bool {
+        self.wanted.contains(PollFlags::IN) && self.found.intersects(ENDED | PollFlags::IN)
+    }
+
+    /// Returns whether a write would take some bytes or fail: anything but a wait.
+    pub fn is_writable(&self) -> bool {
+        self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
+    }
+}
+
+/// What the system reports unasked once a descriptor is of no more use.
+const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
+
+/// The one place where a pump sleeps.
+#[derive(Debug)]
+pub struct EventLoop {
+    clock: Clock,
+    signals: SignalDelivery<UnixStream, SignalOnly>,
+    idle_turns: u32,
+}
+
+impl EventLoop {
+    /// Creates a loop that also wakes for these signals; they no longer have their default effect.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of the signal pipe or of a handler.
+    pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
+        let (read, write) = UnixStream::pair()?;
+        let signals = SignalDelivery::with_pipe(read, write, SignalOnly::default(), signals)?;
+        Ok(Self { clock, signals, idle_turns: 0 })
+    }
+
+    /// Returns the time now. Read it once per turn, right after the wait.
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// Waits until one of `interests` is met, a signal has come, or `deadline` has passed.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system call returns, save an interruption, which is an ordinary wake-up.
+    pub fn wait(
+        &mut self,
+        interests: &mut [Interest<'_>],
+        deadline: Option<Instant>,
+    ) -> io::Result<()> {
+        let timeout = deadline.map(|deadline| self.timeout_to(deadline));
+        let mut descriptors: Vec<PollFd<'_>> = interests
+            .iter()
+            .map(|interest| PollFd::from_borrowed_fd(interest.descriptor, interest.wanted))
+            .collect();
+        descriptors.push(PollFd::from_borrowed_fd(self.signals.get_read().as_fd(), PollFlags::IN));
+        match poll(&mut descriptors, timeout.as_ref()) {
+            Ok(0) => {}
+            Ok(_) => self.idle_turns = 0,
+            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        }
+        for (interest, descriptor) in interests.iter_mut().zip(&descriptors) {
+            interest.found = descriptor.revents();
+        }
+        Ok(())
+    }
+
+    /// Returns the signals that have come since the last call.
+    pub fn take_signals(&mut self) -> Vec<i32> {
+        self.signals.pending().collect()
+    }
+
+    /// Returns how long to wait from now until `deadline`, to the nanosecond.
+    fn timeout_to(&mut self, deadline: Instant) -> Timespec {
+        let mut timeout = deadline.saturating_since(self.clock.now());
+        if timeout.is_zero() {
+            self.idle_turns += 1;
+            if self.idle_turns > IDLE_TURNS_MAX {
+                tracing::debug!(idle_turns = self.idle_turns, "a deadline stays in the past");
+                timeout = IDLE_TURN_WAIT;
+            }
+        } else {
+            self.idle_turns = 0;
+        }
+        Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_at_its_deadline_and_not_before() {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let mut latest = Duration::ZERO;
+        for _ in 0..20 {
+            let deadline = events.now() + Duration::from_millis(3);
+            // A stray signal may end a wait early; the deadline itself may not.
+            while events.now() < deadline {
+                events.wait(&mut [], Some(deadline)).unwrap();
+            }
+            latest = latest.max(events.now().saturating_since(deadline));
+        }
+        println!("latest wake-up: {latest:?} after its deadline");
+        assert!(latest < Duration::from_secs(5), "only a hang guard: {latest:?}");
+    }
+
+    #[test]
+    fn a_descriptor_is_reported_for_what_was_asked() {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let (near, mut far) = UnixStream::pair().unwrap();
+        far.write_all(b"x").unwrap();
+        for (read, write) in [(true, false), (false, true), (true, true)] {
+            let mut interests = [Interest::new(near.as_fd(), read, write)];
+            events.wait(&mut interests, None).unwrap();
+            assert_eq!(interests[0].is_readable(), read);
+            assert_eq!(interests[0].is_writable(), write);
+        }
+        drop(far);
+        let mut interests = [Interest::new(near.as_fd(), true, false)];
+        events.wait(&mut interests, None).unwrap();
+        assert!(interests[0].is_readable(), "the end of a stream is something to read");
+    }
+
+    #[test]
+    fn a_signal_ends_the_wait_and_is_reported_once() {
+        let mut events = EventLoop::new(Clock::start(), &[signal_hook::consts::SIGWINCH]).unwrap();
+        signal_hook::low_level::raise(signal_hook::consts::SIGWINCH).unwrap();
+        events.wait(&mut [], None).unwrap();
+        assert_eq!(events.take_signals(), [signal_hook::consts::SIGWINCH]);
+        assert_eq!(events.take_signals(), [0; 0]);
+    }
+
+    #[test]
+    fn a_deadline_that_stays_in_the_past_does_not_spin() {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let start = events.now();
+        for _ in 0..=IDLE_TURNS_MAX {
+            events.wait(&mut [], Some(Instant::ZERO)).unwrap();
+        }
+        assert!(events.now().saturating_since(start) >= IDLE_TURN_WAIT);
+    }
+}

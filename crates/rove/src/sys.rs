@@ -1,0 +1,424 @@
+//! The only unsafe code of the program: system calls that no safe crate offers as we need them.
+
+#![expect(unsafe_code, reason = "this module is where it is kept")]
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::ptr;
+
+use libc::{c_char, c_int};
+use rove_ssp::Ecn;
+use rustix::process::{Pid, Resource, Rlimit};
+use zeroize::Zeroizing;
+
+/// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
+/// each with its header and padding, several times over.
+const CONTROL_LEN: usize = 128;
+
+/// What arrived with a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its length; as long as the buffer for one that was longer and has been cut.
+    pub len: usize,
+    /// Where it came from.
+    pub source: SocketAddr,
+    /// What the IP header said about congestion.
+    pub ecn: Ecn,
+}
+
+/// Receives one datagram and what its IP header said about congestion.
+///
+/// # Errors
+///
+/// Returns the system call's error, `WouldBlock` when nothing waits on a non-blocking socket.
+pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
+    #[repr(align(8))] // control message headers hold a `size_t`
+    struct Control([u8; CONTROL_LEN]);
+
+    let mut source = MaybeUninit::<libc::sockaddr_storage>::zeroed();
+    let mut control = Control([0; CONTROL_LEN]);
+    let mut slice = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    // SAFETY: all-zero bytes are a valid msghdr, which is integers and pointers.
+    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+    message.msg_name = source.as_mut_ptr().cast();
+    message.msg_namelen = length_of::<libc::sockaddr_storage>();
+    message.msg_iov = &raw mut slice;
+    message.msg_iovlen = 1;
+    message.msg_control = control.0.as_mut_ptr().cast();
+    message.msg_controllen = CONTROL_LEN as _;
+
+    // SAFETY: every pointer in `message` is to a live local or to `buffer`, with its true length.
+    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
+    // SAFETY: zeroed bytes are a valid sockaddr_storage, and the kernel wrote an address over them.
+    let source = socket_address(unsafe { source.assume_init_ref() })
+        .ok_or_else(|| io::Error::other("a datagram came without an Internet address"))?;
+    // SAFETY: the kernel has filled `message` and the control buffer it points to.
+    let ecn = unsafe { congestion_mark(&message) };
+    Ok(Received { len: len.min(buffer.len()), source, ecn })
+}
+
+/// Reads the ECN bits from whichever control message carries them.
+///
+/// # Safety
+///
+/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
+unsafe fn congestion_mark(message: &libc::msghdr) -> Ecn {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const TOS: c_int = libc::IP_TOS;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const TOS: c_int = libc::IP_RECVTOS;
+
+    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its control buffer and
+    // return null at its end. TOS is one byte and the traffic class a `c_int`, as the kernel
+    // writes them; both are read without assuming alignment.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while let Some(found) = header.as_ref() {
+            let class = match (found.cmsg_level, found.cmsg_type) {
+                (libc::IPPROTO_IP, TOS) => Some(*libc::CMSG_DATA(header)),
+                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                    let class = ptr::read_unaligned(libc::CMSG_DATA(header).cast::<c_int>());
+                    Some(class.to_le_bytes()[0])
+                }
+                _ => None,
+            };
+            if let Some(class) = class {
+                return ecn(class);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    Ecn::NotCapable
+}
+
+/// Returns what the two low bits of a TOS or traffic class byte say (RFC 3168, section 5).
+const fn ecn(class: u8) -> Ecn {
+    match class & 0b11 {
+        0b11 => Ecn::CongestionExperienced,
+        0b00 => Ecn::NotCapable,
+        _ => Ecn::Capable,
+    }
+}
+
+/// Returns the Internet address in `storage`, or `None` for another family.
+fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    let storage = ptr::from_ref(storage);
+    // SAFETY: sockaddr_storage is large enough and aligned for every address; the family says which
+    // one it holds, and each is plain integers.
+    unsafe {
+        match c_int::from((*storage).ss_family) {
+            libc::AF_INET => {
+                let v4 = &*storage.cast::<libc::sockaddr_in>();
+                let ip = Ipv4Addr::from(v4.sin_addr.s_addr.to_ne_bytes());
+                Some(SocketAddr::new(IpAddr::V4(ip), u16::from_be(v4.sin_port)))
+            }
+            libc::AF_INET6 => {
+                let v6 = &*storage.cast::<libc::sockaddr_in6>();
+                let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+                let port = u16::from_be(v6.sin6_port);
+                Some(SocketAddrV6::new(ip, port, v6.sin6_flowinfo, v6.sin6_scope_id).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Returns the size of `T` as socket calls want it.
+fn length_of<T>() -> libc::socklen_t {
+    libc::socklen_t::try_from(size_of::<T>()).expect("an address is a few dozen bytes")
+}
+
+/// Which side of a fork this process is.
+pub(crate) enum Fork {
+    /// The process that called; the other one has this id.
+    Parent(Pid),
+    /// The new process.
+    Child,
+}
+
+/// Splits this process in two that both go on from here.
+///
+/// # Errors
+///
+/// Returns an error when other threads run, as they would be missing in the child together with whatever
+/// locks they hold, and when the system refuses.
+pub(crate) fn fork() -> io::Result<Fork> {
+    if let Ok(threads) = std::fs::read_dir("/proc/self/task")
+        && threads.count() > 1
+    {
+        return Err(io::Error::other("a process with several threads cannot be split in two"));
+    }
+    // SAFETY: with this the only thread, the child is a whole copy of a consistent process.
+    match unsafe { libc::fork() } {
+        0 => Ok(Fork::Child),
+        pid => Pid::from_raw(pid)
+            .filter(|_| pid > 0)
+            .map(Fork::Parent)
+            .ok_or_else(io::Error::last_os_error),
+    }
+}
+
+/// A program ready to be executed: everything that needs memory is prepared before the fork.
+pub(crate) struct Program {
+    /// Where it may be, in the order to be tried.
+    pub(crate) candidates: Vec<CString>,
+    /// Its arguments, its own name first.
+    pub(crate) arguments: Vec<CString>,
+    /// Its environment, as `NAME=VALUE`.
+    pub(crate) environment: Vec<CString>,
+    /// The directory it starts in; where it cannot be entered, the current one.
+    pub(crate) directory: CString,
+    /// What the terminal shows before it starts.
+    pub(crate) greeting: Vec<u8>,
+    /// What the terminal shows when it cannot be started.
+    pub(crate) failure: Vec<u8>,
+    /// The limit on core dumps it gets back.
+    pub(crate) core_limit: Rlimit,
+}
+
+/// How long a failed start stays on the screen before the session ends.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const FAILURE_PAUSE_SECONDS: u32 = 3;
+
+/// Forks a child that leads a session of its own on `terminal` and executes `program` as soon as a
+/// byte can be read from `gate`; it exits when the other end of `gate` closes instead.
+///
+/// # Errors
+///
+/// Returns the system's refusal to fork.
+pub(crate) fn spawn_gated(
+    program: &Program,
+    terminal: &OwnedFd,
+    gate: &OwnedFd,
+    opener: &OwnedFd,
+) -> io::Result<Pid> {
+    let arguments = pointers(&program.arguments);
+    let environment = pointers(&program.environment);
+    // A script without an interpreter line is run by the shell, as execvp(3) does it.
+    let mut script = vec![c"/bin/sh".as_ptr(), ptr::null()];
+    script.extend(arguments.iter().skip(1));
+    // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
+    // other threads held at the fork does not matter. It never returns from here.
+    match unsafe { libc::fork() } {
+        0 => unsafe {
+            libc::close(opener.as_raw_fd());
+            run_child(program, terminal, gate, &arguments, &environment, &mut script)
+        },
+        pid => Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error),
+    }
+}
+
+/// The child's side of [`spawn_gated`].
+///
+/// # Safety
+///
+/// To be called only between fork and exec; the arrays end in null and point to live strings.
+unsafe fn run_child(
+    program: &Program,
+    terminal: &OwnedFd,
+    gate: &OwnedFd,
+    arguments: &[*const c_char],
+    environment: &[*const c_char],
+    script: &mut [*const c_char],
+) -> ! {
+    // SAFETY: plain system calls on live descriptors and null-terminated arrays.
+    unsafe {
+        default_signals();
+        if libc::setsid() < 0 || rustix::process::ioctl_tiocsctty(terminal).is_err() {
+            libc::_exit(1);
+        }
+        for standard in 0..=2 {
+            if libc::dup2(terminal.as_raw_fd(), standard) < 0 {
+                libc::_exit(1);
+            }
+        }
+        libc::chdir(program.directory.as_ptr());
+        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
+        let mut byte = [0_u8; 1];
+        if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
+            libc::_exit(0);
+        }
+        write_all(&program.greeting);
+        for candidate in &program.candidates {
+            libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+            if *errno() == libc::ENOEXEC {
+                script[1] = candidate.as_ptr();
+                libc::execve(script[0], script.as_ptr(), environment.as_ptr());
+            }
+        }
+        write_all(&program.failure);
+        libc::sleep(FAILURE_PAUSE_SECONDS);
+        libc::_exit(1)
+    }
+}
+
+/// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and Rust ignores SIGPIPE.
+///
+/// # Safety
+///
+/// To be called only between fork and exec, as it takes handlers away that others rely on.
+unsafe fn default_signals() {
+    // SAFETY: plain system calls; the two signals that cannot be set return an error.
+    unsafe {
+        for signal in 1..32 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+    }
+}
+
+/// Writes to the child's standard output; what the terminal refuses is lost.
+fn write_all(mut bytes: &[u8]) {
+    // SAFETY: descriptor 1 is the terminal, just put there, and stays open.
+    let output = unsafe { BorrowedFd::borrow_raw(1) };
+    while !bytes.is_empty() {
+        match rustix::io::retry_on_intr(|| rustix::io::write(output, bytes)) {
+            Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
+            _ => return,
+        }
+    }
+}
+
+/// Returns where the C library keeps the last error.
+unsafe fn errno() -> *mut c_int {
+    #[cfg(any(target_os = "linux", target_os = "emscripten"))]
+    // SAFETY: always valid for the calling thread.
+    unsafe {
+        libc::__errno_location()
+    }
+    #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
+    // SAFETY: always valid for the calling thread.
+    unsafe {
+        libc::__error()
+    }
+}
+
+/// Returns the null-terminated array that exec wants.
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// Ignores a signal in this process; programs it executes inherit that unless they are spawned here.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
+    // SAFETY: ignoring runs no code of ours in a handler.
+    if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Runs `restore` when a signal is about to kill this process, then lets it.
+///
+/// `restore` may only do what is async-signal-safe: system calls, no memory, no locks.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
+    let action = move || {
+        restore();
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    };
+    // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation by its own.
+    unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
+}
+
+/// What the user database says about the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct User {
+    /// The home directory.
+    pub(crate) home: PathBuf,
+    /// The login shell.
+    pub(crate) shell: PathBuf,
+}
+
+/// Largest record of the user database that is read. Chosen: a hundred times a long one.
+const USER_RECORD_MAX: usize = 65_536;
+
+/// Looks the user of this process up in the user database; `None` when it does not know the user.
+pub(crate) fn user() -> Option<User> {
+    let mut record = MaybeUninit::<libc::passwd>::uninit();
+    let mut strings = vec![0_u8; USER_RECORD_MAX];
+    let mut found = ptr::null_mut();
+    // SAFETY: the buffers are live and their lengths true; `found` is null or points to `record`,
+    // whose strings then point into `strings` and end in null.
+    unsafe {
+        libc::getpwuid_r(
+            libc::getuid(),
+            record.as_mut_ptr(),
+            strings.as_mut_ptr().cast(),
+            strings.len(),
+            &raw mut found,
+        );
+        let found = found.as_ref()?;
+        Some(User { home: path(found.pw_dir), shell: path(found.pw_shell) })
+    }
+}
+
+/// Copies a path out of a C string.
+///
+/// # Safety
+///
+/// `text` is null or points to a null-terminated string.
+unsafe fn path(text: *const c_char) -> PathBuf {
+    if text.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: the caller vouches for it.
+    PathBuf::from(OsStr::from_bytes(unsafe { CStr::from_ptr(text) }.to_bytes()))
+}
+
+/// Takes a secret out of the environment: the variable is gone afterwards, and so are the bytes
+/// that other processes of the user could read through `/proc`.
+///
+/// Call it before any other thread exists.
+pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
+    // SAFETY: no other thread touches the environment, by this function's contract. The value is the process's own memory
+    // from the program's start, writable and null-terminated; it is read before and
+    // overwritten up to its end, byte by byte so that the compiler keeps the writes.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        if value.is_null() {
+            return None;
+        }
+        let secret = Zeroizing::new(CStr::from_ptr(value).to_bytes().to_vec());
+        for offset in 0..secret.len() {
+            ptr::write_volatile(value.add(offset), 0);
+        }
+        libc::unsetenv(name.as_ptr());
+        Some(secret)
+    }
+}
+
+/// Returns whether this computer has the locale `name` installed.
+pub(crate) fn is_locale_installed(name: &CStr) -> bool {
+    // SAFETY: `name` ends in null; the locale is freed right after.
+    unsafe {
+        let locale = libc::newlocale(libc::LC_CTYPE_MASK, name.as_ptr(), ptr::null_mut());
+        if locale.is_null() {
+            return false;
+        }
+        libc::freelocale(locale);
+    }
+    true
+}
+
+/// Joins `NAME=VALUE`; `None` where a null byte makes it unusable.
+pub(crate) fn assignment(name: &OsStr, value: &OsStr) -> Option<CString> {
+    let mut joined = OsString::from(name);
+    joined.push("=");
+    joined.push(value);
+    CString::new(joined.into_vec()).ok()
+}
