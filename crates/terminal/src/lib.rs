@@ -11,6 +11,7 @@ mod charset;
 mod cursor;
 pub mod display;
 mod mode;
+mod overlay;
 mod parse;
 mod perform;
 mod renderer;
