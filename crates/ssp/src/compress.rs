@@ -1,16 +1,42 @@
 //! zlib around whole instructions, with states that are reset and never rebuilt.
 
+use core::fmt;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+
 use crate::error::{ReceiveError, SendError};
+
+/// Longest serialized instruction, in bytes.
+/// Source: Mosh 1.4.0 as observed (one byte more is refused), docs/wire.md.
+pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
+
+/// Longest compressed instruction, in bytes.
+/// Source: Mosh 1.4.0, docs/wire.md.
+pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
+
+/// Stock's level. Level 1 saves 3 us on 100 bytes and costs a quarter of the size at 1 kB.
+const LEVEL: u32 = 6;
+
+/// First room for what a stream inflates to; chosen: a screenful, so that few instructions grow it.
+const INFLATE_ROOM: usize = 4096;
+
+/// Room beyond `n + n / 7` that a compressed instruction always fits into; chosen: the header, the
+/// trailer and one block's overhead, generously. Should it not do, the room grows by this much.
+const DEFLATE_ROOM: usize = 64;
 
 /// Compresses and inflates the instructions of one end.
 pub struct Codec {
-    _stub: (),
+    deflate: Compress,
+    inflate: Decompress,
 }
 
 impl Codec {
     /// Creates the two zlib states (level 6).
     pub fn new() -> Self {
-        todo!()
+        Self {
+            deflate: Compress::new(Compression::new(LEVEL), true),
+            inflate: Decompress::new(true),
+        }
     }
 
     /// Compresses a serialized instruction.
@@ -19,17 +45,75 @@ impl Codec {
     ///
     /// Returns [`SendError`] when it is larger than a receiver accepts.
     pub fn compress(&mut self, plain: &[u8]) -> Result<Vec<u8>, SendError> {
-        let _ = plain;
-        todo!()
+        if plain.len() > INSTRUCTION_LEN_MAX {
+            return Err(SendError::TooLarge { len: plain.len() });
+        }
+        self.deflate.reset();
+        let mut out = Vec::with_capacity(plain.len() + plain.len() / 7 + DEFLATE_ROOM);
+        loop {
+            let rest = &plain[consumed(self.deflate.total_in())..];
+            let status = self
+                .deflate
+                .compress_vec(rest, &mut out, FlushCompress::Finish)
+                .expect("a state that was reset compresses anything");
+            if status == Status::StreamEnd {
+                break;
+            }
+            out.reserve(DEFLATE_ROOM);
+        }
+        if out.len() > COMPRESSED_LEN_MAX {
+            return Err(SendError::TooLarge { len: out.len() });
+        }
+        Ok(out)
     }
 
-    /// Inflates a compressed instruction to at most 4 MiB.
+    /// Inflates a compressed instruction to at most 4 MiB. Bytes behind the stream are ignored, as
+    /// stock does.
     ///
     /// # Errors
     ///
     /// Returns [`ReceiveError`] for a stream that is broken, cut short or too large.
     pub fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, ReceiveError> {
-        let _ = compressed;
-        todo!()
+        self.inflate.reset(true);
+        let mut out = Vec::new();
+        loop {
+            if out.len() == out.capacity() {
+                // Twice as much each time, and in the end room for one byte over the limit.
+                let room = out.len().max(INFLATE_ROOM).min(INSTRUCTION_LEN_MAX + 1 - out.len());
+                out.reserve_exact(room);
+            }
+            let rest = &compressed[consumed(self.inflate.total_in())..];
+            let status = self
+                .inflate
+                .decompress_vec(rest, &mut out, FlushDecompress::None)
+                .map_err(|_| ReceiveError::StreamBroken)?;
+            if out.len() > INSTRUCTION_LEN_MAX {
+                return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });
+            }
+            if status == Status::StreamEnd {
+                return Ok(out);
+            }
+            // It stopped with room to spare, so it was input that it lacked.
+            if out.len() < out.capacity() {
+                return Err(ReceiveError::StreamTruncated);
+            }
+        }
     }
+}
+
+impl Default for Codec {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Codec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Codec").finish_non_exhaustive()
+    }
+}
+
+/// Returns a count of bytes of a slice, as zlib keeps it, as an index.
+fn consumed(total_in: u64) -> usize {
+    usize::try_from(total_in).expect("no more is consumed than was given")
 }

@@ -1,8 +1,26 @@
 //! The sealed datagram: nonce, timestamps, payload, tag.
 
 use crate::crypto::Cipher;
-use crate::error::ReceiveError;
+use crate::error::{ReceiveError, SendError};
 use crate::num::SeqNum;
+use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
+
+/// Longest datagram a receiver takes, in bytes of UDP payload.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub const DATAGRAM_LEN_MAX: usize = 2048;
+const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
+
+/// Bytes of the nonce that travel.
+const NONCE_LEN: usize = 8;
+
+/// Bytes of the two timestamps in front of the payload.
+const TIMESTAMPS_LEN: usize = 4;
+
+/// What stands for "no timestamp".
+const TIMESTAMP_NONE: u16 = 0xffff;
+
+/// Bytes that sealing adds to a payload.
+pub const DATAGRAM_OVERHEAD: usize = NONCE_LEN + TIMESTAMPS_LEN + TAG_LEN;
 
 /// Which way a datagram travels: the top bit of its nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +29,35 @@ pub enum Direction {
     ToServer,
     /// From the server: bit 1.
     ToClient,
+}
+
+impl Direction {
+    /// Returns the other direction.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::ToServer => Self::ToClient,
+            Self::ToClient => Self::ToServer,
+        }
+    }
+
+    pub(crate) const fn bit(self) -> u8 {
+        match self {
+            Self::ToServer => 0,
+            Self::ToClient => 1,
+        }
+    }
+
+    /// Returns the travelling nonce: this direction's bit above the sequence number.
+    pub(crate) fn with_seq(self, seq: SeqNum) -> u64 {
+        (u64::from(self.bit()) << 63) | seq.get()
+    }
+
+    /// Takes a travelling nonce apart.
+    const fn split(nonce: u64) -> (Self, SeqNum) {
+        let direction = if nonce >> 63 == 0 { Self::ToServer } else { Self::ToClient };
+        (direction, SeqNum::new(nonce))
+    }
 }
 
 /// What the IP header said about congestion (RFC 3168).
@@ -28,6 +75,36 @@ pub enum Ecn {
 /// Low 16 bits of an end's millisecond clock, never 0xFFFF. Wraps, so it is not `Ord`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp16(u16);
+
+impl Timestamp16 {
+    /// Creates a timestamp from its 16 bits; 0xFFFF stands for none.
+    pub const fn new(bits: u16) -> Option<Self> {
+        if bits == TIMESTAMP_NONE { None } else { Some(Self(bits)) }
+    }
+
+    /// Creates the timestamp of a millisecond clock's reading: its low 16 bits, 0 in place of 0xFFFF.
+    pub const fn from_millis(millis: u64) -> Self {
+        let [.., high, low] = millis.to_be_bytes();
+        match Self::new(u16::from_be_bytes([high, low])) {
+            Some(timestamp) => timestamp,
+            None => Self(0),
+        }
+    }
+
+    /// Returns the 16 bits.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+
+    /// Returns the milliseconds from `earlier` to this timestamp, modulo 65536.
+    pub const fn millis_since(self, earlier: Self) -> u16 {
+        self.0.wrapping_sub(earlier.0)
+    }
+
+    fn bits(timestamp: Option<Self>) -> [u8; 2] {
+        timestamp.map_or(TIMESTAMP_NONE, Self::get).to_be_bytes()
+    }
+}
 
 /// The opened contents of a datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +126,21 @@ impl Datagram {
     ///
     /// # Errors
     ///
-    /// Returns [`crate::SendError::KeyExhausted`] once the key may seal no more.
-    pub fn seal(&self, cipher: &mut Cipher) -> Result<Vec<u8>, crate::error::SendError> {
-        let _ = cipher;
-        todo!()
+    /// Returns [`SendError`] once the key may seal no more, for a sequence number that does not go
+    /// up, and for a datagram that no receiver would take.
+    pub fn seal(&self, cipher: &mut Cipher) -> Result<Vec<u8>, SendError> {
+        let len = self.payload.len().saturating_add(DATAGRAM_OVERHEAD);
+        if len > DATAGRAM_LEN_MAX {
+            return Err(SendError::DatagramTooLong { len });
+        }
+        let mut bytes = Vec::with_capacity(len);
+        bytes.extend(self.direction.with_seq(self.seq).to_be_bytes());
+        bytes.extend(Timestamp16::bits(self.timestamp));
+        bytes.extend(Timestamp16::bits(self.timestamp_reply));
+        bytes.extend(&self.payload);
+        let tag = cipher.seal(self.direction, self.seq, &mut bytes[NONCE_LEN..])?;
+        bytes.extend(tag);
+        Ok(bytes)
     }
 
     /// Opens a UDP payload: length, tag and direction are checked in this order.
@@ -65,7 +153,32 @@ impl Datagram {
         expected: Direction,
         bytes: &[u8],
     ) -> Result<Self, ReceiveError> {
-        let _ = (cipher, expected, bytes);
-        todo!()
+        let len = bytes.len();
+        if len > DATAGRAM_LEN_MAX {
+            return Err(ReceiveError::TooLong { len });
+        }
+        let truncated = ReceiveError::Truncated { len };
+        let Some((nonce, rest)) = bytes.split_first_chunk() else { return Err(truncated) };
+        let Some((sealed, tag)) = rest.split_last_chunk() else { return Err(truncated) };
+
+        let (direction, seq) = Direction::split(u64::from_be_bytes(*nonce));
+        let mut plain = sealed.to_vec();
+        if !cipher.open(direction, seq, &mut plain, tag) {
+            return Err(ReceiveError::Forged);
+        }
+        let &[t0, t1, r0, r1, ..] = plain.as_slice() else {
+            return Err(ReceiveError::TimestampsTruncated { len: plain.len() });
+        };
+        if direction != expected {
+            return Err(ReceiveError::Reflected);
+        }
+        plain.drain(..TIMESTAMPS_LEN);
+        Ok(Self {
+            direction,
+            seq,
+            timestamp: Timestamp16::new(u16::from_be_bytes([t0, t1])),
+            timestamp_reply: Timestamp16::new(u16::from_be_bytes([r0, r1])),
+            payload: plain,
+        })
     }
 }

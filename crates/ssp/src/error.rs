@@ -1,15 +1,122 @@
 //! What can be wrong with what arrives or is to be sent. None of it ends a session but the key's end.
 
+use crate::num::{SeqNum, StateNum};
+use crate::object::ApplyError;
+
 /// Why an arriving datagram was of no use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
+    /// Longer than the receive buffer of a peer.
+    #[error("a datagram of {len} bytes is longer than any peer sends")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// Shorter than nonce and tag together.
     #[error("{len} bytes are too few for a sealed datagram")]
     Truncated {
         /// Its length in bytes.
         len: usize,
     },
-    // The wire and transport work adds the rest: TooLong, Forged, Reflected, ...
+    /// The tag does not fit: not sealed with our key, or damaged on the way.
+    #[error("the datagram was not sealed with this session's key")]
+    Forged,
+    /// Authentic, but without room for its two timestamps.
+    #[error("{len} opened bytes are too few for two timestamps")]
+    TimestampsTruncated {
+        /// Length of the opened bytes.
+        len: usize,
+    },
+    /// One of our own datagrams, sent back to us.
+    #[error("the datagram travels away from this end")]
+    Reflected,
+    /// Authentic, but without room for a fragment header.
+    #[error("{len} bytes are too few for a fragment header")]
+    FragmentTruncated {
+        /// Length of the fragment in bytes.
+        len: usize,
+    },
+    /// A fragment number with more than 15 bits; no decoded fragment has one.
+    #[error("fragment number {number} does not fit the header")]
+    FragmentNumber {
+        /// The number.
+        number: u16,
+    },
+    /// A fragment that was here before, with other contents.
+    #[error("fragment {number} contradicts the one already held")]
+    FragmentContradiction {
+        /// Its number.
+        number: u16,
+    },
+    /// A fragment behind the last one of its instruction.
+    #[error("fragment {number} lies beyond the last one, {last}")]
+    FragmentBeyondLast {
+        /// Its number.
+        number: u16,
+        /// The number of the last one.
+        last: u16,
+    },
+    /// A last fragment in front of one already held.
+    #[error("fragment {number} cannot be the last: {held} is already held")]
+    LastFragmentBelowHeld {
+        /// Its number.
+        number: u16,
+        /// The highest number held.
+        held: u16,
+    },
+    /// The fragments of one instruction together are over the limit.
+    #[error("the fragments of one instruction have over {max} bytes")]
+    AssemblyTooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// Not a zlib stream, or a damaged one.
+    #[error("the compressed instruction is damaged")]
+    StreamBroken,
+    /// A zlib stream that ends early.
+    #[error("the compressed instruction is cut short")]
+    StreamTruncated,
+    /// An instruction that inflates to more than the limit.
+    #[error("the instruction has over {max} bytes")]
+    InstructionTooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// Not protobuf.
+    #[error("the instruction is malformed")]
+    InstructionMalformed,
+    /// Another protocol version than 2.
+    #[error("the peer speaks protocol version {version}, this end speaks 2")]
+    VersionMismatch {
+        /// The peer's version; 0 where it gave none.
+        version: u32,
+    },
+    /// A diff from a state that this end does not hold, or holds no longer.
+    #[error("the diff starts from state {old_num}, which is not held")]
+    StaleReference {
+        /// The state the diff starts from.
+        old_num: StateNum,
+    },
+    /// An instruction that would have us drop the very state its diff starts from.
+    #[error("throwaway number {throwaway_num} is beyond the reference {old_num}")]
+    ThrowawayBeyondReference {
+        /// The number below which states are to be dropped.
+        throwaway_num: StateNum,
+        /// The state the diff starts from.
+        old_num: StateNum,
+    },
+    /// No room for another received state.
+    #[error("the queue of received states is full")]
+    QueueFull,
+    /// The object refuses the diff.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// A state that contradicts what was already delivered.
+    #[error("state {new_num} does not follow what was already delivered")]
+    NotFollowing {
+        /// Its number.
+        new_num: StateNum,
+    },
 }
 
 /// Why something cannot be sent.
@@ -23,5 +130,18 @@ pub enum SendError {
     TooLarge {
         /// Its length in bytes.
         len: usize,
+    },
+    /// The datagram would be longer than a receiver accepts.
+    #[error("a datagram of {len} bytes is longer than a receiver accepts")]
+    DatagramTooLong {
+        /// Its length in bytes, sealed.
+        len: usize,
+    },
+    /// The sequence number is not above every one sealed before: sealing with it would break the
+    /// cipher.
+    #[error("datagram number {} was sealed before, or a later one was", seq.get())]
+    SequenceReused {
+        /// The number refused.
+        seq: SeqNum,
     },
 }

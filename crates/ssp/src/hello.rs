@@ -5,6 +5,8 @@
 //! acknowledged one. As every instruction up to then carried it, a peer that acknowledges a state and
 //! has sent no hello is stock.
 
+use prost::encoding::{decode_varint, encode_varint};
+
 /// What an end understands beyond the stock protocol: one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capabilities(u64);
@@ -50,6 +52,32 @@ pub struct Hello {
     pub version: u64,
     /// What the end understands.
     pub capabilities: Capabilities,
+}
+
+impl Hello {
+    /// The version this end speaks.
+    pub const VERSION: u64 = 1;
+
+    /// Creates the hello of an end that understands `capabilities`.
+    pub const fn new(capabilities: Capabilities) -> Self {
+        Self { version: Self::VERSION, capabilities }
+    }
+
+    /// Returns the contents of the instruction's field.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encode_varint(self.version, &mut bytes);
+        encode_varint(self.capabilities.bits(), &mut bytes);
+        bytes
+    }
+
+    /// Reads the contents of the instruction's field. What follows the capabilities is left to later
+    /// versions. `None` where they are cut short: such a hello counts as none.
+    pub fn decode(mut bytes: &[u8]) -> Option<Self> {
+        let version = decode_varint(&mut bytes).ok()?;
+        let capabilities = Capabilities::from_bits(decode_varint(&mut bytes).ok()?);
+        Some(Self { version, capabilities })
+    }
 }
 
 /// What is known of the far end.

@@ -1,8 +1,36 @@
 //! The transport instruction and its protobuf form.
+//!
+//! Written by hand over prost's primitives and not derived: a field of an unexpected wire type is
+//! then skipped like an unknown one, as protobuf has it, and no hello can fail an instruction.
 
+use prost::bytes::Buf;
+use prost::encoding::{
+    DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
+};
+
+use crate::compress::INSTRUCTION_LEN_MAX;
 use crate::error::ReceiveError;
 use crate::hello::Hello;
 use crate::num::StateNum;
+
+/// The version every instruction carries.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PROTOCOL_VERSION: u32 = 2;
+
+// Field numbers. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const VERSION: u32 = 1;
+const OLD_NUM: u32 = 2;
+const NEW_NUM: u32 = 3;
+const ACK_NUM: u32 = 4;
+const THROWAWAY_NUM: u32 = 5;
+const DIFF: u32 = 6;
+const CHAFF: u32 = 7;
+
+/// Field of the hello; chosen: stock skips it, and no release of it is near this number.
+const HELLO: u32 = 100;
+
+/// Bytes the seven stock fields need at most besides the contents of diff and chaff.
+const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
 /// What one end tells the other at once: a diff, an acknowledgment, and what may be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +54,21 @@ pub struct Instruction {
 impl Instruction {
     /// Returns the protobuf form, all seven stock fields written in ascending order.
     pub fn encode(&self) -> Vec<u8> {
-        todo!()
+        let hello = self.hello.map(|hello| hello.encode());
+        let hello_len = hello.as_ref().map_or(0, Vec::len);
+        let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + hello_len;
+        let mut out = Vec::with_capacity(len);
+        put_varint(VERSION, PROTOCOL_VERSION.into(), &mut out);
+        put_varint(OLD_NUM, self.old_num.get(), &mut out);
+        put_varint(NEW_NUM, self.new_num.get(), &mut out);
+        put_varint(ACK_NUM, self.ack_num.get(), &mut out);
+        put_varint(THROWAWAY_NUM, self.throwaway_num.get(), &mut out);
+        put_bytes(DIFF, &self.diff, &mut out);
+        put_bytes(CHAFF, &self.chaff, &mut out);
+        if let Some(hello) = hello {
+            put_bytes(HELLO, &hello, &mut out);
+        }
+        out
     }
 
     /// Reads the protobuf form and checks the protocol version.
@@ -35,7 +77,81 @@ impl Instruction {
     ///
     /// Returns [`ReceiveError`] for malformed protobuf or a version other than 2.
     pub fn decode(bytes: &[u8]) -> Result<Self, ReceiveError> {
-        let _ = bytes;
-        todo!()
+        if bytes.len() > INSTRUCTION_LEN_MAX {
+            return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });
+        }
+        let fields = Fields::read(bytes).ok_or(ReceiveError::InstructionMalformed)?;
+        if fields.version != PROTOCOL_VERSION {
+            return Err(ReceiveError::VersionMismatch { version: fields.version });
+        }
+        Ok(Self {
+            old_num: StateNum::new(fields.old_num),
+            new_num: StateNum::new(fields.new_num),
+            ack_num: StateNum::new(fields.ack_num),
+            throwaway_num: StateNum::new(fields.throwaway_num),
+            diff: fields.diff.to_vec(),
+            chaff: fields.chaff.to_vec(),
+            hello: fields.hello.and_then(Hello::decode),
+        })
     }
+}
+
+/// The fields as they stand in the message: the last of each counts, what is absent is 0 or empty.
+#[derive(Default)]
+struct Fields<'a> {
+    version: u32,
+    old_num: u64,
+    new_num: u64,
+    ack_num: u64,
+    throwaway_num: u64,
+    diff: &'a [u8],
+    chaff: &'a [u8],
+    hello: Option<&'a [u8]>,
+}
+
+impl<'a> Fields<'a> {
+    /// Returns `None` where `bytes` is no protobuf message.
+    fn read(mut bytes: &'a [u8]) -> Option<Self> {
+        let mut fields = Self::default();
+        while bytes.has_remaining() {
+            let (tag, wire_type) = decode_key(&mut bytes).ok()?;
+            match (tag, wire_type) {
+                (VERSION, WireType::Varint) => fields.version = take_u32(&mut bytes)?,
+                (OLD_NUM, WireType::Varint) => fields.old_num = decode_varint(&mut bytes).ok()?,
+                (NEW_NUM, WireType::Varint) => fields.new_num = decode_varint(&mut bytes).ok()?,
+                (ACK_NUM, WireType::Varint) => fields.ack_num = decode_varint(&mut bytes).ok()?,
+                (THROWAWAY_NUM, WireType::Varint) => {
+                    fields.throwaway_num = decode_varint(&mut bytes).ok()?;
+                }
+                (DIFF, WireType::LengthDelimited) => fields.diff = take_bytes(&mut bytes)?,
+                (CHAFF, WireType::LengthDelimited) => fields.chaff = take_bytes(&mut bytes)?,
+                (HELLO, WireType::LengthDelimited) => fields.hello = Some(take_bytes(&mut bytes)?),
+                _ => skip_field(wire_type, tag, &mut bytes, DecodeContext::default()).ok()?,
+            }
+        }
+        Some(fields)
+    }
+}
+
+/// Takes a uint32: protobuf keeps the low 32 bits of a longer varint.
+fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+    u32::try_from(decode_varint(bytes).ok()? & u64::from(u32::MAX)).ok()
+}
+
+fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let len = usize::try_from(decode_varint(bytes).ok()?).ok()?;
+    let (taken, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+fn put_varint(field: u32, value: u64, out: &mut Vec<u8>) {
+    encode_key(field, WireType::Varint, out);
+    encode_varint(value, out);
+}
+
+fn put_bytes(field: u32, value: &[u8], out: &mut Vec<u8>) {
+    encode_key(field, WireType::LengthDelimited, out);
+    encode_varint(value.len() as u64, out);
+    out.extend(value);
 }

@@ -1,6 +1,18 @@
 //! The session key and its text form.
 
+use core::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
+
+/// Characters of a key's text form: 128 bits at 6 per character, unpadded.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const TEXT_LEN: usize = 22;
+
+/// Room the base64 decoder asks for before it has looked at the text: three bytes for every four
+/// characters begun.
+const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 
 /// Why a text is not a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,16 +44,83 @@ impl Key {
     ///
     /// Returns [`KeyError`] for a text of another length, of other characters, or with stray bits.
     pub fn from_text(text: &str) -> Result<Self, KeyError> {
-        let _ = text;
-        todo!()
+        let len = text.chars().count();
+        if len != TEXT_LEN {
+            return Err(KeyError::Length(len));
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/') {
+            return Err(KeyError::Alphabet);
+        }
+        let mut decoded = Zeroizing::new([0; DECODE_LEN]);
+        // The engine is strict: of a text of this length and alphabet it refuses only stray bits.
+        let decoded_len = STANDARD_NO_PAD
+            .decode_slice(text, decoded.as_mut_slice())
+            .map_err(|_| KeyError::TrailingBits)?;
+        let bytes = decoded.first_chunk().expect("the decoder's room holds a key");
+        assert_eq!(decoded_len, bytes.len(), "22 characters hold 16 bytes");
+        Ok(Self(*bytes))
     }
 
     /// Returns the 22-character text form.
     pub fn to_text(&self) -> Zeroizing<String> {
-        todo!()
+        // Room from the start: a string that grew would leave an unwiped copy behind.
+        let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
+        STANDARD_NO_PAD.encode_string(self.0, &mut text);
+        text
     }
 
     pub(crate) const fn bytes(&self) -> &[u8; 16] {
         &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_a_key_reads_back() {
+        for bytes in [[0; 16], [0xff; 16], *b"0123456789abcdef"] {
+            let text = Key::from_bytes(bytes).to_text();
+            assert_eq!(text.len(), TEXT_LEN);
+            assert_eq!(Key::from_text(&text).unwrap().bytes(), &bytes);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_for_the_right_reason() {
+        for (text, error) in [
+            ("", KeyError::Length(0)),
+            ("AAECAwQFBgcICQoLDA0OD", KeyError::Length(21)),
+            ("AAECAwQFBgcICQoLDA0ODw=", KeyError::Length(23)),
+            ("AAECAwQFBgcICQoLDA0ODw==", KeyError::Length(24)),
+            ("AAECAwQFBgcICQoLDA0O-w", KeyError::Alphabet),
+            ("AAECAwQFBgcICQoLDA0O_w", KeyError::Alphabet),
+            ("AAECAwQFBgcICQoLDA0OD=", KeyError::Alphabet),
+            ("AAECAwQFBgcICQoLDA0 Dw", KeyError::Alphabet),
+            ("AAECAwQFBgcICQoLDA0\u{e4}Dw", KeyError::Alphabet),
+            ("AAECAwQFBgcICQoLDA0ODx", KeyError::TrailingBits),
+            ("++++++++++++++++++++++", KeyError::TrailingBits),
+        ] {
+            assert_eq!(Key::from_text(text).err(), Some(error), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn last_character_has_four_values() {
+        let last = |c: char| Key::from_text(&format!("AAECAwQFBgcICQoLDA0OD{c}")).is_ok();
+        let accepted: String = ('!'..='~').filter(|c| last(*c)).collect();
+        assert_eq!(accepted, "AQgw");
+    }
+
+    #[test]
+    fn debug_form_does_not_show_the_key() {
+        assert_eq!(format!("{:?}", Key::from_bytes([7; 16])), "Key(..)");
     }
 }
