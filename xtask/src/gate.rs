@@ -27,6 +27,9 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// One check of the workspace at this path.
+type Step = fn(&Path) -> Outcome;
+
 /// Runs every check, even past a failure, and prints the summary.
 ///
 /// # Errors
@@ -35,7 +38,7 @@ impl fmt::Display for Outcome {
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace_root();
     packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))?;
-    let steps: [(&str, fn(&Path) -> Outcome); 8] = [
+    let steps: [(&str, Step); 8] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
         ("tidy", tidy_check),

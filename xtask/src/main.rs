@@ -1,5 +1,6 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
+mod bench;
 mod gate;
 mod packages;
 mod tidy;
@@ -26,11 +27,26 @@ enum Command {
     },
     /// Check the habits that no other tool checks.
     Tidy,
+    /// Pour a flood of output through a session of rove and one of stock Mosh, and compare.
+    Flood {
+        /// What the output is made of.
+        #[arg(long, value_enum, default_value = "plain")]
+        load: bench::Load,
+        /// How much of it, in MiB.
+        #[arg(long, default_value_t = 50)]
+        megabytes: usize,
+        /// How often each system runs, in turn.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+        rounds: u16,
+    },
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test { install } => gate::run(install),
+        Command::Flood { load, megabytes, rounds } => {
+            bench::flood(load, megabytes, usize::from(rounds))
+        }
         Command::Tidy => tidy::run(&workspace_root()),
     };
     match result {
