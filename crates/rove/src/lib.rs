@@ -2,13 +2,15 @@
 //!
 //! [`client`] and [`server`] are two pumps, one loop each: inputs, session machine, outputs.
 //! They stand on [`event_loop`] (waiting), [`socket`] (datagrams), [`pty`] (the host's programs),
-//! [`tty`] (the user's terminal) and [`clock`] (the only clock). [`demo`] runs both on one computer.
+//! [`tty`] (the user's terminal) and [`clock`] (the only clock). [`demo`] runs both on one computer,
+//! joined by a [`relay`].
 
 pub mod client;
 pub mod clock;
 pub mod demo;
 pub mod event_loop;
 mod program;
+pub mod relay;
 pub mod server;
 pub mod socket;
 mod sys;

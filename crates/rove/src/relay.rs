@@ -1,0 +1,436 @@
+//! A bad network on this machine: two emulated links between a client and a server, in real time.
+//!
+//! A [`Relay`] listens on a loopback port, passes what the client sends through one
+//! [`rove_link::Link`] to the server and what the server sends through another back to the client.
+//! `rove demo` puts it between its two ends and the end-to-end tests between any two programs. It
+//! understands nothing of what it carries: loss, delay and order are the link's, sessions the
+//! ends'.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+
+use rove_link::{Link, LinkConfig};
+use rove_units::{Bytes, Seed};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::clock::Clock;
+
+/// Room for any UDP datagram, so that the relay never cuts one.
+const DATAGRAM_BYTES_MAX: usize = 65_536;
+
+/// Datagrams taken from one socket before the other has its turn.
+/// Chosen: far above what a session sends in a frame, low enough that a flood one way delays the
+/// other way by less than a millisecond.
+const BATCH: usize = 64;
+
+/// Where a relay stands and what it does to the datagrams that pass.
+#[derive(Clone, Debug)]
+pub struct RelayConfig {
+    /// The address the client sends to; port 0 lets the kernel choose one.
+    pub listen: SocketAddr,
+    /// The server's address.
+    pub server: SocketAddr,
+    /// What happens from the client to the server.
+    pub uplink: LinkConfig,
+    /// What happens from the server to the client.
+    pub downlink: LinkConfig,
+    /// Decides every loss, duplicate and delay.
+    pub seed: Seed,
+}
+
+/// What has passed in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Datagrams that came in.
+    pub datagrams: u64,
+    /// Their payload bytes.
+    pub bytes: Bytes,
+    /// The largest payload among them.
+    pub largest: Bytes,
+    /// Datagrams that went out: those not lost, duplicates counted twice.
+    pub delivered: u64,
+}
+
+/// A running relay. It stops when dropped.
+#[derive(Debug)]
+pub struct Relay {
+    address: SocketAddr,
+    server: SocketAddr,
+    orders: Sender<Order>,
+    bell: UnixStream,
+    uplink: Arc<Counters>,
+    downlink: Arc<Counters>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Relay {
+    /// Starts a relay in a thread of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error when a socket cannot be bound or the thread not started.
+    pub fn start(config: RelayConfig) -> io::Result<Self> {
+        let listener = UdpSocket::bind(config.listen)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let upstream = bind_upstream(config.server, None)?;
+        let (orders, inbox) = mpsc::channel();
+        let (bell, ear) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        ear.set_nonblocking(true)?;
+        let uplink = Arc::new(Counters::default());
+        let downlink = Arc::new(Counters::default());
+        let mut pump = Pump {
+            clock: Clock::start(),
+            listener,
+            upstream,
+            server: config.server,
+            client: None,
+            uplink: Link::new(config.uplink, config.seed.stream("uplink")),
+            downlink: Link::new(config.downlink, config.seed.stream("downlink")),
+            uplink_counters: Arc::clone(&uplink),
+            downlink_counters: Arc::clone(&downlink),
+            inbox,
+            ear,
+        };
+        let thread = std::thread::Builder::new().name("relay".to_owned()).spawn(move || {
+            if let Err(error) = pump.run() {
+                tracing::error!(%error, "relay stopped");
+            }
+        })?;
+        Ok(Self {
+            address,
+            server: config.server,
+            orders,
+            bell,
+            uplink,
+            downlink,
+            thread: Some(thread),
+        })
+    }
+
+    /// Returns the address that clients send to.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Moves the client as the server sees it: from now on datagrams reach the server from a new
+    /// port, and from `source` if one is given. What the server still sends to the old port is
+    /// lost. Returns the new source, whose address is the unspecified one if the kernel chooses.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error when no socket can be bound there.
+    pub fn roam(&self, source: Option<IpAddr>) -> io::Result<SocketAddr> {
+        let upstream = bind_upstream(self.server, source)?;
+        let address = upstream.local_addr()?;
+        self.order(Order::Roam(upstream));
+        Ok(address)
+    }
+
+    /// Changes both links for the datagrams that come in from now on.
+    pub fn reconfigure(&self, uplink: LinkConfig, downlink: LinkConfig) {
+        self.order(Order::Reconfigure(Box::new((uplink, downlink))));
+    }
+
+    /// Returns what has passed from the client towards the server.
+    pub fn uplink(&self) -> Traffic {
+        self.uplink.read()
+    }
+
+    /// Returns what has passed from the server towards the client.
+    pub fn downlink(&self) -> Traffic {
+        self.downlink.read()
+    }
+
+    fn order(&self, order: Order) {
+        // A thread that has ended takes no orders, and an unread bell needs no second ring.
+        let _ = self.orders.send(order);
+        let _ = rustix::io::write(&self.bell, &[0]);
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.order(Order::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the owner tells the thread.
+#[derive(Debug)]
+enum Order {
+    Roam(UdpSocket),
+    Reconfigure(Box<(LinkConfig, LinkConfig)>),
+    Stop,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    datagrams: AtomicU64,
+    bytes: AtomicU64,
+    largest: AtomicU64,
+    delivered: AtomicU64,
+}
+
+impl Counters {
+    fn count(&self, payload: &[u8]) {
+        let bytes = Bytes::from(payload.len()).get();
+        self.datagrams.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.largest.fetch_max(bytes, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> Traffic {
+        Traffic {
+            datagrams: self.datagrams.load(Ordering::Relaxed),
+            bytes: Bytes::new(self.bytes.load(Ordering::Relaxed)),
+            largest: Bytes::new(self.largest.load(Ordering::Relaxed)),
+            delivered: self.delivered.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The thread's side: sockets, links and the clock that drives them.
+#[derive(Debug)]
+struct Pump {
+    clock: Clock,
+    listener: UdpSocket,
+    upstream: UdpSocket,
+    server: SocketAddr,
+    /// Where the client last sent from; a client that hops ports is answered at its newest one.
+    client: Option<SocketAddr>,
+    uplink: Link<Vec<u8>>,
+    downlink: Link<Vec<u8>>,
+    uplink_counters: Arc<Counters>,
+    downlink_counters: Arc<Counters>,
+    inbox: Receiver<Order>,
+    ear: UnixStream,
+}
+
+impl Pump {
+    fn run(&mut self) -> io::Result<()> {
+        let mut buffer = vec![0; DATAGRAM_BYTES_MAX];
+        while self.hear_bell().is_continue() && self.take_in(&mut buffer).is_continue() {
+            self.give_out();
+            self.wait()?;
+        }
+        Ok(())
+    }
+
+    fn hear_bell(&mut self) -> ControlFlow<()> {
+        let mut rings = [0; BATCH];
+        while rustix::io::read(&self.ear, &mut rings).is_ok_and(|rung| rung == rings.len()) {}
+        self.follow_orders()
+    }
+
+    fn follow_orders(&mut self) -> ControlFlow<()> {
+        loop {
+            match self.inbox.try_recv() {
+                Ok(Order::Roam(upstream)) => self.upstream = upstream,
+                Ok(Order::Reconfigure(links)) => {
+                    let (uplink, downlink) = *links;
+                    self.uplink.reconfigure(uplink);
+                    self.downlink.reconfigure(downlink);
+                }
+                Ok(Order::Stop) | Err(mpsc::TryRecvError::Disconnected) => {
+                    return ControlFlow::Break(());
+                }
+                Err(mpsc::TryRecvError::Empty) => return ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    /// Reads what has arrived. An order given before a datagram was sent holds for that datagram,
+    /// so orders are looked for between reading one and handling it.
+    fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
+        for _ in 0..BATCH {
+            let Ok((len, source)) = self.listener.recv_from(buffer) else { break };
+            self.follow_orders()?;
+            self.client = Some(source);
+            self.uplink_counters.count(&buffer[..len]);
+            self.uplink.handle_packet(self.clock.now(), buffer[..len].to_vec());
+        }
+        for _ in 0..BATCH {
+            let Ok((len, _)) = self.upstream.recv_from(buffer) else { break };
+            self.follow_orders()?;
+            self.downlink_counters.count(&buffer[..len]);
+            self.downlink.handle_packet(self.clock.now(), buffer[..len].to_vec());
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Sends what is due. A send that fails is a lost datagram, as on any link.
+    fn give_out(&mut self) {
+        let now = self.clock.now();
+        while let Some(payload) = self.uplink.poll_packet(now) {
+            if self.upstream.send_to(&payload, self.server).is_ok() {
+                self.uplink_counters.delivered.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        while let Some(payload) = self.downlink.poll_packet(now) {
+            let Some(client) = self.client else { continue };
+            if self.listener.send_to(&payload, client).is_ok() {
+                self.downlink_counters.delivered.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Sleeps until a datagram or an order arrives or the next packet is due.
+    fn wait(&self) -> io::Result<()> {
+        let due = [self.uplink.poll_timeout(), self.downlink.poll_timeout()];
+        // The deadline is absolute: however late this thread was woken before, the next packet
+        // is due when it is due.
+        let timeout = due.into_iter().flatten().min().map(|deadline| {
+            let left = deadline.saturating_since(self.clock.now());
+            Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: i64::from(left.subsec_nanos()),
+            }
+        });
+        let mut fds = [
+            PollFd::new(&self.listener, PollFlags::IN),
+            PollFd::new(&self.upstream, PollFlags::IN),
+            PollFd::new(&self.ear, PollFlags::IN),
+        ];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Opens the socket that faces the server, at a port the kernel chooses.
+fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSocket> {
+    let any = match server {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    let socket = UdpSocket::bind((source.unwrap_or(any), 0))?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::{Duration, Instant};
+
+    use super::*;
+
+    /// Longest a test waits for what must come.
+    const HANG_GUARD: Duration = Duration::from_secs(30);
+
+    fn loopbacks() -> [IpAddr; 2] {
+        [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
+    }
+
+    fn endpoint(ip: IpAddr) -> UdpSocket {
+        let socket = UdpSocket::bind((ip, 0)).unwrap();
+        socket.set_read_timeout(Some(HANG_GUARD)).unwrap();
+        socket
+    }
+
+    fn relay_to(server: &UdpSocket, link: LinkConfig) -> Relay {
+        let server = server.local_addr().unwrap();
+        let listen = SocketAddr::new(server.ip(), 0);
+        let config = RelayConfig {
+            listen,
+            server,
+            uplink: link.clone(),
+            downlink: link,
+            seed: Seed::new(1),
+        };
+        Relay::start(config).unwrap()
+    }
+
+    fn receive(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
+        let mut buffer = [0; DATAGRAM_BYTES_MAX];
+        let (len, source) = socket.recv_from(&mut buffer).expect("a datagram within the guard");
+        (buffer[..len].to_vec(), source)
+    }
+
+    fn wait_until(done: impl Fn() -> bool) {
+        let clock = Clock::start();
+        while !done() {
+            assert!(clock.now().saturating_since(Instant::ZERO) < HANG_GUARD, "it never came true");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn datagrams_pass_whole_both_ways_and_are_counted() {
+        for ip in loopbacks() {
+            let (client, server) = (endpoint(ip), endpoint(ip));
+            let relay = relay_to(&server, LinkConfig::default());
+            for payload in [vec![], vec![1], vec![2; 1_252], vec![3; 40_000]] {
+                client.send_to(&payload, relay.address()).unwrap();
+                let (arrived, source) = receive(&server);
+                assert_eq!(arrived, payload);
+                server.send_to(&arrived, source).unwrap();
+                assert_eq!(receive(&client), (payload, relay.address()));
+            }
+            let expected = Traffic {
+                datagrams: 4,
+                bytes: Bytes::new(41_253),
+                largest: Bytes::new(40_000),
+                delivered: 4,
+            };
+            // The last datagram arrives before the relay has counted its departure.
+            wait_until(|| relay.downlink().delivered == 4);
+            assert_eq!([relay.uplink(), relay.downlink()], [expected; 2], "{ip}");
+        }
+    }
+
+    #[test]
+    fn a_roaming_client_has_a_new_source_and_is_still_answered() {
+        let (client, server) = (endpoint(loopbacks()[0]), endpoint(loopbacks()[0]));
+        let relay = relay_to(&server, LinkConfig::default());
+        client.send_to(b"home", relay.address()).unwrap();
+        let (_, home) = receive(&server);
+        let elsewhere = IpAddr::from([127, 0, 0, 2]);
+        for source in [None, Some(elsewhere)] {
+            let moved = relay.roam(source).unwrap();
+            client.send_to(b"away", relay.address()).unwrap();
+            let (_, away) = receive(&server);
+            assert_eq!(away.port(), moved.port());
+            assert_ne!(away.port(), home.port());
+            if let Some(source) = source {
+                assert_eq!(away.ip(), source);
+            }
+            server.send_to(b"back", away).unwrap();
+            assert_eq!(receive(&client).0, b"back");
+        }
+    }
+
+    #[test]
+    fn an_outage_swallows_everything_until_it_heals() {
+        let (client, server) = (endpoint(loopbacks()[0]), endpoint(loopbacks()[0]));
+        let relay = relay_to(&server, LinkConfig::outage());
+        for _ in 0..10 {
+            client.send_to(b"lost", relay.address()).unwrap();
+        }
+        wait_until(|| relay.uplink().datagrams == 10);
+        relay.reconfigure(LinkConfig::default(), LinkConfig::default());
+        client.send_to(b"heard", relay.address()).unwrap();
+        assert_eq!(receive(&server).0, b"heard");
+        assert_eq!(relay.uplink().datagrams, 11);
+    }
+
+    #[test]
+    fn a_dropped_relay_leaves_its_port_free() {
+        let server = endpoint(loopbacks()[0]);
+        let relay = relay_to(&server, LinkConfig::default());
+        let address = relay.address();
+        drop(relay);
+        UdpSocket::bind(address).unwrap();
+    }
+}
