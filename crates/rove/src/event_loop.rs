@@ -66,7 +66,7 @@ impl EventLoop {
     /// Returns the system's refusal of the signal pipe or of a handler.
     pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
-        let signals = SignalDelivery::with_pipe(read, write, SignalOnly::default(), signals)?;
+        let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
         Ok(Self { clock, signals, idle_turns: 0 })
     }
 

@@ -1,4 +1,29 @@
-//! UDP sockets: the server's bound one, the client's hopping ones.
+//! UDP sockets: the server's bound one, the client's hopping ones, and what both have in common.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rove_ssp::Transmit;
+use rustix::io::Errno;
+use socket2::{Domain, Socket, Type};
+
+pub use crate::sys::Received;
+
+/// Longest datagram a receiver accepts; one more byte is room to notice a longer one.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub const DATAGRAM_MAX: usize = 2048;
+/// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the pty.
+/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
+pub const DATAGRAMS_PER_TURN: usize = 32;
+/// Most local ports a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub const CLIENT_PORTS_MAX: usize = 10;
+/// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC 3168).
+/// For IPv4 only, as stock peers read the mark from no other header.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+const TYPE_OF_SERVICE: u8 = 0x02;
 
 /// The UDP ports a server may bind, tried in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,5 +39,333 @@ impl Default for PortRange {
     /// Source: Mosh 1.4.0 as observed, docs/wire.md.
     fn default() -> Self {
         Self { low: 60_001, high: 60_999 }
+    }
+}
+
+/// Why a datagram has not been sent. The session goes on: what is lost is sent again.
+#[derive(Debug, thiserror::Error)]
+pub enum SendFailure {
+    /// It is larger than the path takes.
+    #[error("the datagram is larger than the path takes")]
+    TooLong,
+    /// Something else, worth telling the user.
+    #[error("sending failed: {0}")]
+    Other(io::Error),
+}
+
+/// Sends one datagram. One that finds the system's buffer full counts as sent and is lost, as it would be in
+/// any other queue on its way.
+///
+/// # Errors
+///
+/// Returns [`SendFailure`] when the system refuses the datagram.
+pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
+    match socket.send_to(&transmit.payload, transmit.destination) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::MSGSIZE) => {
+            Err(SendFailure::TooLong)
+        }
+        Err(error) => Err(SendFailure::Other(error)),
+    }
+}
+
+/// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to `handle`.
+///
+/// # Errors
+///
+/// Returns the first error that is not the end of what waits.
+pub fn receive_waiting(
+    socket: &UdpSocket,
+    mut handle: impl FnMut(Received, &[u8]),
+) -> io::Result<()> {
+    let mut buffer = [0; DATAGRAM_MAX + 1];
+    for _ in 0..DATAGRAMS_PER_TURN {
+        match crate::sys::receive(socket.as_fd(), &mut buffer) {
+            Ok(received) => handle(received, &buffer[..received.len]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The server's socket.
+#[derive(Debug)]
+pub struct ServerSocket {
+    socket: UdpSocket,
+    address: SocketAddr,
+}
+
+impl ServerSocket {
+    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address takes IPv4 datagrams as well.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error met at the last port tried.
+    pub fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
+        let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
+        for port in ports.low..=ports.high {
+            match open(SocketAddr::new(address, port)) {
+                Ok(socket) => {
+                    let address = socket.local_addr()?;
+                    return Ok(Self { socket, address });
+                }
+                Err(error) => refusal = error,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Returns the address and the port bound.
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the socket itself.
+    pub const fn get(&self) -> &UdpSocket {
+        &self.socket
+    }
+}
+
+impl AsFd for ServerSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The client's sockets: the newest sends, all receive, so that what was sent to an older port still arrives.
+#[derive(Debug)]
+pub struct ClientSockets {
+    /// Any address of the server's family, any port.
+    local: SocketAddr,
+    /// Oldest first, never empty.
+    sockets: VecDeque<UdpSocket>,
+}
+
+impl ClientSockets {
+    /// Opens the first port, of the family of `server`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn open(server: SocketAddr) -> io::Result<Self> {
+        let local = match server {
+            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+        };
+        Ok(Self { local, sockets: VecDeque::from([open(local)?]) })
+    }
+
+    /// Opens a new port and sends from it from now on. Past [`CLIENT_PORTS_MAX`] the oldest one closes.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal; the ports stay as they were.
+    pub fn open_port(&mut self) -> io::Result<()> {
+        self.sockets.push_back(open(self.local)?);
+        self.close_ports(CLIENT_PORTS_MAX);
+        Ok(())
+    }
+
+    /// Closes the oldest ports down to `keep`; the newest one always stays.
+    pub fn close_ports(&mut self, keep: usize) {
+        while self.sockets.len() > keep.max(1) {
+            self.sockets.pop_front();
+        }
+    }
+
+    /// Returns all sockets, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
+        self.sockets.iter()
+    }
+
+    /// Returns the socket to send from.
+    pub fn newest(&self) -> &UdpSocket {
+        self.sockets.back().expect("one port is always open")
+    }
+}
+
+/// Opens a non-blocking socket with the options of the protocol, bound to `address`.
+fn open(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
+    if address.is_ipv6() {
+        // Only the unspecified address can stand for both families.
+        socket.set_only_v6(!address.ip().is_unspecified())?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    set_options(&socket, address.is_ipv6())?;
+    Ok(socket.into())
+}
+
+/// Asks for congestion marks, and for fragmentation where a datagram does not fit.
+#[cfg(target_os = "linux")]
+fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
+    use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
+
+    // A datagram too large for some hop is fragmented there rather than dropped: the protocol does
+    // not probe for the path's size.
+    sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
+    if ipv6 {
+        sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::DONT)?;
+        ignore(sockopt::set_ipv6_recvtclass(socket, true), "IPV6_RECVTCLASS");
+    }
+    // A dual-stack socket takes the IPv4 options too.
+    ignore(sockopt::set_ip_tos(socket, TYPE_OF_SERVICE), "IP_TOS");
+    ignore(sockopt::set_ip_recvtos(socket, true), "IP_RECVTOS");
+    Ok(())
+}
+
+/// Asks for congestion marks; path MTU discovery is off for UDP where it cannot be chosen.
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
+    use rustix::net::sockopt;
+
+    if ipv6 {
+        ignore(sockopt::set_ipv6_recvtclass(socket, true), "IPV6_RECVTCLASS");
+    } else {
+        ignore(sockopt::set_ip_tos(socket, TYPE_OF_SERVICE), "IP_TOS");
+        ignore(sockopt::set_ip_recvtos(socket, true), "IP_RECVTOS");
+    }
+    Ok(())
+}
+
+/// Congestion marks are a help, not a need.
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+fn set_options(_socket: &Socket, _ipv6: bool) -> io::Result<()> {
+    Ok(())
+}
+
+/// Notes that an option which is only a help could not be set.
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+fn ignore(result: rustix::io::Result<()>, option: &'static str) {
+    if let Err(error) = result {
+        tracing::debug!(option, %error, "socket option not set");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_ssp::Ecn;
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    use super::*;
+
+    /// Waits for a datagram on `socket` and returns it.
+    fn receive(socket: &UdpSocket) -> (Received, Vec<u8>) {
+        poll(&mut [PollFd::new(socket, PollFlags::IN)], None).unwrap();
+        let mut all = Vec::new();
+        receive_waiting(socket, |received, payload| all.push((received, payload.to_vec())))
+            .unwrap();
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
+
+    fn transmit(destination: SocketAddr, payload: &[u8]) -> Transmit {
+        Transmit { destination, payload: payload.to_vec() }
+    }
+
+    fn loopback_server() -> ServerSocket {
+        ServerSocket::bind(Ipv4Addr::LOCALHOST.into(), PortRange { low: 0, high: 0 }).unwrap()
+    }
+
+    #[test]
+    fn a_range_is_searched_upwards_for_a_free_port() {
+        let busy = loopback_server().local_addr();
+        // The port above may be taken by anyone, so only the order is certain.
+        let taken =
+            ServerSocket::bind(busy.ip(), PortRange { low: busy.port(), high: busy.port() });
+        let taken = taken.expect("it was just free");
+        let again = PortRange { low: busy.port(), high: busy.port() };
+        let refusal = ServerSocket::bind(busy.ip(), again).expect_err("one port, one socket");
+        assert_eq!(refusal.kind(), io::ErrorKind::AddrInUse);
+        let wider = PortRange { low: busy.port(), high: u16::MAX };
+        let found = ServerSocket::bind(busy.ip(), wider).unwrap();
+        assert!(found.local_addr().port() > taken.local_addr().port());
+    }
+
+    #[test]
+    fn the_newest_port_sends_and_older_ones_still_receive() {
+        let server = loopback_server();
+        let mut client = ClientSockets::open(server.local_addr()).unwrap();
+        send(client.newest(), &transmit(server.local_addr(), b"one")).unwrap();
+        let first = receive(server.get()).0.source;
+        client.open_port().unwrap();
+        send(client.newest(), &transmit(server.local_addr(), b"two")).unwrap();
+        let second = receive(server.get()).0.source;
+        assert_ne!(first.port(), second.port());
+
+        for source in [first, second] {
+            send(server.get(), &transmit(source, b"answer")).unwrap();
+        }
+        for socket in client.iter() {
+            assert_eq!(receive(socket).1, b"answer");
+        }
+        client.close_ports(1);
+        assert_eq!(client.iter().count(), 1);
+        assert_eq!(client.newest().local_addr().unwrap().port(), second.port());
+    }
+
+    #[test]
+    fn ports_are_bounded_and_the_last_one_stays() {
+        let mut client = ClientSockets::open(SocketAddr::from((Ipv4Addr::LOCALHOST, 9))).unwrap();
+        for opened in 1..=CLIENT_PORTS_MAX {
+            assert_eq!(client.iter().count(), opened);
+            client.open_port().unwrap();
+        }
+        assert_eq!(client.iter().count(), CLIENT_PORTS_MAX);
+        client.close_ports(0);
+        assert_eq!(client.iter().count(), 1);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn congestion_marks_arrive_over_either_family() {
+        let any: IpAddr = Ipv6Addr::UNSPECIFIED.into();
+        let Ok(server) = ServerSocket::bind(any, PortRange { low: 0, high: 0 }) else {
+            return; // a computer without IPv6
+        };
+        let port = server.local_addr().port();
+        for (class, ecn) in [
+            (0, Ecn::NotCapable),
+            (1, Ecn::Capable),
+            (2, Ecn::Capable),
+            (3, Ecn::CongestionExperienced),
+        ] {
+            let v4 = open(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
+            rustix::net::sockopt::set_ip_tos(&v4, class).unwrap();
+            send(&v4, &transmit(SocketAddr::from((Ipv4Addr::LOCALHOST, port)), b"4")).unwrap();
+            assert_eq!(receive(server.get()).0.ecn, ecn, "class {class} over IPv4");
+
+            let v6 = open(SocketAddr::from((Ipv6Addr::LOCALHOST, 0))).unwrap();
+            rustix::net::sockopt::set_ipv6_tclass(&v6, class.into()).unwrap();
+            send(&v6, &transmit(SocketAddr::from((Ipv6Addr::LOCALHOST, port)), b"6")).unwrap();
+            assert_eq!(receive(server.get()).0.ecn, ecn, "class {class} over IPv6");
+        }
+    }
+
+    #[test]
+    fn a_datagram_past_the_limit_shows_its_excess() {
+        let server = loopback_server();
+        let client = ClientSockets::open(server.local_addr()).unwrap();
+        for (sent, seen) in [
+            (0, 0),
+            (DATAGRAM_MAX, DATAGRAM_MAX),
+            (DATAGRAM_MAX + 1, DATAGRAM_MAX + 1),
+            (DATAGRAM_MAX + 2, DATAGRAM_MAX + 1),
+        ] {
+            send(client.newest(), &transmit(server.local_addr(), &vec![7; sent])).unwrap();
+            assert_eq!(receive(server.get()).0.len, seen);
+        }
+    }
+
+    #[test]
+    fn a_datagram_no_path_takes_is_called_too_long() {
+        let server = loopback_server();
+        let client = ClientSockets::open(server.local_addr()).unwrap();
+        let failure = send(client.newest(), &transmit(server.local_addr(), &[0; 65_535]));
+        assert!(matches!(failure, Err(SendFailure::TooLong)), "{failure:?}");
     }
 }

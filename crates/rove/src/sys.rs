@@ -204,14 +204,16 @@ pub(crate) fn spawn_gated(
     let mut script = vec![c"/bin/sh".as_ptr(), ptr::null()];
     script.extend(arguments.iter().skip(1));
     // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
-    // other threads held at the fork does not matter. It never returns from here.
-    match unsafe { libc::fork() } {
-        0 => unsafe {
+    // other threads held at the fork does not matter.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: this is the child; it lives on its copies of these arrays and never returns.
+        unsafe {
             libc::close(opener.as_raw_fd());
             run_child(program, terminal, gate, &arguments, &environment, &mut script)
-        },
-        pid => Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error),
+        }
     }
+    Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
 }
 
 /// The child's side of [`spawn_gated`].

@@ -1,0 +1,324 @@
+//! What a program finds when the server starts it: shell, environment, directory, message of the day.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString};
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::Rlimit;
+
+use crate::sys::{Program, User, assignment, is_locale_installed};
+
+/// The variables that make up a locale, in the order clients send them.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub(crate) const LOCALE_VARIABLES: [&str; 15] = [
+    "LANG",
+    "LANGUAGE",
+    "LC_CTYPE",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LC_COLLATE",
+    "LC_MONETARY",
+    "LC_MESSAGES",
+    "LC_PAPER",
+    "LC_NAME",
+    "LC_ADDRESS",
+    "LC_TELEPHONE",
+    "LC_MEASUREMENT",
+    "LC_IDENTIFICATION",
+    "LC_ALL",
+];
+/// The character set every system since about 2018 has without installing a language.
+const FALLBACK_CTYPE: &str = "C.UTF-8";
+/// Where programs are looked for when the environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// The login shell of a user whose record names none.
+const DEFAULT_SHELL: &str = "/bin/sh";
+/// From how many colours on the terminal is called `xterm-256color`.
+const MANY_COLORS: u32 = 256;
+/// Where a message of the day may be; of the first two only one is shown.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const DYNAMIC_MESSAGES: [&str; 2] = ["/run/motd.dynamic", "/var/run/motd.dynamic"];
+const STATIC_MESSAGE: &str = "/etc/motd";
+/// Most bytes shown of one message. Chosen: several screens.
+const MESSAGE_MAX: u64 = 65_536;
+
+type Environment = BTreeMap<OsString, OsString>;
+
+/// What the session shall run and for whom.
+pub(crate) struct Login<'a> {
+    /// The command and its arguments; empty for the login shell.
+    pub(crate) command: &'a [OsString],
+    /// How many colours the user's terminal has.
+    pub(crate) colors: Option<u32>,
+    /// The user's locale, for when ours is not UTF-8.
+    pub(crate) locale: &'a [(String, String)],
+    /// The user's record, where there is one.
+    pub(crate) user: Option<User>,
+    /// The limit on core dumps that the program gets back.
+    pub(crate) core_limit: Rlimit,
+}
+
+impl Login<'_> {
+    /// Prepares the program to be executed, from the environment of this process.
+    pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
+        let mut environment: Environment = inherited.collect();
+        choose_locale(&mut environment, self.locale, is_installed);
+        let home = self.home(&environment);
+        self.describe_session(&mut environment, &home);
+
+        let (path, arguments) = if self.command.is_empty() {
+            let shell = self.shell(&environment);
+            let mut name = OsString::from("-");
+            name.push(shell.file_name().unwrap_or(shell.as_os_str()));
+            (shell.into_os_string(), vec![name])
+        } else {
+            (self.command[0].clone(), self.command.to_vec())
+        };
+        let greeting = if self.command.is_empty() { greeting(&home) } else { Vec::new() };
+        Program {
+            candidates: candidates(&path, environment.get(OsStr::new("PATH"))),
+            arguments: arguments.into_iter().filter_map(c_string).collect(),
+            environment: environment.iter().filter_map(|(k, v)| assignment(k, v)).collect(),
+            directory: c_string(home.into_os_string()).unwrap_or_default(),
+            greeting,
+            failure: failure(&path),
+            core_limit: self.core_limit,
+        }
+    }
+
+    /// Sets what tells programs where they are.
+    fn describe_session(&self, environment: &mut Environment, home: &Path) {
+        let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
+        let term = if many { "xterm-256color" } else { "xterm" };
+        environment.insert("TERM".into(), term.into());
+        // Line drawing goes over the wire as UTF-8, never as a shifted character set.
+        environment.insert("NCURSES_NO_UTF8_ACS".into(), "1".into());
+        // GNU screen refuses to start inside what this variable claims to be a screen.
+        environment.remove(OsStr::new("STY"));
+        if home.is_dir() {
+            environment.insert("PWD".into(), home.into());
+        }
+    }
+
+    /// Returns the directory to start in.
+    fn home(&self, environment: &Environment) -> PathBuf {
+        let given = environment.get(OsStr::new("HOME")).filter(|home| !home.is_empty());
+        let recorded = || self.user.as_ref().map(|user| user.home.clone());
+        given.map(PathBuf::from).or_else(recorded).unwrap_or_else(|| "/".into())
+    }
+
+    /// Returns the login shell.
+    fn shell(&self, environment: &Environment) -> PathBuf {
+        let given = environment.get(OsStr::new("SHELL")).map(PathBuf::from);
+        let recorded = self.user.as_ref().map(|user| user.shell.clone());
+        [given, recorded]
+            .into_iter()
+            .flatten()
+            .find(|shell| !shell.as_os_str().is_empty())
+            .unwrap_or_else(|| DEFAULT_SHELL.into())
+    }
+}
+
+/// Sees to it that programs find a UTF-8 locale: the environment's own, else the user's (`offered`), else a
+/// character set that needs no language installed.
+fn choose_locale(
+    environment: &mut Environment,
+    offered: &[(String, String)],
+    installed: impl Fn(&str) -> bool,
+) {
+    let is_utf8 = |environment: &Environment| {
+        character_locale(environment).is_some_and(|name| names_utf8(&name) && installed(&name))
+    };
+    if is_utf8(environment) {
+        return;
+    }
+    let mut offer = environment.clone();
+    for name in LOCALE_VARIABLES {
+        offer.remove(OsStr::new(name));
+    }
+    let known = offered.iter().filter(|(name, _)| LOCALE_VARIABLES.contains(&name.as_str()));
+    offer.extend(known.map(|(name, value)| (name.into(), value.into())));
+    if is_utf8(&offer) {
+        *environment = offer;
+        return;
+    }
+    // LC_ALL would hide LC_CTYPE; as LANG it still decides everything else.
+    if let Some(all) = environment.remove(OsStr::new("LC_ALL")).filter(|all| !all.is_empty()) {
+        environment.retain(|name, _| !name.as_bytes().starts_with(b"LC_"));
+        environment.insert("LANG".into(), all);
+    }
+    environment.insert("LC_CTYPE".into(), FALLBACK_CTYPE.into());
+}
+
+/// Returns the locale that decides the character set.
+fn character_locale(environment: &Environment) -> Option<String> {
+    ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| environment.get(OsStr::new(name)))
+        .find(|value| !value.is_empty())
+        .and_then(|value| value.to_str().map(str::to_owned))
+}
+
+/// Returns whether a locale's name says that its character set is UTF-8.
+fn names_utf8(locale: &str) -> bool {
+    let base = locale.split('@').next().unwrap_or_default();
+    let codeset = base.rsplit('.').next().unwrap_or_default();
+    codeset.replace('-', "").eq_ignore_ascii_case("utf8")
+}
+
+fn is_installed(locale: &str) -> bool {
+    CString::new(locale).is_ok_and(|name| is_locale_installed(&name))
+}
+
+/// Returns where the program called `name` may be, in the order of the search path.
+fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
+    if name.as_bytes().contains(&b'/') {
+        return c_string(name.to_owned()).into_iter().collect();
+    }
+    let path = path.cloned().unwrap_or_else(|| DEFAULT_PATH.into());
+    std::env::split_paths(&path)
+        .filter_map(|directory| c_string(directory.join(name).into_os_string()))
+        .collect()
+}
+
+/// Returns what a login shows first, unless the user wants quiet.
+fn greeting(home: &Path) -> Vec<u8> {
+    if home.join(".hushlogin").exists() {
+        return Vec::new();
+    }
+    let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|path| message(path)).unwrap_or_default();
+    greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
+    greeting
+}
+
+/// Reads a message of the day; `None` where there is none.
+fn message(path: &str) -> Option<Vec<u8>> {
+    let mut message = Vec::new();
+    let file = std::fs::File::open(path).ok()?;
+    // A message that cannot be read to its end is shown as far as it goes.
+    let _ = file.take(MESSAGE_MAX).read_to_end(&mut message);
+    Some(message)
+}
+
+/// Returns what the screen shows when the program cannot be started.
+fn failure(name: &OsStr) -> Vec<u8> {
+    let name = name.to_string_lossy();
+    format!(
+        "rove: cannot run {name:?}: no such program on this computer, or not permitted. \
+         Commands are not read by a shell; for one use: sh -c '...'\n"
+    )
+    .into_bytes()
+}
+
+fn c_string(text: OsString) -> Option<CString> {
+    CString::new(text.into_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    fn login<'a>(command: &'a [OsString], colors: Option<u32>) -> Login<'a> {
+        let user = Some(User { home: "/".into(), shell: "/bin/recorded".into() });
+        let core_limit = Rlimit { current: None, maximum: None };
+        Login { command, colors, locale: &[], user, core_limit }
+    }
+
+    fn texts(strings: &[CString]) -> Vec<&str> {
+        strings.iter().map(|text| text.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_locale_names_utf8_by_its_character_set() {
+        for (name, utf8) in [
+            ("en_US.UTF-8", true),
+            ("C.utf8", true),
+            ("de_DE.UTF-8@euro", true),
+            ("UTF-8", true),
+            ("C", false),
+            ("POSIX", false),
+            ("en_US", false),
+            ("en_US.ISO-8859-1", false),
+            ("", false),
+        ] {
+            assert_eq!(names_utf8(name), utf8, "{name}");
+        }
+    }
+
+    #[test]
+    fn programs_always_find_a_utf8_locale() {
+        // Environment, offered by the client, and what programs find.
+        type Variables<'a> = &'a [(&'a str, &'a str)];
+        let cases: [(Variables, Variables, Variables); 7] = [
+            (&[("LANG", "xx.UTF-8")], &[("LANG", "yy.UTF-8")], &[("LANG", "xx.UTF-8")]),
+            (&[("LANG", "C")], &[("LANG", "yy.UTF-8")], &[("LANG", "yy.UTF-8")]),
+            (&[("LANG", "lost.UTF-8")], &[("LANG", "yy.UTF-8")], &[("LANG", "yy.UTF-8")]),
+            (&[], &[("LANG", "lost.UTF-8")], &[("LC_CTYPE", "C.UTF-8")]),
+            (&[("LANG", "C")], &[], &[("LANG", "C"), ("LC_CTYPE", "C.UTF-8")]),
+            (
+                &[("LANG", "xx.UTF-8"), ("LC_ALL", "C"), ("LC_TIME", "xx.UTF-8")],
+                &[],
+                &[("LANG", "C"), ("LC_CTYPE", "C.UTF-8")],
+            ),
+            (&[], &[("LD_PRELOAD", "x"), ("LC_ALL", "yy.UTF-8")], &[("LC_ALL", "yy.UTF-8")]),
+        ];
+        for (inherited, offered, wanted) in cases {
+            let mut found = environment(inherited);
+            let offered: Vec<_> =
+                offered.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+            choose_locale(&mut found, &offered, |name| !name.starts_with("lost"));
+            assert_eq!(found, environment(wanted), "{inherited:?} {offered:?}");
+        }
+    }
+
+    #[test]
+    fn a_login_shell_is_called_with_a_dash() {
+        for (variables, path, name) in [
+            (&[("SHELL", "/bin/given")] as &[_], "/bin/given", "-given"),
+            (&[("SHELL", "")], "/bin/recorded", "-recorded"),
+            (&[], "/bin/recorded", "-recorded"),
+        ] {
+            let program = login(&[], None).program(environment(variables).into_iter());
+            assert_eq!(texts(&program.candidates), [path]);
+            assert_eq!(texts(&program.arguments), [name]);
+        }
+    }
+
+    #[test]
+    fn a_command_is_looked_for_along_the_path_and_keeps_its_words() {
+        let command = ["ls".into(), "a b".into()];
+        let variables = environment(&[("PATH", "/x:/y")]);
+        let program = login(&command, None).program(variables.into_iter());
+        assert_eq!(texts(&program.candidates), ["/x/ls", "/y/ls"]);
+        assert_eq!(texts(&program.arguments), ["ls", "a b"]);
+        assert!(program.greeting.is_empty(), "only a login is greeted");
+
+        let program = login(&["./ls".into()], None).program([].into_iter());
+        assert_eq!(texts(&program.candidates), ["./ls"]);
+    }
+
+    #[test]
+    fn the_terminal_is_named_by_its_colors_and_screen_may_start() {
+        for (colors, term) in [
+            (None, "TERM=xterm"),
+            (Some(8), "TERM=xterm"),
+            (Some(255), "TERM=xterm"),
+            (Some(256), "TERM=xterm-256color"),
+            (Some(1 << 24), "TERM=xterm-256color"),
+        ] {
+            let variables = environment(&[("STY", "1.x"), ("TERM", "vt52"), ("HOME", "/")]);
+            let program = login(&[], colors).program(variables.into_iter());
+            let environment = texts(&program.environment);
+            assert!(environment.contains(&term), "{environment:?}");
+            assert!(environment.contains(&"NCURSES_NO_UTF8_ACS=1"));
+            assert!(environment.contains(&"PWD=/"));
+            assert!(!environment.iter().any(|variable| variable.starts_with("STY=")));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The pseudo-terminal that the host's programs run on.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rove_session::ExitStatus;
+use rove_terminal::Size;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
+use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
+use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+
+use crate::sys::{self, Program};
+
+/// A pseudo-terminal on which nothing runs yet.
+#[derive(Debug)]
+pub struct Pty {
+    master: Master,
+    terminal: OwnedFd,
+}
+
+impl Pty {
+    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal, such as when all pseudo-terminals are in use.
+    pub fn open(size: Size) -> io::Result<Self> {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags)?;
+        grantpt(&master)?;
+        unlockpt(&master)?;
+        let terminal = open_terminal(&master, flags)?;
+        let mut modes = tcgetattr(&terminal)?;
+        modes.input_modes |= InputModes::IUTF8;
+        tcsetattr(&terminal, OptionalActions::Now, &modes)?;
+        fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
+        let master = Master(master);
+        master.resize(size)?;
+        Ok(Self { master, terminal })
+    }
+
+    /// Forks the process that becomes `program` when [`Child::release`] lets it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of the process.
+    pub(crate) fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
+        let (gate, opener) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let pid = sys::spawn_gated(program, &self.terminal, &gate, &opener)?;
+        // From here on only the child's side keeps the terminal open, so its end shows.
+        Ok((self.master, Child { pid, gate: Some(opener), status: None }))
+    }
+}
+
+/// Opens the terminal side without going through its name, which may mean another one in a container.
+#[cfg(target_os = "linux")]
+fn open_terminal(master: &OwnedFd, flags: OpenptFlags) -> rustix::io::Result<OwnedFd> {
+    rustix::pty::ioctl_tiocgptpeer(master, flags)
+}
+
+/// Opens the terminal side by its name.
+#[cfg(not(target_os = "linux"))]
+fn open_terminal(master: &OwnedFd, _flags: OpenptFlags) -> rustix::io::Result<OwnedFd> {
+    let name = rustix::pty::ptsname(master, Vec::new())?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(name, flags, rustix::fs::Mode::empty())
+}
+
+/// The server's side of a pseudo-terminal, non-blocking.
+#[derive(Debug)]
+pub struct Master(OwnedFd);
+
+impl Master {
+    /// Reads what programs wrote; 0 once the last of them has closed the terminal.
+    ///
+    /// # Errors
+    ///
+    /// Returns `WouldBlock` when they have written nothing more.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut *buffer)) {
+            // Linux reports the end this way.
+            Err(Errno::IO) => Ok(0),
+            other => Ok(other?),
+        }
+    }
+
+    /// Writes what the user typed; returns how much the terminal took, 0 when its buffer is full.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error once the terminal is gone.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::io::retry_on_intr(|| rustix::io::write(&self.0, bytes)) {
+            Err(Errno::AGAIN) => Ok(0),
+            other => Ok(other?),
+        }
+    }
+
+    /// Sets the window's size; programs learn of it by SIGWINCH.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error once the terminal is gone.
+    pub fn resize(&self, size: Size) -> io::Result<()> {
+        let size =
+            Winsize { ws_row: size.rows(), ws_col: size.columns(), ws_xpixel: 0, ws_ypixel: 0 };
+        Ok(tcsetwinsize(&self.0, size)?)
+    }
+}
+
+impl AsFd for Master {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// The process that is, or will be, the session's program. Dropped unreleased, it never starts.
+#[derive(Debug)]
+pub struct Child {
+    pid: Pid,
+    gate: Option<OwnedFd>,
+    status: Option<ExitStatus>,
+}
+
+impl Child {
+    /// Lets the program start. Later calls do nothing.
+    pub fn release(&mut self) {
+        if let Some(gate) = self.gate.take() {
+            // A child that is already gone is found out by waiting for it.
+            let _ = rustix::io::write(gate, b"\n");
+        }
+    }
+
+    /// Returns how the program ended; `None` while it runs. Call it on SIGCHLD.
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
+            self.status = ended.and_then(|(_, status)| exit_status(status));
+        }
+        self.status
+    }
+}
+
+/// Returns the end that a wait reports; `None` for a process that was only stopped.
+fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
+    let byte = |number| u8::try_from(number).ok();
+    let code = status.exit_status().and_then(byte).map(ExitStatus::Code);
+    code.or_else(|| status.terminating_signal().and_then(byte).map(ExitStatus::Signal))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use rustix::process::Rlimit;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::event_loop::{EventLoop, Interest};
+
+    fn program(path: &str, arguments: &[&str]) -> Program {
+        let text = |text: &str| CString::new(text).unwrap();
+        Program {
+            candidates: vec![text(path)],
+            arguments: arguments.iter().map(|argument| text(argument)).collect(),
+            environment: vec![text("PATH=/usr/bin:/bin")],
+            directory: text("/"),
+            greeting: b"hello\n".to_vec(),
+            failure: b"cannot run it\n".to_vec(),
+            core_limit: Rlimit { current: Some(0), maximum: None },
+        }
+    }
+
+    /// Reads from the terminal until its end, then waits for the child's.
+    fn run_to_end(master: &Master, child: &mut Child) -> (String, ExitStatus) {
+        let mut events = EventLoop::new(Clock::start(), &[signal_hook::consts::SIGCHLD]).unwrap();
+        let mut output = Vec::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let mut interests = [Interest::new(master.as_fd(), true, false)];
+            events.wait(&mut interests, None).unwrap();
+            match master.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(len) => output.extend_from_slice(&buffer[..len]),
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
+        }
+        let status = loop {
+            if let Some(status) = child.try_wait() {
+                break status;
+            }
+            // Another test's loop may hold the signal, so look again now and then.
+            let soon = events.now() + rove_units::Duration::from_millis(5);
+            events.wait(&mut [], Some(soon)).unwrap();
+        };
+        (String::from_utf8(output).unwrap(), status)
+    }
+
+    fn run(program: &Program) -> (String, ExitStatus) {
+        let (master, mut child) = Pty::open(Size::DEFAULT).unwrap().spawn(program).unwrap();
+        child.release();
+        run_to_end(&master, &mut child)
+    }
+
+    #[test]
+    fn a_program_runs_on_the_terminal_and_its_end_is_known() {
+        for (script, wanted, status) in [
+            ("exit 7", "", ExitStatus::Code(7)),
+            ("kill -TERM $$", "", ExitStatus::Signal(15)),
+            ("stty size", "24 80\r\n", ExitStatus::Code(0)),
+            ("stty -a | grep -o ' iutf8'", " iutf8\r\n", ExitStatus::Code(0)),
+            ("pwd", "/\r\n", ExitStatus::Code(0)),
+            // A session of its own, led from its own terminal.
+            (
+                "[ $(ps -o sid= -p $$) -eq $$ ] && tty >/dev/null && echo y </dev/tty",
+                "y\r\n",
+                ExitStatus::Code(0),
+            ),
+            ("kill -PIPE $$", "", ExitStatus::Signal(13)),
+        ] {
+            let (output, found) = run(&program("/bin/sh", &["sh", "-c", script]));
+            assert_eq!(output, format!("hello\r\n{wanted}"), "{script}");
+            assert_eq!(found, status, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
+        let path = std::env::temp_dir().join(format!("rove-script-{}", std::process::id()));
+        std::fs::write(&path, "echo $0-$1").unwrap();
+        rustix::fs::chmod(&path, rustix::fs::Mode::RWXU).unwrap();
+        let name = path.to_str().unwrap().to_owned();
+        let (output, status) = run(&program(&name, &["script", "one"]));
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(output, format!("hello\r\n{name}-one\r\n"));
+        assert_eq!(status, ExitStatus::Code(0));
+    }
+
+    #[test]
+    fn a_child_that_is_never_released_never_starts() {
+        let (master, mut child) =
+            Pty::open(Size::DEFAULT).unwrap().spawn(&program("/bin/echo", &["echo", "x"])).unwrap();
+        child.gate = None;
+        assert_eq!(run_to_end(&master, &mut child), (String::new(), ExitStatus::Code(0)));
+    }
+
+    #[test]
+    fn a_full_terminal_takes_nothing_and_does_not_block() {
+        let (master, child) =
+            Pty::open(Size::DEFAULT).unwrap().spawn(&program("/bin/cat", &["cat"])).unwrap();
+        let mut taken = 0;
+        // Nobody reads: the child is still held.
+        while let written @ 1.. = master.write(&[b'x'; 4096]).unwrap() {
+            taken += written;
+            assert!(taken < 1 << 20, "a terminal's buffer has an end");
+        }
+        drop(child);
+    }
+}
