@@ -10,7 +10,8 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 ///
 /// A fragment of any other instruction, newer or older, takes the place of what is held. What
 /// contradicts it under the same id is refused and changes nothing. It keeps at most
-/// [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`] pieces, and memory only for what arrived.
+/// [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`] pieces, and memory only for what
+/// arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
     /// Which instruction is in progress, or was completed last.
@@ -100,3 +101,6 @@ impl Assembler {
         self.bytes_held = 0;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,7 +85,7 @@ impl Codec {
             let rest = &compressed[consumed(self.inflate.total_in())..];
             let status = self
                 .inflate
-                .decompress_vec(rest, &mut out, FlushDecompress::None)
+                .decompress_vec(rest, &mut out, FlushDecompress::Finish)
                 .map_err(|_| ReceiveError::StreamBroken)?;
             if out.len() > INSTRUCTION_LEN_MAX {
                 return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });
@@ -117,3 +117,6 @@ impl fmt::Debug for Codec {
 fn consumed(total_in: u64) -> usize {
     usize::try_from(total_in).expect("no more is consumed than was given")
 }
+
+#[cfg(test)]
+mod tests;

@@ -76,3 +76,99 @@ fn nonce(direction: Direction, seq: SeqNum) -> [u8; 12] {
     nonce[4..].copy_from_slice(&direction.with_seq(seq).to_be_bytes());
     nonce
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Direction::{ToClient, ToServer};
+
+    fn cipher() -> Cipher {
+        Cipher::new(&Key::from_bytes(*b"0123456789abcdef"))
+    }
+
+    fn seal(
+        cipher: &mut Cipher,
+        direction: Direction,
+        seq: u64,
+        len: usize,
+    ) -> Result<(), SendError> {
+        let mut message = vec![0; len];
+        cipher.seal(direction, SeqNum::new(seq), &mut message).map(|_| ())
+    }
+
+    #[test]
+    fn key_seals_one_block_less_than_the_limit_and_then_no_more() {
+        for (before, len, sealed) in [
+            (SEALED_BLOCKS_MAX - 2, 16, true),
+            (SEALED_BLOCKS_MAX - 2, 17, false),
+            (SEALED_BLOCKS_MAX - 1, 1, false),
+            (SEALED_BLOCKS_MAX - 1, 0, true),
+            (u64::MAX, 16, false),
+        ] {
+            let mut cipher = cipher();
+            cipher.sealed_blocks = before;
+            let outcome = seal(&mut cipher, ToServer, 0, len);
+            assert_eq!(outcome, if sealed { Ok(()) } else { Err(SendError::KeyExhausted) });
+            assert_eq!(seal(&mut cipher, ToServer, 1, 16), Err(SendError::KeyExhausted));
+            assert_eq!(
+                seal(&mut cipher, ToServer, 2, 0).is_ok(),
+                cipher.sealed_blocks < SEALED_BLOCKS_MAX
+            );
+        }
+    }
+
+    #[test]
+    fn blocks_are_rounded_up_for_each_message_and_only_sealing_counts() {
+        let mut cipher = cipher();
+        for (seq, (len, total)) in
+            [(0, 0), (1, 1), (16, 2), (17, 4), (1228, 81)].into_iter().enumerate()
+        {
+            seal(&mut cipher, ToServer, seq as u64, len).unwrap();
+            assert_eq!(cipher.sealed_blocks, total);
+        }
+        assert!(!cipher.open(ToClient, SeqNum::new(0), &mut [0; 64], &[0; TAG_LEN]));
+        assert_eq!(cipher.sealed_blocks, 81);
+    }
+
+    #[test]
+    fn no_nonce_seals_twice() {
+        let mut cipher = cipher();
+        let reused = |seq| Err(SendError::SequenceReused { seq: SeqNum::new(seq) });
+        let last = (1 << 63) - 1;
+        for (direction, seq, outcome) in [
+            (ToServer, 5, Ok(())),
+            (ToServer, 5, reused(5)),
+            (ToServer, 4, reused(4)),
+            (ToClient, 4, Ok(())),
+            (ToServer, 6, Ok(())),
+            (ToServer, last, Ok(())),
+            (ToServer, last, reused(last)),
+            (ToServer, last + 1, reused(0)),
+            (ToClient, 5, Ok(())),
+        ] {
+            assert_eq!(seal(&mut cipher, direction, seq, 20), outcome, "{direction:?} {seq}");
+        }
+    }
+
+    #[test]
+    fn refused_message_is_left_alone() {
+        let mut cipher = cipher();
+        seal(&mut cipher, ToServer, 0, 1).unwrap();
+        let mut message = *b"as it was";
+        assert!(cipher.seal(ToServer, SeqNum::new(0), &mut message).is_err());
+        cipher.sealed_blocks = SEALED_BLOCKS_MAX;
+        assert!(cipher.seal(ToServer, SeqNum::new(1), &mut message).is_err());
+        assert_eq!(message, *b"as it was");
+    }
+
+    #[test]
+    fn nonce_is_direction_and_number_behind_zeros() {
+        for (direction, seq, expected) in [
+            (ToServer, 0, [0; 12]),
+            (ToClient, 1, [0, 0, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 1]),
+            (ToServer, u64::MAX, [0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        ] {
+            assert_eq!(nonce(direction, SeqNum::new(seq)), expected);
+        }
+    }
+}

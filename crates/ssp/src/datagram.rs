@@ -82,7 +82,7 @@ impl Timestamp16 {
         if bits == TIMESTAMP_NONE { None } else { Some(Self(bits)) }
     }
 
-    /// Creates the timestamp of a millisecond clock's reading: its low 16 bits, 0 in place of 0xFFFF.
+    /// Creates the timestamp of a clock's reading in milliseconds: the low 16 bits, 0 for 0xFFFF.
     pub const fn from_millis(millis: u64) -> Self {
         let [.., high, low] = millis.to_be_bytes();
         match Self::new(u16::from_be_bytes([high, low])) {
@@ -182,3 +182,6 @@ impl Datagram {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

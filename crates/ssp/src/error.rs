@@ -1,4 +1,5 @@
-//! What can be wrong with what arrives or is to be sent. None of it ends a session but the key's end.
+//! What can be wrong with what arrives or is to be sent. None of it ends a session but the end of
+//! its key.
 
 use crate::num::{SeqNum, StateNum};
 use crate::object::ApplyError;

@@ -79,3 +79,81 @@ pub fn split(id: u64, compressed: &[u8], contents_max: usize) -> Vec<Fragment> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn header_has_these_bytes() {
+        for (id, number, last, header) in [
+            (1, 0, true, [0, 0, 0, 0, 0, 0, 0, 1, 0x80, 0]),
+            (8, 0, false, [0, 0, 0, 0, 0, 0, 0, 8, 0, 0]),
+            (u64::MAX, 0x7fff, true, [0xff; 10]),
+            (0x0102_0304_0506_0708, 0x7fff, false, [1, 2, 3, 4, 5, 6, 7, 8, 0x7f, 0xff]),
+        ] {
+            let fragment = Fragment { id, number, last, contents: b"x".to_vec() };
+            let bytes = fragment.encode();
+            assert_eq!(bytes, [header.as_slice(), b"x"].concat());
+            assert_eq!(Fragment::decode(&bytes), Ok(fragment));
+        }
+    }
+
+    #[test]
+    fn fragment_needs_a_whole_header_and_nothing_else() {
+        for len in 0..FRAGMENT_HEADER_LEN {
+            let truncated = ReceiveError::FragmentTruncated { len };
+            assert_eq!(Fragment::decode(&[0; FRAGMENT_HEADER_LEN][..len]), Err(truncated));
+        }
+        let empty = Fragment { id: 0, number: 0, last: false, contents: Vec::new() };
+        assert_eq!(Fragment::decode(&[0; FRAGMENT_HEADER_LEN]), Ok(empty));
+    }
+
+    #[test]
+    fn all_fragments_but_the_last_are_full() {
+        for (len, contents_max, lens) in [
+            (0, 10, vec![0]),
+            (1, 10, vec![1]),
+            (10, 10, vec![10]),
+            (11, 10, vec![10, 1]),
+            (1878, 1214, vec![1214, 664]),
+            (30, 10, vec![10, 10, 10]),
+        ] {
+            let fragments = split(7, &vec![0xab; len], contents_max);
+            let found: Vec<_> = fragments.iter().map(|fragment| fragment.contents.len()).collect();
+            assert_eq!(found, lens);
+            for (number, fragment) in fragments.iter().enumerate() {
+                assert_eq!((fragment.id, usize::from(fragment.number)), (7, number));
+                assert_eq!(fragment.last, number + 1 == lens.len());
+            }
+        }
+    }
+
+    #[test]
+    fn split_gives_as_many_fragments_as_there_are_numbers() {
+        let fragments = split(1, &vec![0; 32768], 1);
+        assert_eq!(fragments.len(), 32768);
+        assert_eq!(fragments.last().map(|fragment| fragment.number), Some(32767));
+    }
+
+    #[test]
+    #[should_panic(expected = "15 bits")]
+    fn split_refuses_one_fragment_more() {
+        split(1, &vec![0; 32769], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "15 bits")]
+    fn number_of_16_bits_is_not_encoded() {
+        Fragment { id: 0, number: FRAGMENTS_MAX, last: false, contents: Vec::new() }.encode();
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_any_bytes_loses_none(bytes in prop::collection::vec(any::<u8>(), 10..64)) {
+            prop_assert_eq!(Fragment::decode(&bytes).unwrap().encode(), bytes);
+        }
+    }
+}

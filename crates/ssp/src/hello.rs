@@ -91,3 +91,52 @@ pub enum Peer {
     /// It is a rove with this hello.
     Rove(Hello),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVERYTHING: Capabilities = Capabilities::from_bits(u64::MAX);
+
+    #[test]
+    fn hello_has_these_bytes() {
+        for (hello, bytes) in [
+            (Hello::new(Capabilities::NONE), vec![1, 0]),
+            (Hello::new(Capabilities::EXIT_STATUS), vec![1, 1]),
+            (
+                Hello { version: 300, capabilities: Capabilities::from_bits(128) },
+                vec![0xac, 2, 0x80, 1],
+            ),
+        ] {
+            assert_eq!(hello.encode(), bytes);
+            assert_eq!(Hello::decode(&bytes), Some(hello));
+        }
+    }
+
+    #[test]
+    fn what_a_later_version_adds_is_ignored() {
+        let hello = Hello { version: 2, capabilities: EVERYTHING };
+        let mut bytes = hello.encode();
+        bytes.extend([0xff; 100]);
+        assert_eq!(Hello::decode(&bytes), Some(hello));
+    }
+
+    #[test]
+    fn hello_cut_short_or_overlong_counts_as_none() {
+        let whole = Hello { version: u64::MAX, capabilities: EVERYTHING }.encode();
+        assert_eq!(whole.len(), 20);
+        for len in 0..whole.len() {
+            assert_eq!(Hello::decode(&whole[..len]), None, "{len} bytes");
+        }
+        assert_eq!(Hello::decode(&[0xff; 20]), None);
+    }
+
+    #[test]
+    fn capability_sets_are_sets() {
+        let (a, b) = (Capabilities::from_bits(0b011), Capabilities::from_bits(0b110));
+        assert_eq!(a.intersection(b).bits(), 0b010);
+        assert_eq!(a.union(b).bits(), 0b111);
+        assert!(a.contains(a.intersection(b)) && a.contains(Capabilities::NONE));
+        assert!(!a.contains(b));
+    }
+}

@@ -155,3 +155,6 @@ fn put_bytes(field: u32, value: &[u8], out: &mut Vec<u8>) {
     encode_varint(value.len() as u64, out);
     out.extend(value);
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,3 +50,26 @@ impl SeqNum {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_are_numbered_up_to_the_shutdown() {
+        for (num, next) in [(0, 1), (1, 2), (u64::MAX - 1, u64::MAX), (u64::MAX, u64::MAX)] {
+            assert_eq!(StateNum::new(num).next(), StateNum::new(next));
+        }
+        assert_eq!(StateNum::SHUTDOWN.to_string(), "shutdown");
+        assert_eq!(StateNum::new(7).to_string(), "7");
+    }
+
+    #[test]
+    fn sequence_numbers_keep_63_bits() {
+        for (num, kept) in
+            [(0, 0), ((1 << 63) - 1, (1 << 63) - 1), (1 << 63, 0), (u64::MAX, (1 << 63) - 1)]
+        {
+            assert_eq!(SeqNum::new(num).get(), kept);
+        }
+    }
+}

@@ -111,7 +111,8 @@ impl Ocb {
     }
 }
 
-/// The block cipher's part of a nonce, kept: 64 consecutive nonces share one (RFC 7253, section 4.2).
+/// The block cipher's part of a nonce, kept: 64 consecutive nonces share one (RFC 7253,
+/// section 4.2).
 #[derive(Default, ZeroizeOnDrop)]
 struct Ktop {
     /// The nonce block with its low six bits cleared; 0 before the first use, which no nonce gives.
@@ -139,6 +140,7 @@ impl Ktop {
 }
 
 /// The running values of one message.
+#[derive(ZeroizeOnDrop)]
 struct Pass {
     /// The number of blocks done.
     index: usize,

@@ -155,6 +155,16 @@ fn nothing_is_left_of_a_message_that_does_not_open() {
 }
 
 #[test]
+fn everything_derived_from_the_key_is_wiped_on_drop() {
+    fn wiped<T: ZeroizeOnDrop>() {}
+    // Of the block cipher this holds only with its feature `zeroize`.
+    wiped::<Aes128>();
+    wiped::<Ktop>();
+    wiped::<Pass>();
+    wiped::<Ocb>();
+}
+
+#[test]
 fn doubling_matches_the_field() {
     for (block, doubled) in [(0, 0), (1, 2), (1 << 126, 1 << 127), (1 << 127, 0x87)] {
         assert_eq!(double(block), doubled);
