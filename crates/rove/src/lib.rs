@@ -9,6 +9,7 @@ pub mod client;
 pub mod clock;
 pub mod demo;
 pub mod event_loop;
+mod logging;
 mod login;
 mod program;
 pub mod pty;
@@ -16,5 +17,6 @@ pub mod relay;
 pub mod server;
 pub mod socket;
 mod sys;
+pub mod tty;
 
 pub use program::ProgramName;

@@ -1,0 +1,44 @@
+//! Where the log goes: a file for the client, standard error for a server started with `-v`.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Mutex;
+
+use anyhow::Context;
+use tracing::level_filters::LevelFilter;
+
+/// Names the file that a client logs to; without it there is no log, as the terminal is the session's.
+const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
+
+/// Starts the client's log in the file named by `ROVE_LOG`, if it is set: sessions and decisions, each
+/// packet from `-v` on. Keys, keystrokes and screen text are never logged.
+///
+/// # Errors
+///
+/// Returns an error when the file cannot be written.
+pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
+    let Some(path) = std::env::var_os(LOG_FILE_VARIABLE).filter(|path| !path.is_empty()) else {
+        return Ok(());
+    };
+    let file =
+        OpenOptions::new().create(true).append(true).mode(0o600).open(&path).with_context(
+            || format!("cannot write the log {path:?} named by {LOG_FILE_VARIABLE}"),
+        )?;
+    let level = if verbose == 0 { LevelFilter::DEBUG } else { LevelFilter::TRACE };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
+    // A second log in one process, as in the demo, is left to the first.
+    let _ = log.with_writer(Mutex::new(file)).try_init();
+    Ok(())
+}
+
+/// Starts the server's log on standard error, the more detailed the more often `-v` was given.
+pub(crate) fn to_standard_error(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
+    let _ = log.with_writer(std::io::stderr).try_init();
+}

@@ -1,0 +1,443 @@
+//! The user's terminal: raw while the session lasts, given back however it ends.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Context;
+use rove_terminal::{Outer, Size};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::termios::{
+    InputModes, OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr, ttyname,
+};
+use termini::{BoolCapability, StringCapability, TermInfo};
+
+use crate::program::ProgramName;
+use crate::sys;
+
+/// Most bytes given to an output that may block. A pipe reported as writable takes them at once;
+/// of a terminal, nothing smaller than a whole frame could be sure.
+/// Source: POSIX, `_POSIX_PIPE_BUF`.
+const BLOCKING_PIECE_MAX: usize = 512;
+/// How long the last bytes may take to reach a terminal that has stopped reading.
+/// Chosen: long enough for a busy one, short enough for a user who has just quit.
+const CLOSING_WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// Undoes every mode a session may have switched on, for an end that cannot ask the renderer: cursor
+/// keys, attributes, cursor, reverse video, mouse modes and encodings, focus and paste reports.
+const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[0m\x1b[?25h\x1b[?5l\
+    \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?1015l\x1b[?1006l\x1b[?1005l\
+    \x1b[?1004l\x1b[?2004l";
+/// Deadly signals after which the terminal is given back before they take effect.
+const DEADLY_SIGNALS: [i32; 4] = [
+    signal_hook::consts::SIGQUIT,
+    signal_hook::consts::SIGABRT,
+    signal_hook::consts::SIGUSR1,
+    signal_hook::consts::SIGUSR2,
+];
+/// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
+/// Source: the first seven Mosh 1.4.0 as observed, docs/wire.md; the others by their documentation.
+const TITLED_TERMINALS: [&str; 13] = [
+    "xterm",
+    "rxvt",
+    "kterm",
+    "Eterm",
+    "alacritty",
+    "screen",
+    "tmux",
+    "foot",
+    "konsole",
+    "mintty",
+    "putty",
+    "st-",
+    "wezterm",
+];
+
+/// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
+#[derive(Debug)]
+pub struct Tty {
+    raw: Termios,
+    way_back: Arc<WayBack>,
+    /// Whether `output` is ours alone and non-blocking, so that a stopped terminal never blocks us.
+    own_output: bool,
+}
+
+/// What it takes to give the terminal back from anywhere, a signal handler included.
+#[derive(Debug)]
+struct WayBack {
+    input: OwnedFd,
+    output: OwnedFd,
+    found: Termios,
+    /// What an unforeseen end writes.
+    closing: Vec<u8>,
+    /// Whether the terminal is ours at the moment.
+    armed: AtomicBool,
+}
+
+impl Tty {
+    /// Takes over the terminal on standard input; frames go to standard output.
+    ///
+    /// `leave` is what leaves the alternate screen, for an end that comes unforeseen. From here on a
+    /// panic or a deadly signal gives the terminal back too.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when standard input is no terminal.
+    pub fn take_over(leave: &[u8]) -> anyhow::Result<Self> {
+        let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
+        anyhow::ensure!(
+            isatty(input),
+            "standard input is not a terminal, and a session needs one: \
+             run this from a terminal, or through `script` or `ssh -t`"
+        );
+        let tty = Self::over(input, output, leave).context("cannot take over the terminal")?;
+        tty.guard_unforeseen_ends().context("cannot guard the terminal")?;
+        Ok(tty)
+    }
+
+    /// Takes over a terminal given by two descriptors.
+    fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, leave: &[u8]) -> io::Result<Self> {
+        let found = tcgetattr(input)?;
+        let mut raw = found.clone();
+        raw.make_raw();
+        raw.input_modes |= InputModes::IUTF8;
+        let own = reopen(output);
+        let own_output = own.is_some();
+        let output = own.map_or_else(|| output.try_clone_to_owned(), Ok)?;
+        let way_back = WayBack {
+            input: input.try_clone_to_owned()?,
+            output,
+            found,
+            closing: [EMERGENCY_CLOSING, leave].concat(),
+            armed: AtomicBool::new(false),
+        };
+        let tty = Self { raw, way_back: Arc::new(way_back), own_output };
+        tty.enter()?;
+        Ok(tty)
+    }
+
+    /// Makes panics and deadly signals give the terminal back first.
+    fn guard_unforeseen_ends(&self) -> io::Result<()> {
+        /// Where a signal handler finds the way back.
+        static WAY_BACK: OnceLock<Arc<WayBack>> = OnceLock::new();
+
+        if WAY_BACK.set(Arc::clone(&self.way_back)).is_err() {
+            return Ok(()); // one program, one terminal: it is guarded already
+        }
+        let restore = || {
+            if let Some(way_back) = WAY_BACK.get() {
+                way_back.take(None);
+            }
+        };
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            restore();
+            report(panic);
+        }));
+        DEADLY_SIGNALS.iter().try_for_each(|&signal| sys::before_death_by(signal, restore))
+    }
+
+    /// Makes the terminal raw, also again after [`Tty::leave`] or when someone else has changed it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error once the terminal is gone.
+    pub fn enter(&self) -> io::Result<()> {
+        // Armed first: restoring what was not changed yet does no harm.
+        self.way_back.armed.store(true, Ordering::SeqCst);
+        Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, &self.raw)?)
+    }
+
+    /// Writes `closing` and gives the terminal back as it was found.
+    pub fn leave(&self, closing: &[u8]) {
+        self.way_back.take(Some(closing));
+    }
+
+    /// Returns the window's size; 80x24 where the terminal does not say.
+    pub fn size(&self) -> Size {
+        window_size(self.way_back.output.as_fd())
+            .or_else(|| window_size(self.way_back.input.as_fd()))
+            .unwrap_or(Size::DEFAULT)
+    }
+
+    /// Returns the descriptor to wait on for keys.
+    pub fn input(&self) -> BorrowedFd<'_> {
+        self.way_back.input.as_fd()
+    }
+
+    /// Returns the descriptor to wait on for room to write.
+    pub fn output(&self) -> BorrowedFd<'_> {
+        self.way_back.output.as_fd()
+    }
+
+    /// Reads keys; call it only when some wait, as the user's shell shares the descriptor and
+    /// must not find it non-blocking. Returns 0 at the end of input.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error, such as after the terminal's window was closed.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::retry_on_intr(|| rustix::io::read(&self.way_back.input, &mut *buffer))?)
+    }
+
+    /// Writes what the terminal takes now and returns how much that was. Call it only when there is room.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error once the terminal is gone.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let len = if self.own_output { bytes.len() } else { bytes.len().min(BLOCKING_PIECE_MAX) };
+        match rustix::io::retry_on_intr(|| rustix::io::write(&self.way_back.output, &bytes[..len]))
+        {
+            Err(Errno::AGAIN) => Ok(0),
+            other => Ok(other?),
+        }
+    }
+}
+
+impl Drop for Tty {
+    fn drop(&mut self) {
+        self.way_back.take(None);
+    }
+}
+
+impl WayBack {
+    /// Gives the terminal back, once; async-signal-safe.
+    fn take(&self, closing: Option<&[u8]>) {
+        if !self.armed.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
+        // A terminal that is gone needs nothing back.
+        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.found);
+    }
+}
+
+/// Writes all of `bytes` unless the terminal takes nothing for [`CLOSING_WAIT`].
+fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        let mut descriptors = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
+        if !matches!(poll(&mut descriptors, Some(&CLOSING_WAIT)), Ok(1)) {
+            return;
+        }
+        let piece = &bytes[..bytes.len().min(BLOCKING_PIECE_MAX)];
+        match rustix::io::write(output, piece) {
+            Ok(written) => bytes = &bytes[written..],
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Opens the terminal behind `output` once more, to have a non-blocking way to it that no other
+/// process shares; `None` where that is no terminal or may not be opened.
+fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let name = ttyname(output, Vec::new()).ok()?;
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(name, flags, Mode::empty()).ok()
+}
+
+/// Returns the size of the window behind a terminal; `None` where it has none or does not say.
+pub fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
+    let size = tcgetwinsize(terminal).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then(|| Size::clamped(size.ws_col, size.ws_row))
+}
+
+/// How the session shall use the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manner {
+    /// Decides the prefix of titles.
+    pub name: ProgramName,
+    /// Whether to use the alternate screen.
+    pub init: bool,
+    /// Whether titles get a prefix.
+    pub title_prefix: bool,
+}
+
+/// Finds out what the user's terminal, called `term`, can do.
+///
+/// # Errors
+///
+/// Returns an error for a name that the terminfo database does not know.
+pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
+    // A name is looked up as a file; one with a slash would be some file.
+    let info = Some(term).filter(|term| !term.contains('/'));
+    let info = info.and_then(|term| TermInfo::from_name(term).ok()).with_context(|| {
+        format!(
+            "the terminal type {term:?} (TERM) is not in this computer's terminfo database: \
+             install its entry (often in a package ncurses-term), or try TERM=xterm-256color"
+        )
+    })?;
+    let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
+    let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
+    let prefix = format!("[{}] ", manner.name.as_str());
+    Ok(Outer {
+        erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
+        background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
+        titles: TITLED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
+        title_prefix: if manner.title_prefix { prefix } else { String::new() },
+        enter: screen(StringCapability::EnterAlternativeMode),
+        leave: screen(StringCapability::ExitAlternativeMode),
+    })
+}
+
+/// Removes terminfo's delays (`$<5/>`), which no terminal of today needs.
+fn without_delays(capability: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(capability.len());
+    let mut rest = capability;
+    while let Some((&byte, after)) = rest.split_first() {
+        let delay = rest.strip_prefix(b"$<").and_then(|r| r.iter().position(|&b| b == b'>'));
+        if let Some(end) = delay {
+            rest = &rest[b"$<".len() + end + 1..];
+        } else {
+            text.push(byte);
+            rest = after;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
+    use rustix::termios::{LocalModes, Winsize, tcsetwinsize};
+
+    use super::*;
+
+    /// A hang guard.
+    const GUARD: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+
+    /// A terminal's two sides: the user's window, and what programs see.
+    fn window() -> (OwnedFd, OwnedFd) {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = rustix::pty::ptsname(&master, Vec::new()).unwrap();
+        let slave = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        (master, slave)
+    }
+
+    /// Returns what the window shows once the terminal is closed.
+    fn shown(master: &OwnedFd, terminal: OwnedFd) -> Vec<u8> {
+        drop(terminal);
+        let mut shown = Vec::new();
+        let mut buffer = [0; 4096];
+        loop {
+            let mut descriptors = [PollFd::new(master, PollFlags::IN)];
+            assert_eq!(poll(&mut descriptors, Some(&GUARD)), Ok(1), "nothing shown");
+            match rustix::io::read(master, &mut buffer) {
+                Ok(0) | Err(Errno::IO) => return shown,
+                other => shown.extend_from_slice(&buffer[..other.unwrap()]),
+            }
+        }
+    }
+
+    fn modes(terminal: &OwnedFd) -> (bool, bool) {
+        let modes = tcgetattr(terminal).unwrap();
+        (
+            modes.local_modes.contains(LocalModes::ICANON),
+            modes.local_modes.contains(LocalModes::ECHO),
+        )
+    }
+
+    #[test]
+    fn the_terminal_is_raw_while_held_and_given_back_at_the_drop() {
+        let (master, terminal) = window();
+        let before = modes(&terminal);
+        assert_eq!(before, (true, true));
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE").unwrap();
+        assert_eq!(modes(&terminal), (false, false));
+        assert!(tcgetattr(&terminal).unwrap().input_modes.contains(InputModes::IUTF8));
+        drop(tty);
+        assert_eq!(modes(&terminal), before);
+        let closing = shown(&master, terminal);
+        assert!(closing.starts_with(b"\x1b[?1l") && closing.ends_with(b"LEAVE"));
+    }
+
+    #[test]
+    fn a_terminal_given_back_in_good_order_is_not_closed_twice() {
+        let (master, terminal) = window();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE").unwrap();
+        tty.leave(b"bye");
+        assert_eq!(modes(&terminal), (true, true));
+        tty.enter().unwrap();
+        assert_eq!(modes(&terminal), (false, false));
+        tty.leave(b" now");
+        drop(tty);
+        assert_eq!(shown(&master, terminal), b"bye now");
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back() {
+        let (_master, terminal) = window();
+        let panicked = std::panic::catch_unwind(|| {
+            let _tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"").unwrap();
+            panic!("on purpose");
+        });
+        assert!(panicked.is_err());
+        assert_eq!(modes(&terminal), (true, true));
+    }
+
+    #[test]
+    fn a_terminal_that_stopped_reading_blocks_nobody() {
+        let (_master, terminal) = window();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"").unwrap();
+        assert!(tty.own_output);
+        let mut taken = 0;
+        while let written @ 1.. = tty.write(&[b'x'; 4096]).unwrap() {
+            taken += written;
+            assert!(taken < 1 << 20, "a terminal's buffer has an end");
+        }
+        // The shell's own descriptor stays as it was.
+        let flags = rustix::fs::fcntl_getfl(&terminal).unwrap();
+        assert!(!flags.contains(OFlags::NONBLOCK));
+    }
+
+    #[test]
+    fn the_windows_size_is_held_within_what_a_screen_may_be() {
+        let (_master, terminal) = window();
+        for (columns, rows, size) in [
+            (132, 50, Some(Size::clamped(132, 50))),
+            (0, 0, None),
+            (0, 24, None),
+            (u16::MAX, 1, Some(Size::clamped(u16::MAX, 1))),
+        ] {
+            let found = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+            tcsetwinsize(&terminal, found).unwrap();
+            assert_eq!(window_size(terminal.as_fd()), size);
+        }
+    }
+
+    #[test]
+    fn delays_are_taken_out_of_capabilities() {
+        for (capability, text) in [
+            (b"\x1b[?5h$<100/>\x1b[?5l" as &[u8], b"\x1b[?5h\x1b[?5l" as &[u8]),
+            (b"$<5>", b""),
+            (b"cost: $<", b"cost: $<"),
+            (b"plain", b"plain"),
+        ] {
+            assert_eq!(without_delays(capability), text);
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_used_as_far_as_it_goes() {
+        let manner = Manner { name: ProgramName::Mosh, init: true, title_prefix: true };
+        let Ok(xterm) = capabilities("xterm-256color", manner) else {
+            return; // a computer without a terminfo database
+        };
+        assert!(xterm.erase_characters && xterm.background_color_erase && xterm.titles);
+        assert_eq!(xterm.title_prefix, "[mosh] ");
+        assert!(xterm.enter.starts_with(b"\x1b[?1049h"));
+
+        let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
+        let plain = capabilities("xterm-256color", manner).unwrap();
+        assert!(plain.enter.is_empty() && plain.leave.is_empty() && plain.title_prefix.is_empty());
+        let dumb = capabilities("dumb", manner).unwrap();
+        assert!(!dumb.titles && !dumb.erase_characters);
+        let unknown = capabilities("no-such-terminal", manner).unwrap_err();
+        assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
+    }
+}
