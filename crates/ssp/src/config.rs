@@ -1,8 +1,38 @@
 //! Every policy and timing number of one end, as a value.
+//!
+//! Unless a field says otherwise its numbers are those of Mosh 1.4.0 as observed, docs/wire.md:
+//! a stock peer can tell most of them apart by watching, so a change of default needs a table from
+//! the laboratory.
 
-use rove_units::Duration;
+use rove_units::{Bytes, Duration};
 
 use crate::hello::Capabilities;
+
+/// Entries the list of sent states holds before it is culled.
+pub(crate) const SENT_MAX: usize = 32;
+
+/// Which entry of an over-long sent list is culled, counted from its end.
+/// So the list keeps its 17 oldest and 15 newest entries through an outage.
+pub(crate) const SENT_CULLED_FROM_END: usize = 16;
+const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
+
+/// Memory the list of sent states may need, shared contents counted once.
+/// Chosen: about 32 screens of 2000 columns by 60 rows with nothing in common.
+pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
+
+/// Entries the list of received states may hold before new ones are let in at
+/// [`Config::quench_interval`] only.
+pub(crate) const RECEIVED_MAX: usize = 1024;
+
+/// Memory the list of received states may need before new ones are refused. Chosen: as
+/// [`SENT_BYTES_MAX`]; a peer must not choose our memory.
+pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
+
+/// How often a closing end announces its shutdown before it gives up.
+pub(crate) const SHUTDOWN_TRIES_MAX: u32 = 16;
+
+/// Local ports a hopping client keeps open.
+pub(crate) const OPEN_PORTS_MAX: usize = 10;
 
 /// Which sent state a diff is made from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +51,69 @@ pub struct Config {
     pub reference: ReferencePolicy,
     /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
-    // ... the transport work adds the rest: frame interval bounds, heartbeat, ack delay ...
-    /// What this end offers in its hello; `None` sends no hello at all.
+    /// Shortest interval between frames, whatever the round-trip time.
+    pub frame_interval_min: Duration,
+    /// Longest interval between frames, whatever the round-trip time.
+    pub frame_interval_max: Duration,
+    /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
+    /// grace that a sent state gets on top of RTO before it is presumed lost.
+    pub ack_delay: Duration,
+    /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
+    /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
+    /// every other instruction in between makes the receiver start anew.
+    pub ack_delay_in_repair: Duration,
+    /// Interval between signs of life when there is nothing to send.
+    pub heartbeat: Duration,
+    /// How long after the peer's last new state unacknowledged contents are still sent again at
+    /// once; later only heartbeats carry them.
+    pub active_retry: Duration,
+    /// Lower bound of RTO.
+    pub rto_min: Duration,
+    /// Upper bound of RTO.
+    pub rto_max: Duration,
+    /// How long an unacknowledged shutdown is repeated, at most.
+    pub shutdown_timeout: Duration,
+    /// Server: how long after it last heard its client it goes on sending.
+    pub association_timeout: Duration,
+    /// Client: how long without a round trip, and on one local port, before it tries another port.
+    pub hop_interval: Duration,
+    /// Client: how long after a hop the older ports are kept open.
+    pub old_ports_kept: Duration,
+    /// How often an over-full list of received states takes one more.
+    pub quench_interval: Duration,
+    /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
+}
+
+impl Config {
+    /// Returns the numbers of a stock client, with an empty hello.
+    pub const fn client() -> Self {
+        Self::with_collection_delay(Duration::from_millis(1))
+    }
+
+    /// Returns the numbers of a stock server, with an empty hello.
+    pub const fn server() -> Self {
+        Self::with_collection_delay(Duration::from_millis(8))
+    }
+
+    const fn with_collection_delay(collection_delay: Duration) -> Self {
+        Self {
+            reference: ReferencePolicy::Assumed,
+            collection_delay,
+            frame_interval_min: Duration::from_millis(20),
+            frame_interval_max: Duration::from_millis(250),
+            ack_delay: Duration::from_millis(100),
+            ack_delay_in_repair: Duration::from_millis(1000),
+            heartbeat: Duration::from_secs(3),
+            active_retry: Duration::from_secs(10),
+            rto_min: Duration::from_millis(50),
+            rto_max: Duration::from_millis(1000),
+            shutdown_timeout: Duration::from_secs(10),
+            association_timeout: Duration::from_secs(40),
+            hop_interval: Duration::from_secs(10),
+            old_ports_kept: Duration::from_secs(60),
+            quench_interval: Duration::from_secs(15),
+            capabilities: Some(Capabilities::NONE),
+        }
+    }
 }

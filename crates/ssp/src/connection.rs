@@ -1,1 +1,234 @@
-//! stub
+//! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
+//!
+//! A datagram that is newer than all before it tells the round-trip time, where the peer is and that
+//! it is alive. An older one tells nothing, but its payload still counts: what it means is up to the
+//! transport.
+
+use core::net::SocketAddr;
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant};
+
+use crate::config::Config;
+use crate::crypto::Cipher;
+use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Direction, Ecn, Timestamp16};
+use crate::error::{ReceiveError, SendError};
+use crate::fragment::FRAGMENT_HEADER_LEN;
+use crate::hop::PortHop;
+use crate::key::Key;
+use crate::num::SeqNum;
+use crate::rtt::RttEstimator;
+use crate::transport::{Event, Role, Transmit};
+
+/// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PAYLOAD_MAX_IPV4: usize = 1280 - 28;
+
+/// Largest UDP payload over IPv6: a link of 1280 bytes less 64 of headers and options.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PAYLOAD_MAX_IPV6: usize = 1280 - 64;
+
+/// Largest UDP payload once the system has refused a larger one.
+/// Source: Mosh 1.4.0, docs/wire.md.
+const PAYLOAD_MAX_FALLBACK: usize = 500;
+const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < PAYLOAD_MAX_FALLBACK);
+
+/// How long a received timestamp may be held and still be echoed.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 2.2.
+const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
+
+/// How much older a timestamp is made to look after it met congestion, in milliseconds: the peer's
+/// round-trip time grows and it slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const CONGESTION_PENALTY_MILLIS: u16 = 500;
+
+/// Events kept for a driver that does not ask for them; beyond it the oldest are lost.
+/// Chosen: a turn of the driver's loop makes a handful.
+const EVENTS_MAX: usize = 64;
+
+/// The peer's newest timestamp and when it came; echoed once.
+#[derive(Clone, Copy, Debug)]
+struct HeldTimestamp {
+    bits: u16,
+    arrived_at: Instant,
+}
+
+/// One end's side of the datagram exchange.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    cipher: Cipher,
+    sends: Direction,
+    next_seq: u64,
+    /// The lowest sequence number that would be newer than all received.
+    expected_seq: u64,
+    held: Option<HeldTimestamp>,
+    rtt: RttEstimator,
+    peer: Option<SocketAddr>,
+    heard_at: Option<Instant>,
+    payload_max: usize,
+    /// A client's ports; `None` at a server.
+    hop: Option<PortHop>,
+    events: VecDeque<Event>,
+}
+
+impl Connection {
+    pub(crate) fn new(role: Role, key: &Key, now: Instant) -> Self {
+        let (sends, peer, ipv6, hop) = match role {
+            Role::Client { server } => {
+                (Direction::ToServer, Some(server), server.is_ipv6(), Some(PortHop::new(now)))
+            }
+            Role::Server { ipv6 } => (Direction::ToClient, None, ipv6, None),
+        };
+        Self {
+            cipher: Cipher::new(key),
+            sends,
+            next_seq: 0,
+            expected_seq: 0,
+            held: None,
+            rtt: RttEstimator::new(),
+            peer,
+            heard_at: None,
+            payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
+            hop,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Opens a datagram and takes from it what it says about the path; returns its payload.
+    pub(crate) fn open(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        ecn: Ecn,
+        bytes: &[u8],
+        config: &Config,
+    ) -> Result<Vec<u8>, ReceiveError> {
+        let datagram = Datagram::open(&mut self.cipher, self.sends.opposite(), bytes)?;
+        if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
+            self.push_event(Event::ClosePorts { keep });
+        }
+        if datagram.seq.get() >= self.expected_seq {
+            self.expected_seq = datagram.seq.get() + 1;
+            self.handle_newest(now, source, ecn, &datagram);
+        }
+        tracing::trace!(seq = datagram.seq.get(), bytes = bytes.len(), "datagram received");
+        Ok(datagram.payload)
+    }
+
+    /// Seals a payload for the peer; `None` while no peer is known.
+    pub(crate) fn seal(
+        &mut self,
+        now: Instant,
+        payload: Vec<u8>,
+        config: &Config,
+    ) -> Option<Result<Transmit, SendError>> {
+        debug_assert!(
+            payload.len() >= FRAGMENT_HEADER_LEN,
+            "less than a fragment header ends a stock peer"
+        );
+        let destination = self.peer?;
+        let datagram = Datagram {
+            direction: self.sends,
+            seq: SeqNum::new(self.next_seq),
+            timestamp: Some(Timestamp16::from_millis(now.as_millis())),
+            timestamp_reply: self.take_reply(now),
+            payload,
+        };
+        self.next_seq += 1;
+        let payload = match datagram.seal(&mut self.cipher) {
+            Ok(payload) => payload,
+            Err(error) => return Some(Err(error)),
+        };
+        debug_assert!(payload.len() <= self.payload_max);
+        tracing::trace!(seq = datagram.seq.get(), bytes = payload.len(), "datagram sent");
+        self.after_send(now, config);
+        Some(Ok(Transmit { destination, payload }))
+    }
+
+    pub(crate) fn peer(&self) -> Option<SocketAddr> {
+        self.peer
+    }
+
+    pub(crate) fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Returns the most bytes a fragment's contents may have.
+    pub(crate) fn contents_max(&self) -> usize {
+        self.payload_max - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN
+    }
+
+    /// Falls back to small datagrams, for good.
+    pub(crate) fn handle_message_too_long(&mut self) {
+        self.payload_max = PAYLOAD_MAX_FALLBACK;
+        tracing::debug!(payload_max = self.payload_max, "datagram refused for its size");
+    }
+
+    /// Notes that what was sent at `sent_at` has been answered.
+    pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
+        if let Some(hop) = &mut self.hop {
+            hop.handle_roundtrip(sent_at);
+        }
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    fn handle_newest(&mut self, now: Instant, source: SocketAddr, ecn: Ecn, datagram: &Datagram) {
+        if let Some(timestamp) = datagram.timestamp {
+            let penalty =
+                if ecn == Ecn::CongestionExperienced { CONGESTION_PENALTY_MILLIS } else { 0 };
+            let bits = timestamp.get().wrapping_sub(penalty);
+            self.held = Some(HeldTimestamp { bits, arrived_at: now });
+        }
+        if let Some(reply) = datagram.timestamp_reply {
+            let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
+            self.rtt.handle_sample(Duration::from_millis(sample.into()));
+        }
+        self.heard_at = Some(now);
+        let roams = self.hop.is_none();
+        if roams && self.peer != Some(source) {
+            self.peer = Some(source);
+            tracing::info!(%source, "client has moved");
+            self.push_event(Event::PeerMoved(source));
+        }
+    }
+
+    /// Returns the echo of the peer's newest timestamp, moved on by the time we held it: a delayed
+    /// acknowledgment must not look like a slow path. Each is echoed once.
+    fn take_reply(&mut self, now: Instant) -> Option<Timestamp16> {
+        let held = self.held?;
+        let age = now.as_millis().saturating_sub(held.arrived_at.as_millis());
+        if Duration::from_millis(age) >= TIMESTAMP_HELD_MAX {
+            return None;
+        }
+        self.held = None;
+        let age = u16::try_from(age).expect("below TIMESTAMP_HELD_MAX");
+        Timestamp16::new(held.bits.wrapping_add(age))
+    }
+
+    fn after_send(&mut self, now: Instant, config: &Config) {
+        if let Some(hop) = &mut self.hop {
+            if hop.hops(now, config) {
+                let keep = hop.prune(now, config);
+                tracing::debug!("no round trip on this port: trying another");
+                self.push_event(Event::OpenPort);
+                keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));
+            }
+        } else if self
+            .heard_at
+            .is_none_or(|heard_at| now.saturating_since(heard_at) > config.association_timeout)
+        {
+            self.peer = None;
+            tracing::info!("client not heard for the association timeout");
+            self.push_event(Event::PeerLost);
+        }
+    }
+
+    fn push_event(&mut self, event: Event) {
+        if self.events.len() == EVENTS_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}

@@ -1,1 +1,103 @@
-//! stub
+//! When a client gives up its local port for a new one, and the old ones for good.
+//!
+//! A NAT or firewall may have forgotten the flow, or be stuck on it. A new port is a new flow; the
+//! old ports stay open for a while, as answers may still come in on them.
+
+use rove_units::Instant;
+
+use crate::config::{Config, OPEN_PORTS_MAX};
+
+/// The ports of a client, counted; the driver holds the sockets.
+#[derive(Clone, Debug)]
+pub(crate) struct PortHop {
+    hopped_at: Instant,
+    roundtrip_at: Option<Instant>,
+    open: usize,
+}
+
+impl PortHop {
+    /// Starts with the one port that the driver has opened.
+    pub(crate) const fn new(now: Instant) -> Self {
+        Self { hopped_at: now, roundtrip_at: None, open: 1 }
+    }
+
+    /// Notes that what was sent at `sent_at` has been answered.
+    pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
+        self.roundtrip_at = Some(sent_at);
+    }
+
+    /// Returns whether to open a new port, to be asked after each datagram sent.
+    pub(crate) fn hops(&mut self, now: Instant, config: &Config) -> bool {
+        let is_long_ago = |at| now.saturating_since(at) > config.hop_interval;
+        let hops = is_long_ago(self.hopped_at) && self.roundtrip_at.is_none_or(is_long_ago);
+        if hops {
+            self.hopped_at = now;
+            self.open += 1;
+        }
+        hops
+    }
+
+    /// Returns how many ports to keep if some must be closed, to be asked after each hop and after
+    /// each authentic datagram.
+    pub(crate) fn prune(&mut self, now: Instant, config: &Config) -> Option<usize> {
+        let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;
+        let keep = if outlived { 1 } else { OPEN_PORTS_MAX };
+        if self.open <= keep {
+            return None;
+        }
+        self.open = keep;
+        Some(keep)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::Duration;
+
+    use super::*;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn a_hop_needs_both_the_port_and_the_last_round_trip_to_be_old() {
+        let config = Config::client();
+        for (roundtrip, now, hops) in [
+            (None, 10_000, false),
+            (None, 10_001, true),
+            (Some(1), 10_001, false),
+            (Some(1), 10_002, true),
+            (Some(50_000), 60_000, false),
+        ] {
+            let mut ports = PortHop::new(at(0));
+            roundtrip.into_iter().for_each(|sent| ports.handle_roundtrip(at(sent)));
+            assert_eq!(ports.hops(at(now), &config), hops, "{roundtrip:?} {now}");
+            assert!(!ports.hops(at(now), &config), "it never hops twice at once");
+        }
+    }
+
+    #[test]
+    fn ten_ports_stay_open_and_the_eleventh_closes_the_oldest() {
+        let config = Config::client();
+        let mut ports = PortHop::new(at(0));
+        for hop in 1..=20 {
+            let now = at(hop * 12_000);
+            assert!(ports.hops(now, &config));
+            let open = usize::try_from(hop).expect("small") + 1;
+            let expected = (open > OPEN_PORTS_MAX).then_some(OPEN_PORTS_MAX);
+            assert_eq!(ports.prune(now, &config), expected, "hop {hop}");
+        }
+    }
+
+    #[test]
+    fn old_ports_close_once_the_newest_is_over_a_minute_old() {
+        let config = Config::client();
+        let mut ports = PortHop::new(at(0));
+        assert!(ports.hops(at(12_000), &config));
+        let minute_later = at(12_000) + Duration::from_secs(60);
+        assert_eq!(ports.prune(minute_later, &config), None);
+        assert_eq!(ports.prune(minute_later + Duration::from_millis(1), &config), Some(1));
+        assert_eq!(ports.prune(minute_later + Duration::from_secs(9), &config), None);
+    }
+}

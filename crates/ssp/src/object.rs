@@ -18,6 +18,12 @@ pub struct ApplyError {
 /// `apply(diff_from(base), base) == self`, and the diff of equal states is empty.
 /// Clones are taken once per frame and kept in lists, so they should share structure.
 pub trait Object: Clone {
+    /// Bytes of the largest diff to send in one instruction, unless the object cannot be divided
+    /// ([`Object::midpoint`]). An instruction of many fragments is a burst, and the more fragments
+    /// it has the more tries it needs on a lossy path.
+    /// The default leaves a quarter of the 4 MiB that a receiver inflates to the other fields.
+    const DIFF_MAX: usize = 3 * 1024 * 1024;
+
     /// Returns the bytes that turn `base` into `self`; empty when there is nothing to say.
     ///
     /// `peer` holds what the receiver has shown to understand beyond the stock protocol.
@@ -43,7 +49,8 @@ pub trait Object: Clone {
 
     /// Forgets contents that both ends are known to hold: everything `known` ends with.
     ///
-    /// Must not change what `diff_from` and `same_as` say between states that still are in use.
+    /// Must not change what `diff_from` and `same_as` say between states that still are in use. A
+    /// hostile peer can make `known` hold more than `self`; that must not panic.
     fn drop_prefix(&mut self, known: &Self) {
         let _ = known;
     }
@@ -52,8 +59,10 @@ pub trait Object: Clone {
     /// in a state list (`None`: all of it). An estimate that never runs low; it feeds the byte limits.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
 
-    /// Returns a state about half way from `base` to `self`, for when the diff is too large to send
-    /// at once; `None` when the object cannot be divided further.
+    /// Returns a state about half way from `base` to `self`, for when the diff is larger than
+    /// [`Object::DIFF_MAX`]; `None` when the object cannot be divided further.
+    ///
+    /// It is sent as a state of its own: `self` must follow it, and it must follow `base`.
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let _ = base;
         None

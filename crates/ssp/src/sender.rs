@@ -1,1 +1,521 @@
-//! stub
+//! The states sent to the peer: what to send next, when, and from which of them.
+//!
+//! The first entry of the list is the known receiver state: the newest that the peer has
+//! acknowledged. The assumed receiver state is the newest that has no reason to be lost yet. Nothing
+//! is ever retransmitted as it was; the sender makes a new diff to the newest state instead. There
+//! are two exceptions, both for instructions of several fragments, which a receiver puts together
+//! only while no other instruction comes between:
+//!
+//! - An instruction to be sent again with the same contents is repeated to the byte, so that its
+//!   fragments add up over several tries.
+//! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
+
+mod chunk;
+
+use std::collections::VecDeque;
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::config::{
+    Config, ReferencePolicy, SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX, SHUTDOWN_TRIES_MAX,
+};
+use crate::hello::Capabilities;
+use crate::num::StateNum;
+use crate::object::Object;
+use crate::rtt::RttEstimator;
+
+/// A diff from the known state may be this much longer than one from the assumed state, in bytes,
+/// and still be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PROSPECTIVE_EXTRA_MAX: usize = 100;
+
+/// Only shorter diffs from the known state may be preferred in spite of their extra length.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PROSPECTIVE_LEN_MAX: usize = 1000;
+
+/// How often a large instruction that is presumed lost is repeated before newer contents replace it.
+/// Chosen: 40 fragments at 30 % loss need five tries on average, and one in a hundred needs eight.
+const REPEATS_MAX: u32 = 8;
+
+/// The intervals of this moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) rto: Duration,
+    pub(crate) frame_interval: Duration,
+    /// How long until a state with contents must have been acknowledged, had nothing been lost.
+    pub(crate) ack_expected: Duration,
+}
+
+impl<'a> Pace<'a> {
+    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator) -> Self {
+        let rto = rtt.rto(config);
+        let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
+        Self { config, rto, frame_interval: rtt.frame_interval(config), ack_expected }
+    }
+
+    /// Returns how long a sent state is assumed to be on its way.
+    fn in_flight(&self) -> Duration {
+        self.rto + self.config.ack_delay
+    }
+}
+
+/// An instruction to be sent, without what the layers below add to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outgoing {
+    pub(crate) old_num: StateNum,
+    pub(crate) new_num: StateNum,
+    pub(crate) ack_num: StateNum,
+    pub(crate) throwaway_num: StateNum,
+    pub(crate) diff: Vec<u8>,
+}
+
+/// What is to be sent now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A new instruction.
+    Send(Outgoing),
+    /// The instruction kept with [`Sender::keep`], the same fragments once more.
+    Repeat,
+}
+
+/// One sent state.
+#[derive(Clone, Debug)]
+struct SentState<L> {
+    num: StateNum,
+    first_sent_at: Instant,
+    sent_at: Instant,
+    /// Whether it was sent with a diff: the peer acknowledges such a state soon.
+    has_contents: bool,
+    object: L,
+}
+
+/// The list of sent states, ascending by number, never empty, and the timers.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender<L> {
+    current: L,
+    sent: VecDeque<SentState<L>>,
+    /// Index of the assumed receiver state as of the last recalculation.
+    assumed: usize,
+    next_ack: Instant,
+    next_send: Option<Instant>,
+    /// When the last instruction was sent; this end's creation before the first.
+    last_sent_at: Instant,
+    has_sent: bool,
+    /// When the current unsent change was first noticed.
+    dirty_since: Option<Instant>,
+    /// The objects differ, but there is no diff between them: nothing to wake up for.
+    nothing_to_say: bool,
+    ack_num: StateNum,
+    ack_wanted_since: Option<Instant>,
+    last_new_remote: Option<Instant>,
+    shutdown_since: Option<Instant>,
+    shutdown_tries: u32,
+    /// The last instruction, if it has several fragments.
+    kept: Option<Outgoing>,
+    repeats: u32,
+    chunks: chunk::Chunks,
+}
+
+impl<L: Object> Sender<L> {
+    pub(crate) fn new(initial: L, now: Instant) -> Self {
+        let state = SentState {
+            num: StateNum::INITIAL,
+            first_sent_at: now,
+            sent_at: now,
+            has_contents: false,
+            object: initial.clone(),
+        };
+        Self {
+            current: initial,
+            sent: VecDeque::from([state]),
+            assumed: 0,
+            next_ack: now,
+            next_send: Some(now),
+            last_sent_at: now,
+            has_sent: false,
+            dirty_since: None,
+            nothing_to_say: false,
+            ack_num: StateNum::INITIAL,
+            ack_wanted_since: None,
+            last_new_remote: None,
+            shutdown_since: None,
+            shutdown_tries: 0,
+            kept: None,
+            repeats: 0,
+            chunks: chunk::Chunks::default(),
+        }
+    }
+
+    /// Takes an acknowledgment. One of a number that is not in the list is ignored: it is older than
+    /// another, or of a state that was culled.
+    pub(crate) fn handle_ack(&mut self, ack_num: StateNum) {
+        match self.sent.iter().position(|state| state.num == ack_num) {
+            None | Some(0) => return,
+            Some(acknowledged) => self.sent.drain(..acknowledged),
+        };
+        self.chunks.handle_ack();
+        self.nothing_to_say = false;
+        if self.kept.as_ref().is_some_and(|kept| kept.new_num <= ack_num) {
+            self.kept = None;
+        }
+        self.drop_prefixes();
+    }
+
+    /// Takes note of a new newest state of the peer's.
+    pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, has_contents: bool) {
+        self.ack_num = num;
+        self.last_new_remote = Some(now);
+        if has_contents {
+            self.ack_wanted_since.get_or_insert(now);
+        }
+    }
+
+    /// Makes `object` the current state, unless this end is shutting down.
+    pub(crate) fn publish(&mut self, object: L) {
+        if self.shutdown_since.is_none() {
+            self.current = object;
+            self.nothing_to_say = false;
+            self.drop_prefixes();
+        }
+    }
+
+    pub(crate) fn start_shutdown(&mut self, now: Instant) {
+        self.shutdown_since.get_or_insert(now);
+    }
+
+    /// Works out what is assumed of the receiver and when to send next.
+    pub(crate) fn recalculate(&mut self, now: Instant, pace: &Pace<'_>) {
+        let is_in_flight = |state: &&SentState<L>| now < state.sent_at + pace.in_flight();
+        self.assumed = self.sent.iter().skip(1).take_while(is_in_flight).count();
+        self.next_ack = self.ack_due(now, pace);
+        self.next_send = self.send_due(now, pace);
+    }
+
+    /// Returns what to send now, if anything is due. To be asked again until it is not.
+    pub(crate) fn step(
+        &mut self,
+        now: Instant,
+        pace: &Pace<'_>,
+        peer: Capabilities,
+    ) -> Option<Step> {
+        self.recalculate(now, pace);
+        let is_ack_due = now >= self.next_ack;
+        if !is_ack_due && self.next_send.is_none_or(|due| now < due) {
+            return None;
+        }
+        let diff_from_known = self.current.diff_from(&self.known().object, peer);
+        if diff_from_known.len() > L::DIFF_MAX
+            && let Some(step) = self.chunk_step(now, pace, peer)
+        {
+            return Some(step);
+        }
+        self.chunks.stop();
+        if self.finishes_first(now, pace) {
+            return Some(self.repeat(now));
+        }
+        let (reference, diff) = self.choose_reference(diff_from_known, pace, peer);
+        if diff.is_empty() {
+            return self.step_without_diff(now, reference, is_ack_due, peer);
+        }
+        let last = self.last();
+        let new_num = match self.shutdown_since {
+            Some(_) => StateNum::SHUTDOWN,
+            None if self.current.same_as(&last.object) => last.num,
+            None => last.num.next(),
+        };
+        let reference_num = self.sent[reference].num;
+        if new_num == last.num {
+            Some(self.send_again(now, pace, reference_num, self.sent.len() - 1, diff))
+        } else {
+            let object = self.current.clone();
+            Some(self.send_new(now, reference_num, new_num, object, diff))
+        }
+    }
+
+    /// Keeps an instruction of several fragments, which [`Step::Repeat`] will mean from now on.
+    pub(crate) fn keep(&mut self, outgoing: Outgoing) {
+        self.kept = Some(outgoing);
+        self.repeats = 0;
+    }
+
+    /// Forgets the kept instruction: its fragments are gone or of the wrong size.
+    pub(crate) fn forget_kept(&mut self) {
+        self.kept = None;
+    }
+
+    pub(crate) fn current(&self) -> &L {
+        &self.current
+    }
+
+    pub(crate) fn known_receiver_state(&self) -> &L {
+        &self.known().object
+    }
+
+    pub(crate) fn known_num(&self) -> StateNum {
+        self.known().num
+    }
+
+    pub(crate) fn known_sent_at(&self) -> Instant {
+        self.known().sent_at
+    }
+
+    pub(crate) fn last_num(&self) -> StateNum {
+        self.last().num
+    }
+
+    pub(crate) fn is_shutting_down(&self) -> bool {
+        self.shutdown_since.is_some()
+    }
+
+    /// Returns when to take the next step, as of the last recalculation.
+    pub(crate) fn next_step(&self) -> Instant {
+        self.next_send.map_or(self.next_ack, |send| send.min(self.next_ack))
+    }
+
+    /// Returns when to give up on a shutdown that is not acknowledged.
+    pub(crate) fn gives_up_at(&self, pace: &Pace<'_>) -> Option<Instant> {
+        let timeout = self.shutdown_since? + pace.config.shutdown_timeout;
+        // The last try, too, is given the time to be answered.
+        let tried_out = self.last_sent_at + pace.frame_interval;
+        let has_tried = self.shutdown_tries >= SHUTDOWN_TRIES_MAX;
+        Some(if has_tried { timeout.min(tried_out) } else { timeout })
+    }
+
+    fn ack_due(&self, now: Instant, pace: &Pace<'_>) -> Instant {
+        if self.is_shutting_down() || self.ack_num == StateNum::SHUTDOWN {
+            return self.last_sent_at + pace.frame_interval;
+        }
+        // The first instruction goes out at the first opportunity, whatever it holds.
+        let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
+        let heartbeat = self.last_sent_at + silence_max;
+        let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
+        wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
+    }
+
+    /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
+    fn ack_delay(&self, now: Instant, pace: &Pace<'_>) -> Duration {
+        let is_in_repair = self.kept.is_some() && self.is_overdue(now, pace);
+        if is_in_repair { pace.config.ack_delay_in_repair } else { pace.config.ack_delay }
+    }
+
+    fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
+        if self.nothing_to_say {
+            return None;
+        }
+        let config = pace.config;
+        let next_frame = self.last_sent_at + pace.frame_interval;
+        let presumed_lost = self.last_sent_at + pace.in_flight();
+        let is_active =
+            self.last_new_remote.is_some_and(|heard_at| now < heard_at + config.active_retry);
+
+        if self.chunks.is_active() && !self.may_extend(pace) {
+            return is_active.then_some(presumed_lost);
+        }
+        if !self.current.same_as(&self.last().object) {
+            let dirty_since = *self.dirty_since.get_or_insert(now);
+            return Some(next_frame.max(dirty_since + config.collection_delay));
+        }
+        if !is_active {
+            None
+        } else if !self.current.same_as(&self.sent[self.assumed].object) {
+            let collected = self.dirty_since.map(|since| since + config.collection_delay);
+            Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
+        } else if !self.current.same_as(&self.known().object) {
+            Some(presumed_lost)
+        } else {
+            None
+        }
+    }
+
+    /// Chooses the state to start a diff from: the assumed receiver state, or the known one where
+    /// its diff costs little more (prospective resend).
+    fn choose_reference(
+        &self,
+        diff_from_known: Vec<u8>,
+        pace: &Pace<'_>,
+        peer: Capabilities,
+    ) -> (usize, Vec<u8>) {
+        if self.assumed == 0 || pace.config.reference == ReferencePolicy::Known {
+            return (0, diff_from_known);
+        }
+        let diff = self.current.diff_from(&self.sent[self.assumed].object, peer);
+        let known_is_short = diff_from_known.len() < PROSPECTIVE_LEN_MAX
+            && diff_from_known.len() < diff.len() + PROSPECTIVE_EXTRA_MAX;
+        if diff_from_known.len() <= diff.len() || known_is_short {
+            (0, diff_from_known)
+        } else {
+            (self.assumed, diff)
+        }
+    }
+
+    /// Sends an empty acknowledgment if one is due. It takes a number of its own: that is how the
+    /// peer sees that we are alive.
+    fn step_without_diff(
+        &mut self,
+        now: Instant,
+        reference: usize,
+        is_ack_due: bool,
+        peer: Capabilities,
+    ) -> Option<Step> {
+        // The state went back to what the reference holds, while the peer may hold what came
+        // between; then the empty diff is news.
+        let last = self.last();
+        let is_news = !self.current.same_as(&last.object)
+            && !self.current.diff_from(&last.object, peer).is_empty();
+        if !is_ack_due && !is_news {
+            self.nothing_to_say = true;
+            self.dirty_since = None;
+            self.next_send = None;
+            return None;
+        }
+        let new_num = if self.is_shutting_down() { StateNum::SHUTDOWN } else { last.num.next() };
+        let object = self.current.clone();
+        Some(self.send_new(now, self.sent[reference].num, new_num, object, Vec::new()))
+    }
+
+    /// Returns whether to repeat the kept instruction although there are newer contents: something
+    /// was lost, and a newer instruction would make the receiver throw away the fragments it has.
+    fn finishes_first(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        let Some(kept) = &self.kept else { return false };
+        kept.new_num == self.last().num
+            && kept.old_num == self.known().num
+            && self.repeats < REPEATS_MAX
+            && !self.is_shutting_down()
+            && self.is_overdue(now, pace)
+            && self.may_repeat(now, pace)
+    }
+
+    /// Returns whether a state with contents should have been acknowledged by now.
+    fn is_overdue(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        self.sent
+            .iter()
+            .skip(1)
+            .any(|state| state.has_contents && state.first_sent_at + pace.ack_expected <= now)
+    }
+
+    /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
+    fn may_repeat(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        let is_ack_due =
+            self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, pace) <= now);
+        self.ack_num != StateNum::SHUTDOWN && !is_ack_due
+    }
+
+    /// Sends an entry of the list again: to the byte where it may be, else with fresh surroundings.
+    fn send_again(
+        &mut self,
+        now: Instant,
+        pace: &Pace<'_>,
+        old_num: StateNum,
+        index: usize,
+        diff: Vec<u8>,
+    ) -> Step {
+        let new_num = self.sent[index].num;
+        let is_kept = self.kept.as_ref().is_some_and(|kept| {
+            kept.old_num == old_num && kept.new_num == new_num && kept.diff == diff
+        });
+        if is_kept && self.may_repeat(now, pace) {
+            return self.repeat(now);
+        }
+        self.sent[index].sent_at = now;
+        self.sent[index].has_contents = true;
+        Step::Send(self.outgoing(now, old_num, new_num, diff))
+    }
+
+    fn send_new(
+        &mut self,
+        now: Instant,
+        old_num: StateNum,
+        new_num: StateNum,
+        object: L,
+        diff: Vec<u8>,
+    ) -> Step {
+        debug_assert!(new_num > self.last().num || new_num == StateNum::SHUTDOWN);
+        self.sent.push_back(SentState {
+            num: new_num,
+            first_sent_at: now,
+            sent_at: now,
+            has_contents: !diff.is_empty(),
+            object,
+        });
+        self.cull();
+        Step::Send(self.outgoing(now, old_num, new_num, diff))
+    }
+
+    fn repeat(&mut self, now: Instant) -> Step {
+        let new_num = self.kept.as_ref().expect("only a kept instruction is repeated").new_num;
+        if let Some(state) = self.sent.iter_mut().find(|state| state.num == new_num) {
+            state.sent_at = now;
+        }
+        self.repeats += 1;
+        self.after_send(now, new_num);
+        tracing::debug!(num = %new_num, repeats = self.repeats, "instruction repeated");
+        Step::Repeat
+    }
+
+    fn outgoing(
+        &mut self,
+        now: Instant,
+        old_num: StateNum,
+        new_num: StateNum,
+        diff: Vec<u8>,
+    ) -> Outgoing {
+        self.after_send(now, new_num);
+        self.ack_wanted_since = None;
+        self.kept = None;
+        let (ack_num, throwaway_num) = (self.ack_num, self.known().num);
+        debug_assert!(
+            throwaway_num <= old_num,
+            "a throwaway above the reference ends a stock peer"
+        );
+        debug_assert!(old_num <= new_num);
+        tracing::debug!(num = %new_num, base = %old_num, diff_bytes = diff.len(), "frame sent");
+        Outgoing { old_num, new_num, ack_num, throwaway_num, diff }
+    }
+
+    fn after_send(&mut self, now: Instant, new_num: StateNum) {
+        if new_num == StateNum::SHUTDOWN {
+            self.shutdown_tries += 1;
+        }
+        self.last_sent_at = now;
+        self.has_sent = true;
+        self.next_send = None;
+        self.dirty_since = None;
+        self.nothing_to_say = false;
+    }
+
+    /// Drops entries from the middle while the list is over a limit: the known state is needed, and
+    /// the newest ones are the likeliest to be acknowledged.
+    fn cull(&mut self) {
+        if self.sent.len() > SENT_MAX {
+            self.sent.remove(self.sent.len() - SENT_CULLED_FROM_END);
+        }
+        while self.sent.len() > 2 && self.bytes() > SENT_BYTES_MAX {
+            self.sent.remove(self.sent.len() / 2);
+        }
+        debug_assert!(self.sent.len() <= SENT_MAX);
+        debug_assert!(self.sent.iter().is_sorted_by(|a, b| a.num <= b.num));
+    }
+
+    fn bytes(&self) -> Bytes {
+        let neighbours = core::iter::once(None).chain(self.sent.iter().map(Some));
+        let states = self.sent.iter().zip(neighbours);
+        states.map(|(state, before)| state.object.bytes_beyond(before.map(|s| &s.object))).sum()
+    }
+
+    /// Forgets what the known receiver state has in common with all states.
+    fn drop_prefixes(&mut self) {
+        let known = self.known().object.clone();
+        self.current.drop_prefix(&known);
+        for state in &mut self.sent {
+            state.object.drop_prefix(&known);
+        }
+    }
+
+    fn known(&self) -> &SentState<L> {
+        self.sent.front().expect("the known receiver state is never thrown away")
+    }
+
+    fn last(&self) -> &SentState<L> {
+        self.sent.back().expect("the known receiver state is never thrown away")
+    }
+}

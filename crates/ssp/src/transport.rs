@@ -1,17 +1,27 @@
 //! One end of a session: sender, receiver and connection put together.
 
-use core::marker::PhantomData;
 use core::net::SocketAddr;
 
 use rove_units::{Duration, Instant, Stream};
 
+use crate::assembler::Assembler;
+use crate::compress::Codec;
 use crate::config::Config;
+use crate::connection::Connection;
 use crate::datagram::Ecn;
-use crate::error::ReceiveError;
-use crate::hello::{Capabilities, Peer};
+use crate::error::{ReceiveError, SendError};
+use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
+use crate::hello::{Capabilities, Hello, Peer};
+use crate::instruction::Instruction;
 use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
+use crate::receiver::{Received, Receiver};
+use crate::sender::{Outgoing, Pace, Sender, Step};
+
+/// Most bytes of padding in an instruction: they blur its length for whoever listens.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const CHAFF_LEN_MAX: u64 = 16;
 
 /// Which end this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +57,8 @@ pub enum Event {
         /// How many stay open.
         keep: usize,
     },
-    /// Server: the client's address is new or has changed.
+    /// Server: the client's address is new or has changed, or the client is back after
+    /// [`Event::PeerLost`].
     PeerMoved(SocketAddr),
     /// Server: nothing heard for the association timeout; nothing is sent until the client is back.
     PeerLost,
@@ -69,8 +80,25 @@ pub enum Closed {
 /// One end of a session.
 ///
 /// `Local` is the object this end owns, `Remote` its copy of the peer's.
+#[derive(Debug)]
 pub struct Transport<Local: Object, Remote: Object> {
-    _stub: PhantomData<(Local, Remote)>,
+    config: Config,
+    connection: Connection,
+    codec: Codec,
+    assembler: Assembler,
+    sender: Sender<Local>,
+    receiver: Receiver<Remote>,
+    peer: Peer,
+    chaff: Stream,
+    /// Instructions built so far: the number of the newest is its fragments' id.
+    instructions: u64,
+    /// The newest instruction, cut up.
+    fragments: Vec<Fragment>,
+    /// How many of them were handed out.
+    fragments_sent: usize,
+    /// The acknowledgment that they carry.
+    fragments_ack: StateNum,
+    closed: Option<Closed>,
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
@@ -85,8 +113,21 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         chaff: Stream,
         now: Instant,
     ) -> Self {
-        let _ = (role, key, config, local, remote, chaff, now);
-        todo!()
+        Self {
+            config,
+            connection: Connection::new(role, key, now),
+            codec: Codec::new(),
+            assembler: Assembler::default(),
+            sender: Sender::new(local, now),
+            receiver: Receiver::new(remote, now),
+            peer: Peer::Unknown,
+            chaff,
+            instructions: 0,
+            fragments: Vec::new(),
+            fragments_sent: 0,
+            fragments_ack: StateNum::INITIAL,
+            closed: None,
+        }
     }
 
     /// Takes a datagram from the network. Sets [`Transport::remote_num`] forward when it brings a
@@ -102,130 +143,276 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let _ = (now, source, ecn, payload);
-        todo!()
+        let payload = self.connection.open(now, source, ecn, payload, &self.config)?;
+        let fragment = Fragment::decode(&payload)?;
+        let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
+        let instruction = Instruction::decode(&self.codec.inflate(&compressed)?)?;
+        self.handle_instruction(now, &instruction)
     }
 
     /// Does what is due. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        let pace = Pace::new(&self.config, self.connection.rtt());
+        if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
+            self.close(Closed::Unacknowledged);
+        }
     }
 
     /// Falls back to small datagrams after a send failed for its size (EMSGSIZE).
     pub fn handle_message_too_long(&mut self) {
-        todo!()
+        self.connection.handle_message_too_long();
+        self.sender.forget_kept();
+        self.drop_fragments();
     }
 
     /// Returns the next datagram to send, or `None`. Drain it, then wait for
     /// [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let _ = now;
-        todo!()
+        loop {
+            if let Some(transmit) = self.next_fragment(now) {
+                return Some(transmit);
+            }
+            self.handle_timeout(now);
+            if self.closed.is_some() || self.connection.peer().is_none() {
+                return None;
+            }
+            let pace = Pace::new(&self.config, self.connection.rtt());
+            match self.sender.step(now, &pace, self.capabilities())? {
+                Step::Send(outgoing) => self.build(outgoing),
+                Step::Repeat => self.fragments_sent = 0,
+            }
+        }
     }
 
     /// Returns when to call [`Transport::handle_timeout`] (and drain again) if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        todo!()
+        if self.closed.is_some() {
+            return None;
+        }
+        let pace = Pace::new(&self.config, self.connection.rtt());
+        let step = self.connection.peer().map(|_| self.sender.next_step());
+        [step, self.sender.gives_up_at(&pace)].into_iter().flatten().min()
     }
 
     /// Returns the next event, or `None`.
     pub fn poll_event(&mut self) -> Option<Event> {
-        todo!()
+        self.connection.poll_event()
     }
 
     /// Returns our current object.
     pub fn local(&self) -> &Local {
-        todo!()
+        self.sender.current()
     }
 
     /// Makes `object` our current state; sent when the timers say so. Ignored once shutting down.
     pub fn publish(&mut self, object: Local) {
-        let _ = object;
-        todo!()
+        self.sender.publish(object);
     }
 
     /// Returns the newest of our states that the peer is known to hold.
     pub fn known_receiver_state(&self) -> &Local {
-        todo!()
+        self.sender.known_receiver_state()
     }
 
     /// Returns when the known receiver state was last sent; `None` before the first acknowledgment.
     pub fn known_state_sent_at(&self) -> Option<Instant> {
-        todo!()
+        self.is_acknowledged().then(|| self.sender.known_sent_at())
     }
 
     /// Returns the number of our newest sent state.
     pub fn sent_num(&self) -> StateNum {
-        todo!()
+        self.sender.last_num()
     }
 
-    /// Returns the newest state of the peer's object.
+    /// Returns the newest state of the peer's object. Look at it after each
+    /// [`Transport::handle_datagram`]: contents that all newer states share are forgotten.
     pub fn remote(&self) -> &Remote {
-        todo!()
+        self.receiver.newest()
     }
 
     /// Returns the number of the newest state of the peer's object; 0 until one has arrived.
     pub fn remote_num(&self) -> StateNum {
-        todo!()
+        self.receiver.newest_num()
     }
 
     /// Returns when the newest remote state arrived; `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
-        todo!()
+        (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest_arrived_at())
     }
 
     /// While held, states with contents are left unreceived and unacknowledged, so the peer keeps
     /// them and sends them again; acknowledgments are still read. For a receiver whose consumer
     /// is stuck.
     pub fn hold_remote(&mut self, held: bool) {
-        let _ = held;
-        todo!()
+        self.receiver.hold(held);
     }
 
     /// Starts the orderly end. Later calls do nothing.
     pub fn start_shutdown(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        tracing::info!("shutting down");
+        self.sender.start_shutdown(now);
     }
 
     /// Returns whether [`Transport::start_shutdown`] was called.
     pub fn is_shutting_down(&self) -> bool {
-        todo!()
+        self.sender.is_shutting_down()
     }
 
     /// Returns whether the peer has announced its end.
     pub fn is_peer_shutting_down(&self) -> bool {
-        todo!()
+        self.remote_num() == StateNum::SHUTDOWN
     }
 
     /// Returns how the session ended, once it has. Drain [`Transport::poll_transmit`] first.
     pub fn closed(&self) -> Option<Closed> {
-        todo!()
+        self.closed
     }
 
     /// Returns what is known of the far end.
     pub fn peer(&self) -> Peer {
-        todo!()
+        self.peer
     }
 
     /// Returns what may be used between the two ends: what both have offered.
     pub fn capabilities(&self) -> Capabilities {
-        todo!()
+        match (self.config.capabilities, self.peer) {
+            (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
+            _ => Capabilities::NONE,
+        }
     }
 
-    /// Returns the peer's address: fixed at a client, the newest authentic one at a server.
+    /// Returns the peer's address: fixed at a client, the newest authentic one at a server. A server
+    /// has none before its client has spoken and after [`Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
-        todo!()
+        self.connection.peer()
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
-        todo!()
+        self.connection.rtt().srtt()
     }
 
     /// Returns the interval between frames (also send interval): half of SRTT, within its bounds.
     pub fn frame_interval(&self) -> Duration {
-        todo!()
+        self.connection.rtt().frame_interval(&self.config)
+    }
+
+    fn handle_instruction(
+        &mut self,
+        now: Instant,
+        instruction: &Instruction,
+    ) -> Result<(), ReceiveError> {
+        self.learn_peer(instruction);
+        self.sender.handle_ack(instruction.ack_num);
+        self.connection.handle_roundtrip(self.sender.known_sent_at());
+        if self.sender.known_num() == StateNum::SHUTDOWN {
+            self.close(Closed::Acknowledged);
+        }
+        let received = self.receiver.handle_instruction(now, instruction, &self.config)?;
+        if received == Received::Newest {
+            let num = instruction.new_num;
+            tracing::debug!(%num, base = %instruction.old_num, "state received");
+            self.sender.handle_new_remote(now, num, !instruction.diff.is_empty());
+        }
+        Ok(())
+    }
+
+    /// Learns what the peer is. Until it had acknowledged a state, every instruction of ours carried
+    /// our hello, and so does every instruction of a rove that has not been acknowledged: if this
+    /// one carries none, no earlier one did.
+    fn learn_peer(&mut self, instruction: &Instruction) {
+        if self.config.capabilities.is_none() || self.peer != Peer::Unknown {
+            return;
+        }
+        match instruction.hello {
+            Some(hello) => self.peer = Peer::Rove(hello),
+            None if instruction.ack_num != StateNum::INITIAL => self.peer = Peer::Stock,
+            None => return,
+        }
+        tracing::info!(peer = ?self.peer, "peer recognised");
+    }
+
+    /// Returns the next fragment of the instruction under way, sealed.
+    fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
+        let payload = self.fragments.get(self.fragments_sent)?.encode();
+        match self.connection.seal(now, payload, &self.config) {
+            Some(Ok(transmit)) => {
+                self.fragments_sent += 1;
+                let is_last = self.fragments_sent == self.fragments.len();
+                if is_last && self.fragments_ack == StateNum::SHUTDOWN {
+                    self.close(Closed::ByPeer);
+                }
+                Some(transmit)
+            }
+            Some(Err(error)) => {
+                tracing::info!(%error, "nothing can be sent any more");
+                if error == SendError::KeyExhausted {
+                    self.close(Closed::KeyExhausted);
+                }
+                self.drop_fragments();
+                None
+            }
+            None => {
+                self.fragments_sent = self.fragments.len();
+                None
+            }
+        }
+    }
+
+    /// Builds an instruction and cuts it up.
+    fn build(&mut self, outgoing: Outgoing) {
+        self.instructions += 1;
+        let instruction = Instruction {
+            old_num: outgoing.old_num,
+            new_num: outgoing.new_num,
+            ack_num: outgoing.ack_num,
+            throwaway_num: outgoing.throwaway_num,
+            diff: outgoing.diff,
+            chaff: self.draw_chaff(),
+            hello: self.hello(),
+        };
+        self.fragments_sent = 0;
+        self.fragments_ack = instruction.ack_num;
+        self.fragments = match self.codec.compress(&instruction.encode()) {
+            Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
+            // Lost, as far as the timers can tell.
+            Err(error) => {
+                tracing::info!(%error, num = %instruction.new_num, "instruction not sent");
+                Vec::new()
+            }
+        };
+        debug_assert!(self.fragments.len() <= usize::from(FRAGMENTS_MAX));
+        if self.fragments.len() > 1 {
+            self.sender.keep(Outgoing { diff: instruction.diff, ..outgoing });
+        }
+    }
+
+    /// Returns our hello, to be sent until the peer has acknowledged a state that came with it.
+    fn hello(&self) -> Option<Hello> {
+        let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged())?;
+        Some(Hello { version: Hello::VERSION, capabilities })
+    }
+
+    fn is_acknowledged(&self) -> bool {
+        self.sender.known_num() != StateNum::INITIAL
+    }
+
+    fn draw_chaff(&self) -> Vec<u8> {
+        let draws = self.chaff.fork(self.instructions);
+        let len = usize::try_from(draws.at(0).below(CHAFF_LEN_MAX + 1)).expect("at most 16");
+        let bytes = [draws.at(1), draws.at(2)].map(|draw| draw.bits().to_be_bytes());
+        bytes.as_flattened()[..len].to_vec()
+    }
+
+    fn drop_fragments(&mut self) {
+        self.fragments.clear();
+        self.fragments_sent = 0;
+    }
+
+    fn close(&mut self, closed: Closed) {
+        if self.closed.is_none() {
+            tracing::info!(?closed, "session closed");
+            self.closed = Some(closed);
+        }
     }
 }

@@ -1,0 +1,127 @@
+//! Large changes, sent as a chain of states that each fit into one instruction of bounded size.
+//!
+//! Each link of the chain starts from the one before. While nothing is lost, several are on their
+//! way at once. As soon as one is presumed lost, only the oldest unacknowledged one is sent, again
+//! and again to the byte, until it is acknowledged: a receiver holds the fragments of one
+//! instruction only, so a second one on its way would throw away the pieces of the first.
+
+use rove_units::Instant;
+
+use crate::config::ReferencePolicy;
+use crate::hello::Capabilities;
+use crate::num::StateNum;
+use crate::object::Object;
+use crate::sender::{Pace, Sender, Step};
+
+/// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
+/// a round trip, four cover the round trip and the delayed acknowledgment.
+const WINDOW_MAX: usize = 4;
+
+/// How often a change is halved to make it fit: enough for any length of 64 bits.
+const HALVINGS_MAX: usize = 64;
+
+/// How far along the chain the sender may go.
+#[derive(Clone, Debug)]
+pub(super) struct Chunks {
+    is_active: bool,
+    /// How many links may be on their way at once.
+    window: usize,
+}
+
+impl Default for Chunks {
+    fn default() -> Self {
+        Self { is_active: false, window: 1 }
+    }
+}
+
+impl Chunks {
+    pub(super) fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.is_active = false;
+    }
+
+    pub(super) fn handle_ack(&mut self) {
+        self.window = WINDOW_MAX.min(self.window + 1);
+    }
+}
+
+impl<L: Object> Sender<L> {
+    /// Returns whether another link may be sent before the ones on their way are acknowledged.
+    pub(super) fn may_extend(&self, pace: &Pace<'_>) -> bool {
+        let in_flight = self.sent.iter().skip(1).filter(|state| state.has_contents).count();
+        let is_all_assumed = self.assumed + 1 == self.sent.len();
+        in_flight == 0
+            || (in_flight < self.chunks.window
+                && is_all_assumed
+                && pace.config.reference == ReferencePolicy::Assumed
+                && !self.current.same_as(&self.last().object))
+    }
+
+    /// Sends the next link of the chain, or repairs the oldest that is not acknowledged. Returns
+    /// `None` where the change cannot be divided.
+    pub(super) fn chunk_step(
+        &mut self,
+        now: Instant,
+        pace: &Pace<'_>,
+        peer: Capabilities,
+    ) -> Option<Step> {
+        let is_extendable = self.may_extend(pace) && self.last().num != StateNum::SHUTDOWN;
+        let step =
+            if is_extendable { self.extend(now, peer) } else { self.repair(now, pace, peer) };
+        self.chunks.is_active = step.is_some();
+        step
+    }
+
+    fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
+        // With nothing on its way the newest entry holds what the known one holds, but the peer may
+        // never have got it.
+        let is_first_link = !self.sent.iter().skip(1).any(|state| state.has_contents);
+        let base = if is_first_link { self.known() } else { self.last() };
+        let base_num = base.num;
+        let (object, diff) = largest_part(&self.current, &base.object, peer)?;
+        let is_whole = object.same_as(&self.current);
+        let new_num = if is_whole && self.is_shutting_down() {
+            StateNum::SHUTDOWN
+        } else {
+            self.last().num.next()
+        };
+        Some(self.send_new(now, base_num, new_num, object, diff))
+    }
+
+    fn repair(&mut self, now: Instant, pace: &Pace<'_>, peer: Capabilities) -> Option<Step> {
+        let known = &self.known().object;
+        let mut part = None;
+        for (index, state) in self.sent.iter().enumerate().skip(1) {
+            let diff = state.object.diff_from(known, peer);
+            if part.is_some() && diff.len() > L::DIFF_MAX {
+                break;
+            }
+            if !diff.is_empty() {
+                part = Some((index, diff));
+            }
+        }
+        let (index, diff) = part?;
+        self.chunks.window = 1;
+        Some(self.send_again(now, pace, self.known().num, index, diff))
+    }
+}
+
+/// Returns the part of the way from `base` to `target` that is as long as one instruction may be,
+/// and its diff; `None` where there is none short enough.
+fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
+    let mut part = target.clone();
+    for _ in 0..HALVINGS_MAX {
+        let diff = part.diff_from(base, peer);
+        if diff.is_empty() {
+            return None;
+        }
+        if diff.len() <= L::DIFF_MAX {
+            return Some((part, diff));
+        }
+        part = part.midpoint(base)?;
+    }
+    None
+}

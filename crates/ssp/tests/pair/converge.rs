@@ -1,0 +1,50 @@
+//! Both ends end up with each other's note, whatever the path does.
+
+use proptest::prelude::*;
+use rove_link::LinkConfig;
+use rove_units::Seed;
+
+use crate::pair::{agree, ms, noise, pair};
+
+#[test]
+fn a_lossless_path_brings_each_note_to_the_other_end() {
+    let mut net = pair::<4096>(Seed::new(1), LinkConfig::lossless(ms(50)));
+    net.left.write(b"hello ");
+    net.run_for(ms(500));
+    net.right.write(b"answer");
+    net.left.write(b"world");
+    assert!(net.run_until(ms(1_000), agree));
+    assert_eq!(net.right.transport.remote().text(), b"hello world");
+    assert_eq!((&net.left.errors, &net.right.errors), (&vec![], &vec![]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn ends_converge_once_the_network_heals(
+        seed in any::<u64>(),
+        loss in 0.0..0.6_f64,
+        duplicate in 0.0..0.3_f64,
+        delay in 0_u64..400,
+        jitter in 0_u64..300,
+        writes in prop::collection::vec((0_u64..900, any::<bool>(), 1_usize..3_000), 1..30),
+    ) {
+        let link = LinkConfig {
+            delay: ms(delay),
+            jitter: ms(jitter),
+            reorder: true,
+            loss,
+            duplicate,
+            ..LinkConfig::default()
+        };
+        let mut net = pair::<4096>(Seed::new(seed), link);
+        for (number, (pause, left, len)) in (1_u64..).zip(writes) {
+            let text = noise(Seed::new(number), len);
+            if left { net.left.write(&text) } else { net.right.write(&text) }
+            net.run_for(ms(pause));
+        }
+        net.reconfigure(LinkConfig::lossless(ms(delay)), LinkConfig::lossless(ms(delay)));
+        prop_assert!(net.run_until(ms(20_000), agree), "no convergence at {}", net.now());
+    }
+}

@@ -1,0 +1,120 @@
+//! Two ends and a path between them in virtual time.
+
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+
+use rove_link::LinkConfig;
+use rove_link::net::{End, Net, RIGHT_ADDRESS};
+use rove_ssp::{Config, Ecn, Event, Key, ReceiveError, Role, Transport};
+use rove_units::{Duration, Instant, Seed};
+
+use crate::note::Note;
+
+/// The key of every test session.
+pub(crate) fn key() -> Key {
+    Key::from_bytes(*b"sixteen key byte")
+}
+
+pub(crate) const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// One end, and a record of what it did.
+#[derive(Debug)]
+pub(crate) struct Party<const MAX: usize> {
+    pub(crate) transport: Transport<Note<MAX>, Note<MAX>>,
+    /// When each datagram was sent, in ms, and its length.
+    pub(crate) sent: Vec<(u64, usize)>,
+    pub(crate) events: Vec<(u64, Event)>,
+    pub(crate) errors: Vec<ReceiveError>,
+    /// Every text that was ever the newest, by length: each must extend the one before.
+    pub(crate) delivered: BTreeMap<usize, u64>,
+}
+
+impl<const MAX: usize> Party<MAX> {
+    pub(crate) fn client(seed: Seed, config: Config) -> Self {
+        Self::new(Role::Client { server: RIGHT_ADDRESS }, seed, config)
+    }
+
+    pub(crate) fn server(seed: Seed, config: Config) -> Self {
+        Self::new(Role::Server { ipv6: false }, seed, config)
+    }
+
+    fn new(role: Role, seed: Seed, config: Config) -> Self {
+        let chaff = seed.stream("chaff");
+        let (local, remote) = (Note::default(), Note::default());
+        Self {
+            transport: Transport::new(role, &key(), config, local, remote, chaff, Instant::ZERO),
+            sent: Vec::new(),
+            events: Vec::new(),
+            errors: Vec::new(),
+            delivered: BTreeMap::new(),
+        }
+    }
+
+    /// Appends to this end's note.
+    pub(crate) fn write(&mut self, text: &[u8]) {
+        let longer = self.transport.local().appended(text);
+        self.transport.publish(longer);
+    }
+}
+
+impl<const MAX: usize> End for Party<MAX> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        let before = self.transport.remote().clone();
+        if let Err(error) = self.transport.handle_datagram(now, source, Ecn::Capable, payload) {
+            self.errors.push(error);
+        }
+        let after = self.transport.remote().text();
+        assert!(after.starts_with(before.text()), "what was delivered never changes");
+        self.delivered.insert(after.len(), now.as_millis());
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.transport.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        let transmit = self.transport.poll_transmit(now);
+        while let Some(event) = self.transport.poll_event() {
+            self.events.push((now.as_millis(), event));
+        }
+        let transmit = transmit?;
+        self.sent.push((now.as_millis(), transmit.payload.len()));
+        Some((transmit.destination, transmit.payload))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.transport.poll_timeout()
+    }
+}
+
+pub(crate) type Pair<const MAX: usize> = Net<Party<MAX>, Party<MAX>>;
+
+/// Returns text that does not compress, without zero bytes: every fragment counts.
+pub(crate) fn noise(seed: Seed, len: usize) -> Vec<u8> {
+    let stream = seed.stream("noise");
+    let letter = |at| u8::try_from(1 + stream.at(at).below(255)).expect("below 256");
+    (0..).take(len).map(letter).collect()
+}
+
+/// Joins a client and a server with stock's numbers over the same path both ways.
+pub(crate) fn pair<const MAX: usize>(seed: Seed, link: LinkConfig) -> Pair<MAX> {
+    pair_with(seed, link, Config::client(), Config::server())
+}
+
+/// Joins a client and a server over the same path both ways.
+pub(crate) fn pair_with<const MAX: usize>(
+    seed: Seed,
+    link: LinkConfig,
+    client: Config,
+    server: Config,
+) -> Pair<MAX> {
+    Net::new(Party::client(seed, client), Party::server(seed, server), link.clone(), link, seed)
+}
+
+/// Returns whether each end holds what the other has published.
+pub(crate) fn agree<const MAX: usize>(left: &Party<MAX>, right: &Party<MAX>) -> bool {
+    left.transport.local().text() == right.transport.remote().text()
+        && right.transport.local().text() == left.transport.remote().text()
+}
