@@ -1,9 +1,74 @@
 //! The difference of two screens as terminal bytes that any stock client can parse.
+//!
+//! One algorithm draws for two readers, told apart by a [`Dialect`]: a *replica* at the far end, which
+//! must come out equal to the cell, and the user's real terminal, which must come out looking the same
+//! ([`crate::Renderer`]). What is drawn is decided in [`canvas`] (scroll, clear, rows) and [`line`]
+//! (one row); [`brush`] turns it into bytes and keeps account of the receiving terminal's state.
+//!
+//! A diff to a replica carries every field of [`Screen`], with these exceptions:
+//! - the bell counter: the diff rings once, however far the counter moved;
+//! - a wrap flag that no sequence of prints can set: on a row whose last column is empty, and on the
+//!   bottom row of a screen narrower than three columns or a single row high;
+//! - the title flag once set never goes back, and titles and copied text longer than a stock
+//!   client takes are cut ([`TITLE_CHARS_MAX`]) or left out ([`CLIPBOARD_CHARS_MAX`]).
+
+mod brush;
+mod canvas;
+mod doubt;
+mod line;
+mod modes;
+mod motion;
+mod scroll;
+mod sgr;
+#[cfg(test)]
+mod tests;
 
 use crate::screen::Screen;
 
+pub(crate) use canvas::picture;
+pub(crate) use modes::{ALL_OFF, clipboard, modes, titles};
+
+/// Most code points of a title that are sent.
+/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.
+pub(crate) const TITLE_CHARS_MAX: usize = 254;
+
+/// Most code points of copied text that are sent; longer text is left out.
+/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16384 with the five of `52;c;`.
+pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
+
+/// What the receiving terminal can do, and how exactly the picture must come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dialect {
+    /// Whether a replica receives: cells come out equal, an erased cell differs from a space, and
+    /// only what the bytes name changes. A real terminal only has to look right; there the cursor
+    /// is hidden while it moves, and scrolled lines go where its history picks them up.
+    pub(crate) replica: bool,
+    /// Whether `CSI X` erases characters.
+    pub(crate) erase_characters: bool,
+    /// Whether erasing paints the current background.
+    pub(crate) background_color_erase: bool,
+}
+
+impl Dialect {
+    /// What every replica can do.
+    pub(crate) const REPLICA: Self =
+        Self { replica: true, erase_characters: true, background_color_erase: true };
+}
+
 /// Returns bytes that, played into a replica showing `old`, make it show `new`; empty when equal.
+///
+/// Where the sizes differ the replica must have been resized before the bytes are played.
+/// The bytes keep to what a stock 1.4.0 client understands, leave no margin or other hidden state
+/// behind, and hold whether or not the replica has a wrap pending. See the module for what is not carried.
 pub fn diff(old: &Screen, new: &Screen) -> Vec<u8> {
-    let _ = (old, new);
-    todo!()
+    let mut out = Vec::new();
+    if old.bells != new.bells {
+        out.push(b'\x07');
+    }
+    titles(&mut out, Some(old), new, "");
+    if old.clipboard != new.clipboard {
+        clipboard(&mut out, &new.clipboard);
+    }
+    modes(&mut out, Some(old), new);
+    picture(out, old, new, old.size != new.size, Dialect::REPLICA)
 }

@@ -1,6 +1,7 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
-use crate::screen::Screen;
+use crate::display::{ALL_OFF, Dialect, clipboard, modes, picture, titles};
+use crate::screen::{Screen, Size};
 
 /// What the user's terminal can do, read from terminfo and the environment by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Outer {
     pub titles: bool,
     /// Put in front of window titles, such as `[rove] `.
     pub title_prefix: String,
+    /// Whether a frame is bracketed by mode 2026, so that it appears at once.
+    pub synchronized_output: bool,
     /// `smcup`: sent first; empty to stay on the normal screen.
     pub enter: Vec<u8>,
     /// `rmcup`: sent last.
@@ -20,36 +23,101 @@ pub struct Outer {
 }
 
 /// Draws frames on the user's real terminal.
+///
+/// The terminal is expected to be as large as the frames; a frame of another size than the last
+/// repaints everything.
 #[derive(Clone, Debug)]
 pub struct Renderer {
-    _stub: (),
+    outer: Outer,
+    /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
+    shown: Option<Screen>,
+    /// Whether the terminal may show something else.
+    stale: bool,
+    open: bool,
 }
 
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
     pub fn new(outer: Outer) -> Self {
-        let _ = outer;
-        todo!()
+        Self { outer, shown: None, stale: true, open: false }
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
     pub fn open(&mut self) -> Vec<u8> {
-        todo!()
+        self.stale = true;
+        self.open = true;
+        let mut out = self.outer.enter.clone();
+        out.extend(b"\x1b[?1h");
+        out
     }
 
     /// Returns the bytes that make the terminal show `frame`, given what it shows now.
+    ///
+    /// A repaint draws all cells, modes and titles, but never repeats a bell or copied text.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
-        let _ = frame;
-        todo!()
+        let first = Screen::blank(Size::clamped(1, 1));
+        let shown = self.shown.as_ref().unwrap_or(&first);
+        let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
+        let base = Some(shown).filter(|_| !repaint);
+        let mut out = Vec::new();
+        if self.shown.is_some() && shown.bells != frame.bells {
+            out.push(b'\x07');
+        }
+        if self.outer.titles {
+            titles(&mut out, base, frame, &self.outer.title_prefix);
+        }
+        // Copying nothing is no reason to take the user's own clipboard away.
+        if self.shown.is_some() && shown.clipboard != frame.clipboard && !frame.clipboard.is_empty()
+        {
+            clipboard(&mut out, &frame.clipboard);
+        }
+        modes(&mut out, base, frame);
+        let dialect = Dialect {
+            replica: false,
+            erase_characters: self.outer.erase_characters,
+            background_color_erase: self.outer.background_color_erase,
+        };
+        let mut out = picture(out, shown, frame, repaint, dialect);
+        if self.outer.synchronized_output && !out.is_empty() {
+            out.splice(0..0, *b"\x1b[?2026h");
+            out.extend(b"\x1b[?2026l");
+        }
+        self.shown = Some(frame.clone());
+        self.stale = false;
+        out
     }
 
     /// Forgets what is on the terminal: the next frame repaints everything.
     pub fn invalidate(&mut self) {
-        todo!()
+        self.stale = true;
     }
 
-    /// Returns the bytes that give the terminal back with every mode as it was found.
+    /// Returns the bytes that give the terminal back with every mode as it was found; none if it was
+    /// given back already.
     pub fn close(&mut self) -> Vec<u8> {
-        todo!()
+        if !core::mem::take(&mut self.open) {
+            return Vec::new();
+        }
+        self.stale = true;
+        let mut out = Vec::new();
+        if self.outer.synchronized_output {
+            out.extend(b"\x1b[?2026l");
+        }
+        if self.outer.titles
+            && !self.outer.title_prefix.is_empty()
+            && let Some(shown) = &self.shown
+        {
+            titles(&mut out, None, shown, "");
+        }
+        out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
+        out.extend(ALL_OFF);
+        // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.
+        out.extend(b"\x1b[r");
+        if let Some(shown) = &self.shown {
+            let cursor = shown.cursor();
+            out.extend(format!("\x1b[{};{}H", cursor.row + 1, cursor.column + 1).as_bytes());
+        }
+        out.extend(&self.outer.leave);
+        out
     }
 }

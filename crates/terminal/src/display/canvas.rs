@@ -1,0 +1,135 @@
+//! One frame: scroll, clear, then the rows that still differ.
+
+use std::sync::Arc;
+
+use super::Dialect;
+use super::brush::Brush;
+use super::line::{Drawn, Line};
+use super::scroll;
+use crate::cell::{Cell, Pen};
+use crate::row::Row;
+use crate::screen::Screen;
+
+/// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
+const SCROLLS_MAX: usize = 4;
+
+/// Appends to `out` what turns the picture `shown` into `new`, and returns it. A repaint takes
+/// nothing for granted.
+pub(crate) fn picture(
+    out: Vec<u8>,
+    shown: &Screen,
+    new: &Screen,
+    repaint: bool,
+    dialect: Dialect,
+) -> Vec<u8> {
+    let mut brush = Brush::new(out, shown, dialect);
+    let unchanged = |(a, b): (&Arc<Row>, &Arc<Row>)| Arc::ptr_eq(a, b) || a == b;
+    if !repaint && shown.rows.iter().zip(&new.rows).all(unchanged) {
+        return brush.finish(new);
+    }
+    let blank = Arc::new(Row::erased(new.size.columns(), Pen::default()));
+    let mut canvas = if repaint {
+        brush.reset(new.size);
+        Canvas { brush, rows: vec![Arc::clone(&blank); new.rows.len()] }
+    } else {
+        Canvas { brush, rows: shown.rows.clone() }
+    };
+    if !repaint {
+        canvas.erase_below(new, &blank);
+    }
+    let mut best = canvas.draw(new);
+    for _ in 0..SCROLLS_MAX {
+        let Some(scrolled) = canvas.scrolled(new, &blank) else { break };
+        let drawn = scrolled.draw(new);
+        if drawn.len() >= best.len() {
+            break;
+        }
+        (canvas, best) = (scrolled, drawn);
+    }
+    best.finish(new)
+}
+
+/// What the terminal shows, and the brush that draws on it.
+#[derive(Clone, Debug)]
+struct Canvas {
+    brush: Brush,
+    rows: Vec<Arc<Row>>,
+}
+
+impl Canvas {
+    /// Draws every row that differs; the canvas itself stays, for another try.
+    fn draw(&self, new: &Screen) -> Brush {
+        let mut brush = self.brush.clone();
+        let mut drawn = Drawn::default();
+        for ((was, now), row) in self.rows.iter().zip(&new.rows).zip(0_u16..) {
+            if drawn.wraps {
+                drawn = Line::new(&mut brush, row, was, now).draw_wrapped_to();
+            } else if !Arc::ptr_eq(was, now) && was != now {
+                drawn = draw_row(&mut brush, row, was, now);
+            }
+        }
+        brush
+    }
+
+    /// Erases the rest of the screen at once where it is to be blank and two rows or more are not.
+    fn erase_below(&mut self, new: &Screen, blank: &Arc<Row>) {
+        let is_blank = |row: &&Arc<Row>| row.cells == blank.cells && row.marks.is_empty();
+        let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
+        let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
+        if written < 2 {
+            return;
+        }
+        let row = u16::try_from(kept).expect("a screen has at most 2048 rows");
+        self.brush.go(row, 0);
+        self.brush.erase_below();
+        self.rows[kept..].fill(Arc::clone(blank));
+    }
+
+    /// Returns the canvas after the most useful scroll.
+    fn scrolled(&self, new: &Screen, blank: &Arc<Row>) -> Option<Self> {
+        let scroll = scroll::find(&self.rows, &new.rows)?;
+        let mut canvas = self.clone();
+        let row = |row: usize| u16::try_from(row).expect("a screen has at most 2048 rows");
+        canvas.brush.scroll(row(scroll.top), row(scroll.bottom), row(scroll.lines), scroll.up);
+        scroll.apply(&mut canvas.rows, blank);
+        Some(canvas)
+    }
+}
+
+/// Draws a row the shorter of two ways: cell by cell, or with all from the first difference on erased
+/// beforehand. A real terminal would show the second as a flicker.
+fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
+    let start = brush.checkpoint();
+    let drawn = Line::new(brush, row, was, now).draw();
+    if drawn.erasures < 2 || !brush.dialect.replica {
+        return drawn;
+    }
+    let end = brush.checkpoint();
+    let bytes = brush.rewind(start);
+    let erased_from = first_difference(was, now);
+    let mut erased = was.clone();
+    let column = u16::try_from(erased_from).expect("a row has at most 4096 cells");
+    erased.cells[erased_from..].fill(Cell::default());
+    erased.marks.split_off(&column);
+    erased.wrapped = false;
+    brush.go(row, column);
+    brush.erase_line(Pen::default());
+    let redrawn = Line::new(brush, row, &erased, now).draw();
+    if brush.since(start) < bytes.len() {
+        return redrawn;
+    }
+    brush.rewind(start);
+    brush.replay(&bytes, end);
+    drawn
+}
+
+/// Returns the first column that differs, or of the wide character it is half of.
+fn first_difference(was: &Row, now: &Row) -> usize {
+    let differs = |&at: &usize| {
+        let column = u16::try_from(at).expect("a row has at most 4096 cells");
+        was.cells[at] != now.cells[at] || was.marks(column) != now.marks(column)
+    };
+    let first = (0..now.cells.len()).find(differs).unwrap_or(0);
+    let half = first > 0 && (now.cells[first - 1].wide || was.cells[first - 1].wide);
+    first - usize::from(half)
+}

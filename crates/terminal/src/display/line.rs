@@ -1,0 +1,236 @@
+//! One row: which cells are written, and with what.
+
+use super::brush::Brush;
+use super::doubt::{clusters, width_is_settled};
+use super::motion::Place;
+use crate::cell::{Cell, Pen};
+use crate::row::Row;
+use crate::screen::Position;
+
+/// Most unchanged cells that are written again rather than stepped over.
+/// Chosen: a motion to the right takes four bytes.
+const BRIDGE_MAX: u16 = 4;
+
+/// Spaces on a real terminal are written up to this many; beyond, characters are erased.
+/// Source: Mosh 1.4.0 as observed, docs/terminal.md.
+const SPACES_MAX: u16 = 4;
+
+/// What drawing a row came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Drawn {
+    /// Whether the next row's first cell must follow at once, so that the terminal wraps by itself.
+    pub(super) wraps: bool,
+    /// How often something was erased.
+    pub(super) erasures: u16,
+}
+
+/// One row in the making.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    brush: &'a mut Brush,
+    row: u16,
+    was: &'a Row,
+    now: &'a Row,
+    /// Columns before this one no longer show `was`.
+    stale_until: u16,
+    /// Columns from this one on may show anything.
+    doubt_from: u16,
+    /// The column of a cell to write even if it is there: only that changes the wrap flag.
+    forced: Option<u16>,
+    /// Whether the row is to end with a wrap into the next.
+    wrapped: bool,
+    drawn: Drawn,
+}
+
+impl<'a> Line<'a> {
+    /// Creates the drawing of row `row`, which shows `was` and is to show `now`.
+    pub(super) fn new(brush: &'a mut Brush, row: u16, was: &'a Row, now: &'a Row) -> Self {
+        let columns = brush.size.columns();
+        let last = last_glyph(now);
+        let below = row + 1 < brush.size.rows();
+        let wrapped = now.wrapped && below && is_printed(&now.cells[usize::from(last)]);
+        let forced = (wrapped && !was.wrapped || was.wrapped && !now.wrapped).then_some(last);
+        let doubt_from = if brush.dialect.replica {
+            columns
+        } else {
+            first_cluster(was).min(first_cluster(now)).unwrap_or(columns)
+        };
+        let drawn = Drawn::default();
+        Self { brush, row, was, now, stale_until: 0, doubt_from, forced, wrapped, drawn }
+    }
+
+    /// Writes the first cell where the row above wraps to it, then the rest.
+    pub(super) fn draw_wrapped_to(mut self) -> Drawn {
+        let (brush, now) = (&mut *self.brush, self.now);
+        let first = &now.cells[0];
+        // A real terminal's width may just have changed, and unsettled text may have ended short of
+        // the margin: then the cell is written once more where it belongs.
+        let trusted = brush.dialect.replica && matches!(brush.place(), Place::Margin { .. });
+        let printed = first.base.is_some() && first.width() <= brush.size.columns();
+        let width = if printed { first.width() } else { 1 };
+        if printed {
+            brush.print(first, now.marks(0));
+        } else {
+            brush.paint_with(Pen::default());
+            brush.print_spaces(1);
+        }
+        let settled =
+            printed && now.marks(0).is_empty() && first.base.is_some_and(width_is_settled);
+        if trusted && (settled || !printed) {
+            brush.wrapped_to(self.row, width);
+        } else {
+            brush.doubt();
+        }
+        self.wrote_up_to(width);
+        if printed && trusted {
+            self.note_print(0, width);
+            self.draw_from(width)
+        } else {
+            self.stale_until = self.stale_until.max(width);
+            self.draw_from(0)
+        }
+    }
+
+    /// Writes what differs.
+    pub(super) fn draw(self) -> Drawn {
+        self.draw_from(0)
+    }
+
+    fn draw_from(mut self, start: u16) -> Drawn {
+        let columns = self.brush.size.columns();
+        let mut column = start;
+        while column < columns {
+            let cell = &self.now.cells[usize::from(column)];
+            let width = cell.width().min(columns - column);
+            if self.is_shown(column) {
+                column += width;
+            } else if is_blank(cell) || width < cell.width() {
+                column = self.erase_run(column);
+            } else {
+                self.go(column);
+                self.print(column, cell);
+                column += width;
+            }
+        }
+        let in_margin = matches!(self.brush.place(), Place::Margin { .. });
+        self.drawn.wraps &= self.wrapped && (self.brush.dialect.replica || in_margin);
+        self.drawn
+    }
+
+    fn print(&mut self, column: u16, cell: &Cell) {
+        let marks = self.now.marks(column);
+        if cell.base.is_none() && self.brush.dialect.replica {
+            self.brush.print_marks(self.row, column, cell, marks);
+        } else {
+            self.brush.print(cell, marks);
+        }
+        self.wrote_up_to(column + cell.width());
+        self.note_print(column, cell.width());
+    }
+
+    fn note_print(&mut self, column: u16, width: u16) {
+        self.drawn.wraps = column + width == self.brush.size.columns();
+    }
+
+    /// Writes the empty cells from `column` on that look alike, and returns where they end.
+    fn erase_run(&mut self, column: u16) -> u16 {
+        let pen = self.now.cells[usize::from(column)].pen.erased();
+        let columns = self.brush.size.columns();
+        let alike = |cell: &&Cell| is_blank(cell) && cell.pen.erased() == pen;
+        let rest = &self.now.cells[usize::from(column)..];
+        let count = rest.iter().take_while(alike).count().max(1);
+        let end = column + u16::try_from(count).expect("a row has at most 4096 cells");
+        // Written up to the last cell that needs it.
+        let needed = (column..end).rev().find(|&at| !self.is_shown(at)).map_or(end, |at| at + 1);
+        let dialect = self.brush.dialect;
+        let few = !dialect.replica && needed - column <= SPACES_MAX;
+        self.go(column);
+        if self.brush.can_erase(pen) && end == columns {
+            self.brush.erase_line(pen);
+            self.wrote_up_to(columns);
+            self.drawn.erasures += 1;
+            return columns;
+        }
+        if self.brush.can_erase(pen) && dialect.erase_characters && !few {
+            self.brush.erase_characters(pen, needed - column);
+            self.drawn.erasures += 1;
+        } else {
+            self.brush.paint_with(pen);
+            self.brush.print_spaces(needed - column);
+        }
+        self.wrote_up_to(needed);
+        needed
+    }
+
+    /// Moves to `column`, or writes the few unchanged cells before it again where that is as short.
+    fn go(&mut self, column: u16) {
+        let here = match self.brush.place() {
+            Place::At(Position { row, column }) if row == self.row => Some(column),
+            _ => None,
+        };
+        if let Some(here) = here
+            && here < column
+            && column - here <= BRIDGE_MAX
+        {
+            let pen = self.brush.pen();
+            let gap = &self.now.cells[usize::from(here)..usize::from(column)];
+            let plain = |cell: &Cell| {
+                cell.pen == pen
+                    && !cell.combined
+                    && cell.base.is_some_and(|c| c.is_ascii_graphic() || c == ' ')
+            };
+            if gap.iter().all(plain)
+                && usize::from(column - here) <= 2 + usize::from(column - here > 1) + 1
+            {
+                for cell in gap {
+                    self.brush.print(cell, "");
+                }
+                return;
+            }
+        }
+        self.brush.go(self.row, column);
+    }
+
+    /// Returns whether the terminal shows the cell in `column` already.
+    fn is_shown(&self, column: u16) -> bool {
+        let at = usize::from(column);
+        let (was, now) = (&self.was.cells, &self.now.cells);
+        column >= self.stale_until
+            && column < self.doubt_from
+            && self.forced != Some(column)
+            && was[at] == now[at]
+            && (!now[at].wide || was.get(at + 1) == now.get(at + 1))
+            && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
+    }
+
+    /// Notes that the columns before `end` were overwritten: a wide character cut in two there loses
+    /// its other half on most terminals.
+    fn wrote_up_to(&mut self, end: u16) {
+        let cut = self.was.cells[usize::from(end) - 1].wide;
+        self.stale_until = self.stale_until.max(if cut { end + 1 } else { 0 });
+    }
+}
+
+/// Returns whether a cell shows nothing.
+const fn is_blank(cell: &Cell) -> bool {
+    cell.base.is_none() && !cell.combined
+}
+
+/// Returns whether writing a cell can set off a wrap after it.
+const fn is_printed(cell: &Cell) -> bool {
+    cell.base.is_some()
+}
+
+/// Returns the column of the cell that ends the row.
+fn last_glyph(row: &Row) -> u16 {
+    let last = row.cells.len() - 1;
+    let wide = last > 0 && row.cells[last - 1].wide && is_blank(&row.cells[last]);
+    u16::try_from(last - usize::from(wide)).expect("a row has at most 4096 cells")
+}
+
+/// Returns the first column from which on terminals disagree about what is where.
+fn first_cluster(row: &Row) -> Option<u16> {
+    row.cells.iter().zip(0_u16..).find_map(|(cell, column)| {
+        clusters(cell.base, if cell.combined { row.marks(column) } else { "" }).then_some(column)
+    })
+}

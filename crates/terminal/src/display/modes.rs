@@ -1,0 +1,131 @@
+//! What is drawn beside the cells: titles, copied text, modes.
+
+use std::borrow::Cow;
+
+use super::motion::push_number;
+use super::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
+use crate::mode::{MouseEncoding, MouseReporting};
+use crate::screen::Screen;
+
+/// Switches off every mode a screen can switch on, in the order that leaves no terminal reporting.
+pub(crate) const ALL_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
+    \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
+
+/// Writes the titles of `new` that differ from those of `old`, or all of them without an `old`.
+///
+/// The prefix goes before the window title, and before the icon name if the two are one text.
+pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {
+    let old = old.filter(|old| old.titled);
+    let unchanged = |old: &Screen| old.title == new.title && old.icon_name == new.icon_name;
+    if !new.titled || old.is_some_and(unchanged) {
+        return;
+    }
+    let (icon_name, title) = prefixed(new, prefix);
+    let (icon_differs, title_differs) = match old.map(|old| prefixed(old, prefix)) {
+        Some((old_icon, old_title)) => (old_icon != icon_name, old_title != title),
+        // A name the host never gave is not worth blanking the outer one for.
+        None => (!icon_name.is_empty(), true),
+    };
+    if icon_differs && title_differs && icon_name == title {
+        operating_system_command(out, b"0;", &title);
+        return;
+    }
+    if icon_differs {
+        operating_system_command(out, b"1;", &icon_name);
+    }
+    if title_differs {
+        operating_system_command(out, b"2;", &title);
+    }
+}
+
+fn prefixed<'a>(screen: &'a Screen, prefix: &str) -> (Cow<'a, str>, Cow<'a, str>) {
+    let (icon_name, title) = (&*screen.icon_name, &*screen.title);
+    if prefix.is_empty() {
+        return (icon_name.into(), title.into());
+    }
+    let long = Cow::from(format!("{prefix}{title}"));
+    if icon_name == title { (long.clone(), long) } else { (icon_name.into(), long) }
+}
+
+fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
+    out.extend(b"\x1b]");
+    out.extend(number);
+    let printable = text.chars().filter(|c| !c.is_control()).take(TITLE_CHARS_MAX);
+    let mut utf8 = [0; 4];
+    for c in printable {
+        out.extend(c.encode_utf8(&mut utf8).as_bytes());
+    }
+    out.push(b'\x07');
+}
+
+/// Writes copied text, unless it is no base64 or longer than a stock client takes: a `?` would make
+/// the user's terminal type its clipboard into the remote program.
+pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
+    let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {
+        out.extend(b"\x1b]52;c;");
+        out.extend(text.as_bytes());
+        out.push(b'\x07');
+    }
+}
+
+/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`.
+pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen) {
+    let Some(old) = old else {
+        out.extend(ALL_OFF);
+        let off = Screen::blank(crate::Size::clamped(1, 1));
+        modes(out, Some(&off), new);
+        return;
+    };
+    for (number, was, now) in [
+        (5, old.reverse_video, new.reverse_video),
+        (2004, old.bracketed_paste, new.bracketed_paste),
+        (1004, old.focus_reporting, new.focus_reporting),
+    ] {
+        if was != now {
+            private_mode(out, number, now);
+        }
+    }
+    exchange(out, reporting(old.mouse_reporting), reporting(new.mouse_reporting));
+    exchange(out, encoding(old.mouse_encoding), encoding(new.mouse_encoding));
+}
+
+/// Switches from one mode to another, of which at most one may be on.
+fn exchange(out: &mut Vec<u8>, old: Option<u16>, new: Option<u16>) {
+    if old == new {
+        return;
+    }
+    if let Some(number) = old {
+        private_mode(out, number, false);
+    }
+    if let Some(number) = new {
+        private_mode(out, number, true);
+    }
+}
+
+const fn reporting(mode: MouseReporting) -> Option<u16> {
+    match mode {
+        MouseReporting::Off => None,
+        MouseReporting::X10 => Some(9),
+        MouseReporting::Normal => Some(1000),
+        MouseReporting::Highlight => Some(1001),
+        MouseReporting::ButtonMotion => Some(1002),
+        MouseReporting::AnyMotion => Some(1003),
+    }
+}
+
+const fn encoding(mode: MouseEncoding) -> Option<u16> {
+    match mode {
+        MouseEncoding::Default => None,
+        MouseEncoding::Utf8 => Some(1005),
+        MouseEncoding::Sgr => Some(1006),
+        MouseEncoding::Urxvt => Some(1015),
+    }
+}
+
+/// Writes `CSI ? number h` or `l`.
+pub(super) fn private_mode(out: &mut Vec<u8>, number: u16, on: bool) {
+    out.extend(b"\x1b[?");
+    push_number(out, number);
+    out.push(if on { b'h' } else { b'l' });
+}

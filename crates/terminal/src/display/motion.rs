@@ -1,0 +1,201 @@
+//! The shortest way to move the cursor.
+
+use crate::screen::Position;
+
+/// What is known of the receiving terminal's cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Exactly here.
+    At(Position),
+    /// In the last column of this row, a wrap perhaps pending: only absolute columns are safe.
+    Margin {
+        /// The row.
+        row: u16,
+    },
+    /// Nowhere that can be relied upon.
+    Unknown,
+}
+
+/// One motion along one axis.
+#[derive(Clone, Copy)]
+enum Step {
+    /// None needed.
+    Stay,
+    /// A control character, this many times.
+    Repeat(u8, u16),
+    /// `CSI n final`, where 1 may be left out.
+    Csi(u16, u8),
+}
+
+impl Step {
+    fn len(self) -> usize {
+        match self {
+            Self::Stay => 0,
+            Self::Repeat(_, times) => usize::from(times),
+            Self::Csi(1, _) => 3,
+            Self::Csi(number, _) => 3 + digits(number),
+        }
+    }
+
+    fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Stay => {}
+            Self::Repeat(byte, times) => out.extend((0..times).map(|_| byte)),
+            Self::Csi(number, last) => csi(out, number, last),
+        }
+    }
+}
+
+/// Writes `CSI number last`, leaving out a 1, which every such function has for its default.
+pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
+    out.extend(b"\x1b[");
+    if number != 1 {
+        push_number(out, number);
+    }
+    out.push(last);
+}
+
+/// Writes `number` in decimal.
+pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
+    let mut scale = 10_u16.pow(u32::try_from(digits(number) - 1).expect("at most five digits"));
+    while scale > 0 {
+        out.push(b'0' + u8::try_from(number / scale % 10).expect("below ten"));
+        scale /= 10;
+    }
+}
+
+/// Writes the shortest motion from `from` to `to`. Full margins and origin mode off are assumed.
+pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
+    let steps = match from {
+        Place::Unknown => None,
+        Place::At(at) => Some((across(at.column, to.column), down(at.row, to.row))),
+        Place::Margin { row } => Some((from_margin(to.column), down(row, to.row))),
+    };
+    match steps {
+        Some((across, down)) if across.len() + down.len() < absolute_len(to) => {
+            across.write(out);
+            down.write(out);
+        }
+        _ => absolute(out, to),
+    }
+}
+
+fn across(from: u16, to: u16) -> Step {
+    let column = Step::Csi(to + 1, b'G');
+    if to == from {
+        Step::Stay
+    } else if to == 0 {
+        Step::Repeat(b'\r', 1)
+    } else if to < from {
+        let left = from - to;
+        shortest([Step::Repeat(b'\x08', left), Step::Csi(left, b'D'), column])
+    } else {
+        shortest([Step::Csi(to - from, b'C'), column])
+    }
+}
+
+fn from_margin(to: u16) -> Step {
+    if to == 0 { Step::Repeat(b'\r', 1) } else { Step::Csi(to + 1, b'G') }
+}
+
+fn down(from: u16, to: u16) -> Step {
+    let row = Step::Csi(to + 1, b'd');
+    if to == from {
+        Step::Stay
+    } else if to < from {
+        shortest([Step::Csi(from - to, b'A'), row])
+    } else {
+        let lines = to - from;
+        shortest([Step::Repeat(b'\n', lines), Step::Csi(lines, b'B'), row])
+    }
+}
+
+fn shortest<const N: usize>(steps: [Step; N]) -> Step {
+    steps.into_iter().min_by_key(|step| step.len()).unwrap_or(Step::Stay)
+}
+
+fn absolute_len(to: Position) -> usize {
+    let row = if to.row == 0 { 0 } else { digits(to.row + 1) };
+    let column = if to.column == 0 { 0 } else { 1 + digits(to.column + 1) };
+    3 + row + column
+}
+
+fn absolute(out: &mut Vec<u8>, to: Position) {
+    out.extend(b"\x1b[");
+    if to.row > 0 {
+        push_number(out, to.row + 1);
+    }
+    if to.column > 0 {
+        out.push(b';');
+        push_number(out, to.column + 1);
+    }
+    out.push(b'H');
+}
+
+const fn digits(number: u16) -> usize {
+    match number {
+        0..=9 => 1,
+        10..=99 => 2,
+        100..=999 => 3,
+        1000..=9999 => 4,
+        _ => 5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(row: u16, column: u16) -> Position {
+        Position { row, column }
+    }
+
+    fn motion(from: Place, to: Position) -> String {
+        let mut out = Vec::new();
+        write_motion(&mut out, from, to);
+        String::from_utf8(out).expect("motions are ASCII").replace('\x1b', "^")
+    }
+
+    #[test]
+    fn the_shortest_motion_is_taken() {
+        for (from, to, bytes) in [
+            (at(3, 7), at(3, 7), ""),
+            (at(3, 7), at(4, 0), "\r\n"),
+            (at(3, 7), at(3, 0), "\r"),
+            (at(3, 7), at(3, 4), "\x08\x08\x08"),
+            (at(3, 40), at(3, 30), "^[10D"),
+            (at(3, 140), at(3, 30), "^[31G"),
+            (at(3, 40), at(3, 35), "^[5D"),
+            (at(3, 40), at(3, 49), "^[9C"),
+            (at(3, 8), at(3, 9), "^[C"),
+            (at(3, 7), at(9, 7), "^[6B"),
+            (at(20, 7), at(8, 7), "^[9d"),
+            (at(9, 7), at(8, 7), "^[A"),
+            (at(9, 7), at(0, 0), "^[H"),
+            (at(9, 7), at(0, 5), "^[;6H"),
+            (at(9, 7), at(5, 0), "^[6H"),
+            (at(20, 70), at(11, 34), "^[12;35H"),
+        ] {
+            assert_eq!(motion(Place::At(from), to), bytes, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn from_the_margin_the_column_is_always_set() {
+        let margin = Place::Margin { row: 3 };
+        for (to, bytes) in
+            [(at(4, 0), "\r\n"), (at(3, 79), "^[80G"), (at(3, 78), "^[79G"), (at(0, 3), "^[;4H")]
+        {
+            assert_eq!(motion(margin, to), bytes, "{to:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_decimal() {
+        for number in [0, 1, 9, 10, 99, 100, 4096, 65_535] {
+            let mut out = Vec::new();
+            push_number(&mut out, number);
+            assert_eq!(out, number.to_string().into_bytes());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Finds rows that moved up or down as a block.
+
+use core::hash::{Hash, Hasher};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cell::Pen;
+use crate::row::Row;
+
+/// Least written cells a block must spare.
+/// Chosen: below, the scroll costs about as much as the text.
+const INK_MIN: usize = 8;
+
+/// A region to scroll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scroll {
+    /// First row of the region.
+    pub(super) top: usize,
+    /// Last row of the region.
+    pub(super) bottom: usize,
+    /// By how many rows its content moves.
+    pub(super) lines: usize,
+    /// Whether the content moves up.
+    pub(super) up: bool,
+}
+
+impl Scroll {
+    /// Scrolls `rows` likewise.
+    pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
+        let region = &mut rows[self.top..=self.bottom];
+        let exposed = if self.up {
+            region.rotate_left(self.lines);
+            let kept = region.len() - self.lines;
+            &mut region[kept..]
+        } else {
+            region.rotate_right(self.lines);
+            &mut region[..self.lines]
+        };
+        exposed.fill(Arc::clone(blank));
+    }
+}
+
+/// Returns the scroll that puts most text in its new place, if any spares enough.
+///
+/// Rows are compared by a hash: a collision costs bytes, never correctness, since the rows are drawn
+/// afterwards from what the scroll really left.
+pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
+    let differs = |&at: &usize| !Arc::ptr_eq(&shown[at], &new[at]) && shown[at] != new[at];
+    let first = (0..new.len()).find(differs)?;
+    let last = (first + 1..new.len()).rev().find(differs)?;
+    let old: Vec<Print> = shown[first..=last].iter().map(|row| Print::of(row)).collect();
+    let new: Vec<Print> = new[first..=last].iter().map(|row| Print::of(row)).collect();
+    let unique = unique_rows(&old);
+
+    let mut best: Option<(usize, Scroll)> = None;
+    // Per shift, the row up to which a block has been followed.
+    let mut followed: BTreeMap<isize, usize> = BTreeMap::new();
+    for (to, print) in new.iter().enumerate() {
+        let Some(&from) = unique.get(&print.hash) else { continue };
+        let shift = from.cast_signed() - to.cast_signed();
+        if shift == 0 || followed.get(&shift).is_some_and(|&end| to < end) {
+            continue;
+        }
+        let block = Block::around(&old, &new, from, to);
+        followed.insert(shift, to + block.after);
+        if block.ink >= INK_MIN && best.is_none_or(|(ink, _)| block.ink > ink) {
+            let (top_from, top_to) = (from - block.before, to - block.before);
+            let height = block.before + block.after;
+            let scroll = Scroll {
+                top: first + top_from.min(top_to),
+                bottom: first + top_from.max(top_to) + height - 1,
+                lines: shift.unsigned_abs(),
+                up: shift > 0,
+            };
+            best = Some((block.ink, scroll));
+        }
+    }
+    best.map(|(_, scroll)| scroll)
+}
+
+/// Rows that moved together, around a pair that is surely the same.
+struct Block {
+    before: usize,
+    after: usize,
+    /// Written cells that would come to their place.
+    ink: usize,
+}
+
+impl Block {
+    fn around(old: &[Print], new: &[Print], from: usize, to: usize) -> Self {
+        let equal = |(a, b): &(&Print, &Print)| a.hash == b.hash;
+        let above = old[..from].iter().rev().zip(new[..to].iter().rev());
+        let before = above.take_while(equal).count();
+        let after = old[from..].iter().zip(&new[to..]).take_while(equal).count();
+        let ink = (to - before..to + after)
+            .filter(|&at| old[at].hash != new[at].hash)
+            .map(|at| new[at].ink)
+            .sum();
+        Self { before, after, ink }
+    }
+}
+
+/// Returns, by hash, the rows that occur once.
+fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
+    let mut sorted: Vec<(u64, usize)> =
+        rows.iter().enumerate().map(|(at, print)| (print.hash, at)).collect();
+    sorted.sort_unstable();
+    sorted.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() == 1).map(|same| same[0]).collect()
+}
+
+/// A row in brief.
+struct Print {
+    hash: u64,
+    /// Cells that are not empty.
+    ink: usize,
+}
+
+impl Print {
+    fn of(row: &Row) -> Self {
+        let mut mix = Mix(0);
+        let mut ink = 0;
+        for cell in &row.cells {
+            mix.write_u32(cell.base.map_or(0, u32::from));
+            if cell.pen != Pen::default() {
+                cell.pen.hash(&mut mix);
+            }
+            ink += usize::from(cell.base.is_some() || cell.combined);
+        }
+        row.marks.hash(&mut mix);
+        Self { hash: mix.finish(), ink }
+    }
+}
+
+/// A fast hasher for trusted use: equal prints only ever cost bytes.
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u32(u32::from(number));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // The multiplier of FNV-1a; the rotation brings the high bits down.
+        self.0 = (self.0.rotate_left(23) ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(u64::from_ne_bytes(i64::try_from(number).unwrap_or(0).to_ne_bytes()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
