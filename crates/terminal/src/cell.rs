@@ -90,7 +90,7 @@ pub struct Cell {
     pub combined: bool,
 }
 
-const _: () = assert!(size_of::<Cell>() <= 20);
+const _: () = assert!(size_of::<Cell>() == 16);
 
 impl Cell {
     /// Creates an empty cell as erasing with `pen` leaves it.

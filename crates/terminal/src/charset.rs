@@ -1,1 +1,105 @@
-//! stub
+//! ISO 2022 character sets: translated to Unicode when a character is printed.
+
+/// A 94-character set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Charset {
+    /// `B`, and every set we do not know.
+    #[default]
+    Ascii,
+    /// `0`: DEC special graphics, the line drawing set.
+    DecGraphics,
+    /// `A`: ASCII with a pound sign.
+    British,
+}
+
+/// DEC special graphics from 5F to 7E. Source: VT220 manual, table 2-4; xterm's choice of code points.
+const DEC_GRAPHICS: [char; 32] = [
+    ' ', '◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺', '⎻', '─',
+    '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
+];
+
+impl Charset {
+    /// Returns the set that the final byte of a designation names.
+    pub(crate) const fn designated(last: u8) -> Self {
+        match last {
+            b'0' => Self::DecGraphics,
+            b'A' => Self::British,
+            _ => Self::Ascii,
+        }
+    }
+
+    fn translate(self, c: char) -> char {
+        match (self, c) {
+            (Self::DecGraphics, '_'..='~') => DEC_GRAPHICS[usize::from(c as u8 - b'_')],
+            (Self::British, '#') => '£',
+            _ => c,
+        }
+    }
+}
+
+/// The four designated sets and which of them is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Charsets {
+    sets: [Charset; 4],
+    /// The set locked into GL.
+    locked: usize,
+    /// The set for the next character only.
+    single: Option<usize>,
+}
+
+impl Charsets {
+    /// Makes `charset` set `slot` (G0 to G3).
+    pub(crate) fn designate(&mut self, slot: usize, charset: Charset) {
+        self.sets[slot] = charset;
+    }
+
+    /// Uses set `slot` from now on.
+    pub(crate) fn lock(&mut self, slot: usize) {
+        self.locked = slot;
+    }
+
+    /// Uses set `slot` for the next character.
+    pub(crate) fn shift_once(&mut self, slot: usize) {
+        self.single = Some(slot);
+    }
+
+    /// Returns whether text passes through unchanged.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.single.is_none() && self.sets[self.locked] == Charset::Ascii
+    }
+
+    /// Returns what `c` stands for, and ends a single shift.
+    pub(crate) fn translate(&mut self, c: char) -> char {
+        let slot = self.single.take().unwrap_or(self.locked);
+        self.sets[slot].translate(c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_drawing_covers_its_whole_range() {
+        for (c, drawn) in [
+            ('^', '^'),
+            ('_', ' '),
+            ('`', '◆'),
+            ('j', '┘'),
+            ('q', '─'),
+            ('x', '│'),
+            ('~', '·'),
+            ('é', 'é'),
+        ] {
+            assert_eq!(Charset::DecGraphics.translate(c), drawn);
+        }
+    }
+
+    #[test]
+    fn a_single_shift_lasts_one_character() {
+        let mut charsets = Charsets::default();
+        charsets.designate(2, Charset::DecGraphics);
+        charsets.shift_once(2);
+        assert_eq!([charsets.translate('q'), charsets.translate('q')], ['─', 'q']);
+    }
+}

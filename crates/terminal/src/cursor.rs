@@ -1,5 +1,8 @@
 //! Where the next character goes.
 
+use crate::cell::Pen;
+use crate::charset::Charsets;
+
 /// The cursor as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
@@ -9,4 +12,15 @@ pub struct Cursor {
     pub column: u16,
     /// Whether it is shown (DECTCEM).
     pub visible: bool,
+}
+
+/// What DECSC keeps for DECRC. Never saved, it is the state after a reset.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SavedCursor {
+    pub(crate) row: u16,
+    pub(crate) column: u16,
+    pub(crate) pending_wrap: bool,
+    pub(crate) pen: Pen,
+    pub(crate) origin: bool,
+    pub(crate) charsets: Charsets,
 }

@@ -8,17 +8,25 @@
 
 mod cell;
 mod charset;
+mod compose;
 mod cursor;
+mod dispatch;
 pub mod display;
+mod edit;
+mod emulator;
 mod mode;
+mod osc;
 mod overlay;
+mod parameters;
 mod parse;
-mod perform;
+mod print;
 mod renderer;
 mod reply;
+mod resize;
 mod row;
 mod screen;
 mod sgr;
+mod tabs;
 mod terminal;
 mod width;
 
@@ -27,6 +35,6 @@ pub use cursor::Cursor;
 pub use mode::{MouseEncoding, MouseReporting};
 pub use renderer::{Outer, Renderer};
 pub use row::Row;
-pub use screen::{Position, Screen, Size, SizeError};
+pub use screen::{COLUMNS_MAX, Position, ROWS_MAX, Screen, Size, SizeError};
 pub use terminal::Terminal;
 pub use width::char_width;

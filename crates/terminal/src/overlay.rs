@@ -3,7 +3,6 @@
 //! Nothing here is terminal behaviour: no wrap, no scroll, no pen. An overlay names a place and what
 //! stands there.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::cell::{Cell, Pen};
@@ -48,7 +47,7 @@ impl Screen {
         clipped.rows.resize(usize::from(size.rows()), blank);
         if size.columns() != self.size.columns() {
             for row in clipped.rows.iter_mut().take(self.rows.len()) {
-                *row = Arc::new(clip_row(row, size.columns()));
+                *row = Arc::new(row.resized(size.columns(), Pen::default()));
             }
         }
         let Cursor { row, column, visible } = self.cursor;
@@ -59,20 +58,6 @@ impl Screen {
         };
         clipped
     }
-}
-
-fn clip_row(row: &Row, columns: u16) -> Row {
-    let mut cells = row.cells.to_vec();
-    cells.resize(usize::from(columns), Cell::default());
-    if let Some(last) = cells.last_mut()
-        && last.wide
-    {
-        // Its right half is cut off.
-        *last = Cell::erased(last.pen);
-    }
-    let marks: BTreeMap<_, _> =
-        row.marks.range(..columns).map(|(column, marks)| (*column, marks.clone())).collect();
-    Row { cells: cells.into_boxed_slice(), marks, wrapped: false }
 }
 
 #[cfg(test)]

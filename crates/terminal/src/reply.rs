@@ -1,1 +1,105 @@
-//! stub
+//! Answers to the program on the pty.
+
+use std::fmt::Write as _;
+
+use crate::cell::{Attributes, Color, Pen};
+use crate::emulator::Emulator;
+use crate::parse::Sequence;
+
+/// Most bytes of answers that wait to be taken; a question beyond goes unanswered.
+/// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.
+pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
+
+/// DA1: a VT220 without options. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+const PRIMARY_ATTRIBUTES: &str = "\x1b[?62c";
+/// DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
+/// XTVERSION.
+const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
+
+impl Emulator {
+    /// Queues an answer; a replica has nobody to answer.
+    fn reply(&mut self, text: &str) {
+        if self.is_host() && self.replies.len() + text.len() <= REPLIES_BYTES_MAX {
+            self.replies.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// DA1.
+    pub(crate) fn report_primary_attributes(&mut self) {
+        self.reply(PRIMARY_ATTRIBUTES);
+    }
+
+    /// DA2.
+    pub(crate) fn report_secondary_attributes(&mut self) {
+        self.reply(SECONDARY_ATTRIBUTES);
+    }
+
+    /// XTVERSION.
+    pub(crate) fn report_version(&mut self) {
+        self.reply(VERSION);
+    }
+
+    /// DSR: 5 the state of the device, 6 the place of the cursor.
+    pub(crate) fn report_status(&mut self, what: u16) {
+        match what {
+            5 => self.reply("\x1b[0n"),
+            6 => {
+                let cursor = self.screen.cursor;
+                let row = cursor.row.saturating_sub(self.origin_row());
+                self.reply(&format!("\x1b[{};{}R", row + 1, cursor.column + 1));
+            }
+            _ => {}
+        }
+    }
+
+    /// DECRQM: 0 unknown, 1 set, 2 reset.
+    pub(crate) fn report_mode(&mut self, private: bool, mode: u16) {
+        let (mark, state) =
+            if private { ("?", self.private_mode(mode)) } else { ("", self.ansi_mode(mode)) };
+        let value = state.map_or(0, |set| if set { 1 } else { 2 });
+        self.reply(&format!("\x1b[{mark}{mode};{value}$y"));
+    }
+
+    /// Device control strings: DECRQSS for the pen, the margins, the cursor style and the level.
+    pub(crate) fn request_setting(&mut self, sequence: &Sequence<'_>, text: &str) {
+        if (sequence.private, sequence.intermediates, sequence.last) != (0, b"$", b'q') {
+            return;
+        }
+        let setting = match text {
+            "m" => format!("{}m", sgr_of(self.screen.pen)),
+            "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),
+            " q" => format!("{} q", self.modes.cursor_style),
+            "\"p" => "62;1\"p".to_owned(),
+            _ => return self.reply("\x1bP0$r\x1b\\"),
+        };
+        self.reply(&format!("\x1bP1$r{setting}\x1b\\"));
+    }
+}
+
+/// Returns the SGR parameters that set `pen` from scratch.
+fn sgr_of(pen: Pen) -> String {
+    let mut text = "0".to_owned();
+    for (attribute, code) in [
+        (Attributes::BOLD, ";1"),
+        (Attributes::ITALIC, ";3"),
+        (Attributes::UNDERLINE, ";4"),
+        (Attributes::BLINK, ";5"),
+        (Attributes::INVERSE, ";7"),
+        (Attributes::INVISIBLE, ";8"),
+    ] {
+        if pen.attributes.contains(attribute) {
+            text.push_str(code);
+        }
+    }
+    for (color, base) in [(pen.foreground, 30), (pen.background, 40)] {
+        // Writing to a string cannot fail.
+        let _ = match color {
+            Color::Default => Ok(()),
+            Color::Indexed(n @ 0..=7) => write!(text, ";{}", base + u32::from(n)),
+            Color::Indexed(n) => write!(text, ";{};5;{n}", base + 8),
+            Color::Rgb(r, g, b) => write!(text, ";{};2;{r};{g};{b}", base + 8),
+        };
+    }
+    text
+}

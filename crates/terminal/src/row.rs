@@ -1,8 +1,13 @@
 //! One row of cells, shared between snapshots until it is written.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::cell::{Cell, Pen};
+
+/// Most bytes of text in one cell, base and combining characters together: once reached, further
+/// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
 /// One row: its cells, the combining characters beside them, and whether it wraps into the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,5 +41,137 @@ impl Row {
     /// Returns whether its text goes on in the next row without a line break.
     pub const fn wrapped(&self) -> bool {
         self.wrapped
+    }
+
+    /// Returns its columns.
+    pub(crate) fn columns(&self) -> u16 {
+        u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
+    }
+
+    /// Returns roughly how many bytes of memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let marks: usize =
+            self.marks.values().map(|marks| marks.len() + size_of::<Box<str>>()).sum();
+        size_of::<Self>() + size_of_val(&*self.cells) + marks
+    }
+
+    /// Writes printable ASCII at `column`; all of it must fit.
+    pub(crate) fn write_ascii(&mut self, column: u16, text: &[u8], pen: Pen) {
+        let range = usize::from(column)..usize::from(column) + text.len();
+        self.before_write(range.clone());
+        for (cell, &byte) in self.cells[range].iter_mut().zip(text) {
+            *cell = Cell { base: Some(char::from(byte)), pen, wide: false, combined: false };
+        }
+    }
+
+    /// Writes one character at `column`, and the empty half behind a wide one if there is room.
+    pub(crate) fn write(&mut self, column: u16, c: char, wide: bool, pen: Pen) {
+        let column = usize::from(column);
+        let end = (column + 1 + usize::from(wide)).min(self.cells.len());
+        self.before_write(column..end);
+        self.cells[column..end].fill(Cell::erased(pen));
+        self.cells[column] = Cell { base: Some(c), pen, wide, combined: false };
+    }
+
+    /// Empties the cells of `range`.
+    pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
+        let range = usize::from(range.start)..usize::from(range.end);
+        self.before_write(range.clone());
+        self.cells[range].fill(Cell::erased(pen));
+    }
+
+    /// Shifts what stands at and behind `column` right by `count`, leaving empty cells.
+    pub(crate) fn insert(&mut self, column: u16, count: u16, pen: Pen) {
+        let columns = self.columns();
+        let count = count.min(columns - column);
+        let (from, to) = (usize::from(column), usize::from(column + count));
+        self.cells.copy_within(from..usize::from(columns - count), to);
+        self.shift_marks(column, |mark| mark.checked_add(count).filter(|&mark| mark < columns));
+        self.wrapped = false;
+        self.cells[from..to].fill(Cell::erased(pen));
+    }
+
+    /// Removes `count` cells at `column`; what stands behind moves left, empty cells follow.
+    pub(crate) fn delete(&mut self, column: u16, count: u16, pen: Pen) {
+        let columns = self.columns();
+        let count = count.min(columns - column);
+        self.cells.copy_within(usize::from(column + count).., usize::from(column));
+        self.shift_marks(column, |mark| mark.checked_sub(count).filter(|&mark| mark >= column));
+        self.erase(columns - count..columns, pen);
+    }
+
+    /// Adds a combining character to the cell at `column`; on an empty cell it stands alone.
+    pub(crate) fn combine(&mut self, column: u16, mark: char) {
+        let cell = &mut self.cells[usize::from(column)];
+        let marks = self.marks.get(&column).map_or("", |marks| marks);
+        if cell.base.map_or(0, char::len_utf8) + marks.len() < CELL_TEXT_BYTES_MAX {
+            let mut text = String::with_capacity(marks.len() + mark.len_utf8());
+            text.push_str(marks);
+            text.push(mark);
+            self.marks.insert(column, text.into_boxed_str());
+            cell.combined = true;
+        }
+    }
+
+    /// Blanks the wide character whose right half stands at `column`, which is about to change.
+    pub(crate) fn split_wide(&mut self, column: u16) {
+        if let Some(left) = column.checked_sub(1)
+            && let Some(cell) = self.cells.get(usize::from(left))
+            && cell.wide
+        {
+            let pen = cell.pen;
+            self.erase(left..column, pen);
+        }
+    }
+
+    /// Blanks a wide character in the last column, where it has only one half.
+    pub(crate) fn trim_wide(&mut self) {
+        self.split_wide(self.columns());
+    }
+
+    /// Returns it with another number of columns, cut or filled up at the right.
+    pub(crate) fn resized(&self, columns: u16, pen: Pen) -> Self {
+        let mut row = Self::erased(columns, pen);
+        let kept = columns.min(self.columns());
+        let cells = usize::from(kept);
+        row.cells[..cells].copy_from_slice(&self.cells[..cells]);
+        row.marks = self.marks.range(..kept).map(|(at, marks)| (*at, marks.clone())).collect();
+        row.trim_wide();
+        row
+    }
+
+    /// Panics if a wide character lacks its right half, or a combining character its cell.
+    pub(crate) fn assert_integrity(&self) {
+        for (column, cell) in self.cells.iter().enumerate() {
+            if cell.wide {
+                let right =
+                    self.cells.get(column + 1).expect("a wide cell is not in the last column");
+                assert!(right.base.is_none() && !right.combined, "a wide cell has its right half");
+            }
+        }
+        let combined = self.cells.iter().filter(|cell| cell.combined).count();
+        assert_eq!(combined, self.marks.len(), "each combined cell has its marks");
+        assert!(self.marks.keys().all(|&at| self.cells[usize::from(at)].combined));
+    }
+
+    /// Forgets what hangs on cells that are about to be replaced.
+    fn before_write(&mut self, range: Range<usize>) {
+        if range.end == self.cells.len() && !range.is_empty() {
+            self.wrapped = false;
+        }
+        if !self.marks.is_empty() {
+            self.marks.retain(|&at, _| !range.contains(&usize::from(at)));
+        }
+    }
+
+    /// Moves the marks at and behind `column`; those that go nowhere are lost.
+    fn shift_marks(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
+        if !self.marks.is_empty() {
+            for (at, marks) in self.marks.split_off(&column) {
+                if let Some(at) = target(at) {
+                    self.marks.insert(at, marks);
+                }
+            }
+        }
     }
 }

@@ -131,4 +131,114 @@ impl Screen {
     pub const fn cursor(&self) -> Cursor {
         self.cursor
     }
+
+    /// Returns what the next character would be painted with.
+    pub const fn pen(&self) -> Pen {
+        self.pen
+    }
+
+    /// Returns whether foreground and background are exchanged everywhere (DECSCNM).
+    pub const fn reverse_video(&self) -> bool {
+        self.reverse_video
+    }
+
+    /// Returns whether pasted text is to be bracketed.
+    pub const fn bracketed_paste(&self) -> bool {
+        self.bracketed_paste
+    }
+
+    /// Returns whether gaining and losing focus is to be reported.
+    pub const fn focus_reporting(&self) -> bool {
+        self.focus_reporting
+    }
+
+    /// Returns which mouse events are to be reported.
+    pub const fn mouse_reporting(&self) -> MouseReporting {
+        self.mouse_reporting
+    }
+
+    /// Returns how mouse events are to be written.
+    pub const fn mouse_encoding(&self) -> MouseEncoding {
+        self.mouse_encoding
+    }
+
+    /// Returns whether a title or icon name was ever set.
+    pub const fn titled(&self) -> bool {
+        self.titled
+    }
+
+    /// Returns the window title.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns the icon name.
+    pub fn icon_name(&self) -> &str {
+        &self.icon_name
+    }
+
+    /// Returns what was copied last, in base64.
+    pub fn clipboard(&self) -> &str {
+        &self.clipboard
+    }
+
+    /// Returns how often the bell rang.
+    pub const fn bells(&self) -> u64 {
+        self.bells
+    }
+
+    /// Returns the text of row `row` as a person sees it, without the blanks at its end.
+    pub fn row_text(&self, row: u16) -> String {
+        let Some(row) = self.row(row) else { return String::new() };
+        let mut text = String::new();
+        let mut covered = false;
+        for (column, cell) in (0u16..).zip(row.cells()) {
+            if !core::mem::replace(&mut covered, cell.wide) {
+                let blank = if cell.combined { '\u{a0}' } else { ' ' };
+                text.push(cell.base.unwrap_or(blank));
+                text.push_str(row.marks(column));
+            }
+        }
+        text.truncate(text.trim_end_matches(' ').len());
+        text
+    }
+
+    /// Panics if a row breaks the rules of wide and combining characters, or the cursor is outside.
+    pub(crate) fn assert_integrity(&self) {
+        assert_eq!(self.rows.len(), usize::from(self.size.rows));
+        assert!(self.cursor.row < self.size.rows && self.cursor.column < self.size.columns);
+        for (index, row) in self.rows.iter().enumerate() {
+            let checked = index > 0 && Arc::ptr_eq(row, &self.rows[index - 1]);
+            if !checked {
+                assert_eq!(row.columns(), self.size.columns);
+                row.assert_integrity();
+            }
+        }
+    }
+}
+
+/// Compares everything a diff can carry. That a title was set matters only once there is one.
+impl PartialEq for Screen {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size
+            && self.cursor == other.cursor
+            && self.pen == other.pen
+            && self.reverse_video == other.reverse_video
+            && self.bracketed_paste == other.bracketed_paste
+            && self.focus_reporting == other.focus_reporting
+            && self.mouse_reporting == other.mouse_reporting
+            && self.mouse_encoding == other.mouse_encoding
+            && self.icon_name == other.icon_name
+            && self.title == other.title
+            && self.clipboard == other.clipboard
+            && self.bells == other.bells
+            && self.rows.iter().zip(&other.rows).all(|(a, b)| same_row(a, b))
+    }
+}
+
+impl Eq for Screen {}
+
+/// Returns whether two rows show the same; the same object needs no look inside.
+pub(crate) fn same_row(a: &Arc<Row>, b: &Arc<Row>) -> bool {
+    Arc::ptr_eq(a, b) || a == b
 }

@@ -1,1 +1,164 @@
-//! stub
+//! SGR: the sequence that sets the pen.
+
+use crate::cell::{Attributes, Color, Pen};
+use crate::parameters::Parameters;
+
+/// Returns `pen` after an SGR with these parameters.
+pub(crate) fn apply(mut pen: Pen, parameters: &Parameters) -> Pen {
+    let mut at = 0;
+    while at < parameters.values().len() {
+        let group = parameters.group(at);
+        let mut next = at + group.len();
+        match group {
+            [38 | 48 | 58, _, ..] => set_color(&mut pen, group[0], color_of_group(&group[1..])),
+            [code @ (38 | 48 | 58)] => {
+                let (color, taken) = color_of_list(&parameters.values()[next..]);
+                set_color(&mut pen, *code, color);
+                next += taken;
+            }
+            [4, kind, ..] => match kind {
+                0 => pen.attributes = pen.attributes.without(Attributes::UNDERLINE),
+                1..=5 => pen.attributes = pen.attributes.with(Attributes::UNDERLINE),
+                _ => {}
+            },
+            [code] => apply_code(&mut pen, *code),
+            _ => {}
+        }
+        at = next;
+    }
+    pen
+}
+
+/// Applies a code that stands alone. Faint (2), strike (9), double underline (21), overline (53) and
+/// their kin are known and have no effect: a screen cannot carry them.
+fn apply_code(pen: &mut Pen, code: u16) {
+    let low = |base: u16| Color::Indexed(u8::try_from(code - base).expect("at most 7"));
+    let bright = |base: u16| Color::Indexed(u8::try_from(code - base + 8).expect("at most 15"));
+    match code {
+        0 => *pen = Pen::default(),
+        1 => pen.attributes = pen.attributes.with(Attributes::BOLD),
+        3 => pen.attributes = pen.attributes.with(Attributes::ITALIC),
+        4 => pen.attributes = pen.attributes.with(Attributes::UNDERLINE),
+        5 | 6 => pen.attributes = pen.attributes.with(Attributes::BLINK),
+        7 => pen.attributes = pen.attributes.with(Attributes::INVERSE),
+        8 => pen.attributes = pen.attributes.with(Attributes::INVISIBLE),
+        22 => pen.attributes = pen.attributes.without(Attributes::BOLD),
+        23 => pen.attributes = pen.attributes.without(Attributes::ITALIC),
+        24 => pen.attributes = pen.attributes.without(Attributes::UNDERLINE),
+        25 => pen.attributes = pen.attributes.without(Attributes::BLINK),
+        27 => pen.attributes = pen.attributes.without(Attributes::INVERSE),
+        28 => pen.attributes = pen.attributes.without(Attributes::INVISIBLE),
+        30..=37 => pen.foreground = low(30),
+        39 => pen.foreground = Color::Default,
+        40..=47 => pen.background = low(40),
+        49 => pen.background = Color::Default,
+        90..=97 => pen.foreground = bright(90),
+        100..=107 => pen.background = bright(100),
+        _ => {}
+    }
+}
+
+fn set_color(pen: &mut Pen, code: u16, color: Option<Color>) {
+    match (code, color) {
+        (38, Some(color)) => pen.foreground = color,
+        (48, Some(color)) => pen.background = color,
+        // 58 colours the underline, which a screen cannot carry.
+        _ => {}
+    }
+}
+
+/// Reads `5:n`, `2:r:g:b` or `2:space:r:g:b`.
+fn color_of_group(group: &[u16]) -> Option<Color> {
+    match *group {
+        [5, n, ..] => indexed(n),
+        [2, r, g, b] | [2, _, r, g, b, ..] => Some(rgb(r, g, b)),
+        _ => None,
+    }
+}
+
+/// Reads `5;n` or `2;r;g;b`; returns also how many numbers it took. An unfinished colour takes all
+/// that follows, so that its parts are not misread as attributes.
+fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
+    match *list {
+        [5, n, ..] => (indexed(n), 2),
+        [2, r, g, b, ..] => (Some(rgb(r, g, b)), 4),
+        [2 | 5, ..] => (None, list.len()),
+        [_, ..] => (None, 1),
+        [] => (None, 0),
+    }
+}
+
+fn indexed(n: u16) -> Option<Color> {
+    u8::try_from(n).ok().map(Color::Indexed)
+}
+
+fn rgb(r: u16, g: u16, b: u16) -> Color {
+    let component = |value: u16| u8::try_from(value).unwrap_or(u8::MAX);
+    Color::Rgb(component(r), component(g), component(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pen_after(text: &str) -> Pen {
+        let mut parameters = Parameters::default();
+        text.bytes().for_each(|byte| parameters.push(byte));
+        apply(Pen::default(), &parameters)
+    }
+
+    fn foreground(foreground: Color) -> Pen {
+        Pen { foreground, ..Pen::default() }
+    }
+
+    fn background(background: Color) -> Pen {
+        Pen { background, ..Pen::default() }
+    }
+
+    fn attributes(attributes: Attributes) -> Pen {
+        Pen { attributes, ..Pen::default() }
+    }
+
+    #[test]
+    fn parameters_make_the_pen() {
+        let red = Color::Rgb(255, 0, 0);
+        for (text, pen) in [
+            ("", Pen::default()),
+            ("31", foreground(Color::Indexed(1))),
+            ("97", foreground(Color::Indexed(15))),
+            ("107", background(Color::Indexed(15))),
+            ("31;39", Pen::default()),
+            ("1;0", Pen::default()),
+            ("1;", Pen::default()),
+            ("38;5;200", foreground(Color::Indexed(200))),
+            ("38;5", Pen::default()),
+            ("38;5;", foreground(Color::Indexed(0))),
+            ("38;5;256;1", attributes(Attributes::BOLD)),
+            ("38;2;255;0;0", foreground(red)),
+            ("38;2;999;0;0", foreground(red)),
+            ("38;2;1;2", Pen::default()),
+            (
+                "38;2;1;2;3;1",
+                Pen { attributes: Attributes::BOLD, ..foreground(Color::Rgb(1, 2, 3)) },
+            ),
+            ("38:2::255:0:0", foreground(red)),
+            ("38:2:255:0:0", foreground(red)),
+            ("38:2:1:255:0:0:9:9", foreground(red)),
+            ("48:5:7", background(Color::Indexed(7))),
+            ("38:5", Pen::default()),
+            ("38:9:1;1", attributes(Attributes::BOLD)),
+            ("58:2::1:2:3", Pen::default()),
+            ("58;2;1;2;3", Pen::default()),
+            ("58;5;1", Pen::default()),
+            ("58:5:1;4", attributes(Attributes::UNDERLINE)),
+            ("4:3", attributes(Attributes::UNDERLINE)),
+            ("4;4:0", Pen::default()),
+            ("4:9", Pen::default()),
+            ("2;9;21;53", Pen::default()),
+            ("1;22", Pen::default()),
+            ("1:2", Pen::default()),
+        ] {
+            assert_eq!(pen_after(text), pen, "{text}");
+        }
+    }
+}

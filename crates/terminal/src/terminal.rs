@@ -1,5 +1,7 @@
 //! The emulator: parser, modes and screen.
 
+use crate::emulator::{Emulator, Role};
+use crate::parse::Parser;
 use crate::screen::{Screen, Size};
 
 /// A terminal emulator.
@@ -9,47 +11,71 @@ use crate::screen::{Screen, Size};
 /// diff says and nothing more, and never answers.
 #[derive(Clone, Debug)]
 pub struct Terminal {
-    _stub: (),
+    parser: Parser,
+    emulator: Emulator,
 }
 
 impl Terminal {
     /// Creates a blank terminal for programs on a pty.
     pub fn host(size: Size) -> Self {
-        let _ = size;
-        todo!()
+        Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Host) }
     }
 
     /// Creates a blank terminal that follows a far end's diffs.
     pub fn replica(size: Size) -> Self {
-        let _ = size;
-        todo!()
+        Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
     /// Takes host bytes, cut anywhere.
     pub fn write(&mut self, bytes: &[u8]) {
-        let _ = bytes;
-        todo!()
+        self.parser.advance(bytes, &mut self.emulator);
+        if cfg!(debug_assertions) {
+            self.emulator.assert_integrity();
+        }
     }
 
     /// Changes the size.
     pub fn resize(&mut self, size: Size) {
-        let _ = size;
-        todo!()
+        self.emulator.resize(size);
+        if cfg!(debug_assertions) {
+            self.emulator.assert_integrity();
+        }
+    }
+
+    /// Forgets an unfinished sequence or character, so that what is written next stands alone.
+    pub fn ground(&mut self) {
+        self.parser.ground();
     }
 
     /// Returns and forgets the answers owed to the program on the pty. Bounded; a flood of
     /// questions beyond the bound goes unanswered.
     pub fn take_replies(&mut self) -> Vec<u8> {
-        todo!()
+        core::mem::take(&mut self.emulator.replies)
     }
 
     /// Returns the picture; clone it for a snapshot.
     pub fn screen(&self) -> &Screen {
-        todo!()
+        &self.emulator.screen
+    }
+
+    /// Returns the picture as it is now, which later writes leave alone.
+    pub fn snapshot(&self) -> Screen {
+        self.emulator.screen.clone()
     }
 
     /// Returns whether cursor keys are to be sent in application form (DECCKM).
     pub fn application_cursor_keys(&self) -> bool {
-        todo!()
+        self.emulator.modes.application_cursor_keys
+    }
+
+    /// Returns whether a program is in the middle of a frame (mode 2026) and the picture had better
+    /// not be shown. Nothing ends this but the program: the caller limits how long it waits.
+    pub fn synchronized_output(&self) -> bool {
+        self.emulator.modes.synchronized_output
+    }
+
+    /// Returns whether the alternate screen is shown.
+    pub fn alternate_screen(&self) -> bool {
+        self.emulator.alternate_shown
     }
 }

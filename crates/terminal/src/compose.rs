@@ -1,0 +1,206 @@
+//! Making screens out of screens: notices over a picture, parts of one picture in another.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rove_units::Bytes;
+
+use crate::cell::Pen;
+use crate::row::Row;
+use crate::screen::{Position, Screen, same_row};
+use crate::width::char_width;
+
+impl Screen {
+    /// Returns the memory this screen takes beyond what it shares with `neighbour`.
+    pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
+        let shared = neighbour.map(row_addresses).unwrap_or_default();
+        let mut own: Vec<(usize, &Arc<Row>)> =
+            self.rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
+        own.sort_unstable_by_key(|(address, _)| *address);
+        own.dedup_by_key(|(address, _)| *address);
+        let rows: usize = own
+            .iter()
+            .filter(|(address, _)| shared.binary_search(address).is_err())
+            .map(|(_, row)| row.bytes())
+            .sum();
+        let texts: usize = [
+            (&self.icon_name, neighbour.map(|screen| &screen.icon_name)),
+            (&self.title, neighbour.map(|screen| &screen.title)),
+            (&self.clipboard, neighbour.map(|screen| &screen.clipboard)),
+        ]
+        .iter()
+        .filter(|(text, theirs)| !theirs.is_some_and(|theirs| Arc::ptr_eq(text, theirs)))
+        .map(|(text, _)| text.len())
+        .sum();
+        let itself = size_of::<Self>() + size_of_val(&*self.rows);
+        Bytes::new(u64::try_from(itself + rows + texts).expect("memory fits 64 bits"))
+    }
+
+    /// Writes a line of text over the picture, from `position` to the right edge at most. The cursor
+    /// stays. A wide character that does not fit, or loses one half, becomes blank.
+    pub fn write_text(&mut self, position: Position, text: &str, pen: Pen) {
+        let Some(slot) = self.rows.get_mut(usize::from(position.row)) else { return };
+        if position.column >= self.size.columns() {
+            return;
+        }
+        let row = Arc::make_mut(slot);
+        row.split_wide(position.column);
+        let mut column = position.column;
+        let mut target = None;
+        for c in text.chars().filter(|c| !c.is_control()) {
+            let width = char_width(c);
+            match target {
+                _ if column + width > self.size.columns() => {
+                    row.erase(column..self.size.columns(), pen);
+                    break;
+                }
+                Some(target) if width == 0 => row.combine(target, c),
+                None if width == 0 => {}
+                _ => {
+                    row.write(column, c, width == 2, pen);
+                    target = Some(column);
+                    column += width;
+                }
+            }
+        }
+    }
+
+    /// Takes `rows` over from `other`, as far as both screens have them.
+    pub fn copy_rows_from(&mut self, other: &Self, rows: Range<u16>) {
+        let end = rows.end.min(self.size.rows()).min(other.size.rows());
+        let columns = self.size.columns();
+        for index in usize::from(rows.start)..usize::from(end) {
+            let row = &other.rows[index];
+            self.rows[index] = if row.columns() == columns {
+                Arc::clone(row)
+            } else {
+                Arc::new(row.resized(columns, Pen::default()))
+            };
+        }
+    }
+
+    /// Returns a screen half way from `base` to `target`: `base` with the upper half of the rows in
+    /// which they differ taken from `target`. `None` when at most one row differs.
+    ///
+    /// Where the sizes differ, the rest is blank: a change of size repaints from a clear screen.
+    pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
+        let mut middle = base.clone();
+        if base.size != target.size {
+            middle.rows = Self::blank(target.size).rows;
+            middle.size = target.size;
+            middle.cursor.row = middle.cursor.row.min(target.size.rows() - 1);
+            middle.cursor.column = middle.cursor.column.min(target.size.columns() - 1);
+        }
+        let differing: Vec<usize> = (0..target.rows.len())
+            .filter(|&index| !same_row(&middle.rows[index], &target.rows[index]))
+            .collect();
+        if differing.len() < 2 {
+            return None;
+        }
+        for &index in &differing[..differing.len() / 2] {
+            middle.rows[index] = Arc::clone(&target.rows[index]);
+        }
+        Some(middle)
+    }
+}
+
+/// Returns where the rows of a screen live, sorted.
+fn row_addresses(screen: &Screen) -> Vec<usize> {
+    let mut addresses: Vec<usize> = screen.rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
+    addresses.sort_unstable();
+    addresses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Size;
+    use crate::terminal::Terminal;
+
+    fn screen(columns: u16, rows: u16, input: &str) -> Screen {
+        let mut terminal = Terminal::host(Size::clamped(columns, rows));
+        terminal.write(input.as_bytes());
+        terminal.snapshot()
+    }
+
+    fn write(screen: &mut Screen, row: u16, column: u16, text: &str) {
+        screen.write_text(Position { row, column }, text, Pen::default());
+        screen.assert_integrity();
+    }
+
+    #[test]
+    fn a_notice_is_clipped_at_the_edge() {
+        let mut shown = screen(6, 2, "abcdef");
+        write(&mut shown, 0, 4, "12345");
+        write(&mut shown, 1, 0, "一二三四");
+        write(&mut shown, 7, 0, "below");
+        write(&mut shown, 0, 9, "beyond");
+        assert_eq!((shown.row_text(0), shown.row_text(1)), ("abcd12".into(), "一二三".into()));
+    }
+
+    #[test]
+    fn a_notice_leaves_no_half_of_a_wide_character() {
+        let mut shown = screen(6, 3, "一二三\r\n一二三\r\nabcdef");
+        write(&mut shown, 0, 1, "x");
+        write(&mut shown, 1, 2, "x");
+        write(&mut shown, 2, 3, "一二");
+        assert_eq!(shown.row_text(0), " x二三");
+        assert_eq!(shown.row_text(1), "一x 三");
+        assert_eq!(shown.row_text(2), "abc一");
+    }
+
+    #[test]
+    fn a_notice_keeps_marks_and_drops_controls() {
+        let mut shown = screen(6, 1, "");
+        write(&mut shown, 0, 0, "\u{301}e\u{301}\x1b[x");
+        assert_eq!(shown.row_text(0), "e\u{301}[x");
+    }
+
+    #[test]
+    fn a_snapshot_costs_only_the_rows_written_since() {
+        let mut terminal = Terminal::host(Size::clamped(80, 24));
+        let blank = terminal.snapshot();
+        terminal.write(b"one\r\ntwo");
+        let written = terminal.snapshot();
+        let alone = written.bytes_beyond(None).get();
+        let beyond = written.bytes_beyond(Some(&blank)).get();
+        let same = written.bytes_beyond(Some(&written)).get();
+        let row = u64::try_from(Row::erased(80, Pen::default()).bytes()).expect("small");
+        assert_eq!(alone - beyond, row, "the blank row is shared and counted once");
+        assert_eq!(beyond - same, 2 * row);
+    }
+
+    #[test]
+    fn midpoints_lead_to_the_target_in_halves() {
+        for (base, target) in [
+            (screen(4, 5, ""), screen(4, 5, "a\r\nb\r\nc\r\nd\r\ne")),
+            (screen(4, 5, "a\r\nb\r\nc\r\nd\r\ne"), screen(4, 5, "a\r\nx\r\nc\r\ny\r\ne")),
+            (screen(9, 2, "abcdefghi\r\nxyz"), screen(4, 3, "a\r\nb\r\nc")),
+        ] {
+            let mut base = base;
+            let mut steps = 0;
+            while let Some(middle) = Screen::midpoint(&base, &target) {
+                middle.assert_integrity();
+                assert!(middle.rows != base.rows);
+                base = middle;
+                steps += 1;
+            }
+            assert!((1..=4).contains(&steps), "{steps}");
+        }
+    }
+
+    #[test]
+    fn equal_rows_need_no_midpoint() {
+        let (a, b) = (screen(4, 5, "a\r\nb\x1b]2;x\x07"), screen(4, 5, "a\r\nc"));
+        assert!(Screen::midpoint(&a, &a).is_none());
+        assert!(Screen::midpoint(&a, &b).is_none());
+    }
+
+    #[test]
+    fn rows_are_taken_over_as_far_as_both_have_them() {
+        let mut shown = screen(4, 2, "a\r\nb");
+        shown.copy_rows_from(&screen(8, 9, "long text\r\nsecond\r\nthird"), 1..9);
+        shown.assert_integrity();
+        assert_eq!((shown.row_text(0), shown.row_text(1)), ("a".into(), "t".into()));
+    }
+}

@@ -1,0 +1,149 @@
+//! Which control function does what: the tables of docs/terminal.md as code.
+
+use crate::charset::Charset;
+use crate::emulator::Emulator;
+use crate::parse::{Perform, Sequence};
+use crate::sgr;
+
+impl Perform for Emulator {
+    fn print(&mut self, text: &str) {
+        self.print_text(text);
+    }
+
+    fn execute(&mut self, control: char) {
+        match control {
+            '\x07' => self.screen.bells = self.screen.bells.wrapping_add(1),
+            '\x08' => self.backspace(),
+            '\x09' => self.tab_forward(1),
+            '\x0a'..='\x0c' => self.line_feed(),
+            '\x0d' => self.carriage_return(),
+            '\x0e' => self.charsets.lock(1),
+            '\x0f' => self.charsets.lock(0),
+            '\u{84}' => self.index(),
+            '\u{85}' => {
+                self.carriage_return();
+                self.index();
+            }
+            '\u{88}' => self.tabs.set(self.screen.cursor.column, true),
+            '\u{8d}' => self.reverse_index(),
+            '\u{8e}' => self.charsets.shift_once(2),
+            '\u{8f}' => self.charsets.shift_once(3),
+            _ => {}
+        }
+    }
+
+    fn escape(&mut self, intermediates: &[u8], last: u8) {
+        match (intermediates, last) {
+            (b"", b'7') => self.save_cursor(),
+            (b"", b'8') => self.restore_cursor(),
+            (b"", b'=') => self.modes.application_keypad = true,
+            (b"", b'>') => self.modes.application_keypad = false,
+            (b"", b'c') => self.reset(),
+            (b"", b'n') => self.charsets.lock(2),
+            (b"", b'o') => self.charsets.lock(3),
+            (b"#", b'8') => self.fill_with_e(),
+            (b"(", _) => self.charsets.designate(0, Charset::designated(last)),
+            (b")", _) => self.charsets.designate(1, Charset::designated(last)),
+            (b"*", _) => self.charsets.designate(2, Charset::designated(last)),
+            (b"+", _) => self.charsets.designate(3, Charset::designated(last)),
+            _ => {}
+        }
+    }
+
+    fn csi(&mut self, sequence: &Sequence<'_>) {
+        let parameters = sequence.parameters;
+        let key = (sequence.private, sequence.intermediates, sequence.last);
+        // Only SGR knows sub-parameters; elsewhere a colon belongs to a function of another terminal.
+        if parameters.has_colons() && key != (0, b"", b'm') {
+            return;
+        }
+        match key {
+            (0, b"", last) => self.plain_csi(last, sequence),
+            (b'?', b"", b'h' | b'l') => {
+                for &mode in parameters.values() {
+                    self.set_private_mode(mode, sequence.last == b'h');
+                }
+            }
+            (b'?', b"", b'J') => self.erase_display(parameters.value(0)),
+            (b'?', b"", b'K') => self.erase_line(parameters.value(0)),
+            (b'>', b"", b'c') if parameters.value(0) == 0 => self.report_secondary_attributes(),
+            (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
+            (0, b"!", b'p') => self.soft_reset(),
+            (0, b" ", b'q') if parameters.value(0) <= 6 => {
+                self.modes.cursor_style = parameters.value(0);
+            }
+            (0, b"$", b'p') => self.report_mode(false, parameters.value(0)),
+            (b'?', b"$", b'p') => self.report_mode(true, parameters.value(0)),
+            _ => {}
+        }
+    }
+
+    fn osc(&mut self, text: &str, cut: bool) {
+        self.operating_system_command(text, cut);
+    }
+
+    fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
+        self.request_setting(sequence, text);
+    }
+}
+
+impl Emulator {
+    /// Performs a control sequence without private marker and intermediates.
+    fn plain_csi(&mut self, last: u8, sequence: &Sequence<'_>) {
+        let parameters = sequence.parameters;
+        let count = parameters.count(0);
+        let cursor = self.screen.cursor;
+        match last {
+            b'@' => self.insert_cells(count),
+            b'A' => self.move_up(count),
+            b'B' => self.move_down(count),
+            b'C' | b'a' => self.move_right(count),
+            b'D' => self.move_left(count),
+            b'E' => {
+                self.move_down(count);
+                self.carriage_return();
+            }
+            b'F' => {
+                self.move_up(count);
+                self.carriage_return();
+            }
+            b'G' | b'`' => self.set_cursor(cursor.row, count - 1),
+            b'H' | b'f' => self.move_to(count - 1, parameters.count(1) - 1),
+            b'I' => self.tab_forward(count),
+            b'J' => self.erase_display(parameters.value(0)),
+            b'K' => self.erase_line(parameters.value(0)),
+            b'L' => self.insert_lines(count),
+            b'M' => self.delete_lines(count),
+            b'P' => self.delete_cells(count),
+            b'S' => self.scroll_up(self.region.top, count),
+            // With more parameters it is the start of highlight mouse tracking.
+            b'T' if parameters.values().len() == 1 => self.scroll_down(self.region.top, count),
+            b'X' => self.erase_cells(count),
+            b'Z' => self.tab_back(count),
+            b'b' => self.repeat(count),
+            b'c' if parameters.value(0) == 0 => self.report_primary_attributes(),
+            b'd' => self.move_to(count - 1, cursor.column),
+            b'e' => {
+                let row = cursor.row.saturating_sub(self.origin_row());
+                self.move_to(row.saturating_add(count), cursor.column);
+            }
+            b'g' => match parameters.value(0) {
+                0 => self.tabs.set(cursor.column, false),
+                3 => self.tabs.clear(),
+                _ => {}
+            },
+            b'h' | b'l' => {
+                for &mode in parameters.values() {
+                    self.set_ansi_mode(mode, last == b'h');
+                }
+            }
+            b'm' => self.screen.pen = sgr::apply(self.screen.pen, parameters),
+            b'n' => self.report_status(parameters.value(0)),
+            b'r' => self.set_margins(count, parameters.value(1)),
+            b's' if !parameters.given() => self.save_cursor(),
+            b't' => self.window_operation(parameters.value(0), parameters.value(1)),
+            b'u' if !parameters.given() => self.restore_cursor(),
+            _ => {}
+        }
+    }
+}

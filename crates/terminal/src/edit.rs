@@ -1,0 +1,102 @@
+//! Erasing, inserting and deleting.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::cell::Cell;
+use crate::emulator::{Emulator, Region};
+
+impl Emulator {
+    /// Empties cells of a row in the current background.
+    pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
+        if columns.len() == usize::from(self.columns()) {
+            self.screen.rows[usize::from(row)] = self.blank_row();
+        } else {
+            let pen = self.screen.pen;
+            self.row_mut_at(row, columns.start).erase(columns, pen);
+        }
+    }
+
+    /// EL: 0 from the cursor, 1 up to the cursor, 2 all of the row.
+    pub(crate) fn erase_line(&mut self, what: u16) {
+        let cursor = self.screen.cursor;
+        let columns = match what {
+            0 => cursor.column..self.columns(),
+            1 => 0..cursor.column + 1,
+            2 => 0..self.columns(),
+            _ => return,
+        };
+        self.pending_wrap = false;
+        self.erase_in_row(cursor.row, columns);
+    }
+
+    /// ED: 0 from the cursor, 1 up to the cursor, 2 the whole screen.
+    pub(crate) fn erase_display(&mut self, what: u16) {
+        let row = usize::from(self.screen.cursor.row);
+        let rows = match what {
+            0 => row + 1..self.screen.rows.len(),
+            1 => 0..row,
+            2 => 0..self.screen.rows.len(),
+            _ => return,
+        };
+        self.pending_wrap = false;
+        if what < 2 {
+            self.erase_line(what);
+        }
+        let blank = self.blank_row();
+        self.screen.rows[rows].fill(blank);
+    }
+
+    /// ECH.
+    pub(crate) fn erase_cells(&mut self, count: u16) {
+        let cursor = self.screen.cursor;
+        let end = cursor.column.saturating_add(count).min(self.columns());
+        self.pending_wrap = false;
+        self.erase_in_row(cursor.row, cursor.column..end);
+    }
+
+    /// ICH, and what insert mode does before it prints.
+    pub(crate) fn insert_cells(&mut self, count: u16) {
+        let (cursor, pen, host) = (self.screen.cursor, self.screen.pen, self.is_host());
+        self.pending_wrap = false;
+        let row = self.row_mut_at(cursor.row, cursor.column);
+        row.insert(cursor.column, count, pen);
+        if host {
+            row.trim_wide();
+        }
+    }
+
+    /// DCH.
+    pub(crate) fn delete_cells(&mut self, count: u16) {
+        let (cursor, pen) = (self.screen.cursor, self.screen.pen);
+        self.pending_wrap = false;
+        self.row_mut_at(cursor.row, cursor.column).delete(cursor.column, count, pen);
+    }
+
+    /// IL: within the margins only; the cursor goes to column 0.
+    pub(crate) fn insert_lines(&mut self, count: u16) {
+        if self.region.contains(self.screen.cursor.row) {
+            self.scroll_down(self.screen.cursor.row, count);
+            self.carriage_return();
+        }
+    }
+
+    /// DL: within the margins only; the cursor goes to column 0.
+    pub(crate) fn delete_lines(&mut self, count: u16) {
+        if self.region.contains(self.screen.cursor.row) {
+            self.scroll_up(self.screen.cursor.row, count);
+            self.carriage_return();
+        }
+    }
+
+    /// DECALN: fills the screen with `E`, opens the margins, homes the cursor.
+    pub(crate) fn fill_with_e(&mut self) {
+        let pen = self.screen.pen.erased();
+        let mut row = self.blank_row();
+        Arc::make_mut(&mut row).cells.fill(Cell { base: Some('E'), ..Cell::erased(pen) });
+        self.screen.rows.fill(row);
+        self.region = Region::full(self.screen.size);
+        self.modes.origin = false;
+        self.move_to(0, 0);
+    }
+}

@@ -1,0 +1,352 @@
+//! The state behind the picture, and the movements everything else is made of.
+
+use std::sync::Arc;
+
+use crate::cell::Pen;
+use crate::charset::Charsets;
+use crate::cursor::SavedCursor;
+use crate::mode::Modes;
+use crate::row::Row;
+use crate::screen::{Position, Screen, Size};
+use crate::tabs::TabStops;
+
+/// Whose bytes drive the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Programs on a pty: questions are answered, halves of wide characters repaired.
+    Host,
+    /// The far end's diffs: done to the letter, since the far end believes in the result.
+    Replica,
+}
+
+/// The scrolling region, both rows inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) top: u16,
+    pub(crate) bottom: u16,
+}
+
+impl Region {
+    /// Returns the region that is the whole screen.
+    pub(crate) const fn full(size: Size) -> Self {
+        Self { top: 0, bottom: size.rows() - 1 }
+    }
+
+    /// Returns whether `row` lies within the margins.
+    pub(crate) const fn contains(self, row: u16) -> bool {
+        self.top <= row && row <= self.bottom
+    }
+}
+
+/// The state of a terminal between two sequences.
+#[derive(Clone, Debug)]
+pub(crate) struct Emulator {
+    pub(crate) role: Role,
+    pub(crate) screen: Screen,
+    pub(crate) region: Region,
+    pub(crate) modes: Modes,
+    pub(crate) charsets: Charsets,
+    pub(crate) tabs: TabStops,
+    /// The last column was written: the next character wraps first.
+    pub(crate) pending_wrap: bool,
+    /// The cell last printed; `None` after a movement, which makes it the cell under the cursor.
+    pub(crate) combining_target: Option<Position>,
+    /// What REP repeats.
+    pub(crate) last_printed: Option<char>,
+    /// Of the screen that is shown.
+    pub(crate) saved_cursor: SavedCursor,
+    pub(crate) alternate_shown: bool,
+    /// The screen that is not shown, once there was an alternate one.
+    pub(crate) hidden: Option<HiddenScreen>,
+    /// Pairs of icon name and title, oldest first.
+    pub(crate) title_stack: Vec<(Arc<str>, Arc<str>)>,
+    pub(crate) replies: Vec<u8>,
+    /// An empty row in the current background, shared by all that are.
+    blank: Arc<Row>,
+    /// A row that scrolled away, kept so that the next written one needs no allocation.
+    spare: Option<Arc<Row>>,
+}
+
+/// What is kept of the screen that is not shown.
+#[derive(Clone, Debug)]
+pub(crate) struct HiddenScreen {
+    pub(crate) rows: Vec<Arc<Row>>,
+    pub(crate) saved_cursor: SavedCursor,
+}
+
+impl Emulator {
+    pub(crate) fn new(size: Size, role: Role) -> Self {
+        let screen = Screen::blank(size);
+        let blank = Arc::clone(&screen.rows[0]);
+        Self {
+            role,
+            screen,
+            region: Region::full(size),
+            modes: Modes::default(),
+            charsets: Charsets::default(),
+            tabs: TabStops::new(size.columns()),
+            pending_wrap: false,
+            combining_target: None,
+            last_printed: None,
+            saved_cursor: SavedCursor::default(),
+            alternate_shown: false,
+            hidden: None,
+            title_stack: Vec::new(),
+            replies: Vec::new(),
+            blank,
+            spare: None,
+        }
+    }
+
+    pub(crate) const fn is_host(&self) -> bool {
+        matches!(self.role, Role::Host)
+    }
+
+    pub(crate) const fn columns(&self) -> u16 {
+        self.screen.size.columns()
+    }
+
+    /// Returns the row that addresses count from.
+    pub(crate) const fn origin_row(&self) -> u16 {
+        if self.modes.origin { self.region.top } else { 0 }
+    }
+
+    /// Returns an empty row in the current background.
+    pub(crate) fn blank_row(&mut self) -> Arc<Row> {
+        let erased = self.screen.pen.erased();
+        if self.blank.cells[0].pen != erased || self.blank.columns() != self.columns() {
+            self.blank = Arc::new(Row::erased(self.columns(), erased));
+        }
+        Arc::clone(&self.blank)
+    }
+
+    /// Returns a row for writing; it is copied first if a snapshot shares it.
+    pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
+        let slot = &mut self.screen.rows[usize::from(row)];
+        if Arc::ptr_eq(slot, &self.blank)
+            && let Some(mut spare) = self.spare.take()
+            && let Some(reused) = Arc::get_mut(&mut spare)
+            && reused.cells.len() == self.blank.cells.len()
+        {
+            reused.cells.copy_from_slice(&self.blank.cells);
+            reused.marks.clear();
+            reused.wrapped = false;
+            *slot = spare;
+        }
+        Arc::make_mut(slot)
+    }
+
+    /// Returns a row for writing at and behind `column`; a wide character cut there is blanked.
+    pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
+        let host = self.is_host();
+        let row = self.row_mut(row);
+        if host {
+            row.split_wide(column);
+        }
+        row
+    }
+
+    /// Puts the cursor somewhere on the screen.
+    pub(crate) fn set_cursor(&mut self, row: u16, column: u16) {
+        self.screen.cursor.row = row.min(self.screen.size.rows() - 1);
+        self.screen.cursor.column = column.min(self.columns() - 1);
+        self.pending_wrap = false;
+        self.combining_target = None;
+    }
+
+    /// Addresses the cursor: in origin mode relative to the margins and held within them.
+    pub(crate) fn move_to(&mut self, row: u16, column: u16) {
+        let row = row.saturating_add(self.origin_row());
+        let last = if self.modes.origin { self.region.bottom } else { self.screen.size.rows() - 1 };
+        self.set_cursor(row.min(last), column);
+    }
+
+    /// Moves up, stopping at the top margin if it is passed on the way.
+    pub(crate) fn move_up(&mut self, count: u16) {
+        let cursor = self.screen.cursor;
+        let stop = if cursor.row >= self.region.top { self.region.top } else { 0 };
+        self.set_cursor(cursor.row.saturating_sub(count).max(stop), cursor.column);
+    }
+
+    /// Moves down, stopping at the bottom margin if it is passed on the way.
+    pub(crate) fn move_down(&mut self, count: u16) {
+        let cursor = self.screen.cursor;
+        let last = self.screen.size.rows() - 1;
+        let stop = if cursor.row <= self.region.bottom { self.region.bottom } else { last };
+        self.set_cursor(cursor.row.saturating_add(count).min(stop), cursor.column);
+    }
+
+    pub(crate) fn move_left(&mut self, count: u16) {
+        let cursor = self.screen.cursor;
+        self.set_cursor(cursor.row, cursor.column.saturating_sub(count));
+    }
+
+    pub(crate) fn move_right(&mut self, count: u16) {
+        let cursor = self.screen.cursor;
+        self.set_cursor(cursor.row, cursor.column.saturating_add(count));
+    }
+
+    /// BS. A diff of stock Mosh counts back from the column behind the last one, so in a replica
+    /// the first one only takes the pending wrap back.
+    pub(crate) fn backspace(&mut self) {
+        if self.pending_wrap && !self.is_host() {
+            self.pending_wrap = false;
+            self.combining_target = None;
+        } else {
+            self.move_left(1);
+        }
+    }
+
+    /// HT and CHT: leave a pending wrap alone.
+    pub(crate) fn tab_forward(&mut self, count: u16) {
+        self.screen.cursor.column = self.tabs.next(self.screen.cursor.column, count);
+        self.combining_target = None;
+    }
+
+    /// CBT.
+    pub(crate) fn tab_back(&mut self, count: u16) {
+        let column = self.tabs.previous(self.screen.cursor.column, count);
+        self.set_cursor(self.screen.cursor.row, column);
+    }
+
+    pub(crate) fn carriage_return(&mut self) {
+        self.set_cursor(self.screen.cursor.row, 0);
+    }
+
+    /// LF, VT and FF.
+    pub(crate) fn line_feed(&mut self) {
+        if self.modes.newline {
+            self.carriage_return();
+        }
+        self.index();
+    }
+
+    /// IND: down one row, scrolling at the bottom margin.
+    pub(crate) fn index(&mut self) {
+        if self.screen.cursor.row == self.region.bottom {
+            self.scroll_up(self.region.top, 1);
+            self.set_cursor(self.screen.cursor.row, self.screen.cursor.column);
+        } else {
+            self.move_down(1);
+        }
+    }
+
+    /// RI: up one row, scrolling at the top margin.
+    pub(crate) fn reverse_index(&mut self) {
+        if self.screen.cursor.row == self.region.top {
+            self.scroll_down(self.region.top, 1);
+            self.set_cursor(self.screen.cursor.row, self.screen.cursor.column);
+        } else {
+            self.move_up(1);
+        }
+    }
+
+    /// Moves the rows from `top` to the bottom margin up; empty rows follow.
+    pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
+        let blank = self.blank_row();
+        let rows = &mut self.screen.rows[usize::from(top)..=usize::from(self.region.bottom)];
+        let count = usize::from(count).min(rows.len());
+        rows.rotate_left(count);
+        let emptied = rows.len() - count;
+        for slot in &mut rows[emptied..] {
+            let gone = core::mem::replace(slot, Arc::clone(&blank));
+            if Arc::strong_count(&gone) == 1 {
+                self.spare = Some(gone);
+            }
+        }
+    }
+
+    /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
+    pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
+        let blank = self.blank_row();
+        let rows = &mut self.screen.rows[usize::from(top)..=usize::from(self.region.bottom)];
+        let count = usize::from(count).min(rows.len());
+        rows.rotate_right(count);
+        rows[..count].fill(blank);
+    }
+
+    /// DECSTBM; `bottom` 0 means the last row.
+    pub(crate) fn set_margins(&mut self, top: u16, bottom: u16) {
+        let rows = self.screen.size.rows();
+        let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
+        if top < bottom {
+            self.region = Region { top: top - 1, bottom: bottom - 1 };
+            self.move_to(0, 0);
+        }
+    }
+
+    /// DECSC.
+    pub(crate) fn save_cursor(&mut self) {
+        self.saved_cursor = SavedCursor {
+            row: self.screen.cursor.row,
+            column: self.screen.cursor.column,
+            pending_wrap: self.pending_wrap,
+            pen: self.screen.pen,
+            origin: self.modes.origin,
+            charsets: self.charsets,
+        };
+    }
+
+    /// DECRC.
+    pub(crate) fn restore_cursor(&mut self) {
+        let saved = self.saved_cursor;
+        self.modes.origin = saved.origin;
+        self.screen.pen = saved.pen;
+        self.charsets = saved.charsets;
+        self.set_cursor(saved.row, saved.column);
+        self.pending_wrap = saved.pending_wrap && saved.column + 1 == self.columns();
+    }
+
+    /// Shows the alternate screen or the primary one; the cursor stays where it is.
+    pub(crate) fn show_alternate(&mut self, show: bool) {
+        if show == self.alternate_shown {
+            return;
+        }
+        let size = self.screen.size;
+        let hidden = self.hidden.get_or_insert_with(|| HiddenScreen {
+            rows: Screen::blank(size).rows,
+            saved_cursor: SavedCursor::default(),
+        });
+        core::mem::swap(&mut hidden.rows, &mut self.screen.rows);
+        core::mem::swap(&mut hidden.saved_cursor, &mut self.saved_cursor);
+        self.alternate_shown = show;
+    }
+
+    /// RIS. Titles, clipboard and the count of bells stay, as in xterm.
+    pub(crate) fn reset(&mut self) {
+        let old = &self.screen;
+        let mut fresh = Self::new(old.size, self.role);
+        fresh.screen.titled = old.titled;
+        fresh.screen.title = Arc::clone(&old.title);
+        fresh.screen.icon_name = Arc::clone(&old.icon_name);
+        fresh.screen.clipboard = Arc::clone(&old.clipboard);
+        fresh.screen.bells = old.bells;
+        fresh.title_stack = core::mem::take(&mut self.title_stack);
+        fresh.replies = core::mem::take(&mut self.replies);
+        *self = fresh;
+    }
+
+    /// DECSTR. The cursor does not move.
+    pub(crate) fn soft_reset(&mut self) {
+        self.modes.insert = false;
+        self.modes.origin = false;
+        self.modes.application_cursor_keys = false;
+        self.modes.application_keypad = false;
+        self.modes.cursor_style = 0;
+        self.screen.cursor.visible = true;
+        self.screen.pen = Pen::default();
+        self.region = Region::full(self.screen.size);
+        self.charsets = Charsets::default();
+        self.saved_cursor = SavedCursor::default();
+        self.pending_wrap = false;
+    }
+
+    /// Panics if what must always hold does not.
+    pub(crate) fn assert_integrity(&self) {
+        assert!(self.region.top <= self.region.bottom);
+        assert!(self.region.bottom < self.screen.size.rows());
+        if self.is_host() {
+            self.screen.assert_integrity();
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Operating system commands: titles and the clipboard. And the title stack.
+
+use std::sync::Arc;
+
+use crate::emulator::Emulator;
+
+/// Most code points of a title or icon name; the rest is cut.
+/// Source: Mosh 1.4.0 as observed, docs/terminal.md; a longer one would be cut by a stock client.
+pub(crate) const TITLE_CHARS_MAX: usize = 254;
+/// Most titles put aside; one more displaces the oldest.
+/// Source: xterm's stack has 10 places.
+pub(crate) const TITLE_STACK_MAX: usize = 10;
+/// Longest clipboard text in base64 bytes; a longer one is ignored whole.
+/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16 384 code points with `52;c;`.
+pub(crate) const CLIPBOARD_BYTES_MAX: usize = 16_384 - 5;
+
+impl Emulator {
+    /// Performs an operating system command. Of one that was `cut`, only a title is of use.
+    pub(crate) fn operating_system_command(&mut self, text: &str, cut: bool) {
+        let Some((number, rest)) = text.split_once(';') else { return };
+        match number {
+            "" | "0" => self.set_titles(Some(rest), Some(rest)),
+            "1" => self.set_titles(Some(rest), None),
+            "2" => self.set_titles(None, Some(rest)),
+            "52" if !cut => self.set_clipboard(rest),
+            _ => {}
+        }
+    }
+
+    /// XTWINOPS: 22 and 23, which put titles aside and take them back; 0 both, 1 icon name, 2 title.
+    pub(crate) fn window_operation(&mut self, operation: u16, what: u16) {
+        if what > 2 {
+            return;
+        }
+        let screen = &mut self.screen;
+        match operation {
+            22 => {
+                if self.title_stack.len() == TITLE_STACK_MAX {
+                    self.title_stack.remove(0);
+                }
+                self.title_stack.push((Arc::clone(&screen.icon_name), Arc::clone(&screen.title)));
+            }
+            23 => {
+                if let Some((icon_name, title)) = self.title_stack.pop() {
+                    if what != 2 {
+                        screen.icon_name = icon_name;
+                    }
+                    if what != 1 {
+                        screen.title = title;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn set_titles(&mut self, icon_name: Option<&str>, title: Option<&str>) {
+        let screen = &mut self.screen;
+        screen.titled = true;
+        for (text, name) in [(icon_name, &mut screen.icon_name), (title, &mut screen.title)] {
+            if let Some(text) = text {
+                let end = text.char_indices().nth(TITLE_CHARS_MAX).map_or(text.len(), |(at, _)| at);
+                *name = text[..end].into();
+            }
+        }
+    }
+
+    /// OSC 52: keeps only what is certain to be base64. A question (`?`) in particular must never
+    /// reach the user's terminal, which would type the user's clipboard into the program.
+    fn set_clipboard(&mut self, text: &str) {
+        let Some((selections, data)) = text.split_once(';') else { return };
+        let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
+        if selections.bytes().all(known) && data.len() <= CLIPBOARD_BYTES_MAX && is_base64(data) {
+            self.screen.clipboard = data.into();
+        }
+    }
+}
+
+/// Returns whether `text` is base64, its padding complete or left away.
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let padding = text.len() - body.len();
+    body.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+' || c == b'/')
+        && match body.len() % 4 {
+            0 => padding == 0,
+            1 => false,
+            rest => padding == 0 || padding == 4 - rest,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_told_from_everything_else() {
+        for (text, valid) in [
+            ("", true),
+            ("aGVsbG8=", true),
+            ("aGVsbG8", true),
+            ("aGk+/w==", true),
+            ("aGk+/w", true),
+            ("?", false),
+            ("aGVsbG8==", false),
+            ("a", false),
+            ("aaaa=", false),
+            ("=", false),
+            ("aG k", false),
+            ("aé==", false),
+        ] {
+            assert_eq!(is_base64(text), valid, "{text}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Printing characters.
+
+use crate::emulator::Emulator;
+use crate::screen::Position;
+use crate::width::char_width;
+
+impl Emulator {
+    /// Prints a run of text.
+    pub(crate) fn print_text(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let plain = self.charsets.is_plain();
+            let ascii = if plain { rest.bytes().take_while(u8::is_ascii).count() } else { 0 };
+            self.print_ascii(&rest.as_bytes()[..ascii]);
+            let mut chars = rest[ascii..].chars();
+            if let Some(c) = chars.next() {
+                let c = self.charsets.translate(c);
+                self.print_char(c);
+            }
+            rest = chars.as_str();
+        }
+    }
+
+    /// REP: prints the last character again.
+    pub(crate) fn repeat(&mut self, count: u16) {
+        let Some(c) = self.last_printed else { return };
+        if !c.is_ascii() {
+            return (0..count).for_each(|_| self.print_char(c));
+        }
+        let mut byte = [0];
+        c.encode_utf8(&mut byte);
+        let row = vec![byte[0]; usize::from(count.min(self.columns()))];
+        for start in (0..count).step_by(row.len()) {
+            self.print_ascii(&row[..row.len().min(usize::from(count - start))]);
+        }
+    }
+
+    /// Prints ASCII without controls, a row's worth at a time.
+    fn print_ascii(&mut self, mut text: &[u8]) {
+        if let Some(&last) = text.last() {
+            self.last_printed = Some(char::from(last));
+        }
+        while !text.is_empty() {
+            self.wrap_if_pending();
+            let cursor = self.screen.cursor;
+            let room = self.columns() - cursor.column;
+            let count = u16::try_from(text.len()).map_or(room, |len| len.min(room));
+            if self.modes.insert {
+                self.insert_cells(count);
+            }
+            let (head, tail) = text.split_at(usize::from(count));
+            let pen = self.screen.pen;
+            self.row_mut_at(cursor.row, cursor.column).write_ascii(cursor.column, head, pen);
+            self.advance(cursor.row, cursor.column + count - 1, 1);
+            // Without autowrap the rest overwrites the last column, and only its end stays.
+            text = if self.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
+        }
+    }
+
+    fn print_char(&mut self, c: char) {
+        match char_width(c) {
+            0 => self.combine(c),
+            width => {
+                self.last_printed = Some(c);
+                self.print_wide_or_narrow(c, width);
+            }
+        }
+    }
+
+    fn print_wide_or_narrow(&mut self, c: char, width: u16) {
+        self.wrap_if_pending();
+        let last = self.columns() - 1;
+        if width == 2 && self.screen.cursor.column == last {
+            self.erase_in_row(self.screen.cursor.row, last..last + 1);
+            if !self.modes.autowrap || last == 0 {
+                return;
+            }
+            self.screen.cursor.column = 0;
+            self.index();
+        }
+        if self.modes.insert {
+            self.insert_cells(width);
+        }
+        let (cursor, pen) = (self.screen.cursor, self.screen.pen);
+        let row = self.row_mut_at(cursor.row, cursor.column);
+        row.write(cursor.column, c, width == 2, pen);
+        self.advance(cursor.row, cursor.column, width);
+    }
+
+    /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
+    fn combine(&mut self, mark: char) {
+        let cursor = self.screen.cursor;
+        let under = Position { row: cursor.row, column: cursor.column };
+        let mut target = self.combining_target.unwrap_or(under);
+        let host = self.is_host();
+        let row = self.row_mut(target.row);
+        if host && target.column > 0 && row.cells[usize::from(target.column) - 1].wide {
+            target.column -= 1;
+        }
+        let cell = row.cells[usize::from(target.column)];
+        row.combine(target.column, mark);
+        if cell.base.is_none() && !cell.combined {
+            self.advance(cursor.row, cursor.column, 1);
+            self.combining_target = Some(target);
+        }
+    }
+
+    /// Goes to the next row if the last column has been written.
+    fn wrap_if_pending(&mut self) {
+        if self.pending_wrap && self.modes.autowrap {
+            self.row_mut(self.screen.cursor.row).wrapped = true;
+            self.screen.cursor.column = 0;
+            self.index();
+        }
+    }
+
+    /// Puts the cursor behind the cell printed at `column`.
+    fn advance(&mut self, row: u16, column: u16, width: u16) {
+        let last = self.columns() - 1;
+        self.pending_wrap = column + width > last;
+        self.screen.cursor.column = (column + width).min(last);
+        self.combining_target = Some(Position { row, column });
+    }
+}

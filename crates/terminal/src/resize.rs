@@ -1,0 +1,69 @@
+//! Following the size of the window.
+
+use std::sync::Arc;
+
+use crate::cell::Pen;
+use crate::cursor::SavedCursor;
+use crate::emulator::{Emulator, Region};
+use crate::row::Row;
+use crate::screen::Size;
+
+impl Emulator {
+    /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row:
+    /// rows above it go first. Nothing is reflowed.
+    pub(crate) fn resize(&mut self, size: Size) {
+        if size == self.screen.size {
+            return;
+        }
+        let pen = self.screen.pen.erased();
+        let (host, cursor) = (self.is_host(), self.screen.cursor);
+        let dropped = |row: u16| if host { (row + 1).saturating_sub(size.rows()) } else { 0 };
+
+        let above = dropped(cursor.row);
+        resize_rows(&mut self.screen.rows, size, above, pen);
+        lift(&mut self.saved_cursor, above);
+        if let Some(hidden) = &mut self.hidden {
+            let above = dropped(hidden.saved_cursor.row);
+            resize_rows(&mut hidden.rows, size, above, Pen::default());
+            lift(&mut hidden.saved_cursor, above);
+        }
+
+        self.screen.size = size;
+        self.region = Region::full(size);
+        self.tabs.resize(size.columns());
+        let pending_wrap = self.pending_wrap && cursor.column + 1 == size.columns();
+        let target = self.combining_target;
+        self.set_cursor(cursor.row - above, cursor.column);
+        self.pending_wrap = pending_wrap;
+        self.combining_target = target.and_then(|mut target| {
+            target.row = target.row.checked_sub(above)?;
+            (target.row < size.rows() && target.column < size.columns()).then_some(target)
+        });
+    }
+}
+
+/// Cuts or adds columns at the right and rows at the bottom, after dropping rows `above`.
+pub(crate) fn resize_rows(rows: &mut Vec<Arc<Row>>, size: Size, above: u16, pen: Pen) {
+    rows.drain(..usize::from(above));
+    rows.truncate(usize::from(size.rows()));
+    if rows.first().is_some_and(|row| row.columns() != size.columns()) {
+        // Rows that were one object stay one.
+        let mut last: Option<(Arc<Row>, Arc<Row>)> = None;
+        for row in rows.iter_mut() {
+            let resized = match &last {
+                Some((old, new)) if Arc::ptr_eq(old, row) => Arc::clone(new),
+                _ => Arc::new(row.resized(size.columns(), pen)),
+            };
+            last = Some((core::mem::replace(row, Arc::clone(&resized)), resized));
+        }
+    }
+    if rows.len() < usize::from(size.rows()) {
+        let blank = Arc::new(Row::erased(size.columns(), pen));
+        rows.resize(usize::from(size.rows()), blank);
+    }
+}
+
+/// Lets a saved cursor follow rows that moved up.
+fn lift(saved: &mut SavedCursor, rows: u16) {
+    saved.row = saved.row.saturating_sub(rows);
+}

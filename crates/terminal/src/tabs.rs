@@ -1,0 +1,57 @@
+//! Tab stops.
+
+/// Columns between the stops a terminal starts with.
+/// Source: terminfo `it#8` of every xterm entry.
+const INTERVAL: usize = 8;
+
+/// Which columns have a tab stop.
+#[derive(Clone, Debug)]
+pub(crate) struct TabStops {
+    stops: Vec<bool>,
+    /// Whether columns that a resize adds get the usual stops: until all stops were cleared.
+    regular: bool,
+}
+
+impl TabStops {
+    /// Creates the usual stops.
+    pub(crate) fn new(columns: u16) -> Self {
+        let mut tabs = Self { stops: Vec::new(), regular: true };
+        tabs.resize(columns);
+        tabs
+    }
+
+    /// Follows the width of the screen.
+    pub(crate) fn resize(&mut self, columns: u16) {
+        let columns = usize::from(columns);
+        self.stops.truncate(columns);
+        for column in self.stops.len()..columns {
+            self.stops.push(self.regular && column > 0 && column % INTERVAL == 0);
+        }
+    }
+
+    /// Sets or clears the stop at `column`.
+    pub(crate) fn set(&mut self, column: u16, stop: bool) {
+        self.stops[usize::from(column)] = stop;
+    }
+
+    /// Clears every stop.
+    pub(crate) fn clear(&mut self) {
+        self.stops.fill(false);
+        self.regular = false;
+    }
+
+    /// Returns the `count`th stop to the right of `column`, or the last column.
+    pub(crate) fn next(&self, column: u16, count: u16) -> u16 {
+        let last = self.stops.len() - 1;
+        let mut stops = (usize::from(column) + 1..last).filter(|&stop| self.stops[stop]);
+        let stop = stops.nth(usize::from(count.saturating_sub(1))).unwrap_or(last);
+        u16::try_from(stop).expect("a screen has at most 4096 columns")
+    }
+
+    /// Returns the `count`th stop to the left of `column`, or column 0.
+    pub(crate) fn previous(&self, column: u16, count: u16) -> u16 {
+        let mut stops = (0..usize::from(column)).rev().filter(|&stop| self.stops[stop]);
+        let stop = stops.nth(usize::from(count.saturating_sub(1))).unwrap_or(0);
+        u16::try_from(stop).expect("a screen has at most 4096 columns")
+    }
+}
