@@ -140,21 +140,20 @@ fn write_load(load: Load, megabytes: usize) -> Result<PathBuf> {
 fn run(system: &System, load: &Path) -> Result<Cost> {
     let command = format!("stty -echo; cat {}; printf '\\r\\n{MARKER}'; read x", load.display());
     let (port, key, server_pid) = start_server(system, &command)?;
-    let _server = EndAtDrop(server_pid);
+    let _server = ServerGuard(server_pid);
     let mut terminal = Terminal::open()?;
     let start = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let mut client = start_client(system, &terminal, &port, &key)?;
-    let _client = EndAtDrop(client.id());
+    let mut client = ClientGuard(start_client(system, &terminal, &port, &key)?);
     terminal.wait_for(MARKER.as_bytes())?;
     let end = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let cost = Cost {
         server_cpu: cpu_seconds(server_pid)?,
         wall: seconds(end) - seconds(start),
         server_peak_kib: peak_kib(server_pid)?,
-        client_peak_kib: peak_kib(client.id())?,
+        client_peak_kib: peak_kib(client.0.id())?,
     };
     terminal.master.write_all(b"\n")?;
-    terminal.drain_until_exit(&mut client)?;
+    terminal.drain_until_exit(&mut client.0)?;
     Ok(cost)
 }
 
@@ -166,16 +165,26 @@ fn seconds(time: Timespec) -> f64 {
     .as_secs_f64()
 }
 
-/// Ends a process this run has started, however the run ends.
-struct EndAtDrop(u32);
+/// Ends the server however the run ends.
+struct ServerGuard(u32);
 
-impl Drop for EndAtDrop {
+impl Drop for ServerGuard {
     fn drop(&mut self) {
-        let pid = i32::try_from(self.0).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
+        if let Some(pid) = i32::try_from(self.0).ok().and_then(Pid::from_raw) {
             // It has usually ended by itself.
             let _ = kill_process(pid, Signal::TERM);
         }
+    }
+}
+
+/// Ends the client however the run ends.
+struct ClientGuard(Child);
+
+impl Drop for ClientGuard {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
