@@ -1,0 +1,186 @@
+//! Two people, two notes: each end writes its own and reads the other's, over UDP.
+//!
+//! ```text
+//! cargo run -p rove-ssp --example note -- listen 127.0.0.1:0
+//! cargo run -p rove-ssp --example note -- join 127.0.0.1:PORT KEY
+//! ```
+//!
+//! Lines typed are appended to the own note; end of input ends the session. It shows all that a
+//! program needs: an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
+#![allow(missing_docs, reason = "an example, not an interface")]
+
+use std::io::{BufRead, ErrorKind, Read};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use rove_ssp::{
+    ApplyError, Capabilities, Config, Ecn, Event, Key, Object, Role, Transmit, Transport,
+};
+use rove_units::{Bytes, Duration, Instant, Seed};
+
+/// Longest note this end takes from the other: a peer must not choose our memory.
+const NOTE_LEN_MAX: usize = 1 << 20;
+
+/// Longest wait for a datagram before the keyboard is looked at.
+const KEYBOARD_WAIT: Duration = Duration::from_millis(50);
+
+/// A text of which one end is the author.
+#[derive(Clone, Debug, Default)]
+struct Note(String);
+
+impl Object for Note {
+    /// A byte that says how to read the rest: `+` what is appended, `=` the whole text.
+    fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
+        match self.0.strip_prefix(base.0.as_str()) {
+            Some("") => Vec::new(),
+            Some(more) => format!("+{more}").into_bytes(),
+            None => format!("={}", self.0).into_bytes(),
+        }
+    }
+
+    fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
+        let refuse = |reason: &str| ApplyError { reason: reason.to_owned() };
+        let diff = std::str::from_utf8(diff).map_err(|_| refuse("it is not UTF-8"))?;
+        match diff.split_at_checked(1) {
+            Some(("+", more)) => self.0.push_str(more),
+            Some(("=", whole)) => self.0 = whole.to_owned(),
+            _ => return Err(refuse("it starts with neither + nor =")),
+        }
+        if self.0.len() > NOTE_LEN_MAX { Err(refuse("the note is too long")) } else { Ok(()) }
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    fn bytes_beyond(&self, _neighbour: Option<&Self>) -> Bytes {
+        Bytes::from(self.0.len())
+    }
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["listen"] => listen("127.0.0.1:0"),
+        ["listen", address] => listen(address),
+        ["join", address, key] => join(address, key),
+        _ => Err("usage: note listen [ADDRESS:PORT] | note join ADDRESS:PORT KEY".into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("note: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn listen(address: &str) -> Outcome {
+    let socket = UdpSocket::bind(address)?;
+    let key = Key::from_bytes(random()?);
+    let local = socket.local_addr()?;
+    println!("join with: note join {local} {}", *key.to_text());
+    run(socket, Role::Server { ipv6: local.is_ipv6() }, &key, Config::server())
+}
+
+fn join(address: &str, key: &str) -> Outcome {
+    let server: SocketAddr = address.parse()?;
+    let key = Key::from_text(key)?;
+    run(open_port(server)?, Role::Client { server }, &key, Config::client())
+}
+
+/// The loop of either end: what has arrived, what was typed, what is to be sent, then wait.
+fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome {
+    let clock = Clock::start();
+    let chaff = Seed::new(u64::from_ne_bytes(random()?)).stream("chaff");
+    let mut transport =
+        Transport::new(role, key, config, Note::default(), Note::default(), chaff, clock.now());
+    let typed = keyboard();
+    let mut shown = 0;
+    let mut buffer = [0; 2048];
+    loop {
+        let now = clock.now();
+        match typed.try_recv() {
+            Ok(line) => transport.publish(Note(format!("{}{line}\n", transport.local().0))),
+            Err(TryRecvError::Disconnected) => transport.start_shutdown(now),
+            Err(TryRecvError::Empty) => {}
+        }
+        transport.handle_timeout(now);
+        while let Some(Transmit { destination, payload }) = transport.poll_transmit(now) {
+            // What cannot be sent is lost like any other datagram, and repaired like it.
+            let _ = socket.send_to(&payload, destination);
+        }
+        while let Some(event) = transport.poll_event() {
+            match event {
+                Event::OpenPort => socket = open_port(socket.local_addr()?)?,
+                Event::ClosePorts { .. } => {} // Only the newest is open here.
+                Event::PeerMoved(address) => eprintln!("[{address} is here]"),
+                Event::PeerLost => eprintln!("[nobody is here]"),
+            }
+        }
+        if let Some(closed) = transport.closed() {
+            eprintln!("[session ended: {closed:?}]");
+            return Ok(());
+        }
+
+        let wait = transport.poll_timeout().map_or(KEYBOARD_WAIT, |at| at.saturating_since(now));
+        socket.set_read_timeout(Some(wait.clamp(Duration::from_millis(1), KEYBOARD_WAIT)))?;
+        match socket.recv_from(&mut buffer) {
+            Ok((len, source)) => {
+                let datagram = &buffer[..len];
+                if let Err(error) =
+                    transport.handle_datagram(clock.now(), source, Ecn::NotCapable, datagram)
+                {
+                    eprintln!("[{error}]");
+                }
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) => eprintln!("[{error}]"),
+        }
+        let text = &transport.remote().0;
+        print!("{}", text.get(shown..).unwrap_or(text));
+        shown = text.len();
+    }
+}
+
+/// Opens a port of the same family as `like`.
+fn open_port(like: SocketAddr) -> std::io::Result<UdpSocket> {
+    UdpSocket::bind(if like.is_ipv6() { "[::]:0" } else { "0.0.0.0:0" })
+}
+
+/// Reads lines in a thread of its own: a socket and a keyboard cannot be waited for at once in std.
+fn keyboard() -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Draws random bytes from the operating system.
+fn random<const LEN: usize>() -> std::io::Result<[u8; LEN]> {
+    let mut bytes = [0; LEN];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The one place that reads a clock: time goes into the transport by argument.
+struct Clock(std::time::Instant);
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "a program has a clock; the library has none")]
+    fn start() -> Self {
+        Self(std::time::Instant::now())
+    }
+
+    fn now(&self) -> Instant {
+        Instant::ZERO + self.0.elapsed()
+    }
+}
