@@ -1,10 +1,22 @@
-//! The client: pumps between the user's terminal and the network.
+//! The client: takes the user's terminal over, pumps between it and the network, and gives it back.
 
+use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use rove_ssp::Key;
+use anyhow::Context;
+use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus};
+use rove_ssp::{Capabilities, Config, Key};
 
+use crate::clock::Clock;
+use crate::event_loop::EventLoop;
 use crate::program::ProgramName;
+use crate::socket::ClientSockets;
+use crate::tty::{Manner, Tty};
+use crate::{entropy, logging, sys, tty};
+
+mod pump;
+
+use pump::Pump;
 
 /// What a client is asked to do.
 #[derive(Clone)]
@@ -34,8 +46,50 @@ pub struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    let _ = options;
-    anyhow::bail!("the client is not there yet")
+    let (name, server) = (options.name, options.server);
+    let outcome = session(options)?;
+    tracing::info!(?outcome, "session over");
+    let failure = failure(outcome, server);
+    if let Some(text) = &failure {
+        let _ = writeln!(io::stderr(), "{}: {text}", name.as_str());
+    }
+    // Scripts wait for this line; it goes right where the cursor is left.
+    let _ = writeln!(io::stdout(), "[{} is exiting.]", name.as_str());
+    Ok(exit_code(outcome, name))
+}
+
+/// Runs a session on this process's terminal and gives the terminal back.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn session(options: ClientOptions) -> anyhow::Result<ClientOutcome> {
+    logging::to_file(options.verbose)?;
+    sys::forbid_core_dumps().context("cannot forbid core dumps")?;
+    let term = std::env::var("TERM").unwrap_or_default();
+    let manner =
+        Manner { name: options.name, init: options.init, title_prefix: options.title_prefix };
+    let outer = tty::capabilities(&term, manner)?;
+    let sockets = ClientSockets::open(options.server).context("cannot open a UDP socket")?;
+    let clock = Clock::start();
+    let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
+    let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
+    let terminal = Tty::take_over(&outer.leave)?;
+    let capabilities = (!options.strict).then_some(Capabilities::EXIT_STATUS);
+    let session = Client::new(
+        ClientConfig {
+            server: options.server,
+            key: options.key,
+            transport: Config { capabilities, ..Config::client() },
+            size: terminal.size(),
+            outer,
+            escape_key: options.escape_key,
+            program: options.name.as_str().to_owned(),
+            chaff,
+        },
+        clock.now(),
+    );
+    Pump::new(events, session, sockets, terminal, options.name).run()
 }
 
 /// Takes the session key's text from `MOSH_KEY` and removes the variable from the environment.
@@ -46,5 +100,72 @@ pub fn run(options: ClientOptions) -> anyhow::Result<u8> {
 ///
 /// Returns an error that says what is missing or wrong; never the text itself.
 pub fn take_key() -> anyhow::Result<Key> {
-    anyhow::bail!("the client is not there yet")
+    let text = sys::take_secret_variable(c"MOSH_KEY").context(
+        "the environment variable MOSH_KEY is not set: \
+         it must hold the key that the server printed on its MOSH CONNECT line",
+    )?;
+    let text = str::from_utf8(&text).ok().context("MOSH_KEY does not hold a key: it is no text")?;
+    Key::from_text(text).context("MOSH_KEY does not hold a key")
+}
+
+/// Returns what the user should know of a session that did not end well.
+fn failure(outcome: ClientOutcome, server: SocketAddr) -> Option<String> {
+    match outcome {
+        ClientOutcome::Ended(_) => None,
+        ClientOutcome::NeverConnected => Some(format!(
+            "nothing was ever heard from {server}: \
+             either no server runs there any more, or UDP does not get through. A firewall must let \
+             UDP in at port {port} (servers use 60001 to 60999 unless -p says otherwise).",
+            port = server.port()
+        )),
+        ClientOutcome::Unacknowledged => Some(format!(
+            "the server at {server} did not confirm the end of the session, so it may still be running: \
+             log in and look for it with `pgrep -l 'mosh-server|rove'`."
+        )),
+        ClientOutcome::KeyExhausted => {
+            Some("the session key has sealed all it safely may; start a new session.".to_owned())
+        }
+    }
+}
+
+/// Returns the exit code: the remote command's where it is known and the caller expects it.
+fn exit_code(outcome: ClientOutcome, name: ProgramName) -> u8 {
+    match (outcome, name) {
+        (ClientOutcome::Ended(Some(status)), ProgramName::Rove) => ExitStatus::shell_code(status),
+        // Stock always reports a clean end this way, whatever the command did.
+        (ClientOutcome::Ended(_), _) => 0,
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_commands_between_two_roves_and_stocks_otherwise() {
+        let ended = |status| ClientOutcome::Ended(status);
+        for (outcome, rove, mosh) in [
+            (ended(None), 0, 0),
+            (ended(Some(ExitStatus::Code(0))), 0, 0),
+            (ended(Some(ExitStatus::Code(3))), 3, 0),
+            (ended(Some(ExitStatus::Signal(15))), 143, 0),
+            (ClientOutcome::NeverConnected, 1, 1),
+            (ClientOutcome::Unacknowledged, 1, 1),
+            (ClientOutcome::KeyExhausted, 1, 1),
+        ] {
+            assert_eq!(exit_code(outcome, ProgramName::Rove), rove, "{outcome:?}");
+            assert_eq!(exit_code(outcome, ProgramName::Mosh), mosh, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_names_the_address_and_what_to_do() {
+        let server = "192.0.2.1:60005".parse().unwrap();
+        let text = failure(ClientOutcome::NeverConnected, server).unwrap();
+        assert!(text.contains("192.0.2.1:60005") && text.contains("firewall"), "{text}");
+        let text = failure(ClientOutcome::Unacknowledged, server).unwrap();
+        assert!(text.contains("may still be running"), "{text}");
+        assert_eq!(failure(ClientOutcome::Ended(None), server), None);
+    }
 }

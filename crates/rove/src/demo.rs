@@ -1,8 +1,28 @@
 //! The demo: a server and a client on this computer, joined by an emulated link.
+//!
+//! No ssh, no privileges, nothing on the network: the quickest way to feel what a bad path is like with
+//! rove, and the same machines as in a real session.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
 
+use anyhow::Context;
+use rove_link::LinkConfig;
+use rove_ssp::Key;
 use rove_units::{BitRate, Bytes, Duration, Seed};
+use rustix::stdio;
+use rustix::termios::isatty;
+
+use crate::client::{self, ClientOptions};
+use crate::program::ProgramName;
+use crate::relay::{Relay, RelayConfig};
+use crate::server::{self, BindAddress, ServerOptions, Station};
+use crate::socket::PortRange;
+use crate::sys::{self, Fork};
+
+/// Ctrl-^, the escape key of the demo.
+const ESCAPE_KEY: u8 = 0x1e;
 
 /// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +49,129 @@ pub struct DemoOptions {
 ///
 /// Returns why it could not start, in a sentence for the user.
 pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
-    let _ = options;
-    anyhow::bail!("the demo is not there yet")
+    anyhow::ensure!(
+        isatty(stdio::stdin()),
+        "standard input is not a terminal, and the demo is something to look at: run it from one"
+    );
+    let server = ServerOptions {
+        bind: BindAddress::Address(Ipv4Addr::LOCALHOST.into()),
+        ports: PortRange { low: 0, high: 0 },
+        colors: Some(256),
+        command: options.command.clone(),
+        ..ServerOptions::default()
+    };
+    let station = Station::prepare(&server).context("cannot prepare the demo's server")?;
+    let (port, key) = (station.port(), station.key().clone());
+    // The relay's thread comes after the fork: a process with threads cannot be split.
+    match sys::fork().context("cannot start the demo's server")? {
+        Fork::Parent(_) => {}
+        Fork::Child => {
+            stay_behind().context("cannot detach the demo's server")?;
+            station.serve()?;
+            return Ok(0);
+        }
+    }
+    drop(station);
+    let _ = writeln!(io::stdout(), "{}", introduction(&options));
+    join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
+}
+
+/// Puts the link between the server and a client on this terminal; returns the client's exit code.
+fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u8> {
+    let link = link(options);
+    let relay = Relay::start(RelayConfig {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        server,
+        uplink: link.clone(),
+        downlink: link,
+        seed: options.seed,
+    })
+    .context("cannot start the emulated link")?;
+    client::run(ClientOptions {
+        server: relay.address(),
+        key,
+        escape_key: Some(ESCAPE_KEY),
+        init: true,
+        title_prefix: true,
+        strict: false,
+        name: ProgramName::Rove,
+        verbose: 0,
+    })
+}
+
+/// Makes this process the demo's server: away from the terminal, and gone when the client is.
+fn stay_behind() -> rustix::io::Result<()> {
+    rustix::process::setsid()?;
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    server::silence()
+}
+
+/// Returns one direction of the link.
+fn link(options: &DemoOptions) -> LinkConfig {
+    LinkConfig {
+        delay: options.rtt / 2,
+        jitter: options.jitter,
+        loss: options.loss,
+        rate: options.rate,
+        queue_max: options.queue,
+        ..LinkConfig::default()
+    }
+}
+
+/// Returns the line that says what is emulated and how to leave.
+fn introduction(options: &DemoOptions) -> String {
+    let mut parts = vec![format!("{:?} round trip", options.rtt)];
+    if !options.jitter.is_zero() {
+        parts.push(format!("up to {:?} jitter each way", options.jitter));
+    }
+    if options.loss > 0.0 {
+        parts.push(format!("{} % loss each way", (options.loss * 1000.0).round() / 10.0));
+    }
+    if let Some(rate) = options.rate {
+        parts.push(format!("{rate} with a queue of {}", options.queue));
+    }
+    format!(
+        "rove demo: a session on this computer over an emulated link ({}). Leave it with `exit`, or Ctrl-^ and then `.`.",
+        parts.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> DemoOptions {
+        DemoOptions {
+            rtt: Duration::from_millis(500),
+            jitter: Duration::ZERO,
+            loss: 0.0,
+            rate: None,
+            queue: Bytes::kib(64),
+            command: Vec::new(),
+            seed: Seed::new(1),
+        }
+    }
+
+    #[test]
+    fn the_introduction_names_what_is_emulated_and_nothing_else() {
+        let plain = introduction(&options());
+        assert!(plain.contains("(500ms round trip)"), "{plain}");
+        assert!(plain.contains("Ctrl-^"), "{plain}");
+        let bad = DemoOptions {
+            jitter: Duration::from_millis(20),
+            loss: 0.05,
+            rate: "1Mbit".parse().ok(),
+            ..options()
+        };
+        let bad = introduction(&bad);
+        for part in ["up to 20ms jitter", "5 % loss", "1 Mbit/s with a queue of 65536 B"] {
+            assert!(bad.contains(part), "{bad}");
+        }
+    }
+
+    #[test]
+    fn half_the_round_trip_is_spent_each_way() {
+        assert_eq!(link(&options()).delay, Duration::from_millis(250));
+    }
 }

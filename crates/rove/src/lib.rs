@@ -8,6 +8,7 @@
 pub mod client;
 pub mod clock;
 pub mod demo;
+mod entropy;
 pub mod event_loop;
 mod logging;
 mod login;

@@ -1,10 +1,36 @@
 //! The server: binds, announces itself, detaches, then pumps between the pty and the network.
 
-use std::ffi::OsString;
-use std::net::IpAddr;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use anyhow::Context;
+use rove_session::{Server, ServerConfig, ServerOutcome};
+use rove_ssp::{Capabilities, Config, Key};
+use rove_terminal::Size;
+use rove_units::Duration;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
+use rustix::stdio;
+use rustix::termios::{isatty, tcdrain};
+
+use crate::clock::Clock;
+use crate::event_loop::EventLoop;
+use crate::login::Login;
 use crate::program::ProgramName;
-use crate::socket::PortRange;
+use crate::pty::Pty;
+use crate::socket::{PortRange, ServerSocket};
+use crate::sys::{self, Fork};
+use crate::{entropy, logging, tty};
+
+mod pump;
+
+use pump::Pump;
+
+/// Ends an idle session after this many seconds without a client.
+const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
+/// Lets SIGUSR1 end only sessions that have been idle for this many seconds.
+const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
 /// The address a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +70,242 @@ pub struct ServerOptions {
 ///
 /// Returns why no server could be started, in a sentence for the user.
 pub fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    let _ = options;
-    anyhow::bail!("the server is not there yet")
+    let station = Station::prepare(&options)?;
+    announce(station.port(), &station.key).context("cannot announce the server")?;
+    // The session outlives the ssh connection that started it, and whatever that hangs up on.
+    sys::ignore_signal(libc::SIGHUP).context("cannot ignore SIGHUP")?;
+    match sys::fork().context("cannot detach")? {
+        Fork::Parent(server) => {
+            say_goodbye(options.name, server);
+            return Ok(0);
+        }
+        Fork::Child => {}
+    }
+    detach(options.verbose).context("cannot detach")?;
+    logging::to_standard_error(options.verbose);
+    let outcome = station.serve()?;
+    tracing::info!(?outcome, "session over");
+    if options.verbose > 0 {
+        // Whoever watches may have gone.
+        let _ = writeln!(io::stdout(), "[{} server is exiting.]", options.name.as_str());
+    }
+    Ok(0)
+}
+
+/// Everything a server needs, obtained while errors can still be told to the user.
+pub(crate) struct Station {
+    socket: ServerSocket,
+    key: Key,
+    pty: Pty,
+    size: Size,
+    program: sys::Program,
+    network_timeout: Option<Duration>,
+    signal_timeout: Option<Duration>,
+}
+
+impl Station {
+    /// Binds, draws a key, opens the pseudo-terminal and prepares the program.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is missing, in a sentence for the user.
+    pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
+        let core_limit = sys::forbid_core_dumps().context("cannot forbid core dumps")?;
+        let socket = bind(options)?;
+        let size = tty::window_size(stdio::stdin()).unwrap_or(Size::DEFAULT);
+        let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
+        let login = Login {
+            command: &options.command,
+            colors: options.colors,
+            locale: &options.locale,
+            user: sys::user(),
+            core_limit,
+        };
+        Ok(Self {
+            socket,
+            key: entropy::key().context("cannot draw a session key")?,
+            pty,
+            size,
+            program: login.program(std::env::vars_os()),
+            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE),
+            signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE),
+        })
+    }
+
+    /// Returns the UDP port bound.
+    pub(crate) const fn port(&self) -> u16 {
+        self.socket.local_addr().port()
+    }
+
+    /// Returns the session's key.
+    pub(crate) const fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// Serves until the session is over. The program becomes a child of this process.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of something a server cannot do without.
+    pub(crate) fn serve(self) -> anyhow::Result<ServerOutcome> {
+        let clock = Clock::start();
+        // Before the child exists, so that its end is never missed.
+        let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
+        let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
+        let session = Server::new(
+            ServerConfig {
+                key: self.key,
+                transport: Config {
+                    capabilities: Some(Capabilities::EXIT_STATUS),
+                    ..Config::server()
+                },
+                ipv6: self.socket.local_addr().is_ipv6(),
+                size: self.size,
+                network_timeout: self.network_timeout,
+                chaff: entropy::seed().context("cannot draw a seed")?.stream("server.chaff"),
+            },
+            clock.now(),
+        );
+        Pump::new(events, session, self.socket, master, child, self.signal_timeout).run()
+    }
+}
+
+/// Binds the address asked for, else any.
+fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
+    let ssh_connection = std::env::var_os("SSH_CONNECTION");
+    let wanted = match options.bind {
+        BindAddress::Any => None,
+        BindAddress::Address(address) => Some(address),
+        BindAddress::SshConnection => {
+            let address = server_address(ssh_connection.as_deref());
+            if address.is_none() {
+                complain("SSH_CONNECTION names no address of this computer; binding to any");
+            }
+            address
+        }
+    };
+    if let Some(address) = wanted {
+        match ServerSocket::bind(address, options.ports) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => complain(format!("cannot bind to {address} ({error}); binding to any")),
+        }
+    }
+    let PortRange { low, high } = options.ports;
+    // The IPv6 one takes IPv4 as well; a computer without IPv6 has the other.
+    ServerSocket::bind(Ipv6Addr::UNSPECIFIED.into(), options.ports)
+        .or_else(|_| ServerSocket::bind(Ipv4Addr::UNSPECIFIED.into(), options.ports))
+        .with_context(|| {
+            format!(
+                "no UDP port from {low} to {high} could be bound: \
+                 end a server that is no longer needed, or choose others with -p"
+            )
+        })
+}
+
+/// Returns the server's own address in sshd's `client-ip client-port server-ip server-port`.
+fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
+    let word = ssh_connection?.to_str()?.split_whitespace().nth(2)?;
+    word.parse().ok().map(|address: IpAddr| address.to_canonical())
+}
+
+/// Tells the user of something that is not fatal.
+fn complain(text: impl AsRef<str>) {
+    // Nobody may be listening, which is no reason not to serve.
+    let _ = writeln!(io::stderr(), "{}", text.as_ref());
+}
+
+/// Returns an idle limit from the environment; `None` for none.
+fn idle_limit(variable: &str) -> Option<Duration> {
+    let text = std::env::var_os(variable)?;
+    let limit = parse_idle_limit(&text);
+    if limit.is_none() {
+        complain(format!("{variable} is ignored: {text:?} is no number of seconds"));
+    }
+    limit.filter(|limit| !limit.is_zero())
+}
+
+/// Reads an idle limit in seconds; an empty text is none, and `None` stands for nonsense.
+fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
+    let text = text.to_str()?;
+    if text.is_empty() {
+        return Some(Duration::ZERO);
+    }
+    text.parse().ok().map(Duration::from_secs)
+}
+
+/// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
+/// one space between words and nothing behind the key.
+fn announce(port: u16, key: &Key) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    if isatty(stdio::stdin()) {
+        // Typed-ahead echo must not be glued to the line.
+        output.write_all(b"\r\n\n")?;
+    }
+    writeln!(output, "MOSH CONNECT {port} {}", key.to_text().as_str())?;
+    output.flush()
+}
+
+/// Says where the server has gone; scripts read the process number from it.
+fn say_goodbye(name: ProgramName, server: Pid) {
+    let server = server.as_raw_nonzero();
+    let version = env!("CARGO_PKG_VERSION");
+    let detached = match name {
+        ProgramName::Mosh => "mosh-server detached",
+        ProgramName::Rove => "rove server detached",
+    };
+    let _ = write!(io::stderr(), "\nrove {version}\n\n[{detached}, pid = {server}]\n");
+    for output in [stdio::stdout(), stdio::stderr()] {
+        if isatty(output) {
+            let _ = tcdrain(output);
+        }
+    }
+}
+
+/// Leaves the session of the ssh connection, and its descriptors unless someone wants to read on.
+fn detach(verbose: u8) -> rustix::io::Result<()> {
+    rustix::process::setsid()?;
+    if verbose == 0 {
+        // ssh waits until nobody holds these any more.
+        silence()?;
+    }
+    Ok(())
+}
+
+/// Points the three standard descriptors at nothing.
+pub(crate) fn silence() -> rustix::io::Result<()> {
+    let nothing = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty())?;
+    stdio::dup2_stdin(&nothing)?;
+    stdio::dup2_stdout(&nothing)?;
+    stdio::dup2_stderr(&nothing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_address_is_the_third_word_of_ssh_connection() {
+        for (text, address) in [
+            ("10.0.0.1 50000 10.0.0.2 22", Some("10.0.0.2")),
+            ("::1 50000 2001:db8::2 22", Some("2001:db8::2")),
+            ("::ffff:10.0.0.1 5 ::FFFF:10.0.0.2 22", Some("10.0.0.2")),
+            ("10.0.0.1 50000", None),
+            ("a b host d", None),
+            ("", None),
+        ] {
+            let address = address.map(|address| address.parse().unwrap());
+            assert_eq!(server_address(Some(OsStr::new(text))), address, "{text}");
+        }
+        assert_eq!(server_address(None), None);
+    }
+
+    #[test]
+    fn an_idle_limit_is_a_whole_number_of_seconds() {
+        for (text, seconds) in
+            [("", Some(0)), ("0", Some(0)), ("604800", Some(604_800)), ("-1", None), ("2x", None)]
+        {
+            let limit = seconds.map(Duration::from_secs);
+            assert_eq!(parse_idle_limit(OsStr::new(text)), limit, "{text:?}");
+        }
+    }
 }

@@ -337,6 +337,17 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
 }
 
+/// Keeps the session key out of core dumps; returns the limit that programs get back.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(crate) fn forbid_core_dumps() -> io::Result<Rlimit> {
+    let found = rustix::process::getrlimit(Resource::Core);
+    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), ..found })?;
+    Ok(found)
+}
+
 /// What the user database says about the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {

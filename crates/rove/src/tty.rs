@@ -25,6 +25,8 @@ const BLOCKING_PIECE_MAX: usize = 512;
 /// How long the last bytes may take to reach a terminal that has stopped reading.
 /// Chosen: long enough for a busy one, short enough for a user who has just quit.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// A look without a wait.
+const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Undoes every mode a session may have switched on, for an end that cannot ask the renderer: cursor
 /// keys, attributes, cursor, reverse video, mouse modes and encodings, focus and paste reports.
 const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[0m\x1b[?25h\x1b[?5l\
@@ -54,6 +56,11 @@ const TITLED_TERMINALS: [&str; 13] = [
     "st-",
     "wezterm",
 ];
+
+/// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at once, though
+/// their terminfo entries may not say so yet. Source: their documentation.
+const SYNCHRONIZED_TERMINALS: [&str; 6] =
+    ["alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty"];
 
 /// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
 #[derive(Debug)]
@@ -182,15 +189,21 @@ impl Tty {
         Ok(rustix::io::retry_on_intr(|| rustix::io::read(&self.way_back.input, &mut *buffer))?)
     }
 
-    /// Writes what the terminal takes now and returns how much that was. Call it only when there is room.
+    /// Writes what the terminal takes now and returns how much that was, 0 when there is no room.
     ///
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let len = if self.own_output { bytes.len() } else { bytes.len().min(BLOCKING_PIECE_MAX) };
-        match rustix::io::retry_on_intr(|| rustix::io::write(&self.way_back.output, &bytes[..len]))
-        {
+        let output = &self.way_back.output;
+        let mut len = bytes.len();
+        if !self.own_output {
+            len = len.min(BLOCKING_PIECE_MAX);
+            if !has_room(output.as_fd(), &NO_WAIT) {
+                return Ok(0);
+            }
+        }
+        match rustix::io::retry_on_intr(|| rustix::io::write(output, &bytes[..len])) {
             Err(Errno::AGAIN) => Ok(0),
             other => Ok(other?),
         }
@@ -218,8 +231,7 @@ impl WayBack {
 /// Writes all of `bytes` unless the terminal takes nothing for [`CLOSING_WAIT`].
 fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
     while !bytes.is_empty() {
-        let mut descriptors = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
-        if !matches!(poll(&mut descriptors, Some(&CLOSING_WAIT)), Ok(1)) {
+        if !has_room(output, &CLOSING_WAIT) {
             return;
         }
         let piece = &bytes[..bytes.len().min(BLOCKING_PIECE_MAX)];
@@ -229,6 +241,12 @@ fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
             Err(_) => return,
         }
     }
+}
+
+/// Returns whether a write would find room, or fail, within `patience`.
+fn has_room(output: BorrowedFd<'_>, patience: &Timespec) -> bool {
+    let mut descriptors = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
+    matches!(poll(&mut descriptors, Some(patience)), Ok(1))
 }
 
 /// Opens the terminal behind `output` once more, to have a non-blocking way to it that no other
@@ -274,6 +292,8 @@ pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
     let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
     let prefix = format!("[{}] ", manner.name.as_str());
     Ok(Outer {
+        synchronized_output: info.extended_cap("Sync").is_some()
+            || SYNCHRONIZED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         titles: TITLED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),

@@ -1,0 +1,234 @@
+//! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rove_session::{Client, ClientEvent, ClientOutcome};
+use rove_units::Instant;
+use rustix::process::{Signal, kill_current_process_group};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
+
+use crate::event_loop::{EventLoop, Interest};
+use crate::program::ProgramName;
+use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
+use crate::tty::Tty;
+
+/// The signals the loop wakes for.
+pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
+/// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const INPUT_PER_TURN: usize = 16_384;
+
+/// One session's loop and everything it moves bytes between.
+pub(super) struct Pump {
+    events: EventLoop,
+    session: Client,
+    sockets: ClientSockets,
+    terminal: Tty,
+    name: ProgramName,
+    /// The rest of the frame that is being written. The session is asked for the next one only when this is out,
+    /// so a slow terminal skips frames instead of queueing them.
+    frame: Vec<u8>,
+    /// How much of `frame` the terminal has taken.
+    written: usize,
+    /// Whether the terminal can still be drawn on.
+    has_output: bool,
+    buffer: Vec<u8>,
+}
+
+impl Pump {
+    /// Puts the parts together.
+    pub(super) fn new(
+        events: EventLoop,
+        session: Client,
+        sockets: ClientSockets,
+        terminal: Tty,
+        name: ProgramName,
+    ) -> Self {
+        let buffer = vec![0; INPUT_PER_TURN];
+        let (frame, written, has_output) = (Vec::new(), 0, true);
+        Self { events, session, sockets, terminal, name, frame, written, has_output, buffer }
+    }
+
+    /// Turns the loop until the session is over, then gives the terminal back.
+    pub(super) fn run(mut self) -> anyhow::Result<ClientOutcome> {
+        let mut now = self.events.now();
+        let outcome = loop {
+            self.session.handle_timeout(now);
+            self.send_datagrams(now);
+            self.obey_events(now)?;
+            self.draw(now);
+            if let Some(outcome) = self.session.outcome() {
+                break outcome;
+            }
+            now = self.wait_and_read()?;
+        };
+        self.leave_terminal();
+        Ok(outcome)
+    }
+
+    /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
+    fn wait_and_read(&mut self) -> io::Result<Instant> {
+        let mut interests: Vec<Interest<'_>> =
+            self.sockets.iter().map(|socket| Interest::new(socket.as_fd(), true, false)).collect();
+        let sockets = interests.len();
+        if self.is_drawing() {
+            interests.push(Interest::new(self.terminal.output(), false, true));
+        }
+        let input = interests.len();
+        if self.session.wants_input() {
+            interests.push(Interest::new(self.terminal.input(), true, false));
+        }
+        self.events.wait(&mut interests, self.session.poll_timeout())?;
+        let has_input = interests.get(input).is_some_and(Interest::is_readable);
+        let has_datagrams: Vec<bool> =
+            interests[..sockets].iter().map(Interest::is_readable).collect();
+
+        let now = self.events.now();
+        for signal in self.events.take_signals() {
+            self.handle_signal(now, signal);
+        }
+        if has_input {
+            self.read_input(now);
+        }
+        self.read_datagrams(now, &has_datagrams);
+        Ok(now)
+    }
+
+    fn handle_signal(&mut self, now: Instant, signal: i32) {
+        tracing::debug!(signal, "signal");
+        match signal {
+            SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
+            SIGCONT => self.resume(now),
+            _ => self.session.shutdown(now, "Signal received, shutting down..."),
+        }
+    }
+
+    /// Takes the terminal over again, with whatever size it has by now.
+    fn resume(&mut self, now: Instant) {
+        if let Err(error) = self.terminal.enter() {
+            tracing::debug!(%error, "terminal not raw");
+        }
+        self.session.handle_resize(now, self.terminal.size());
+        self.session.handle_resume(now);
+    }
+
+    fn read_input(&mut self, now: Instant) {
+        match self.terminal.read(&mut self.buffer) {
+            Ok(0) => self.session.handle_input_closed(now),
+            Ok(len) => self.session.handle_input(now, &self.buffer[..len]),
+            // Someone else has made the terminal non-blocking and was faster.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => {
+                tracing::debug!(%error, "terminal gone");
+                self.session.handle_input_closed(now);
+            }
+        }
+    }
+
+    fn read_datagrams(&mut self, now: Instant, waiting: &[bool]) {
+        let Self { session, sockets, .. } = self;
+        for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
+            let result = receive_waiting(socket, |received, payload| {
+                let (source, len) = (received.source, payload.len());
+                if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
+                    tracing::debug!(%error, len, %source, "datagram of no use");
+                }
+            });
+            if let Err(error) = result {
+                tracing::debug!(%error, "receive failed");
+                session.handle_network_error(now, &sentence(&error));
+            }
+        }
+    }
+
+    fn send_datagrams(&mut self, now: Instant) {
+        while let Some(transmit) = self.session.poll_transmit(now) {
+            match send(self.sockets.newest(), &transmit) {
+                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
+                Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
+                Err(SendFailure::Other(error)) => {
+                    tracing::debug!(%error, "datagram not sent");
+                    self.session.handle_network_error(now, &sentence(&error));
+                }
+            }
+        }
+    }
+
+    fn obey_events(&mut self, now: Instant) -> io::Result<()> {
+        while let Some(event) = self.session.poll_event() {
+            tracing::debug!(?event, "session");
+            match event {
+                ClientEvent::OpenPort => {
+                    if let Err(error) = self.sockets.open_port() {
+                        tracing::debug!(%error, "no new port");
+                        self.session.handle_network_error(now, &sentence(&error));
+                    }
+                }
+                ClientEvent::ClosePorts { keep } => self.sockets.close_ports(keep),
+                ClientEvent::Suspend => self.suspend()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal to the user's shell until it continues us.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.leave_terminal();
+        let name = self.name.as_str();
+        let _ = writeln!(io::stdout(), "\x1b[37;44m[{name} is suspended.]\x1b[m");
+        // The whole group, as its leader may be what the shell waits for.
+        kill_current_process_group(Signal::STOP)?;
+        let now = self.events.now();
+        self.resume(now);
+        Ok(())
+    }
+
+    /// Returns whether a frame waits for room on the terminal.
+    fn is_drawing(&self) -> bool {
+        self.written < self.frame.len()
+    }
+
+    /// Writes the frame that waits and then the newest one, as far as the terminal takes them.
+    fn draw(&mut self, now: Instant) {
+        while self.write_frame() {
+            match self.session.poll_output(now) {
+                Some(frame) => (self.frame, self.written) = (frame, 0),
+                None => return,
+            }
+        }
+    }
+
+    /// Writes what is left of the frame; returns whether all of it is out.
+    fn write_frame(&mut self) -> bool {
+        while self.has_output && self.is_drawing() {
+            match self.terminal.write(&self.frame[self.written..]) {
+                Ok(0) => return false,
+                Ok(len) => self.written += len,
+                Err(error) => {
+                    // The input's end will tell the session; until then there is nothing to draw on.
+                    tracing::debug!(%error, "cannot draw");
+                    self.has_output = false;
+                }
+            }
+        }
+        self.frame.clear();
+        self.written = 0;
+        true
+    }
+
+    /// Gives the terminal back with the rest of the frame written, or nothing would be where the
+    /// session thinks it is.
+    fn leave_terminal(&mut self) {
+        let mut closing = self.frame.split_off(self.written);
+        closing.extend(self.session.close_terminal());
+        self.frame.clear();
+        self.written = 0;
+        self.terminal.leave(&closing);
+    }
+}
+
+/// Returns an error as a sentence for the notice bar, without the number that the library adds.
+fn sentence(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

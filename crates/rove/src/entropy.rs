@@ -1,0 +1,25 @@
+//! Randomness from the operating system: session keys, and seeds for what need not be secret.
+
+use rove_ssp::Key;
+use rove_units::Seed;
+use zeroize::Zeroizing;
+
+/// Draws a session key.
+///
+/// # Errors
+///
+/// Returns the operating system's refusal.
+pub(crate) fn key() -> Result<Key, getrandom::Error> {
+    let mut bytes = Zeroizing::new([0; 16]);
+    getrandom::fill(bytes.as_mut_slice())?;
+    Ok(Key::from_bytes(*bytes))
+}
+
+/// Draws a seed for padding.
+///
+/// # Errors
+///
+/// Returns the operating system's refusal.
+pub(crate) fn seed() -> Result<Seed, getrandom::Error> {
+    getrandom::u64().map(Seed::new)
+}

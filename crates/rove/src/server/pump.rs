@@ -1,0 +1,253 @@
+//! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
+use rove_units::{Duration, Instant};
+use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
+
+use crate::event_loop::{EventLoop, Interest};
+use crate::pty::{Child, Master};
+use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
+
+/// The signals the loop wakes for.
+pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
+/// Most bytes read from the pty in one turn, so that the network has its turn in between and
+/// Ctrl-C reaches a program that never stops writing.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const HOST_OUTPUT_PER_TURN: usize = 16_384;
+/// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what comes
+/// beyond that is from a program it left behind, which must not keep the session open.
+/// Chosen: four times what Linux lets a pty hold.
+const LAST_OUTPUT_MAX: usize = 262_144;
+/// How long a program may take to end after the last descriptor of its terminal was closed; then
+/// the session ends without its exit status. Chosen: a hundred times what an exit takes.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+
+/// One session's loop and everything it moves bytes between.
+pub(super) struct Pump {
+    events: EventLoop,
+    session: Server,
+    socket: ServerSocket,
+    master: Master,
+    child: Child,
+    host: Host,
+    signal_timeout: Option<Duration>,
+    started: Instant,
+    buffer: Vec<u8>,
+}
+
+/// How far the host's side has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Host {
+    /// The program runs, as far as we know.
+    Running,
+    /// The program has ended; what it wrote last is still being read, so many bytes so far.
+    Ended { status: ExitStatus, read: usize },
+    /// Nobody holds the terminal any more; the program's exit status is due until then.
+    HungUp { until: Instant },
+    /// The session knows.
+    Closed,
+}
+
+impl Pump {
+    /// Puts the parts together.
+    pub(super) fn new(
+        events: EventLoop,
+        session: Server,
+        socket: ServerSocket,
+        master: Master,
+        child: Child,
+        signal_timeout: Option<Duration>,
+    ) -> Self {
+        let started = events.now();
+        let buffer = vec![0; HOST_OUTPUT_PER_TURN];
+        let host = Host::Running;
+        Self { events, session, socket, master, child, host, signal_timeout, started, buffer }
+    }
+
+    /// Turns the loop until the session is over.
+    pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
+        let mut now = self.started;
+        loop {
+            self.session.handle_timeout(now);
+            self.send_datagrams(now);
+            self.obey_events();
+            if let Some(outcome) = self.session.outcome() {
+                return Ok(outcome);
+            }
+            now = self.wait_and_read()?;
+        }
+    }
+
+    /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
+    fn wait_and_read(&mut self) -> io::Result<Instant> {
+        let has_input = !self.session.host_input().is_empty();
+        let mut interests = vec![Interest::new(self.socket.as_fd(), true, false)];
+        if matches!(self.host, Host::Running | Host::Ended { .. }) {
+            interests.push(Interest::new(self.master.as_fd(), true, has_input));
+        }
+        let deadline =
+            [self.session.poll_timeout(), self.host.deadline()].into_iter().flatten().min();
+        self.events.wait(&mut interests, deadline)?;
+        let has_datagrams = interests[0].is_readable();
+        let (has_output, takes_input) =
+            interests.get(1).map_or((false, false), |pty| (pty.is_readable(), pty.is_writable()));
+
+        let now = self.events.now();
+        for signal in self.events.take_signals() {
+            self.handle_signal(now, signal);
+        }
+        if has_datagrams {
+            self.read_datagrams(now);
+        }
+        if has_output || matches!(self.host, Host::Ended { .. }) {
+            self.read_host(now);
+        }
+        if takes_input {
+            self.write_host(now);
+        }
+        self.settle_hang_up(now);
+        Ok(now)
+    }
+
+    fn handle_signal(&mut self, now: Instant, signal: i32) {
+        tracing::debug!(signal, "signal");
+        match signal {
+            SIGCHLD => {
+                if let (Host::Running, Some(status)) = (self.host, self.child.try_wait()) {
+                    self.host = Host::Ended { status, read: 0 };
+                }
+            }
+            SIGUSR1 if !self.is_idle(now) => {}
+            _ => self.session.shutdown(now),
+        }
+    }
+
+    /// Returns whether the client has been silent for as long as SIGUSR1 asks for.
+    fn is_idle(&self, now: Instant) -> bool {
+        let heard = self.session.client_heard_at().unwrap_or(self.started);
+        self.signal_timeout.is_none_or(|timeout| now.saturating_since(heard) >= timeout)
+    }
+
+    fn read_datagrams(&mut self, now: Instant) {
+        let Self { session, socket, .. } = self;
+        let result = receive_waiting(socket.get(), |received, payload| {
+            let len = payload.len();
+            if let Err(error) = session.handle_datagram(now, received.source, received.ecn, payload)
+            {
+                tracing::debug!(%error, len, source = %received.source, "datagram of no use");
+            }
+        });
+        if let Err(error) = result {
+            tracing::debug!(%error, "receive failed");
+        }
+    }
+
+    fn send_datagrams(&mut self, now: Instant) {
+        while let Some(transmit) = self.session.poll_transmit(now) {
+            match send(self.socket.get(), &transmit) {
+                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
+                Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
+                Err(error) => tracing::debug!(%error, "datagram not sent"),
+            }
+        }
+    }
+
+    fn obey_events(&mut self) {
+        let mut start = false;
+        while let Some(event) = self.session.poll_event() {
+            tracing::info!(?event, "session");
+            match event {
+                ServerEvent::Start => start = true,
+                ServerEvent::Resize(size) => {
+                    if let Err(error) = self.master.resize(size) {
+                        tracing::debug!(%error, "window size not set");
+                    }
+                }
+                ServerEvent::ClientMoved(_) | ServerEvent::ClientLost => {}
+            }
+        }
+        if start {
+            // Last, so that the program finds the window's true size.
+            self.child.release();
+        }
+    }
+
+    /// Takes what the programs have written, up to a bound.
+    fn read_host(&mut self, now: Instant) {
+        let mut filled = 0;
+        let found = loop {
+            match self.master.read(&mut self.buffer[filled..]) {
+                Ok(0) if filled < self.buffer.len() => break Found::End,
+                Ok(len) => filled += len,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Found::Nothing,
+                Err(_) => break Found::End,
+            }
+            if filled == self.buffer.len() {
+                break Found::More;
+            }
+        };
+        if filled > 0 {
+            self.session.handle_host_output(now, &self.buffer[..filled]);
+        }
+        self.host = match (self.host, found) {
+            (Host::Ended { status, read }, Found::More) if read + filled < LAST_OUTPUT_MAX => {
+                Host::Ended { status, read: read + filled }
+            }
+            (Host::Ended { status, .. }, _) => {
+                self.session.handle_host_closed(now, Some(status));
+                Host::Closed
+            }
+            (Host::Running, Found::End) => Host::HungUp { until: now + EXIT_GRACE },
+            (host, _) => host,
+        };
+    }
+
+    /// Hands the user's keys to the programs, as far as the pty takes them.
+    fn write_host(&mut self, now: Instant) {
+        match self.master.write(self.session.host_input()) {
+            Ok(len) => self.session.consume_host_input(len),
+            Err(error) => {
+                tracing::debug!(%error, "pty gone");
+                if self.host == Host::Running {
+                    self.host = Host::HungUp { until: now + EXIT_GRACE };
+                }
+            }
+        }
+    }
+
+    /// Ends the session once nobody holds the terminal and the program has ended, or takes too long.
+    fn settle_hang_up(&mut self, now: Instant) {
+        if let Host::HungUp { until } = self.host {
+            let status = self.child.try_wait();
+            if status.is_some() || until <= now {
+                self.session.handle_host_closed(now, status);
+                self.host = Host::Closed;
+            }
+        }
+    }
+}
+
+/// What a read from the pty came to.
+enum Found {
+    /// As much as may be read in one turn; there may be more.
+    More,
+    /// All there is at the moment.
+    Nothing,
+    /// The end.
+    End,
+}
+
+impl Host {
+    /// Returns when to look again though nothing has happened.
+    const fn deadline(self) -> Option<Instant> {
+        match self {
+            Self::HungUp { until } => Some(until),
+            // There may be more to read, or the end.
+            Self::Ended { .. } => Some(Instant::ZERO),
+            Self::Running | Self::Closed => None,
+        }
+    }
+}
