@@ -1,1 +1,5 @@
-fn main() {}
+//! The program: whatever it is called as.
+
+fn main() -> std::process::ExitCode {
+    rove_shell::cli::run(std::env::args_os())
+}

@@ -1,0 +1,245 @@
+//! The start of a session: ssh starts a server on the host, says its port and key, and this process
+//! becomes the client.
+//!
+//! [`remote`] words what ssh runs, [`startup`] reads what comes back, [`proxy`] is the proxy command
+//! that learns the host's address while it connects for ssh, [`ssh_config`] asks ssh whether it may.
+//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+
+use std::convert::Infallible;
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::plan::Plan;
+use crate::bootstrap::printable::Printable;
+use crate::bootstrap::startup::{Announced, Progress, Startup};
+use crate::cli::host::HostOptions;
+use crate::colors;
+use crate::program::ProgramName;
+
+pub(crate) mod address;
+pub(crate) mod error;
+mod plan;
+mod printable;
+pub(crate) mod proxy;
+mod quote;
+mod remote;
+mod ssh_config;
+mod startup;
+
+/// How the program was called: what shows up in process lists, and how it finds itself again.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    /// The name it was called under.
+    pub(crate) name: ProgramName,
+    /// The word it was called by.
+    pub(crate) program: OsString,
+    /// The words behind that.
+    pub(crate) args: Vec<OsString>,
+}
+
+impl Invocation {
+    /// Returns a path that starts this program again, under the same name if that is possible.
+    fn own_path(&self) -> OsString {
+        if self.program.as_encoded_bytes().contains(&b'/') {
+            return self.program.clone();
+        }
+        let search_path = env::var_os("PATH").unwrap_or_default();
+        let found = env::split_paths(&search_path)
+            .map(|directory| directory.join(&self.program))
+            .find(|candidate| candidate.is_file());
+        found.or_else(|| env::current_exe().ok()).map_or_else(|| self.program.clone(), Into::into)
+    }
+
+    /// Returns the name under which the program speaks to the user; stock's is its path.
+    pub(crate) fn speaker(&self) -> String {
+        match self.name {
+            ProgramName::Rove => "rove".to_owned(),
+            ProgramName::Mosh => self.own_path().to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Returns the argument by which process lists, and programs that read them, tell where a
+    /// session goes.
+    fn tag(&self) -> OsString {
+        let mut tag = OsString::from("-#");
+        for arg in &self.args {
+            tag.push(" ");
+            tag.push(arg);
+        }
+        tag.push(" |");
+        tag
+    }
+}
+
+/// Starts a session. On success this process is the client and nothing returns.
+///
+/// # Errors
+///
+/// Returns why there is no session.
+pub(crate) fn run(
+    options: &HostOptions,
+    invocation: &Invocation,
+) -> Result<Infallible, BootstrapError> {
+    if options.name == ProgramName::Rove && options.client.is_none() && !io::stdin().is_terminal() {
+        return Err(BootstrapError::NoTerminal);
+    }
+    let colors = color_count(options)?;
+    let plan = Plan::new(options, invocation, colors)?;
+    let (announced, status) = start_server(options, &plan)?;
+    let (server, connect) = plan.judge(options, announced, status)?;
+    if let Some(note) = &server.note {
+        // Nobody to tell it to is no reason to end the session.
+        let _ = writeln!(io::stderr(), "{}: {note}", invocation.speaker());
+    }
+    let mut client = client_command(options);
+    let error = client
+        .arg(invocation.tag())
+        .arg(&server.text)
+        .arg(&connect.port)
+        .env("MOSH_KEY", &connect.key)
+        .env("MOSH_CLIENT_PID", std::process::id().to_string())
+        .exec();
+    Err(BootstrapError::ClientMissing { program: client.get_program().to_owned(), error })
+}
+
+/// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.
+fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
+    if options.name == ProgramName::Rove {
+        return Ok(colors::of_terminal_or_guess());
+    }
+    let mut client = client_program(options);
+    let output =
+        client.arg("-c").stdin(Stdio::inherit()).stderr(Stdio::inherit()).output().map_err(
+            |error| BootstrapError::ClientMissing {
+                program: client.get_program().to_owned(),
+                error,
+            },
+        )?;
+    if !output.status.success() {
+        return Err(BootstrapError::NoColors { program: client.get_program().to_owned() });
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
+}
+
+/// Runs ssh (or the local server) and reads what it prints until the server has announced itself
+/// or all is over.
+fn start_server(
+    options: &HostOptions,
+    plan: &Plan,
+) -> Result<(Announced, ExitStatus), BootstrapError> {
+    let pipe = |error| BootstrapError::Local { what: "a pipe to ssh", error };
+    let (mut output, input) = io::pipe().map_err(pipe)?;
+    let mut command = plan.command(options);
+    command.stdout(input.try_clone().map_err(pipe)?).stderr(input);
+    let mut child: Child = command.spawn().map_err(|error| BootstrapError::SshMissing {
+        program: command.get_program().to_owned(),
+        error,
+    })?;
+    // The command holds the pipe's writing ends; the output would never end with them.
+    drop(command);
+
+    let mut startup = Startup::new(plan.rules());
+    let mut screen = Screen::new(options.name);
+    let mut buffer = [0; 4096];
+    let read = loop {
+        let read = match output.read(&mut buffer) {
+            Ok(0) => break startup.finish(&mut screen.pending).map(drop),
+            Ok(read) => startup.read(&buffer[..read], &mut screen.pending),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => {
+                return Err(BootstrapError::Local { what: "the output of ssh", error });
+            }
+        };
+        screen.show();
+        match read {
+            Ok(Progress::Reading) => {}
+            Ok(Progress::Announced) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    screen.show();
+    read?;
+    // What follows, the server's licence and ssh's farewell, is for nobody; but ssh must be able to
+    // write it, and must have ended before this process turns into another program.
+    let wait = |error| BootstrapError::Local { what: "the end of ssh", error };
+    io::copy(&mut output, &mut io::sink()).map_err(wait)?;
+    let status = child.wait().map_err(wait)?;
+    Ok((startup.into_announced(), status))
+}
+
+/// Returns the client program with its environment, ready for its arguments.
+fn client_command(options: &HostOptions) -> Command {
+    let mut client = client_program(options);
+    client.env("MOSH_PREDICTION_DISPLAY", options.predict.name());
+    if options.predict_overwrite {
+        client.env("MOSH_PREDICTION_OVERWRITE", "yes");
+    }
+    if !options.init {
+        client.env("MOSH_NO_TERM_INIT", "1");
+    }
+    if let Some(escape_key) = options.escape_key {
+        let bytes = escape_key.map(|key| char::from(key).to_string());
+        client.env("MOSH_ESCAPE_KEY", bytes.unwrap_or_default());
+    }
+    if options.strict {
+        client.env("ROVE_STRICT", "1");
+    }
+    client
+}
+
+/// Returns the client program: the one the user named, else `mosh-client` for `mosh` where it is
+/// installed, else ourselves.
+fn client_program(options: &HostOptions) -> Command {
+    if let Some(client) = &options.client {
+        return Command::new(client);
+    }
+    let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
+    match options.name {
+        ProgramName::Rove => {
+            let mut client = Command::new(ourselves);
+            client.arg0("rove").arg("client");
+            client
+        }
+        ProgramName::Mosh if is_in_path("mosh-client") => Command::new("mosh-client"),
+        ProgramName::Mosh => {
+            let mut client = Command::new(ourselves);
+            client.arg0("mosh-client");
+            client
+        }
+    }
+}
+
+fn is_in_path(program: &str) -> bool {
+    let search_path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&search_path).any(|directory| directory.join(program).is_file())
+}
+
+/// What ssh prints besides the server's announcement, on its way to the user: as it is for `mosh`,
+/// without escape sequences for `rove`.
+struct Screen {
+    pending: Vec<u8>,
+    filter: Option<Printable>,
+}
+
+impl Screen {
+    fn new(name: ProgramName) -> Self {
+        let filter = (name == ProgramName::Rove).then(Printable::default);
+        Self { pending: Vec::new(), filter }
+    }
+
+    fn show(&mut self) {
+        let shown = match &mut self.filter {
+            Some(filter) => filter.filter(&self.pending),
+            None => self.pending.clone(),
+        };
+        self.pending.clear();
+        // A reader that has gone away is no reason to end the session.
+        let mut stdout = io::stdout();
+        let _ = stdout.write_all(&shown).and_then(|()| stdout.flush());
+    }
+}

@@ -1,0 +1,133 @@
+//! A host's addresses, in the order the user's choice of family asks for.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+/// Why a name leads nowhere.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AddressError {
+    /// The name cannot be resolved.
+    #[error("cannot find the address of {}: {error}", host.escape_debug())]
+    Unknown { host: String, error: io::Error },
+    /// It has no address of this family.
+    #[error("{} has no address of the family {family}", host.escape_debug())]
+    NoneLeft { host: String, family: String },
+    /// It has addresses of both families, and the user chose none.
+    #[error(
+        "{} has IPv4 and IPv6 addresses: choose with --family=inet or --family=inet6",
+        host.escape_debug()
+    )]
+    Ambiguous { host: String },
+}
+
+/// Returns the addresses of `host`, never none, the one to try first in front.
+///
+/// # Errors
+///
+/// Returns [`AddressError`] if there is none to try.
+pub(crate) fn resolve(
+    host: &str,
+    port: u16,
+    family: &str,
+) -> Result<Vec<SocketAddr>, AddressError> {
+    let found = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| AddressError::Unknown { host: host.to_owned(), error })?;
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    for address in found {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    in_order(addresses, host, family)
+}
+
+/// Returns an address as a word for the client's command line: numeric, a zone with it.
+pub(crate) fn numeric(address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(address) if address.scope_id() != 0 => {
+            format!("{}%{}", address.ip(), address.scope_id())
+        }
+        SocketAddr::V4(_) | SocketAddr::V6(_) => match address.ip() {
+            IpAddr::V6(ip) => ip.to_string(),
+            IpAddr::V4(ip) => ip.to_string(),
+        },
+    }
+}
+
+fn in_order(
+    mut addresses: Vec<SocketAddr>,
+    host: &str,
+    family: &str,
+) -> Result<Vec<SocketAddr>, AddressError> {
+    match family {
+        "inet" => addresses.retain(SocketAddr::is_ipv4),
+        "inet6" => addresses.retain(SocketAddr::is_ipv6),
+        // The sorts are stable: within a family the resolver's order stays.
+        "prefer-inet" => addresses.sort_by_key(SocketAddr::is_ipv6),
+        "prefer-inet6" => addresses.sort_by_key(SocketAddr::is_ipv4),
+        "all" => {}
+        // "auto", and with `mosh` any word nobody knows.
+        _ => {
+            if addresses.iter().any(SocketAddr::is_ipv4)
+                && addresses.iter().any(SocketAddr::is_ipv6)
+            {
+                return Err(AddressError::Ambiguous { host: host.to_owned() });
+            }
+        }
+    }
+    if addresses.is_empty() {
+        let (host, family) = (host.to_owned(), family.to_owned());
+        return Err(AddressError::NoneLeft { host, family });
+    }
+    Ok(addresses)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_family_filters_and_orders() {
+        const BOTH: &str = "4a 6a 4b 6b";
+        for (family, found, ordered) in [
+            ("inet", BOTH, "4a 4b"),
+            ("inet6", BOTH, "6a 6b"),
+            ("prefer-inet", BOTH, "4a 4b 6a 6b"),
+            ("prefer-inet6", BOTH, "6a 6b 4a 4b"),
+            ("prefer-inet", "6a", "6a"),
+            ("all", BOTH, BOTH),
+            ("auto", "6b 6a", "6b 6a"),
+            ("auto", BOTH, "both"),
+            ("nonsense", BOTH, "both"),
+            ("inet", "6a", "none"),
+            ("all", "", "none"),
+        ] {
+            let address = |name: &str| -> SocketAddr {
+                let text = match name.split_at(1) {
+                    ("4", "a") => "192.0.2.1:22",
+                    ("4", _) => "192.0.2.2:22",
+                    (_, "a") => "[2001:db8::1]:22",
+                    _ => "[2001:db8::2]:22",
+                };
+                text.parse().unwrap()
+            };
+            let addresses = |names: &str| names.split_whitespace().map(address).collect::<Vec<_>>();
+            match in_order(addresses(found), "host", family) {
+                Ok(order) => assert_eq!(order, addresses(ordered), "{family} {found}"),
+                Err(AddressError::Ambiguous { .. }) => assert_eq!(ordered, "both", "{family}"),
+                Err(AddressError::NoneLeft { .. }) => assert_eq!(ordered, "none", "{family}"),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_resolve_without_a_name_server_and_keep_their_zone() {
+        for (host, text) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("fe80::1%7", "fe80::1%7")]
+        {
+            let addresses = resolve(host, 22, "all").unwrap();
+            assert_eq!(numeric(addresses[0]), text);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! How a session will be started: what to run, and how its address will be known.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::startup::{Announced, Connect, Rules};
+use crate::bootstrap::{Invocation, address, quote, remote, ssh_config};
+use crate::cli::host::{HostOptions, RemoteIp};
+use crate::locale;
+use crate::program::ProgramName;
+
+/// How ssh gets to the host, and what that tells about the host's address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// ssh connects through our proxy command, which tells the address.
+    Proxy(OsString),
+    /// ssh connects by itself; the host tells the address.
+    Direct,
+    /// ssh connects as its configuration says, in these words; the host tells the address.
+    Detour(String),
+    /// ssh connects to this address.
+    Address(String),
+    /// There is no ssh; the server runs on this computer, under this address.
+    Local(String),
+}
+
+/// How a session will be started.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    name: ProgramName,
+    route: Route,
+    /// `[user@]host` for ssh.
+    destination: OsString,
+    /// What ssh, or the shell here, runs.
+    remote: OsString,
+}
+
+/// Where to send datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerAddress {
+    /// The numeric address.
+    pub(crate) text: String,
+    /// What the user should know about it.
+    pub(crate) note: Option<String>,
+}
+
+impl Plan {
+    /// Decides how to start a session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the host's name is to be resolved here and leads nowhere.
+    pub(crate) fn new(
+        options: &HostOptions,
+        invocation: &Invocation,
+        colors: u32,
+    ) -> Result<Self, BootstrapError> {
+        let (route, destination) = route(options, invocation)?;
+        let locale = match options.name {
+            ProgramName::Mosh => locale::from_environment(),
+            ProgramName::Rove => locale::as_utf8(locale::from_environment()),
+        };
+        let args = remote::server_arguments(options, colors, locale);
+        let remote = match (options.name, &options.server, &route) {
+            (ProgramName::Mosh, server, route) => {
+                let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));
+                remote::stock(server, &args, *route == Route::Direct)
+            }
+            (ProgramName::Rove, Some(server), Route::Local(_)) => {
+                remote::stock(server, &args, false)
+            }
+            (ProgramName::Rove, Some(server), _) => remote::named(server, &args),
+            (ProgramName::Rove, None, Route::Local(_)) => {
+                let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
+                let mut server = quote::bourne(ourselves.as_os_str());
+                server.push(" server");
+                remote::stock(&server, &args, false)
+            }
+            (ProgramName::Rove, None, _) => remote::searching(&args),
+        };
+        Ok(Self { name: options.name, route, destination, remote })
+    }
+
+    /// Returns the command to run, without its output.
+    pub(crate) fn command(&self, options: &HostOptions) -> Command {
+        let mut command = match &self.route {
+            Route::Local(_) => self.local_command(),
+            _ => self.ssh_command(options),
+        };
+        command
+            .env_remove("MOSH_PREDICTION_DISPLAY")
+            .env_remove("MOSH_KEY")
+            .env("MOSH_CLIENT_PID", std::process::id().to_string());
+        command
+    }
+
+    /// Returns how the output is to be read.
+    pub(crate) fn rules(&self) -> Rules {
+        match self.name {
+            ProgramName::Mosh => Rules::Stock {
+                address_known: matches!(self.route, Route::Address(_) | Route::Local(_)),
+            },
+            ProgramName::Rove => Rules::Tolerant { proxy: matches!(self.route, Route::Proxy(_)) },
+        }
+    }
+
+    /// Returns the session that the output announced.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none.
+    pub(crate) fn judge(
+        &self,
+        options: &HostOptions,
+        announced: Announced,
+        status: ExitStatus,
+    ) -> Result<(ServerAddress, Connect), BootstrapError> {
+        let host = || options.host.clone();
+        let address = self.address(options, &announced);
+        match (address, announced.connect) {
+            (Some(address), Some(connect)) => Ok((address, connect)),
+            (_, None) if announced.no_server_program => {
+                Err(BootstrapError::NoServerProgram { host: host() })
+            }
+            (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
+            (_, None) if announced.port_refused && is_range(options) => {
+                Err(BootstrapError::NoPortRange)
+            }
+            (_, None) if self.is_ssh_failure(status) => {
+                Err(BootstrapError::SshFailed { host: host() })
+            }
+            (_, None) => Err(BootstrapError::NoAnnouncement { host: host(), status }),
+            (None, Some(_)) => Err(BootstrapError::NoAddress),
+        }
+    }
+
+    fn address(&self, options: &HostOptions, announced: &Announced) -> Option<ServerAddress> {
+        if let Route::Address(text) | Route::Local(text) = &self.route {
+            return Some(ServerAddress { text: text.clone(), note: None });
+        }
+        if let Some(text) = &announced.proxy_address {
+            return Some(ServerAddress { text: text.clone(), note: None });
+        }
+        let text = announced.server_address.clone()?;
+        let host = options.host.display();
+        let note = match &self.route {
+            Route::Detour(words) => format!(
+                "ssh reaches {host} by {words}; datagrams go straight to {text}, the address that \
+                 its sshd sees"
+            ),
+            _ => format!("Using remote IP address {text} from $SSH_CONNECTION for hostname {host}"),
+        };
+        Some(ServerAddress { text, note: Some(note) })
+    }
+
+    /// ssh exits with 255 for its own failures. Stock never looks at it.
+    fn is_ssh_failure(&self, status: ExitStatus) -> bool {
+        let is_ssh = !matches!(self.route, Route::Local(_));
+        self.name == ProgramName::Rove && is_ssh && status.code() == Some(255)
+    }
+
+    fn ssh_command(&self, options: &HostOptions) -> Command {
+        let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
+        let mut command = Command::new(program);
+        command.args(args).arg("-n");
+        if options.ssh_pty {
+            command.arg("-tt");
+        }
+        match (&self.route, options.family.as_str()) {
+            (Route::Direct, "inet") => command.arg("-4"),
+            (Route::Direct, "inet6") => command.arg("-6"),
+            // A shared connection would never run the proxy command. ssh runs it with the user's
+            // shell, and it is written for sh.
+            (Route::Proxy(proxy), _) => {
+                command.args(["-S", "none", "-o"]).arg(proxy).env("SHELL", "/bin/sh")
+            }
+            _ => &mut command,
+        };
+        command.arg(&self.destination).arg("--").arg(&self.remote);
+        command
+    }
+
+    fn local_command(&self) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(&self.remote).env_remove("SSH_CONNECTION");
+        if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
+            command.current_dir(home);
+        }
+        command
+    }
+}
+
+fn route(
+    options: &HostOptions,
+    invocation: &Invocation,
+) -> Result<(Route, OsString), BootstrapError> {
+    let host = options.host.clone();
+    if options.local {
+        return Ok((Route::Local(host.to_string_lossy().into_owned()), host));
+    }
+    let how = match (options.remote_ip, options.name) {
+        (Some(how), _) => how,
+        (None, ProgramName::Mosh) => RemoteIp::Proxy,
+        (None, ProgramName::Rove) => match ssh_config::ask(&options.ssh, &host).detour {
+            Some(words) => return Ok((Route::Detour(words), host)),
+            None => RemoteIp::Proxy,
+        },
+    };
+    match how {
+        RemoteIp::Proxy => Ok((Route::Proxy(proxy_option(invocation, &options.family)), host)),
+        RemoteIp::Remote => Ok((Route::Direct, host)),
+        RemoteIp::Local => {
+            let host = host.to_string_lossy();
+            let (user, name) = match host.rsplit_once('@') {
+                Some((user, name)) => (Some(user), name),
+                None => (None, &*host),
+            };
+            let alias = match options.name {
+                ProgramName::Mosh => None,
+                ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host).host_name,
+            };
+            let name = alias.as_deref().unwrap_or(name);
+            let found = address::resolve(name, SSH_PORT, &options.family)?;
+            let number = address::numeric(*found.first().expect("there is an address"));
+            let destination = match user {
+                Some(user) => format!("{user}@{number}"),
+                None => number.clone(),
+            };
+            Ok((Route::Address(number), destination.into()))
+        }
+    }
+}
+
+/// The port given to the resolver, which wants one; only the address is used.
+const SSH_PORT: u16 = 22;
+
+/// Returns the option by which ssh connects through this program.
+fn proxy_option(invocation: &Invocation, family: &str) -> OsString {
+    let mut option = OsString::from("ProxyCommand=");
+    option.push(quote::bourne(&invocation.own_path()));
+    option.push(" ");
+    option.push(quote::bourne(OsStr::new(&format!("--family={family}"))));
+    option.push(" --fake-proxy -- %h %p");
+    option
+}
+
+fn is_range(options: &HostOptions) -> bool {
+    options.port.as_ref().is_some_and(|port| port.contains(':'))
+}

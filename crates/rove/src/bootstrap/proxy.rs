@@ -1,0 +1,77 @@
+//! The proxy command that ssh runs: it connects for ssh, tells by which address, and copies bytes.
+//!
+//! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to
+//! the very address that ssh reached.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+
+use crate::bootstrap::address;
+
+/// How long an address may take to answer while there are others to try. Chosen: ten times the worst
+/// round trip that anybody works over, so that a host behind one dead address stays reachable.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs the proxy until both directions have ended.
+///
+/// # Errors
+///
+/// Returns why there is no connection.
+pub(crate) fn run(family: &str, host: &str, port: &str) -> anyhow::Result<()> {
+    let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
+    let stream = connect(&address::resolve(host, port, family)?)
+        .with_context(|| format!("cannot connect to {host} port {port}"))?;
+    // A closing terminal must not cut off what ssh still has to say to the host.
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
+    let address = stream.peer_addr().context("the connection broke")?;
+    writeln!(io::stderr(), "MOSH IP {}", address::numeric(address))
+        .context("cannot tell the address")?;
+    relay(stream)
+}
+
+fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
+    let Some((last, others)) = addresses.split_last() else { bail!("it has no address") };
+    for address in others {
+        if let Ok(stream) = TcpStream::connect_timeout(address, CONNECT_PATIENCE) {
+            return Ok(stream);
+        }
+    }
+    Ok(TcpStream::connect(last)?)
+}
+
+/// Copies both ways. The end of one direction is passed on and leaves the other running.
+fn relay(stream: TcpStream) -> anyhow::Result<()> {
+    // ssh batches its own writes; waiting for more costs a round trip per keystroke.
+    stream.set_nodelay(true)?;
+    let up = stream.try_clone().context("the connection cannot be shared")?;
+    let upload = thread::spawn(move || {
+        let copied = copy(&mut io::stdin().lock(), &mut &up);
+        // An end that cannot be told, for the host closed first, needs no telling.
+        let _ = up.shutdown(Shutdown::Write);
+        copied
+    });
+    // Without locking and buffering by lines: these are packets of ssh's.
+    let mut stdout = std::fs::File::from(rustix::io::dup(io::stdout()).map_err(io::Error::from)?);
+    copy(&mut &stream, &mut stdout).context("the connection broke")?;
+    drop(stdout);
+    drop(upload);
+    Ok(())
+}
+
+fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => to.write_all(&buffer[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Words that a shell takes apart again into exactly what they were.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// Quotes a word as stock `mosh` does: in single quotes, a quote in it as `'\''`.
+///
+/// For Bourne shells; programs that admit commands on bastions look for exactly this form.
+pub(crate) fn bourne(word: &OsStr) -> OsString {
+    quote(word, b"'")
+}
+
+/// Quotes a word for whichever shell the user logs in with: sh, fish or csh.
+///
+/// Within single quotes, fish reads a backslash as an escape and csh an exclamation mark as history,
+/// so both stand outside, as the quote does. A line break cannot be written for csh and the others
+/// alike; words with one reach sh and fish whole.
+pub(crate) fn any_shell(word: &OsStr) -> OsString {
+    quote(word, b"'\\!")
+}
+
+fn quote(word: &OsStr, outside: &[u8]) -> OsString {
+    let mut quoted = vec![b'\''];
+    for &byte in word.as_bytes() {
+        if outside.contains(&byte) {
+            quoted.extend([b'\'', b'\\', byte, b'\'']);
+        } else {
+            quoted.push(byte);
+        }
+    }
+    quoted.push(b'\'');
+    OsString::from_vec(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HARD: [&str; 13] = [
+        "plain",
+        "",
+        "two words",
+        "it's",
+        "a\\b\\\\",
+        "\\'",
+        "!x a!b!",
+        "$HOME `x` \"",
+        "*?~{a,b}[c]",
+        "^a^b",
+        "üß€",
+        "%h;|&<>()#",
+        "\t-x=",
+    ];
+
+    /// What the shell makes of `quoted`, or `None` if that shell is not installed.
+    fn unquoted_by(shell: &str, quoted: &[OsString]) -> Option<String> {
+        let mut line = OsString::from("printf '%s:' ");
+        line.push(quoted.join(OsStr::new(" ")));
+        let output = Command::new(shell).arg("-c").arg(line).env("LC_ALL", "C.UTF-8").output();
+        Some(String::from_utf8_lossy(&output.ok()?.stdout).into_owned())
+    }
+
+    #[test]
+    fn a_quote_is_written_as_stock_writes_it() {
+        for (word, quoted) in
+            [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("!\\", "'!\\'")]
+        {
+            assert_eq!(bourne(OsStr::new(word)), quoted);
+        }
+        assert_eq!(any_shell(OsStr::new("!\\'")), "''\\!''\\\\''\\'''");
+    }
+
+    #[test]
+    fn every_installed_shell_gives_a_quoted_word_back() {
+        let expected: String = HARD.iter().flat_map(|word| [word, ":"]).collect();
+        let quoted: Vec<OsString> = HARD.iter().map(|word| any_shell(OsStr::new(word))).collect();
+        for shell in ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"] {
+            if let Some(unquoted) = unquoted_by(shell, &quoted) {
+                assert_eq!(unquoted, expected, "{shell}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn sh_gives_any_word_back(word in "[^\0]{0,40}") {
+            let quoted = [bourne(OsStr::new(&word)), any_shell(OsStr::new(&word))];
+            prop_assert_eq!(unquoted_by("sh", &quoted).unwrap(), format!("{word}:{word}:"));
+        }
+    }
+}

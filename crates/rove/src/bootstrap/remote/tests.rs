@@ -1,0 +1,138 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::*;
+
+/// A host: a home directory of its own, with programs that print how they were called.
+struct Host {
+    home: PathBuf,
+}
+
+impl Host {
+    fn new(name: &str) -> Self {
+        let home = std::env::temp_dir().join(format!("rove-host-{}-{name}", std::process::id()));
+        fs::create_dir_all(home.join("bin")).unwrap();
+        Self { home }
+    }
+
+    fn install(&self, path: &str) {
+        let path = self.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let script = "#!/bin/sh\nprintf '%s' \"${0##*/}\"; printf ' [%s]' \"$@\"; echo\n";
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Runs `command` as sshd would, in `shell`; `None` if that is not installed.
+    fn run(&self, shell: &str, command: &OsStr) -> Option<String> {
+        let shell = ["/bin", "/usr/bin"]
+            .map(|directory| Path::new(directory).join(shell))
+            .into_iter()
+            .find(|path| path.exists())?;
+        let search_path = format!("{}:/usr/bin:/bin", self.home.join("bin").display());
+        let output = Command::new(shell)
+            .arg("-c")
+            .arg(command)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", search_path)
+            .env("LC_ALL", "C.UTF-8")
+            .env("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.7 22")
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        Some(String::from_utf8(output.stdout).unwrap())
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.home);
+    }
+}
+
+const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
+const ADDRESS: &str = "\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
+
+fn arguments() -> Vec<OsString> {
+    ["new", "-l", "LANG=it's", "--", "echo", "a b!\\$x\"", ""].map(OsString::from).to_vec()
+}
+
+const RECEIVED: &str = "[new] [-l] [LANG=it's] [--] [echo] [a b!\\$x\"] []\n";
+
+#[test]
+fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
+    let host = Host::new("rove");
+    host.install("bin/rove");
+    host.install("bin/mosh-server");
+    for shell in SHELLS {
+        if let Some(output) = host.run(shell, &searching(&arguments())) {
+            assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
+        }
+    }
+}
+
+#[test]
+fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
+    for directory in [".local/bin", ".cargo/bin"] {
+        let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
+        host.install(&format!("{directory}/rove"));
+        host.install("bin/mosh-server");
+        let output = host.run("sh", &searching(&arguments())).unwrap();
+        assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
+    }
+}
+
+#[test]
+fn without_rove_a_mosh_server_runs() {
+    let host = Host::new("mosh");
+    host.install("bin/mosh-server");
+    for shell in SHELLS {
+        if let Some(output) = host.run(shell, &searching(&arguments())) {
+            assert_eq!(output, format!("{ADDRESS}mosh-server {RECEIVED}"), "{shell}");
+        }
+    }
+}
+
+#[test]
+fn the_search_says_when_it_found_nothing() {
+    // The machine that runs the tests may have a mosh-server: a command that looks for others.
+    let host = Host::new("nothing");
+    let command = searching(&arguments()).into_string().unwrap();
+    let command = OsString::from(
+        command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
+    );
+    for shell in SHELLS {
+        if let Some(output) = host.run(shell, &command) {
+            assert_eq!(output, format!("{ADDRESS}{NO_SERVER_PROGRAM}\n"), "{shell}");
+        }
+    }
+}
+
+#[test]
+fn a_named_server_is_a_piece_of_shell() {
+    let host = Host::new("named");
+    host.install("bin/my-server");
+    for shell in SHELLS {
+        if let Some(output) =
+            host.run(shell, &named(OsStr::new("env A=b my-server -x"), &arguments()))
+        {
+            assert_eq!(output, format!("{ADDRESS}my-server [-x] {RECEIVED}"), "{shell}");
+        }
+    }
+}
+
+#[test]
+fn stock_commands_are_stocks_to_the_byte() {
+    let args = ["new", "-c", "256", "-s", "--", "it's"].map(OsString::from);
+    assert_eq!(
+        stock(OsStr::new("mosh-server"), &args, false),
+        r"mosh-server 'new' '-c' '256' '-s' '--' 'it'\''s'"
+    );
+    assert_eq!(
+        stock(OsStr::new("mosh-server"), &args[..1], true),
+        r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; mosh-server 'new'"#
+    );
+}

@@ -1,0 +1,85 @@
+//! What ssh's configuration says of a host: ssh itself is asked (`ssh -G`), so that `Match`, `Include`
+//! and the system's files count.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
+const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
+
+/// What we want to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SshConfig {
+    /// The configured way around a direct connection, in ssh_config's words.
+    pub(crate) detour: Option<String>,
+    /// The host's name after aliases.
+    pub(crate) host_name: Option<String>,
+}
+
+/// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
+pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
+    let Some((program, args)) = ssh.split_first() else { return SshConfig::default() };
+    if !ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh"))) {
+        return SshConfig::default();
+    }
+    let spawned = Command::new(program)
+        .args(args)
+        .arg("-G")
+        .arg(host)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    // Whatever fails here fails again, with a message, when ssh is to connect.
+    let Ok(mut child) = spawned else { return SshConfig::default() };
+    let mut answer = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        let _ = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => parse(&String::from_utf8_lossy(&answer)),
+        _ => SshConfig::default(),
+    }
+}
+
+fn parse(answer: &str) -> SshConfig {
+    let mut config = SshConfig::default();
+    for line in answer.lines() {
+        let Some((keyword, value)) = line.split_once(' ') else { continue };
+        let is_set = !value.is_empty() && !value.eq_ignore_ascii_case("none");
+        match keyword.to_ascii_lowercase().as_str() {
+            "proxyjump" if is_set => config.detour = Some(format!("ProxyJump {value}")),
+            "proxycommand" if is_set => config.detour = Some(format!("ProxyCommand {value}")),
+            "hostname" if is_set => config.host_name = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detour_is_what_ssh_says_it_is() {
+        for (answer, detour) in [
+            ("user me\nhostname x\nproxyjump bastion\n", Some("ProxyJump bastion")),
+            ("proxycommand nc -X 5 %h %p\n", Some("ProxyCommand nc -X 5 %h %p")),
+            ("proxycommand none\nport 22\n", None),
+            ("proxyjump\nproxyusefdpass no\n", None),
+            ("", None),
+        ] {
+            assert_eq!(parse(answer).detour.as_deref(), detour, "{answer:?}");
+        }
+        assert_eq!(parse("hostname a.example\n").host_name.as_deref(), Some("a.example"));
+    }
+
+    #[test]
+    fn programs_other_than_ssh_are_not_asked() {
+        let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
+        assert_eq!(ask(&ssh, OsStr::new("host")), SshConfig::default());
+    }
+}

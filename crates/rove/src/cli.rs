@@ -1,0 +1,199 @@
+//! The command lines: which program was called, what it was asked, and the exit code it gives back.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::bootstrap::{self, Invocation, proxy};
+use crate::cli::client::ClientCall;
+use crate::cli::host::HostCall;
+use crate::cli::server::ServerCall;
+use crate::colors;
+use crate::program::ProgramName;
+
+mod client;
+mod demo;
+mod escape_key;
+mod getopt;
+mod getopt_long;
+pub(crate) mod host;
+mod server;
+
+/// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const USAGE: u8 = 255;
+/// Exit code of everything else that goes wrong. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const FAILURE: u8 = 1;
+
+/// The version of Mosh whose behaviour the Mosh names have. Programs look for it in `--version`.
+const MOSH_VERSION: &str = "1.4.0";
+
+const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty, to the extent \
+                       permitted by law.";
+
+/// The three programs of Mosh, which are calls of rove too.
+#[derive(Clone, Copy)]
+enum Program {
+    Wrapper,
+    Client,
+    Server,
+}
+
+impl Program {
+    const fn called(self, name: ProgramName) -> &'static str {
+        match (self, name) {
+            (Self::Wrapper, ProgramName::Rove) => "rove",
+            (Self::Client, ProgramName::Rove) => "rove client",
+            (Self::Server, ProgramName::Rove) => "rove server",
+            (Self::Wrapper, ProgramName::Mosh) => "mosh",
+            (Self::Client, ProgramName::Mosh) => "mosh-client",
+            (Self::Server, ProgramName::Mosh) => "mosh-server",
+        }
+    }
+}
+
+/// Runs the program that `args` call: the first is the name it was called by.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args = args.into_iter();
+    let program = args.next().unwrap_or_else(|| "rove".into());
+    let args: Vec<OsString> = args.collect();
+    let code = match Path::new(&program).file_name().and_then(OsStr::to_str) {
+        Some("mosh") => run_host(ProgramName::Mosh, &program, args),
+        Some("mosh-client") => run_client(ProgramName::Mosh, args),
+        Some("mosh-server") => run_server(ProgramName::Mosh, args),
+        _ => run_rove(&program, args),
+    };
+    ExitCode::from(code)
+}
+
+fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
+    let rest = || args[1..].to_vec();
+    match args.first().and_then(|word| word.to_str()) {
+        Some("demo") => run_demo(rest()),
+        Some("client") => run_client(ProgramName::Rove, rest()),
+        Some("server") => run_server(ProgramName::Rove, rest()),
+        _ => run_host(ProgramName::Rove, program, args),
+    }
+}
+
+fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
+    let invocation = Invocation { name, program: program.to_owned(), args: args.clone() };
+    let speaker = invocation.speaker();
+    match host::parse(name, args) {
+        Ok(HostCall::Help(text)) => print(&text),
+        Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
+        Ok(HostCall::FakeProxy { family, host, port }) => {
+            finish(&speaker, proxy::run(&family, &host, &port).map(|()| 0))
+        }
+        Ok(HostCall::Connect(options)) => {
+            let Err(error) = bootstrap::run(&options, &invocation);
+            complain(&speaker, &error.to_string());
+            error.exit_code()
+        }
+        Err(error) => {
+            if !error.message.is_empty() {
+                complain(&speaker, &error.message);
+            }
+            if let Some(usage) = error.usage {
+                say(io::stderr(), &usage);
+            }
+            USAGE
+        }
+    }
+}
+
+fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
+    let speaker = Program::Client.called(name);
+    let version = version(name, Program::Client);
+    match client::parse(args) {
+        Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage(name))),
+        Ok(ClientCall::Version) => print(&version),
+        Ok(ClientCall::Colors) => match colors::of_terminal() {
+            Ok(colors) => print(&colors.to_string()),
+            Err(sentence) => {
+                say(io::stderr(), &sentence);
+                FAILURE
+            }
+        },
+        Ok(ClientCall::Run { server, verbose }) => {
+            finish(speaker, client::options(name, server, verbose).and_then(crate::client::run))
+        }
+        Err(sentence) => {
+            complain(speaker, &sentence);
+            say(io::stderr(), &format!("{version}\n\n{}", client::usage(name)));
+            FAILURE
+        }
+    }
+}
+
+fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
+    let speaker = Program::Server.called(name);
+    match server::parse(name, args) {
+        Ok(ServerCall::Help) => print(&server::usage(name)),
+        Ok(ServerCall::Version) => print(&version(name, Program::Server)),
+        Ok(ServerCall::Run { options, complaints }) => {
+            for complaint in complaints {
+                complain(speaker, &complaint);
+                say(io::stderr(), &server::usage(name));
+            }
+            finish(speaker, crate::server::run(options))
+        }
+        Err(sentence) => {
+            complain(speaker, &sentence);
+            say(io::stderr(), &server::usage(name));
+            FAILURE
+        }
+    }
+}
+
+fn run_demo(args: Vec<OsString>) -> u8 {
+    match demo::parse(args) {
+        Ok(options) => finish("rove demo", crate::demo::run(options)),
+        Err(error) => {
+            // Help and version come as errors too, for standard output.
+            let is_wrong = error.use_stderr();
+            let _ = error.print();
+            if is_wrong { USAGE } else { 0 }
+        }
+    }
+}
+
+/// Returns the exit code of a program that has run, after telling what failed.
+fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            complain(speaker, &format!("{error:#}"));
+            FAILURE
+        }
+    }
+}
+
+/// Returns the version. The Mosh names keep a number in the place where programs look for it.
+fn version(name: ProgramName, program: Program) -> String {
+    let ours = env!("CARGO_PKG_VERSION");
+    let first = match (name, program) {
+        (ProgramName::Rove, _) => format!("rove {ours}"),
+        (ProgramName::Mosh, Program::Wrapper) => format!("mosh {MOSH_VERSION} [build rove {ours}]"),
+        (ProgramName::Mosh, program) => {
+            format!("{} (mosh {MOSH_VERSION}) [build rove {ours}]", program.called(name))
+        }
+    };
+    format!("{first}\n{LICENSE}")
+}
+
+/// Says what somebody asked for.
+fn print(text: &str) -> u8 {
+    say(io::stdout(), text);
+    0
+}
+
+/// Says what is wrong.
+fn complain(speaker: &str, sentence: &str) {
+    say(io::stderr(), &format!("{speaker}: {sentence}"));
+}
+
+fn say(mut stream: impl Write, text: &str) {
+    // A reader that has gone away wants to hear nothing about it.
+    let _ = writeln!(stream, "{}", text.trim_end_matches('\n')).and_then(|()| stream.flush());
+}

@@ -1,0 +1,100 @@
+//! The command line of `rove demo`.
+
+use std::ffi::OsString;
+
+use clap::Parser;
+use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
+
+use crate::demo::DemoOptions;
+
+/// Shows a session over an emulated link, on this computer, without ssh and without root
+#[derive(Debug, Parser)]
+#[command(
+    name = "rove demo",
+    version,
+    override_usage = "rove demo [options] [-- command...]",
+    after_help = "Examples:\n  rove demo --rtt 500ms --loss 5%\n  rove demo --rtt 80ms --rate 1Mbit -- htop"
+)]
+struct DemoArgs {
+    /// Round-trip time; half of it each way
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_duration)]
+    rtt: Duration,
+    /// Extra delay, up to this much, each way
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_duration)]
+    jitter: Duration,
+    /// Share of the datagrams that is lost, each way: 5% or 0.05
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = parse_share)]
+    loss: f64,
+    /// Rate of the bottleneck each way, such as 1Mbit [default: none]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<BitRate>,
+    /// Size of the queue in front of the bottleneck
+    #[arg(long, value_name = "SIZE", default_value = "64KiB")]
+    queue: Bytes,
+    /// Number that decides which datagrams are lost
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Command to run instead of a shell
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Reads the words behind `demo`.
+///
+/// # Errors
+///
+/// Returns clap's error, which may be a request for help.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
+    let args = DemoArgs::try_parse_from([OsString::from("rove demo")].into_iter().chain(args))?;
+    Ok(DemoOptions {
+        rtt: args.rtt,
+        jitter: args.jitter,
+        loss: args.loss,
+        rate: args.rate,
+        queue: args.queue,
+        command: args.command,
+        seed: Seed::new(args.seed),
+    })
+}
+
+/// Reads a share from 0 to 1: `5%` or `0.05`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
+        _ => Err("a share is between 0% and 100%".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(line: &str) -> Result<DemoOptions, clap::Error> {
+        parse(line.split_whitespace().map(OsString::from).collect())
+    }
+
+    #[test]
+    fn a_link_is_described_in_the_words_of_the_trade() {
+        let demo = options("--rtt 500ms --loss 5% --rate 1Mbit --queue 4KiB -- htop -d 5").unwrap();
+        assert_eq!(demo.rtt, Duration::from_millis(500));
+        assert!((demo.loss - 0.05).abs() < 1e-9);
+        assert_eq!(demo.rate.unwrap().bits_per_second(), 1_000_000);
+        assert_eq!(demo.queue, Bytes::kib(4));
+        assert_eq!(demo.command, ["htop", "-d", "5"]);
+        assert_eq!(options("").unwrap().rtt, Duration::from_millis(200));
+    }
+
+    #[test]
+    fn a_share_outside_its_range_is_refused() {
+        for (text, share) in [("0%", Some(0.0)), ("1", Some(1.0)), ("100%", Some(1.0))] {
+            assert_eq!(parse_share(text).ok(), share, "{text}");
+        }
+        for text in ["101%", "-1%", "NaN", "inf", "", "%", "x"] {
+            assert!(parse_share(text).is_err(), "{text}");
+        }
+    }
+}

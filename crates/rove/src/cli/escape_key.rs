@@ -1,0 +1,112 @@
+//! The escape key: the one that makes the next key speak to the client.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// Ctrl-^. Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub(crate) const DEFAULT: u8 = 0x1e;
+
+/// Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M: keys nobody can do without.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
+
+/// Reads `MOSH_ESCAPE_KEY` by stock's rules: unset is the default, empty is off, one usable byte is
+/// that key, anything else the default again.
+pub(crate) fn from_environment(value: Option<&OsStr>) -> Option<u8> {
+    match value.map(OsStrExt::as_bytes) {
+        None => Some(DEFAULT),
+        Some([]) => None,
+        Some(&[key]) if is_usable(key) => Some(key),
+        Some(_) => Some(DEFAULT),
+    }
+}
+
+/// Reads `--escape-key`: `^]`, `C-]`, `Ctrl-]`, a single character, or `none`.
+///
+/// # Errors
+///
+/// Returns a sentence for the user.
+pub(crate) fn from_option(text: &str) -> Result<Option<u8>, String> {
+    if text.is_empty() || text.eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    let control = ["^", "C-", "c-", "Ctrl-", "ctrl-", "Ctrl+", "ctrl+"]
+        .into_iter()
+        .find_map(|prefix| text.strip_prefix(prefix).filter(|rest| !rest.is_empty()));
+    let key = match (control.map(str::as_bytes), text.as_bytes()) {
+        (Some(b"?"), _) => Some(0x7f),
+        (Some(&[letter @ 0x40..=0x7e]), _) => Some(letter & 0x1f).filter(|&key| key != 0),
+        (None, &[key]) => Some(key),
+        _ => None,
+    };
+    match key {
+        Some(key) if is_usable(key) => Ok(Some(key)),
+        Some(_) => Err(format!(
+            "{text:?} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves"
+        )),
+        None => Err(format!(
+            "{text:?} is not an escape key: write ^X or C-X for a control key, a single ASCII \
+             character, or none"
+        )),
+    }
+}
+
+const fn is_usable(key: u8) -> bool {
+    let mut refused = 0;
+    while refused < REFUSED.len() {
+        if REFUSED[refused] == key {
+            return false;
+        }
+        refused += 1;
+    }
+    key >= 1 && key <= 127
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_read_by_stocks_rules() {
+        for (value, key) in [
+            (None, Some(DEFAULT)),
+            (Some(&b""[..]), None),
+            (Some(b"\x1d"), Some(0x1d)),
+            (Some(b"~"), Some(b'~')),
+            (Some(b"\x7f"), Some(0x7f)),
+            (Some(b"\x80"), Some(DEFAULT)),
+            (Some(b"\x03"), Some(DEFAULT)),
+            (Some(b"\x04"), Some(DEFAULT)),
+            (Some(b"\n"), Some(DEFAULT)),
+            (Some(b"\x0c"), Some(DEFAULT)),
+            (Some(b"\r"), Some(DEFAULT)),
+            (Some(b"^]"), Some(DEFAULT)),
+        ] {
+            assert_eq!(from_environment(value.map(OsStr::from_bytes)), key, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn the_option_takes_the_spellings_people_write() {
+        for (text, key) in [
+            ("^]", Some(0x1d)),
+            ("C-]", Some(0x1d)),
+            ("c-b", Some(0x02)),
+            ("^B", Some(0x02)),
+            ("Ctrl-^", Some(0x1e)),
+            ("ctrl+a", Some(0x01)),
+            ("^?", Some(0x7f)),
+            ("^", Some(b'^')),
+            ("~", Some(b'~')),
+            ("C", Some(b'C')),
+            ("\x1d", Some(0x1d)),
+            ("none", None),
+            ("", None),
+        ] {
+            assert_eq!(from_option(text), Ok(key), "{text:?}");
+        }
+        for text in ["^C", "C-m", "^@", "F1", "^]x", "é", "C-é", "C- "] {
+            assert!(from_option(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Short options as getopt reads them: bundled (`-vv`), with attached (`-p60001`) or following values,
+//! mixed with other words, until `--`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// What getopt found, in the order it stood there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// An option that takes no value.
+    Flag(char),
+    /// An option and its value.
+    Value(char, OsString),
+    /// A word that is no option.
+    Word(OsString),
+    /// Something wrong, in a sentence without a subject. What the line says otherwise still holds.
+    Complaint(String),
+}
+
+/// A command line, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// What stands before `--`.
+    pub(crate) items: Vec<Item>,
+    /// What stands behind it.
+    pub(crate) rest: Vec<OsString>,
+}
+
+/// Reads `args` (without the program's name): `flags` take no value, `values` take one.
+pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
+    let mut line = Line::default();
+    let mut args = args.into_iter();
+    while let Some(word) = args.next() {
+        if word == "--" {
+            line.rest = args.collect();
+            break;
+        }
+        let bytes = word.as_bytes();
+        if bytes.starts_with(b"--") {
+            let name = word.display();
+            line.items.push(Item::Complaint(format!("unknown option {name}")));
+            continue;
+        }
+        let [b'-', letters @ ..] = bytes else {
+            line.items.push(Item::Word(word));
+            continue;
+        };
+        if letters.is_empty() {
+            line.items.push(Item::Word(word));
+            continue;
+        }
+        for (at, &byte) in letters.iter().enumerate() {
+            let letter = char::from(byte);
+            if flags.contains(letter) {
+                line.items.push(Item::Flag(letter));
+            } else if values.contains(letter) {
+                let attached = &letters[at + 1..];
+                let value = if attached.is_empty() {
+                    args.next()
+                } else {
+                    Some(OsString::from_vec(attached.to_vec()))
+                };
+                line.items.push(match value {
+                    Some(value) => Item::Value(letter, value),
+                    None => Item::Complaint(format!("option -{letter} needs a value")),
+                });
+                break;
+            } else {
+                let letter = letter.escape_default();
+                line.items.push(Item::Complaint(format!("unknown option -{letter}")));
+            }
+        }
+    }
+    line
+}
+
+/// Returns whether the whole word `wanted` stands before `--`.
+pub(crate) fn has_word(args: &[OsString], wanted: &str) -> bool {
+    args.iter().take_while(|word| *word != "--").any(|word| word == OsStr::new(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_getopt_reads_them() {
+        let value = |letter, text: &str| Item::Value(letter, text.into());
+        let word = |text: &str| Item::Word(text.into());
+        let complaint = |text: &str| Item::Complaint(text.to_owned());
+        for (line, items, rest) in [
+            ("-vv -v", vec![Item::Flag('v'), Item::Flag('v'), Item::Flag('v')], ""),
+            ("-p60001 -p 5:6", vec![value('p', "60001"), value('p', "5:6")], ""),
+            ("-vp5 x -s", vec![Item::Flag('v'), value('p', "5"), word("x"), Item::Flag('s')], ""),
+            ("-p -- -v", vec![value('p', "--"), Item::Flag('v')], ""),
+            ("-s -- -v x", vec![Item::Flag('s')], "-v x"),
+            ("-zs", vec![complaint("unknown option -z"), Item::Flag('s')], ""),
+            ("--bogus -", vec![complaint("unknown option --bogus"), word("-")], ""),
+            ("-p", vec![complaint("option -p needs a value")], ""),
+        ] {
+            let split = |text: &str| text.split_whitespace().map(OsString::from).collect();
+            let expected = Line { items, rest: split(rest) };
+            assert_eq!(read("sv", "p", split(line)), expected, "{line}");
+        }
+    }
+}

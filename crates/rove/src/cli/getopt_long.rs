@@ -1,0 +1,351 @@
+//! The option habits of `mosh`'s users, which clap alone does not share: long names with one dash,
+//! unique prefixes, any case, `--no-X` and `--noX`, and options behind the host name.
+//!
+//! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional
+//! words, which clap then takes. The names come from the clap definitions themselves.
+//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use clap::{ArgAction, Command};
+
+/// Where options end, apart from `--`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Permutation {
+    /// At the first positional word (`POSIXLY_CORRECT`).
+    None,
+    /// At the remote command's first word, as ssh does: `rove host ls -a` lists all files.
+    UntilCommand,
+    /// At `--` only, as stock `mosh` does. Within the remote command only words that are an option's
+    /// whole name count, so that `mosh host ls -l` no longer means `--local`.
+    Throughout,
+}
+
+/// Options stock `mosh` does not have. They need their whole name, lest they make an abbreviation
+/// ambiguous that works with stock.
+const OURS: [&str; 2] = ["escape-key", "strict"];
+
+/// The option a user is never taken to mean by an abbreviation behind the host name: `mosh host -l me`
+/// wants ssh's `-l`, not a session without ssh.
+const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
+
+/// A spelling of an option.
+struct Name<'a> {
+    spelling: String,
+    option: Target<'a>,
+}
+
+/// An option in clap's spelling.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Target<'a> {
+    /// The long name, or the short one where there is no long one.
+    name: &'a str,
+    dashes: &'static str,
+    takes_value: bool,
+}
+
+/// Where in the line a word stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    BeforeHost,
+    BehindHost,
+    InCommand,
+}
+
+/// What a word is.
+enum Word<'a> {
+    Positional,
+    /// An option, its name as written, and its value if that is in the same word.
+    Option(Target<'a>, String, Option<OsString>),
+    Wrong(String),
+}
+
+/// What a word that looks like an option names.
+enum Found<'a> {
+    Exactly(Target<'a>),
+    ByPrefix(Target<'a>),
+    Ambiguous(Vec<String>),
+    Nothing,
+}
+
+/// Rewrites `args` (without the program's name) in clap's spelling.
+///
+/// # Errors
+///
+/// Returns one line for each word that is wrong.
+pub(crate) fn canonical(
+    command: &Command,
+    args: Vec<OsString>,
+    permutation: Permutation,
+) -> Result<Vec<OsString>, Vec<String>> {
+    let short_names = short_names(command);
+    let names = names(command, &short_names);
+    let mut options = Vec::new();
+    let mut positionals: Vec<OsString> = Vec::new();
+    let mut complaints = Vec::new();
+    let mut args = args.into_iter();
+    while let Some(word) = args.next() {
+        let place = Place::behind(positionals.len());
+        if permutation.ends_at(place) {
+            positionals.push(word);
+            positionals.extend(args);
+            break;
+        }
+        if word == "--" {
+            positionals.extend(args);
+            break;
+        }
+        match read(&names, &word, place) {
+            Word::Positional => positionals.push(word),
+            Word::Option(target, name, value) => {
+                match complete(target, &name, value, || args.next()) {
+                    Ok(option) => options.push(option),
+                    Err(complaint) => complaints.push(complaint),
+                }
+            }
+            Word::Wrong(complaint) => complaints.push(complaint),
+        }
+    }
+    if !complaints.is_empty() {
+        return Err(complaints);
+    }
+    options.push(OsString::from("--"));
+    options.extend(positionals);
+    Ok(options)
+}
+
+impl Permutation {
+    fn ends_at(self, place: Place) -> bool {
+        match self {
+            Self::None => place != Place::BeforeHost,
+            Self::UntilCommand => place == Place::InCommand,
+            Self::Throughout => false,
+        }
+    }
+}
+
+impl Place {
+    const fn behind(positionals: usize) -> Self {
+        match positionals {
+            0 => Self::BeforeHost,
+            1 => Self::BehindHost,
+            _ => Self::InCommand,
+        }
+    }
+}
+
+/// Reads a word that is not `--`.
+fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
+    let Some((name, value)) = split(word) else { return Word::Positional };
+    match find(names, &name) {
+        Found::Exactly(target) => Word::Option(target, name, value),
+        _ if place == Place::InCommand => Word::Positional,
+        Found::ByPrefix(target)
+            if target.name == NEVER_ABBREVIATED_BEHIND_HOST && place == Place::BehindHost =>
+        {
+            Word::Wrong(format!(
+                "{} behind the host name is not taken for --local: write that out, or put -- in \
+                 front of the remote command",
+                word.display()
+            ))
+        }
+        Found::ByPrefix(target) => Word::Option(target, name, value),
+        Found::Ambiguous(candidates) => {
+            Word::Wrong(format!("Option {name} is ambiguous ({})", candidates.join(", ")))
+        }
+        Found::Nothing => match attached_value(names, word) {
+            Some((target, value)) => Word::Option(target, name, Some(value)),
+            None => Word::Wrong(format!("Unknown option: {name}")),
+        },
+    }
+}
+
+/// Spells an option for clap, taking its value from the next word if it has none yet.
+fn complete(
+    target: Target<'_>,
+    name: &str,
+    value: Option<OsString>,
+    next: impl FnOnce() -> Option<OsString>,
+) -> Result<OsString, String> {
+    let mut option = OsString::from(format!("{}{}", target.dashes, target.name));
+    if !target.takes_value {
+        return match value {
+            None => Ok(option),
+            Some(_) => Err(format!("Option {name} does not take an argument")),
+        };
+    }
+    let missing = || format!("Option {name} requires an argument");
+    let value = match value {
+        Some(value) if value.is_empty() => return Err(missing()),
+        Some(value) => value,
+        None => next().ok_or_else(missing)?,
+    };
+    option.push("=");
+    option.push(value);
+    Ok(option)
+}
+
+fn short_names(command: &Command) -> Vec<(String, String)> {
+    command
+        .get_arguments()
+        .filter_map(|arg| Some((arg.get_id().to_string(), arg.get_short()?.to_string())))
+        .collect()
+}
+
+fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<Name<'a>> {
+    let mut names = Vec::new();
+    for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
+        let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+        let short = short_names.iter().find(|(id, _)| id == arg.get_id()).map(|(_, short)| short);
+        let option = match (arg.get_long(), short) {
+            (Some(name), _) => Target { name, dashes: "--", takes_value },
+            (None, Some(name)) => Target { name, dashes: "-", takes_value },
+            (None, None) => continue,
+        };
+        let mut spellings = vec![option.name.to_owned()];
+        spellings.extend(short.cloned());
+        spellings.extend(option.name.strip_prefix("no-").map(|plain| format!("no{plain}")));
+        names.extend(spellings.into_iter().map(|spelling| Name { spelling, option }));
+    }
+    names
+}
+
+/// Splits `--name=value`, `-name=value`, `--name` and `-name`; the name in lower case.
+fn split(word: &OsStr) -> Option<(String, Option<OsString>)> {
+    let bytes = word.as_bytes();
+    let rest = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
+    if rest.is_empty() {
+        return None;
+    }
+    let (name, value) = match rest.iter().position(|&byte| byte == b'=') {
+        Some(at) => (&rest[..at], Some(OsString::from_vec(rest[at + 1..].to_vec()))),
+        None => (rest, None),
+    };
+    Some((String::from_utf8_lossy(name).to_lowercase(), value))
+}
+
+fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
+    if let Some(name) = names.iter().find(|name| name.spelling == wanted) {
+        return Found::Exactly(name.option);
+    }
+    let candidates: Vec<&Name<'a>> = names
+        .iter()
+        .filter(|name| !wanted.is_empty() && name.spelling.starts_with(wanted))
+        .filter(|name| !OURS.contains(&name.option.name))
+        .collect();
+    match candidates.split_first() {
+        None => Found::Nothing,
+        Some((first, others)) if others.iter().all(|other| other.option == first.option) => {
+            Found::ByPrefix(first.option)
+        }
+        Some(_) => Found::Ambiguous(candidates.iter().map(|name| name.spelling.clone()).collect()),
+    }
+}
+
+/// Takes `-p60001`, which stock refuses although ssh has taught everybody to write it.
+fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
+    let [b'-', short, value @ ..] = word.as_bytes() else { return None };
+    let short = char::from(short.to_ascii_lowercase()).to_string();
+    let name = names.iter().find(|name| name.spelling == short && name.option.takes_value)?;
+    Some((name.option, OsString::from_vec(value.to_vec())))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Arg;
+
+    use super::*;
+
+    fn command() -> Command {
+        let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+        let value = |name: &'static str| Arg::new(name).long(name);
+        Command::new("mosh")
+            .args([
+                value("client"),
+                value("server"),
+                value("ssh"),
+                value("predict"),
+                value("family"),
+            ])
+            .args([value("port").short('p'), value("escape-key"), value("experimental-remote-ip")])
+            .args([flag("a").long(None).short('a'), flag("n").long(None).short('n')])
+            .args([flag("predict-overwrite").short('o'), flag("no-predict-overwrite")])
+            .args([flag("init"), flag("no-init"), flag("ssh-pty"), flag("no-ssh-pty")])
+            .args([flag("local"), flag("help"), flag("version")])
+    }
+
+    fn rewrite(line: &str, permutation: Permutation) -> Result<String, Vec<String>> {
+        let args = line.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
+        canonical(&command(), args, permutation)
+            .map(|words| words.join(OsStr::new(" ")).into_string().unwrap())
+    }
+
+    #[test]
+    fn every_spelling_that_stock_takes_is_taken() {
+        for (line, rewritten) in [
+            ("--port=5 h", "--port=5 -- h"),
+            ("--port 5 h", "--port=5 -- h"),
+            ("-p 5 h", "--port=5 -- h"),
+            ("-p=5 h", "--port=5 -- h"),
+            ("-P 5 h", "--port=5 -- h"),
+            ("-port 5 h", "--port=5 -- h"),
+            ("--PORT=5:6 h", "--port=5:6 -- h"),
+            ("--ssh=a=b h", "--ssh=a=b -- h"),
+            ("-predict=always -no-init h", "--predict=always --no-init -- h"),
+            ("--noinit --nossh-pty h", "--no-init --no-ssh-pty -- h"),
+            ("--nopredict-overwrite h", "--no-predict-overwrite -- h"),
+            ("--no-i --predict-over h", "--no-init --predict-overwrite -- h"),
+            ("--ver", "--version --"),
+            ("-v -h -l -c x -i", "--version --help --local --client=x --init --"),
+            ("-e local h", "--experimental-remote-ip=local -- h"),
+            ("--escape-key x h", "--escape-key=x -- h"),
+            ("-A -n -o h", "-a -n --predict-overwrite -- h"),
+            ("h -p 5", "--port=5 -- h"),
+            ("h -p 5 ls", "--port=5 -- h ls"),
+            ("h -- ls -p 5", "-- h ls -p 5"),
+            ("-- h ls -l", "-- h ls -l"),
+            ("--family -- h", "--family=-- -- h"),
+            ("- +5", "-- - +5"),
+            ("-p60001 h", "--port=60001 -- h"),
+        ] {
+            assert_eq!(rewrite(line, Permutation::Throughout).as_deref(), Ok(rewritten), "{line}");
+        }
+    }
+
+    #[test]
+    fn each_wrong_word_gets_its_own_line() {
+        for (line, complaints) in [
+            ("-s h", "Option s is ambiguous (server, ssh, ssh-pty)"),
+            ("--pred x h", "Option pred is ambiguous (predict, predict-overwrite)"),
+            ("--esc x h", "Unknown option: esc"),
+            ("-an h", "Unknown option: an"),
+            ("--bogus --bogus2 h", "Unknown option: bogus|Unknown option: bogus2"),
+            ("--port= h", "Option port requires an argument"),
+            ("h --ssh", "Option ssh requires an argument"),
+            ("--init=3 h", "Option init does not take an argument"),
+            ("--=x h", "Unknown option: "),
+        ] {
+            let expected = complaints.split('|').map(str::to_owned).collect();
+            assert_eq!(rewrite(line, Permutation::Throughout), Err(expected), "{line}");
+        }
+        let refused = rewrite("h -l me", Permutation::Throughout).unwrap_err();
+        assert!(refused[0].starts_with("-l behind the host name is not taken for --local"));
+    }
+
+    #[test]
+    fn options_end_where_the_reader_of_the_line_expects() {
+        use Permutation::{None, Throughout, UntilCommand};
+        for (line, permutation, rewritten) in [
+            ("h ls -l", Throughout, "-- h ls -l"),
+            ("h ls -z --color", Throughout, "-- h ls -z --color"),
+            ("h ls -p 5", Throughout, "--port=5 -- h ls"),
+            ("h ls -p 5", UntilCommand, "-- h ls -p 5"),
+            ("h -p 5 ls -a -- x", UntilCommand, "--port=5 -- h ls -a -- x"),
+            ("h -p 5", None, "-- h -p 5"),
+            ("-p 5 h -a", None, "--port=5 -- h -a"),
+        ] {
+            assert_eq!(rewrite(line, permutation).as_deref(), Ok(rewritten), "{line}");
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! The command line of `mosh` and of `rove host`: clap defines it, [`getopt_long`] reads it the way
+//! that stock's users write it, and [`HostOptions`] is what it comes to.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
+
+use crate::cli::escape_key;
+use crate::cli::getopt_long::{self, Permutation};
+use crate::program::ProgramName;
+
+const EXAMPLES: &str = "\
+Examples:
+  rove me@example.org                        log in
+  rove example.org -- tmux new -A -s main    run a command there instead of a shell
+  rove -p 60010 --ssh='ssh -p 2222' host     another UDP port, another ssh port
+  rove demo --rtt 500ms --loss 5%            what it feels like, without any server
+  rove -- demo                               log in to a host that is called demo
+
+Options may also stand between the host and the command. The command is run as it is, without a
+shell: rove host -- sh -c 'ls | wc'. Neither agent, ports nor X11 are forwarded.
+
+Other calls (each has --help): rove demo, rove server, rove client. Called as mosh, mosh-client or
+mosh-server (link those names to rove), it behaves like these programs.
+
+Exit codes: the session's own; 1 when it failed, 10 when it could not be started, 255 for a wrong
+command line.";
+
+const MOSH_EXAMPLES: &str = "\
+Examples:
+  mosh me@example.org
+  mosh example.org -- tmux new -A -s main
+  mosh -p 60010 --ssh='ssh -p 2222' host
+
+The command is run as it is, without a shell. This is rove called as mosh: see rove --help.";
+
+/// A remote shell that survives the network
+#[derive(Debug, Default, Parser)]
+#[command(
+    name = "rove",
+    disable_help_flag = true,
+    disable_version_flag = true,
+    args_override_self = true,
+    override_usage = "rove [options] [--] [user@]host [command...]",
+    help_template = "{usage-heading} {usage}\n\n{about}\n\n{options}\n\n{after-help}",
+    after_help = EXAMPLES
+)]
+struct HostArgs {
+    /// Client to run on this computer [default: rove's own; as mosh: mosh-client]
+    #[arg(long, value_name = "PATH")]
+    client: Option<OsString>,
+    /// Server to run on the host, a piece of shell [default: rove, else mosh-server]
+    #[arg(long, value_name = "COMMAND")]
+    server: Option<OsString>,
+    /// adaptive, always, never or experimental (accepted; prediction is not built yet)
+    #[arg(long, value_name = "MODE")]
+    predict: Option<String>,
+    /// Same as --predict=always
+    #[arg(short = 'a', overrides_with_all = ["predict", "never"])]
+    always: bool,
+    /// Same as --predict=never
+    #[arg(short = 'n', overrides_with_all = ["predict", "always"])]
+    never: bool,
+    /// Let predictions overwrite instead of insert
+    #[arg(short = 'o', long, overrides_with = "no_predict_overwrite")]
+    predict_overwrite: bool,
+    #[arg(long, hide = true)]
+    no_predict_overwrite: bool,
+    /// inet, inet6, prefer-inet, prefer-inet6, all or auto [default: prefer-inet]
+    #[arg(long, value_name = "FAMILY")]
+    family: Option<String>,
+    /// Same as --family=inet
+    #[arg(short = '4', overrides_with_all = ["family", "inet6"])]
+    inet: bool,
+    /// Same as --family=inet6
+    #[arg(short = '6', overrides_with_all = ["family", "inet"])]
+    inet6: bool,
+    /// UDP port, or range of them, that the server binds [default: 60001 to 60999]
+    #[arg(short = 'p', long, value_name = "PORT[:PORT2]")]
+    port: Option<String>,
+    /// Address that the server binds: ssh (the one ssh arrived at), any, or an IP [default: ssh]
+    #[arg(long, value_name = "ADDRESS")]
+    bind_server: Option<String>,
+    /// ssh to run, with options: "ssh -p 2222" [default: ssh]
+    #[arg(long, value_name = "COMMAND")]
+    ssh: Option<String>,
+    /// Do not ask ssh for a terminal (for Dropbear)
+    #[arg(long, overrides_with = "ssh_pty")]
+    no_ssh_pty: bool,
+    #[arg(long, hide = true)]
+    ssh_pty: bool,
+    /// Do not switch to the terminal's alternate screen
+    #[arg(long, overrides_with = "init")]
+    no_init: bool,
+    #[arg(long, hide = true)]
+    init: bool,
+    /// Start the server on this computer, without ssh; the host is a numeric local address
+    #[arg(long)]
+    local: bool,
+    /// How to learn the server's address: proxy, remote or local
+    #[arg(long, value_name = "HOW")]
+    experimental_remote_ip: Option<String>,
+    /// Key that commands the client: ^X, C-X, a character, or none [default: ^^]
+    #[arg(long, value_name = "KEY")]
+    escape_key: Option<String>,
+    /// Speak stock Mosh only, without rove's extensions
+    #[arg(long)]
+    strict: bool,
+    #[arg(long, hide = true)]
+    fake_proxy: bool,
+    /// Print this help
+    #[arg(long, action = ArgAction::SetTrue)]
+    help: bool,
+    /// Print the version
+    #[arg(long, action = ArgAction::SetTrue)]
+    version: bool,
+    #[arg(hide = true)]
+    words: Vec<OsString>,
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum HostCall {
+    /// Print this text on standard output.
+    Help(String),
+    /// Print the version on standard output.
+    Version,
+    /// Be the proxy command of the ssh that another `rove` started.
+    FakeProxy {
+        /// The address family, as the user wrote it.
+        family: String,
+        /// Where to connect.
+        host: String,
+        /// The TCP port there.
+        port: String,
+    },
+    /// Start a session.
+    Connect(Box<HostOptions>),
+}
+
+/// A session to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostOptions {
+    /// The name the program was called under.
+    pub(crate) name: ProgramName,
+    /// The client program, if not the usual one.
+    pub(crate) client: Option<OsString>,
+    /// The server command, if not the usual one.
+    pub(crate) server: Option<OsString>,
+    /// When to show predictions.
+    pub(crate) predict: Prediction,
+    /// Whether predictions overwrite.
+    pub(crate) predict_overwrite: bool,
+    /// The address family, in lower case, maybe unknown.
+    pub(crate) family: String,
+    /// The server's UDP port or range, checked.
+    pub(crate) port: Option<String>,
+    /// The address the server binds.
+    pub(crate) bind_server: BindServer,
+    /// The words of the ssh command, never none.
+    pub(crate) ssh: Vec<String>,
+    /// Whether ssh is asked for a terminal.
+    pub(crate) ssh_pty: bool,
+    /// Whether to use the terminal's alternate screen.
+    pub(crate) init: bool,
+    /// Whether to start the server on this computer.
+    pub(crate) local: bool,
+    /// How to learn the server's address, if the user said.
+    pub(crate) remote_ip: Option<RemoteIp>,
+    /// The escape key, if the user said: `Some(None)` is off.
+    pub(crate) escape_key: Option<Option<u8>>,
+    /// Whether to speak stock Mosh only.
+    pub(crate) strict: bool,
+    /// `[user@]host`.
+    pub(crate) host: OsString,
+    /// The remote command and its arguments; empty for the login shell.
+    pub(crate) command: Vec<OsString>,
+}
+
+/// When predictions are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Prediction {
+    /// On slow links.
+    #[default]
+    Adaptive,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// Always, and more than can be known.
+    Experimental,
+}
+
+/// The address a server is told to bind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BindServer {
+    /// The one ssh arrived at.
+    Ssh,
+    /// Any.
+    Any,
+    /// This one.
+    Address(String),
+}
+
+/// How the server's address is learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemoteIp {
+    /// From our own proxy command, which connects for ssh.
+    Proxy,
+    /// From the server's `SSH_CONNECTION`.
+    Remote,
+    /// From resolving the name here.
+    Local,
+}
+
+/// Why a command line is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UsageError {
+    /// What is wrong; empty if only the usage helps.
+    pub(crate) message: String,
+    /// The usage, where it helps.
+    pub(crate) usage: Option<String>,
+}
+
+impl Prediction {
+    /// Returns the mode of this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Adaptive, Self::Always, Self::Never, Self::Experimental]
+            .into_iter()
+            .find(|mode| mode.name() == name)
+    }
+
+    /// Returns the mode's name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Always => "always",
+            Self::Never => "never",
+            Self::Experimental => "experimental",
+        }
+    }
+}
+
+/// Reads the words behind the program's name.
+///
+/// The order of the checks is stock's: options, help, version, prediction, address, family, port, host.
+///
+/// # Errors
+///
+/// Returns what is wrong; the exit code is 255.
+pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, UsageError> {
+    let command = command(name);
+    let usage = || Some(command.clone().render_help().to_string());
+    let permutation = match name {
+        _ if env::var_os("POSIXLY_CORRECT").is_some() => Permutation::None,
+        ProgramName::Rove => Permutation::UntilCommand,
+        ProgramName::Mosh => Permutation::Throughout,
+    };
+    let words = getopt_long::canonical(&command, args, permutation)
+        .map_err(|lines| UsageError { message: lines.join("\n"), usage: usage() })?;
+    let args = command
+        .clone()
+        .no_binary_name(true)
+        .try_get_matches_from(words)
+        .and_then(|matches| HostArgs::from_arg_matches(&matches))
+        .map_err(|error| UsageError { message: error.to_string(), usage: None })?;
+    if args.help {
+        return Ok(HostCall::Help(command.clone().render_help().to_string()));
+    }
+    if args.version {
+        return Ok(HostCall::Version);
+    }
+    let predict = prediction(&args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
+        .map_err(|message| UsageError { message, usage: usage() })?;
+    let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
+    let family = family(name, &args)?;
+    if let Some(port) = &args.port {
+        check_port(port).map_err(UsageError::without_usage)?;
+    }
+    let Some((host, command_words)) = args.words.split_first() else {
+        return Err(UsageError { message: String::new(), usage: usage() });
+    };
+    if args.fake_proxy {
+        return fake_proxy(family, host, command_words);
+    }
+    check_host(host).map_err(UsageError::without_usage)?;
+    let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
+    Ok(HostCall::Connect(Box::new(HostOptions {
+        name,
+        predict,
+        predict_overwrite: args.predict_overwrite,
+        family,
+        bind_server: args.bind_server.as_deref().map_or(BindServer::Ssh, bind_server),
+        ssh: ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?,
+        ssh_pty: !args.no_ssh_pty,
+        init: !args.no_init,
+        local: args.local,
+        remote_ip,
+        escape_key: escape_key.map_err(UsageError::without_usage)?,
+        strict: args.strict,
+        host: host.clone(),
+        command: command_words.to_vec(),
+        client: args.client,
+        server: args.server,
+        port: args.port,
+    })))
+}
+
+/// Returns the definition, for reading, help, completions and man pages.
+fn command(name: ProgramName) -> clap::Command {
+    let command = HostArgs::command();
+    match name {
+        ProgramName::Rove => command,
+        ProgramName::Mosh => command
+            .name("mosh")
+            .override_usage("mosh [options] [--] [user@]host [command...]")
+            .after_help(MOSH_EXAMPLES),
+    }
+}
+
+impl UsageError {
+    fn without_usage(message: String) -> Self {
+        Self { message, usage: None }
+    }
+}
+
+fn prediction(args: &HostArgs, environment: Option<&OsStr>) -> Result<Prediction, String> {
+    if args.always {
+        return Ok(Prediction::Always);
+    }
+    if args.never {
+        return Ok(Prediction::Never);
+    }
+    let (mode, from) = match (&args.predict, environment) {
+        (Some(mode), _) => (mode.clone(), ""),
+        (None, Some(mode)) => {
+            (mode.to_string_lossy().into_owned(), " (MOSH_PREDICTION_DISPLAY in environment)")
+        }
+        (None, None) => return Ok(Prediction::default()),
+    };
+    Prediction::from_name(&mode).ok_or_else(|| {
+        format!("Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental")
+    })
+}
+
+fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
+    match text {
+        "proxy" => Ok(RemoteIp::Proxy),
+        "remote" => Ok(RemoteIp::Remote),
+        "local" => Ok(RemoteIp::Local),
+        _ => Err(UsageError::without_usage(format!(
+            "--experimental-remote-ip is proxy, remote or local, not \"{text}\""
+        ))),
+    }
+}
+
+/// Returns the family in lower case. Stock lets an unknown word pass for `auto`, so `mosh` does too.
+fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
+    let family = match &args.family {
+        _ if args.inet => "inet".to_owned(),
+        _ if args.inet6 => "inet6".to_owned(),
+        Some(family) => family.to_lowercase(),
+        None => "prefer-inet".to_owned(),
+    };
+    let known = ["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
+    if name == ProgramName::Rove && !known.contains(&family.as_str()) {
+        return Err(UsageError::without_usage(format!(
+            "--family is one of {}, not \"{family}\"",
+            known.join(", ")
+        )));
+    }
+    Ok(family)
+}
+
+/// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
+fn check_port(text: &str) -> Result<(), String> {
+    let number = |digits: &str| -> Option<u64> {
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| digits.parse().unwrap_or(u64::MAX))
+    };
+    let (low, high) = match text.split_once(':') {
+        None => (number(text), None),
+        Some((low, high)) => (number(low), Some(number(high))),
+    };
+    let max = u64::from(u16::MAX);
+    match (low, high) {
+        (None, _) | (_, Some(None)) => {
+            Err(format!("Server-side port or range ({text}) is not a number or LOW:HIGH."))
+        }
+        (Some(low), _) if low > max => {
+            Err(format!("Server-side (low) port ({low}) must be within 0 to {max}."))
+        }
+        (Some(_), None) => Ok(()),
+        (Some(0), _) => Err(format!("A server-side port range cannot start with port 0 ({text}).")),
+        (Some(_), Some(Some(high))) if high == 0 || high > max => {
+            Err(format!("Server-side high port ({high}) must be within 1 to {max}."))
+        }
+        (Some(low), Some(Some(high))) if low > high => {
+            Err(format!("Server-side low port ({low}) is above the high port ({high})."))
+        }
+        (Some(_), Some(Some(_))) => Ok(()),
+    }
+}
+
+/// Refuses what ssh would take for an option: it has no `--` in front of the host.
+fn check_host(host: &OsStr) -> Result<(), String> {
+    let text = host.to_string_lossy();
+    if text.is_empty() || (text.len() > 1 && text.starts_with('-')) {
+        return Err(format!("\"{}\" is not a host name", text.escape_debug()));
+    }
+    Ok(())
+}
+
+fn bind_server(text: &str) -> BindServer {
+    match text.to_ascii_lowercase().as_str() {
+        "ssh" => BindServer::Ssh,
+        "any" => BindServer::Any,
+        _ => BindServer::Address(text.to_owned()),
+    }
+}
+
+fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
+    let words = shell_words::split(text.unwrap_or("ssh"))
+        .map_err(|_| "--ssh: a quote is not closed".to_owned())?;
+    if words.is_empty() {
+        return Err("--ssh names no program".to_owned());
+    }
+    Ok(words)
+}
+
+fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {
+    match (host.to_str(), words) {
+        (Some(host), [port]) if port.to_str().is_some() => Ok(HostCall::FakeProxy {
+            family,
+            host: host.to_owned(),
+            port: port.to_string_lossy().into_owned(),
+        }),
+        _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! The command line of `mosh-server` and `rove server`.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::cli::getopt::{self, Item};
+use crate::program::ProgramName;
+use crate::server::{BindAddress, ServerOptions};
+use crate::socket::PortRange;
+
+/// What a server's command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ServerCall {
+    /// Print the usage on standard output.
+    Help,
+    /// Print the version on standard output.
+    Version,
+    /// Run a server, after these complaints. They are no errors: an older server must start under a
+    /// newer client's options.
+    Run {
+        /// What to run.
+        options: ServerOptions,
+        /// One sentence each, for standard error.
+        complaints: Vec<String>,
+    },
+}
+
+/// Returns the one-line usage.
+pub(crate) fn usage(name: ProgramName) -> String {
+    let program = match name {
+        ProgramName::Rove => "rove server",
+        ProgramName::Mosh => "mosh-server",
+    };
+    format!(
+        "Usage: {program} new [-s] [-v] [-i LOCALADDR] [-p PORT[:PORT2]] [-c COLORS] \
+         [-l NAME=VALUE] [-- COMMAND...]"
+    )
+}
+
+/// Reads the words behind the program's name.
+///
+/// # Errors
+///
+/// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
+pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, String> {
+    if getopt::has_word(&args, "--help") || getopt::has_word(&args, "-h") {
+        return Ok(ServerCall::Help);
+    }
+    if getopt::has_word(&args, "--version") {
+        return Ok(ServerCall::Version);
+    }
+    let mut complaints = Vec::new();
+    let options = ServerOptions { name, ..ServerOptions::default() };
+    let options = match args.split_first() {
+        Some((first, rest)) if first == "new" => {
+            parse_new(options, rest.to_vec(), &mut complaints)?
+        }
+        _ => parse_legacy(options, &args, &mut complaints)?,
+    };
+    Ok(ServerCall::Run { options, complaints })
+}
+
+/// Reads the form from before `new` existed: nothing, IP, or IP PORT.
+fn parse_legacy(
+    mut options: ServerOptions,
+    args: &[OsString],
+    complaints: &mut Vec<String>,
+) -> Result<ServerOptions, String> {
+    if args.len() > 2 {
+        return Err("the first word must be \"new\"".to_owned());
+    }
+    if let Some(address) = args.first() {
+        options.bind = bind_address(address, complaints);
+    }
+    if let Some(ports) = args.get(1) {
+        options.ports = port_range(ports)?;
+    }
+    Ok(options)
+}
+
+fn parse_new(
+    mut options: ServerOptions,
+    args: Vec<OsString>,
+    complaints: &mut Vec<String>,
+) -> Result<ServerOptions, String> {
+    let line = getopt::read("sv", "@ipcl", args);
+    for item in line.items {
+        match item {
+            Item::Flag('s') => options.bind = BindAddress::SshConnection,
+            Item::Flag(_) => options.verbose = options.verbose.saturating_add(1),
+            Item::Value('i', address) => options.bind = bind_address(&address, complaints),
+            Item::Value('p', ports) => options.ports = port_range(&ports)?,
+            Item::Value('c', colors) => options.colors = color_count(&colors)?,
+            Item::Value('l', variable) => {
+                // A word without "=" is as good as no word, as with stock.
+                let variable = variable.to_string_lossy();
+                if let Some((name, value)) = variable.split_once('=')
+                    && !name.is_empty()
+                    && !variable.contains('\0')
+                {
+                    options.locale.push((name.to_owned(), value.to_owned()));
+                }
+            }
+            // "-@ WORD" lets a wrapper put options in front of a whole command line, "new" included;
+            // other words mean nothing.
+            Item::Value(..) | Item::Word(_) => {}
+            Item::Complaint(complaint) => complaints.push(complaint),
+        }
+    }
+    options.command = line.rest;
+    Ok(options)
+}
+
+fn bind_address(text: &OsStr, complaints: &mut Vec<String>) -> BindAddress {
+    match text.to_str().and_then(|text| text.parse().ok()) {
+        Some(address) => BindAddress::Address(address),
+        None => {
+            let text = text.display();
+            complaints.push(format!(
+                "{text} is not a numeric IP address; binding to any address instead"
+            ));
+            BindAddress::Any
+        }
+    }
+}
+
+/// Reads `PORT` or `LOW:HIGH`. Clients look for the words "Bad UDP port" when this fails.
+fn port_range(text: &OsStr) -> Result<PortRange, String> {
+    let text = text.to_string_lossy();
+    let reason = match text.split_once(':') {
+        None => match port(&text, "") {
+            Ok(port) => return Ok(PortRange { low: port, high: port }),
+            Err(reason) => reason,
+        },
+        Some((low, high)) => match (port(low, "low "), port(high, "high ")) {
+            (Ok(0), _) => "low port 0 cannot start a range".to_owned(),
+            (Ok(low), Ok(high)) if low <= high => return Ok(PortRange { low, high }),
+            (Ok(low), Ok(high)) => format!("low port {low} is above high port {high}"),
+            (Err(reason), _) | (_, Err(reason)) => reason,
+        },
+    };
+    Err(format!("{reason}\nBad UDP port range ({text})"))
+}
+
+fn port(text: &str, which: &str) -> Result<u16, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("{which}port {text:?} is not a number"));
+    }
+    text.parse().map_err(|_| format!("{which}port number {text} is outside 0 to 65535"))
+}
+
+/// Reads `-c`. A terminal without colours reports -1.
+fn color_count(text: &OsStr) -> Result<Option<u32>, String> {
+    let text = text.to_string_lossy();
+    match text.parse::<i64>() {
+        Ok(count) => Ok(u32::try_from(count).ok()),
+        Err(_) => Err(format!("Bad number of colors ({text})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Result<ServerCall, String> {
+        let args = line.split_whitespace().map(OsString::from).collect();
+        parse(ProgramName::Mosh, args)
+    }
+
+    fn run(line: &str) -> (ServerOptions, Vec<String>) {
+        match call(line) {
+            Ok(ServerCall::Run { options, complaints }) => (options, complaints),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn mosh() -> ServerOptions {
+        ServerOptions { name: ProgramName::Mosh, ..ServerOptions::default() }
+    }
+
+    #[test]
+    fn every_form_that_clients_send_is_understood() {
+        let locale = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+        };
+        let ports = |low, high| PortRange { low, high };
+        let address = |text: &str| BindAddress::Address(text.parse().unwrap());
+        let ssh = BindAddress::SshConnection;
+        for (line, expected) in [
+            ("", mosh()),
+            ("new", mosh()),
+            ("127.0.0.1", ServerOptions { bind: address("127.0.0.1"), ..mosh() }),
+            (
+                "::1 60100",
+                ServerOptions { bind: address("::1"), ports: ports(60_100, 60_100), ..mosh() },
+            ),
+            (
+                "new -s -c 256 -l LANG=en_US.UTF-8 -l LC_ALL= -- tmux a -v",
+                ServerOptions {
+                    bind: ssh,
+                    colors: Some(256),
+                    locale: locale(&[("LANG", "en_US.UTF-8"), ("LC_ALL", "")]),
+                    command: ["tmux", "a", "-v"].map(OsString::from).to_vec(),
+                    ..mosh()
+                },
+            ),
+            (
+                "new -vv -p60010:60020 -i ::",
+                ServerOptions {
+                    bind: address("::"),
+                    ports: ports(60_010, 60_020),
+                    verbose: 2,
+                    ..mosh()
+                },
+            ),
+            ("new -v -@ new -c 8 foo", ServerOptions { colors: Some(8), verbose: 1, ..mosh() }),
+            ("new -p 0", ServerOptions { ports: ports(0, 0), ..mosh() }),
+            ("new -c -1 -l FOO -l =x", mosh()),
+            ("new -i 1.2.3.4 -s", ServerOptions { bind: ssh, ..mosh() }),
+        ] {
+            assert_eq!(run(line), (expected, Vec::new()), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_option_is_named_and_the_server_still_runs() {
+        for (line, complaint) in [
+            ("new -s -z", "unknown option -z"),
+            ("new --bogus -s", "unknown option --bogus"),
+            ("new -s -i", "option -i needs a value"),
+        ] {
+            let expected = ServerOptions { bind: BindAddress::SshConnection, ..mosh() };
+            assert_eq!(run(line), (expected, vec![complaint.to_owned()]), "{line}");
+        }
+        let (options, complaints) = run("new -i foo");
+        assert_eq!(options, mosh());
+        assert!(complaints[0].starts_with("foo is not a numeric IP address"));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_its_reason() {
+        for (line, reason) in [
+            ("new -p 70000", "port number 70000 is outside 0 to 65535\nBad UDP port range (70000)"),
+            ("new -p 5:3", "low port 5 is above high port 3\nBad UDP port range (5:3)"),
+            ("new -p 0:5", "low port 0 cannot start a range\nBad UDP port range (0:5)"),
+            ("new -p 5:", "high port \"\" is not a number\nBad UDP port range (5:)"),
+            ("new -p +5", "port \"+5\" is not a number\nBad UDP port range (+5)"),
+            ("new -c 256x", "Bad number of colors (256x)"),
+            ("1.2.3.4 x", "port \"x\" is not a number\nBad UDP port range (x)"),
+            ("a b c", "the first word must be \"new\""),
+        ] {
+            assert_eq!(call(line), Err(reason.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_and_version_count_before_the_command_only() {
+        assert_eq!(call("new -s --help"), Ok(ServerCall::Help));
+        assert_eq!(call("-h"), Ok(ServerCall::Help));
+        assert_eq!(call("new --version -- x"), Ok(ServerCall::Version));
+        assert_eq!(run("new -- x --version -h").0.command.len(), 3);
+    }
+}
