@@ -1,6 +1,12 @@
 //! Two ends over a virtual path: convergence, timelines, limits, the end of a session.
 
 mod converge;
+mod fake;
+mod limits;
 mod note;
 mod pair;
 mod paste;
+mod referee;
+mod schedule;
+mod shutdown;
+mod timeline;

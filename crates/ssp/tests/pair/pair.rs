@@ -1,14 +1,15 @@
 //! Two ends and a path between them in virtual time.
 
 use core::net::SocketAddr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
-use rove_ssp::{Config, Ecn, Event, Key, ReceiveError, Role, Transport};
+use rove_ssp::{Config, Direction, Ecn, Event, Key, ReceiveError, Role, Transmit, Transport};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::note::Note;
+use crate::referee::Referee;
 
 /// The key of every test session.
 pub(crate) fn key() -> Key {
@@ -19,12 +20,26 @@ pub(crate) const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
+/// What the path does to one datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Lost,
+    Delivered,
+    DelayedPastNext,
+}
+
 /// One end, and a record of what it did.
 #[derive(Debug)]
 pub(crate) struct Party<const MAX: usize> {
     pub(crate) transport: Transport<Note<MAX>, Note<MAX>>,
     /// When each datagram was sent, in ms, and its length.
     pub(crate) sent: Vec<(u64, usize)>,
+    pub(crate) referee: Referee,
+    /// What happens to the next datagrams sent; afterwards all are delivered.
+    pub(crate) fates: VecDeque<Fate>,
+    delayed: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// How many of the delayed a later datagram has overtaken.
+    releases: usize,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,
     /// Every text that was ever the newest, by length: each must extend the one before.
@@ -42,10 +57,18 @@ impl<const MAX: usize> Party<MAX> {
 
     fn new(role: Role, seed: Seed, config: Config) -> Self {
         let chaff = seed.stream("chaff");
+        let direction = match role {
+            Role::Client { .. } => Direction::ToServer,
+            Role::Server { .. } => Direction::ToClient,
+        };
         let (local, remote) = (Note::default(), Note::default());
         Self {
             transport: Transport::new(role, &key(), config, local, remote, chaff, Instant::ZERO),
             sent: Vec::new(),
+            referee: Referee::new(direction),
+            fates: VecDeque::new(),
+            delayed: VecDeque::new(),
+            releases: 0,
             events: Vec::new(),
             errors: Vec::new(),
             delivered: BTreeMap::new(),
@@ -56,6 +79,11 @@ impl<const MAX: usize> Party<MAX> {
     pub(crate) fn write(&mut self, text: &[u8]) {
         let longer = self.transport.local().appended(text);
         self.transport.publish(longer);
+    }
+
+    fn release(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.releases = self.releases.checked_sub(1)?;
+        self.delayed.pop_front()
     }
 }
 
@@ -75,13 +103,23 @@ impl<const MAX: usize> End for Party<MAX> {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        let transmit = self.transport.poll_transmit(now);
-        while let Some(event) = self.transport.poll_event() {
-            self.events.push((now.as_millis(), event));
+        loop {
+            let transmit = self.transport.poll_transmit(now);
+            while let Some(event) = self.transport.poll_event() {
+                self.events.push((now.as_millis(), event));
+            }
+            let Some(Transmit { destination, payload }) = transmit else { return self.release() };
+            self.sent.push((now.as_millis(), payload.len()));
+            self.referee.watch(&payload);
+            match self.fates.pop_front().unwrap_or(Fate::Delivered) {
+                Fate::Lost => {}
+                Fate::Delivered => {
+                    self.releases = self.delayed.len();
+                    return Some((destination, payload));
+                }
+                Fate::DelayedPastNext => self.delayed.push_back((destination, payload)),
+            }
         }
-        let transmit = transmit?;
-        self.sent.push((now.as_millis(), transmit.payload.len()));
-        Some((transmit.destination, transmit.payload))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

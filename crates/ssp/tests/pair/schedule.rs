@@ -1,0 +1,36 @@
+//! Every fate of the first datagrams, one by one.
+
+use rove_link::LinkConfig;
+use rove_units::Seed;
+
+use crate::pair::{Fate, agree, ms, pair};
+
+/// How many datagrams of each direction meet every fate.
+const DATAGRAMS: u32 = 4;
+
+/// Returns the fates that `number` stands for in base three.
+fn fates(number: u32) -> impl Iterator<Item = Fate> {
+    (0..DATAGRAMS).map(move |digit| match number / 3_u32.pow(digit) % 3 {
+        0 => Fate::Delivered,
+        1 => Fate::Lost,
+        _ => Fate::DelayedPastNext,
+    })
+}
+
+#[test]
+fn every_fate_of_the_first_four_datagrams_each_way_ends_in_agreement() {
+    let all = 3_u32.pow(DATAGRAMS);
+    for (up, down) in (0..all).flat_map(|up| (0..all).map(move |down| (up, down))) {
+        let mut net = pair::<4096>(Seed::new(1), LinkConfig::lossless(ms(40)));
+        net.left.fates.extend(fates(up));
+        net.right.fates.extend(fates(down));
+        net.left.write(b"80x24");
+        net.run_for(ms(100));
+        net.left.write(b"ls\r");
+        net.right.write(b"$ ");
+        net.run_for(ms(300));
+        net.right.write(b"file\r\n$ ");
+        net.left.write(b"x");
+        assert!(net.run_until(ms(20_000), agree), "up {up}, down {down}: at {}", net.now());
+    }
+}

@@ -1,0 +1,160 @@
+//! The orderly end of a session, from either side and from both.
+
+use rove_link::LinkConfig;
+use rove_link::net::End;
+use rove_ssp::{Closed, Config};
+use rove_units::{Instant, Seed};
+
+use crate::fake::{client, nums, server, settled, state, text};
+use crate::pair::{Fate, Pair, ms, noise, pair};
+
+const MAX64: u64 = u64::MAX;
+
+/// Runs until both ends are closed or `limit_ms` has passed.
+fn run_to_the_end<const MAX: usize>(net: &mut Pair<MAX>, limit_ms: u64) -> [Option<Closed>; 2] {
+    net.run_until(ms(limit_ms), |left, right| {
+        left.transport.closed().is_some() && right.transport.closed().is_some()
+    });
+    [net.left.transport.closed(), net.right.transport.closed()]
+}
+
+#[test]
+fn a_shutdown_without_an_answer_is_tried_sixteen_times() {
+    let mut fake = settled(client::<4096>(Config::client()));
+    fake.heard();
+    fake.heard_at();
+    fake.run_for(ms(995));
+    fake.party.transport.start_shutdown(fake.now);
+    fake.run_for(ms(3_999));
+    let sent = fake.heard_at();
+    assert_eq!(sent, (0..16).map(|try_| 1_000 + 250 * try_).collect::<Vec<u64>>());
+    assert!(nums(&mut fake).iter().all(|nums| nums.1 == MAX64));
+    assert_eq!(fake.party.transport.closed(), None);
+    fake.run_for(ms(1));
+    assert_eq!(fake.party.transport.closed(), Some(Closed::Unacknowledged));
+    assert_eq!(fake.party.transport.poll_timeout(), None);
+}
+
+#[test]
+fn a_shutdown_gives_up_after_ten_seconds_when_it_has_nobody_to_try() {
+    let mut fake = server::<4096>(Config::server());
+    fake.party.transport.start_shutdown(fake.now);
+    fake.run_for(ms(9_999));
+    assert_eq!((fake.heard_at(), fake.party.transport.closed()), (vec![], None));
+    fake.run_for(ms(1));
+    assert_eq!(fake.party.transport.closed(), Some(Closed::Unacknowledged));
+}
+
+#[test]
+fn an_acknowledged_shutdown_ends_both() {
+    for left_starts in [true, false] {
+        let mut net = pair::<4096>(Seed::new(3), LinkConfig::lossless(ms(30)));
+        net.left.write(b"ls");
+        net.run_for(ms(2_000));
+        let now = net.now();
+        let (initiator, other) = if left_starts {
+            (&mut net.left, &mut net.right)
+        } else {
+            (&mut net.right, &mut net.left)
+        };
+        initiator.write(b"last words");
+        initiator.transport.start_shutdown(now);
+        initiator.write(b"too late");
+        other.write(b"bye");
+        let [left, right] = run_to_the_end(&mut net, 1_000);
+        let (first, second) = if left_starts { (left, right) } else { (right, left) };
+        assert_eq!(first, Some(Closed::Acknowledged));
+        assert_eq!(second, Some(Closed::ByPeer));
+        let heard = if left_starts { &net.right } else { &net.left };
+        assert!(heard.transport.remote().text().ends_with(b"last words"));
+    }
+}
+
+#[test]
+fn ends_that_shut_down_at_once_acknowledge_each_other() {
+    let mut net = pair::<4096>(Seed::new(4), LinkConfig::lossless(ms(30)));
+    net.run_for(ms(2_000));
+    let now = net.now();
+    net.left.transport.start_shutdown(now);
+    net.right.transport.start_shutdown(now);
+    assert!(
+        run_to_the_end(&mut net, 1_000)
+            .iter()
+            .all(|closed| { matches!(closed, Some(Closed::ByPeer | Closed::Acknowledged)) })
+    );
+}
+
+#[test]
+fn a_shutdown_may_be_the_first_instruction_of_a_session() {
+    let mut net = pair::<4096>(Seed::new(5), LinkConfig::lossless(ms(30)));
+    net.left.write(b"80x24");
+    net.left.transport.start_shutdown(Instant::ZERO);
+    let closed = run_to_the_end(&mut net, 2_000);
+    assert_eq!(closed, [Some(Closed::Acknowledged), Some(Closed::ByPeer)]);
+    assert_eq!(net.right.transport.remote().text(), b"80x24");
+}
+
+#[test]
+fn a_lost_acknowledgment_of_the_end_leaves_the_initiator_unsure() {
+    let mut net = pair::<4096>(Seed::new(6), LinkConfig::lossless(ms(30)));
+    net.run_for(ms(4_000));
+    let now = net.now();
+    net.left.transport.start_shutdown(now);
+    net.right.fates.push_back(Fate::Lost);
+    let closed = run_to_the_end(&mut net, 12_000);
+    assert_eq!(closed, [Some(Closed::Unacknowledged), Some(Closed::ByPeer)]);
+}
+
+#[test]
+fn an_acknowledgment_of_a_shutdown_that_was_never_sent_is_ignored() {
+    let mut fake = settled(client::<4096>(Config::client()));
+    fake.say(&state(0, 1, MAX64)).expect("taken");
+    fake.run_for(ms(100));
+    assert_eq!(fake.party.transport.closed(), None);
+    assert_eq!(fake.party.transport.known_state_sent_at(), None);
+}
+
+#[test]
+fn the_peers_end_is_acknowledged_at_the_frame_interval_and_once() {
+    let mut fake = settled(client::<4096>(Config::client()));
+    fake.run_for(ms(995));
+    fake.say(&text(0, MAX64, 1, "bye")).expect("taken");
+    assert!(fake.party.transport.is_peer_shutting_down());
+    assert_eq!(nums(&mut fake), [(0, 1, 0, 0), (1, 2, MAX64, 1)]);
+    assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
+    assert_eq!(fake.party.poll_timeout(), None);
+}
+
+#[test]
+fn a_shutdown_waits_for_contents_too_large_for_one_instruction() {
+    for loss in [0.0, 0.1] {
+        let link = LinkConfig { loss, ..LinkConfig::lossless(ms(20)) };
+        let mut net = pair::<4096>(Seed::new(7), link);
+        net.left.write(b"80x24");
+        net.run_for(ms(2_000));
+        net.left.write(&noise(Seed::new(7), 30_000));
+        let now = net.now();
+        net.left.transport.start_shutdown(now);
+        let closed = run_to_the_end(&mut net, 12_000);
+        assert_eq!(net.right.transport.remote().text().len(), 30_005, "loss {loss}");
+        assert_eq!(closed[1], Some(Closed::ByPeer));
+        let finals = net.left.referee.instructions.iter().filter(|i| i.new_num.get() == MAX64);
+        assert!(finals.clone().count() > 0 && finals.clone().all(|i| i.diff.len() <= 4096));
+    }
+}
+
+#[test]
+fn a_held_receiver_acknowledges_the_end_once_it_is_let_go() {
+    let mut net = pair::<4096>(Seed::new(8), LinkConfig::lossless(ms(20)));
+    net.run_for(ms(1_000));
+    net.right.transport.hold_remote(true);
+    net.left.write(b"last words");
+    let now = net.now();
+    net.left.transport.start_shutdown(now);
+    net.run_for(ms(100));
+    assert_eq!(net.right.transport.remote().text(), b"");
+    net.right.transport.hold_remote(false);
+    let closed = run_to_the_end(&mut net, 500);
+    assert_eq!(closed, [Some(Closed::Acknowledged), Some(Closed::ByPeer)]);
+    assert_eq!(net.right.transport.remote().text(), b"last words");
+}
