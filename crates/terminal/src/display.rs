@@ -7,8 +7,9 @@
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the bell counter: the diff rings once, however far the counter moved;
-//! - a wrap flag that no sequence of prints can set: on a row whose last column is empty, and on the
-//!   bottom row of a screen narrower than three columns or a single row high;
+//! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
+//!   characters or in a character whose width may be judged differently, and on the bottom row of a
+//!   screen less than three rows high or hardly wider than a character;
 //! - the title flag once set never goes back, and titles and copied text longer than a stock
 //!   client takes are cut ([`TITLE_CHARS_MAX`]) or left out ([`CLIPBOARD_CHARS_MAX`]).
 
@@ -18,6 +19,8 @@ mod doubt;
 mod line;
 mod modes;
 mod motion;
+#[cfg(test)]
+mod properties;
 mod scroll;
 mod sgr;
 #[cfg(test)]

@@ -2,11 +2,13 @@
 
 use super::Dialect;
 use super::doubt::width_is_settled;
+use super::line::last_glyph;
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::write_sgr;
 use crate::cell::{Cell, Pen};
 use crate::cursor::Cursor;
+use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 /// The receiving terminal as far as it decides which bytes come next.
@@ -123,10 +125,8 @@ impl Brush {
 
     /// Takes up `pen`.
     pub(super) fn paint_with(&mut self, pen: Pen) {
-        if pen != self.state.pen {
-            write_sgr(&mut self.out, self.state.pen, pen);
-            self.state.pen = pen;
-        }
+        write_sgr(&mut self.out, self.state.pen, pen);
+        self.state.pen = pen;
     }
 
     /// Takes up a pen that erases as `pen` would. A replica looks at the background alone; real
@@ -211,7 +211,7 @@ impl Brush {
         }
         if bottom < last {
             self.out.extend(b"\x1b[r");
-            self.state.place = HOME;
+            self.state.place = self.homed();
         }
         self.state.moved = true;
     }
@@ -224,7 +224,38 @@ impl Brush {
         self.out.push(b';');
         push_number(&mut self.out, bottom + 1);
         self.out.push(b'r');
-        self.state.place = HOME;
+        self.state.place = self.homed();
+    }
+
+    /// Returns where setting the margins leaves the cursor: at home, but on some real terminals at the
+    /// top margin.
+    const fn homed(&self) -> Place {
+        if self.dialect.replica { HOME } else { Place::Unknown }
+    }
+
+    /// Makes the bottom row wrap onto itself: below the margins nothing scrolls, and the character after
+    /// the last goes to the front of the same row.
+    pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
+        let bottom = self.size.rows() - 1;
+        let (first, last) = (&now.cells[0], last_glyph(now));
+        self.set_margins(0, bottom - 1);
+        // Line feeds would scroll on their way past the margin.
+        self.state.place = Place::Unknown;
+        self.go(bottom, last);
+        self.print(&now.cells[usize::from(last)], "");
+        if first.base.is_some() {
+            self.print(first, now.marks(0));
+        } else {
+            self.print_spaces(1);
+        }
+        self.out.extend(b"\x1b[r");
+        self.state.place = self.homed();
+        if first.combined && first.base.is_none() {
+            self.print_marks(bottom, 0, first, now.marks(0));
+        } else if first.base.is_none() {
+            self.go(bottom, 0);
+            self.erase_characters(first.pen, 1);
+        }
     }
 
     /// Leaves the cursor and the pen as `new` has them, and returns the bytes.

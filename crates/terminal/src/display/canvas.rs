@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Dialect;
 use super::brush::Brush;
-use super::line::{Drawn, Line};
+use super::line::{Drawn, Line, is_settled, last_glyph};
 use super::scroll;
 use crate::cell::{Cell, Pen};
 use crate::row::Row;
@@ -68,6 +68,14 @@ impl Canvas {
                 drawn = draw_row(&mut brush, row, was, now);
             }
         }
+        if let (Some(was), Some(now)) = (self.rows.last(), new.rows.last())
+            && now.wrapped
+            && was != now
+            && brush.dialect.replica
+            && bottom_row_can_wrap(new)
+        {
+            brush.wrap_bottom_row(now);
+        }
         brush
     }
 
@@ -94,6 +102,14 @@ impl Canvas {
         scroll.apply(&mut canvas.rows, blank);
         Some(canvas)
     }
+}
+
+/// Returns whether the bottom row can be made to wrap. It takes a margin above of two rows or more, and
+/// the row's first character must leave its last alone.
+fn bottom_row_can_wrap(new: &Screen) -> bool {
+    let now = new.rows.last().expect("a screen has a row");
+    let last = last_glyph(now);
+    new.rows.len() >= 3 && is_settled(&now.cells[usize::from(last)]) && last >= now.cells[0].width()
 }
 
 /// Draws a row the shorter of two ways: cell by cell, or with all from the first difference on erased

@@ -3,7 +3,7 @@
 use super::brush::Brush;
 use super::doubt::{clusters, width_is_settled};
 use super::motion::Place;
-use crate::cell::{Cell, Pen};
+use crate::cell::Cell;
 use crate::row::Row;
 use crate::screen::Position;
 
@@ -48,7 +48,7 @@ impl<'a> Line<'a> {
         let columns = brush.size.columns();
         let last = last_glyph(now);
         let below = row + 1 < brush.size.rows();
-        let wrapped = now.wrapped && below && is_printed(&now.cells[usize::from(last)]);
+        let wrapped = now.wrapped && below && is_settled(&now.cells[usize::from(last)]);
         let forced = (wrapped && !was.wrapped || was.wrapped && !now.wrapped).then_some(last);
         let doubt_from = if brush.dialect.replica {
             columns
@@ -63,26 +63,24 @@ impl<'a> Line<'a> {
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
-        // A real terminal's width may just have changed, and unsettled text may have ended short of
-        // the margin: then the cell is written once more where it belongs.
-        let trusted = brush.dialect.replica && matches!(brush.place(), Place::Margin { .. });
         let printed = first.base.is_some() && first.width() <= brush.size.columns();
         let width = if printed { first.width() } else { 1 };
         if printed {
             brush.print(first, now.marks(0));
         } else {
-            brush.paint_with(Pen::default());
             brush.print_spaces(1);
         }
-        let settled =
-            printed && now.marks(0).is_empty() && first.base.is_some_and(width_is_settled);
-        if trusted && (settled || !printed) {
+        // A real terminal may just have become wider, and not have wrapped: there, the cell is
+        // written once more where it belongs.
+        let known = !printed || is_settled(first);
+        if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
         } else {
             brush.doubt();
         }
+        let trusted = printed && brush.dialect.replica;
         self.wrote_up_to(width);
-        if printed && trusted {
+        if trusted {
             self.note_print(0, width);
             self.draw_from(width)
         } else {
@@ -113,7 +111,7 @@ impl<'a> Line<'a> {
             }
         }
         let in_margin = matches!(self.brush.place(), Place::Margin { .. });
-        self.drawn.wraps &= self.wrapped && (self.brush.dialect.replica || in_margin);
+        self.drawn.wraps &= self.wrapped && in_margin;
         self.drawn
     }
 
@@ -216,13 +214,14 @@ const fn is_blank(cell: &Cell) -> bool {
     cell.base.is_none() && !cell.combined
 }
 
-/// Returns whether writing a cell can set off a wrap after it.
-const fn is_printed(cell: &Cell) -> bool {
-    cell.base.is_some()
+/// Returns whether it is certain where the cursor is after a cell was written: the terminal can be
+/// left to wrap there.
+pub(super) fn is_settled(cell: &Cell) -> bool {
+    !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
 /// Returns the column of the cell that ends the row.
-fn last_glyph(row: &Row) -> u16 {
+pub(super) fn last_glyph(row: &Row) -> u16 {
     let last = row.cells.len() - 1;
     let wide = last > 0 && row.cells[last - 1].wide && is_blank(&row.cells[last]);
     u16::try_from(last - usize::from(wide)).expect("a row has at most 4096 cells")

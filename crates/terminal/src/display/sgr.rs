@@ -17,6 +17,9 @@ const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
 /// Writes the SGR sequence that turns `from` into `to`: from scratch, or only what changes, whichever
 /// is shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Pen, to: Pen) {
+    if from == to {
+        return;
+    }
     let start = out.len();
     if to == Pen::default() {
         out.extend(b"\x1b[m");
@@ -112,6 +115,7 @@ mod tests {
         };
         for (from, to, bytes) in [
             (bold_red, plain, "^[m"),
+            (bold, bold, ""),
             (plain, bold, "^[1m"),
             (plain, red, "^[31m"),
             (red, bold_red, "^[1m"),

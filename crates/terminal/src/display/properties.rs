@@ -1,0 +1,273 @@
+//! Laws of drawing, held against random programs at random sizes.
+
+use proptest::prelude::*;
+
+use super::diff;
+use super::line::{is_settled, last_glyph};
+use crate::cell::{Cell, Color};
+use crate::renderer::{Outer, Renderer};
+use crate::row::Row;
+use crate::screen::{Screen, Size};
+use crate::terminal::Terminal;
+
+/// Cases a property is held to. Chosen: all of them together take a few seconds.
+const CASES: u32 = 400;
+
+/// Something a program may write.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => "[a-z ]{1,12}",
+        2 => "[a-z]{20,60}",
+        2 => prop::sample::select(vec!["\u{4e00}", "\u{4e8c}\u{4e09}", "\u{e9}", "\u{2500}\u{2500}", "\u{ad}"])
+            .prop_map(str::to_owned),
+        1 => prop::sample::select(vec![
+            "\u{1f600}", "\u{301}", "e\u{301}", "a\u{200b}", "\u{2764}\u{fe0f}", "\u{1f468}\u{200d}\u{1f469}",
+            "\u{1f1e9}\u{1f1ea}", "\u{4e00}\u{302}\u{303}", "1\u{fe0f}\u{20e3}",
+        ])
+        .prop_map(str::to_owned),
+        3 => prop::sample::select(vec!["\r\n", "\n", "\r", "\x08", "\t", "\x1bM", "\r\n\r\n", "\x07"])
+            .prop_map(str::to_owned),
+        3 => (1_u16..45, 1_u16..110).prop_map(|(row, column)| format!("\x1b[{row};{column}H")),
+        2 => (1_u16..6, prop::sample::select(vec!["A", "B", "C", "D", "@", "P", "L", "M", "S", "T", "X"]))
+            .prop_map(|(count, last)| format!("\x1b[{count}{last}")),
+        2 => (0_u16..3, prop::sample::select(vec!["J", "K"])).prop_map(|(what, last)| format!("\x1b[{what}{last}")),
+        4 => prop::collection::vec(
+            prop::sample::select(vec![
+                "0", "1", "3", "4", "5", "7", "8", "22", "24", "27", "31", "42", "39", "49", "97", "103",
+                "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;9;8;7",
+            ]),
+            0..4,
+        )
+        .prop_map(|codes| format!("\x1b[{}m", codes.join(";"))),
+        1 => (1_u16..20, 1_u16..40).prop_map(|(top, bottom)| format!("\x1b[{top};{bottom}r")),
+        1 => prop::sample::select(vec![
+            "\x1b[?25l", "\x1b[?25h", "\x1b[?5h", "\x1b[?5l", "\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l",
+            "\x1b[?2004h", "\x1b[?2004l", "\x1b[?9h", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003l", "\x1b[?1004h",
+            "\x1b[?1005h", "\x1b[?1006h", "\x1b[?1015h", "\x1b[?1006l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[r",
+            "\x1b#8", "\x1bc", "\x1b[!p", "\x1b[?6h", "\x1b[?6l",
+        ])
+        .prop_map(str::to_owned),
+        1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]2;{text}\x07")),
+        1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]0;{text}\x07")),
+        1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]1;{text}\x07")),
+        1 => prop::sample::select(vec!["aGVsbG8=", "YQ==", ""]).prop_map(|text| format!("\x1b]52;c;{text}\x07")),
+    ]
+}
+
+fn program() -> impl Strategy<Value = String> {
+    prop::collection::vec(word(), 0..40).prop_map(|words| words.concat())
+}
+
+/// A program whose text every terminal places alike.
+fn plain_program() -> impl Strategy<Value = String> {
+    let settled =
+        |c: char| c.is_ascii() || matches!(c, '\u{e9}' | '\u{2500}' | '\u{4e00}'..='\u{9fff}');
+    program().prop_map(move |text| text.chars().filter(|&c| settled(c)).collect())
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    prop_oneof![(1_u16..8, 1_u16..5), (1_u16..=100, 1_u16..=40), Just((20, 6)),]
+        .prop_map(|(columns, rows)| Size::clamped(columns, rows))
+}
+
+/// Makes `terminal` take a diff from `old` to `new` as a session would, and checks what it shows.
+fn follow(terminal: &mut Terminal, old: &Screen, new: &Screen) -> Result<(), TestCaseError> {
+    let bytes = diff(old, new);
+    if old.size != new.size {
+        terminal.resize(new.size);
+    }
+    terminal.write(&bytes);
+    prop_assert_same(terminal.screen(), new, &bytes)
+}
+
+/// Checks that two screens agree in all that a diff carries.
+fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(), TestCaseError> {
+    let mut wanted = wanted.clone();
+    wanted.bells = shown.bells;
+    let context = format!("after {:?}", String::from_utf8_lossy(bytes));
+    for (row, (a, b)) in shown.rows.iter().zip(&wanted.rows).enumerate() {
+        for (column, (a, b)) in a.cells.iter().zip(&b.cells).enumerate() {
+            prop_assert_eq!(a, b, "row {} column {} {}", row, column, &context);
+        }
+        prop_assert_eq!(&a.marks, &b.marks, "row {} {}", row, &context);
+        if carries_wrap(&wanted, row) {
+            prop_assert_eq!(a.wrapped, b.wrapped, "row {} {}", row, &context);
+        }
+    }
+    let rest = |screen: &Screen| {
+        let mut rest = screen.clone();
+        rest.rows.clear();
+        rest
+    };
+    prop_assert_eq!(rest(shown), rest(&wanted), "{}", &context);
+    prop_assert_eq!(diff(shown, &wanted), Vec::<u8>::new());
+    Ok(())
+}
+
+/// Returns whether a diff carries the wrap flag of `row`: see the list of exceptions at the module.
+fn carries_wrap(wanted: &Screen, row: usize) -> bool {
+    let cells = &wanted.rows[row].cells;
+    let last = usize::from(last_glyph(&wanted.rows[row]));
+    let bottom = row + 1 == wanted.rows.len();
+    let fits = last >= usize::from(cells[0].width()) && wanted.rows.len() >= 3;
+    !wanted.rows[row].wrapped || is_settled(&cells[last]) && (fits || !bottom)
+}
+
+/// Leaves `terminal` as it is, but with a wrap pending where that can be.
+fn press_against_the_margin(terminal: &mut Terminal) {
+    let screen = terminal.snapshot();
+    let (row, column) = (usize::from(screen.cursor.row), usize::from(screen.cursor.column));
+    let cell = screen.rows[row].cells[column];
+    if column + 1 != usize::from(screen.size.columns()) || screen.rows[row].wrapped {
+        return;
+    }
+    let Some(base) = cell.base.filter(|_| !cell.combined) else { return };
+    let mut bytes = format!("\x1b[{};{}H", row + 1, column + 1).into_bytes();
+    super::sgr::write_sgr(&mut bytes, screen.pen, cell.pen);
+    bytes.extend(base.to_string().as_bytes());
+    super::sgr::write_sgr(&mut bytes, cell.pen, screen.pen);
+    terminal.write(&bytes);
+    assert_eq!(*terminal.screen(), screen);
+}
+
+/// Returns what a person sees: per cell the text and how it is painted.
+fn look(screen: &Screen) -> Vec<String> {
+    screen
+        .rows
+        .iter()
+        .map(|row| {
+            let mut text = String::new();
+            let mut column = 0;
+            while let Some(cell) = row.cells.get(usize::from(column)) {
+                let base = cell.base.unwrap_or(if cell.combined { '\u{a0}' } else { ' ' });
+                text += &format!("{base}{}{:?}", row.marks(column), cell.pen);
+                column += cell.width();
+            }
+            text
+        })
+        .collect()
+}
+
+/// Returns the text of each cell with its background; nothing for the right half of a wide one.
+fn plain_look(screen: &Screen) -> Vec<Vec<(String, Color)>> {
+    let row = |row: &Row| {
+        let mut right_half = false;
+        let cell = |cell: &Cell| {
+            let text = cell.base.filter(|&c| c != ' ').map(String::from).unwrap_or_default();
+            let half = core::mem::replace(&mut right_half, cell.wide);
+            (text, if half { Color::Default } else { cell.pen.background })
+        };
+        row.cells.iter().map(cell).collect()
+    };
+    screen.rows.iter().map(|shared| row(shared)).collect()
+}
+
+/// Returns the text of each cell with its background, as another emulator has them.
+fn independent_look(screen: &vt100::Screen) -> Vec<Vec<(String, Color)>> {
+    let (rows, columns) = screen.size();
+    let (rows, columns) = (rows.get(), columns.get());
+    let cell = |row, column| {
+        let cell = screen.cell(row, column).expect("within the screen");
+        let color = match cell.bgcolor() {
+            _ if cell.is_wide_continuation() => Color::Default,
+            vt100::Color::Default => Color::Default,
+            vt100::Color::Idx(index) => Color::Indexed(index),
+            vt100::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+        };
+        (cell.contents().trim_end_matches(' ').to_owned(), color)
+    };
+    (0..rows).map(|row| (0..columns).map(|column| cell(row, column)).collect()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    #[test]
+    fn a_diff_between_any_two_screens_carries_everything(
+        (a, b) in (size(), size()), (one, two) in (program(), program()), same_size: bool,
+    ) {
+        let mut first = Terminal::host(a);
+        first.write(one.as_bytes());
+        let mut second = Terminal::host(if same_size { a } else { b });
+        second.write(two.as_bytes());
+        second.write(b"\x1b]2;t\x07"); // a title once set cannot be unset
+        let (first, second) = (first.snapshot(), second.snapshot());
+        for mut replica in [Terminal::replica(a), Terminal::host(a)] {
+            follow(&mut replica, &Screen::blank(a), &first)?;
+            let mut pressed = replica.clone();
+            follow(&mut replica, &first, &second)?;
+            press_against_the_margin(&mut pressed);
+            follow(&mut pressed, &first, &second)?;
+        }
+    }
+
+    #[test]
+    fn a_chain_of_diffs_follows_a_running_program(
+        size in size(), resized in prop::option::of(size()), parts in prop::collection::vec(program(), 1..6),
+    ) {
+        let mut host = Terminal::host(size);
+        let mut replica = Terminal::replica(size);
+        let mut last = host.snapshot();
+        for (turn, part) in parts.iter().enumerate() {
+            if let Some(size) = resized && turn == 2 {
+                host.resize(size);
+            }
+            host.write(part.as_bytes());
+            follow(&mut replica, &last, host.screen())?;
+            press_against_the_margin(&mut replica);
+            last = host.snapshot();
+        }
+    }
+
+    #[test]
+    fn frames_read_the_same_on_an_independent_terminal(
+        size in size(), parts in prop::collection::vec(plain_program(), 1..6), ech: bool, bce: bool,
+    ) {
+        let outer = Outer { erase_characters: ech, background_color_erase: bce, ..Outer::default() };
+        let mut host = Terminal::host(size);
+        let mut renderer = Renderer::new(outer);
+        let known = |length| core::num::NonZeroU16::new(length).expect("a screen is not empty");
+        let mut outside = vt100::Parser::new(known(size.rows()), known(size.columns()), 0);
+        outside.process(&renderer.open());
+        for part in parts {
+            host.write(part.as_bytes());
+            let bytes = renderer.frame(host.screen());
+            outside.process(&bytes);
+            prop_assert_eq!(
+                independent_look(outside.screen()), plain_look(host.screen()), "{:?}", String::from_utf8_lossy(&bytes)
+            );
+        }
+    }
+
+    #[test]
+    fn frames_look_the_same_on_any_terminal(
+        size in size(), parts in prop::collection::vec(program(), 1..6), ech: bool, bce: bool,
+    ) {
+        let outer = Outer {
+            erase_characters: ech, background_color_erase: bce, titles: true, ..Outer::default()
+        };
+        let mut host = Terminal::host(size);
+        let mut renderer = Renderer::new(outer);
+        let mut outside = Terminal::host(size);
+        outside.write(&renderer.open());
+        for part in parts {
+            host.write(part.as_bytes());
+            let bytes = renderer.frame(host.screen());
+            outside.write(&bytes);
+            prop_assert_eq!(look(outside.screen()), look(host.screen()), "{:?}", String::from_utf8_lossy(&bytes));
+            prop_assert_eq!(outside.screen().cursor, host.screen().cursor);
+            prop_assert!(renderer.frame(host.screen()).is_empty());
+        }
+        let mut before = Terminal::host(size).snapshot();
+        outside.write(&renderer.close());
+        prop_assert!(renderer.close().is_empty());
+        prop_assert!(!outside.application_cursor_keys());
+        before.rows.clone_from(&outside.screen().rows);
+        before.cursor.row = outside.screen().cursor.row;
+        before.cursor.column = outside.screen().cursor.column;
+        before.bells = outside.screen().bells;
+        (before.title, before.icon_name) = (outside.screen().title.clone(), outside.screen().icon_name.clone());
+        before.clipboard = outside.screen().clipboard.clone();
+        prop_assert_eq!(outside.screen(), &before);
+    }
+}
