@@ -121,3 +121,6 @@ impl Renderer {
         out
     }
 }
+
+#[cfg(test)]
+mod tests;

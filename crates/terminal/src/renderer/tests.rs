@@ -1,0 +1,175 @@
+use super::*;
+use crate::terminal::Terminal;
+
+fn readable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\x1b', "^").replace('\x07', "!")
+}
+
+fn host(input: &str) -> Terminal {
+    let mut host = Terminal::host(Size::clamped(20, 3));
+    host.write(input.as_bytes());
+    host
+}
+
+fn outer() -> Outer {
+    Outer {
+        erase_characters: true,
+        background_color_erase: true,
+        titles: true,
+        title_prefix: "[rove] ".into(),
+        enter: b"<enter>".to_vec(),
+        leave: b"<leave>".to_vec(),
+        ..Outer::default()
+    }
+}
+
+/// A renderer that shows what `host` does, title and all.
+fn showing(host: &Terminal, outer: Outer) -> Renderer {
+    let mut renderer = Renderer::new(outer);
+    renderer.open();
+    renderer.frame(host.screen());
+    renderer
+}
+
+#[test]
+fn the_terminal_is_taken_over_once_and_repainted() {
+    let mut renderer = Renderer::new(outer());
+    assert_eq!(readable(&renderer.open()), "<enter>^[?1h");
+    let first = readable(&renderer.frame(host("$ ").screen()));
+    assert!(first.starts_with("^[?5l^[?2004l^[?1004l^[?1003l"), "{first}");
+    assert!(first.ends_with("^[r^[m^[H^[2J$ ^[?25h"), "{first}");
+    assert_eq!(renderer.frame(host("$ ").screen()), b"");
+}
+
+#[test]
+fn a_typed_key_does_not_make_the_cursor_blink() {
+    let mut renderer = showing(&host("$ l"), outer());
+    assert_eq!(readable(&renderer.frame(host("$ ls").screen())), "s");
+    assert_eq!(readable(&renderer.frame(host("$ ls\x1b[2D").screen())), "\x08\x08");
+}
+
+#[test]
+fn drawing_elsewhere_hides_the_cursor_meanwhile() {
+    let mut renderer = showing(&host("$ "), outer());
+    let frame = renderer.frame(host("$ \x1b7\x1b[3;1Hx\x1b8").screen());
+    assert_eq!(readable(&frame), "^[?25l\r\n\nx^[;3H^[?25h");
+}
+
+#[test]
+fn scrolled_lines_reach_the_history_of_the_terminal() {
+    let mut renderer = showing(&host("first line\r\nsecond line\r\nthird line"), outer());
+    let next = host("first line\r\nsecond line\r\nthird line\r\nfourth line");
+    assert_eq!(readable(&renderer.frame(next.screen())), "^[?25l\n\rfourth line^[?25h");
+    let mut renderer = showing(&host("first line\r\nsecond line\r\nthird line\x1b[H"), outer());
+    let frame = readable(&renderer.frame(next.screen()));
+    assert_eq!(frame, "^[?25l\n\n\nfourth line^[?25h");
+}
+
+#[test]
+fn the_window_title_bears_the_prefix_until_the_end() {
+    let mut renderer = showing(&host("\x1b]1;icon\x07"), outer());
+    let titled = host("\x1b]1;icon\x07\x1b]2;hello\x07");
+    assert_eq!(readable(&renderer.frame(titled.screen())), "^]2;[rove] hello!");
+    let both = host("\x1b]0;h\u{e9}llo\x1b\\");
+    assert_eq!(readable(&renderer.frame(both.screen())), "^]0;[rove] h\u{e9}llo!");
+    let close = readable(&renderer.close());
+    assert!(close.starts_with("^]0;h\u{e9}llo!"), "{close}");
+}
+
+#[test]
+fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
+    let mut renderer = showing(&host("$ "), outer());
+    assert!(!readable(&renderer.close()).contains("^]"));
+    let mut renderer = Renderer::new(Outer { titles: false, ..outer() });
+    let bytes = [renderer.open(), renderer.frame(host("\x1b]2;x\x07").screen()), renderer.close()];
+    assert!(!readable(&bytes.concat()).contains("^]"));
+}
+
+#[test]
+fn a_repaint_repeats_all_but_bells_and_copied_text() {
+    let host =
+        host("\x1b]2;t\x07\x1b[?2004h\x1b[?1002h\x1b[?1006h\x1b[?5hab\x07\x1b]52;c;YQ==\x07");
+    let mut renderer = Renderer::new(outer());
+    renderer.open();
+    let blank = Terminal::host(Size::clamped(20, 3));
+    renderer.frame(blank.screen());
+    let frame = readable(&renderer.frame(host.screen()));
+    assert_eq!(frame, "!^]2;[rove] t!^]52;c;YQ==!^[?5h^[?2004h^[?1002h^[?1006hab");
+    renderer.invalidate();
+    let frame = readable(&renderer.frame(host.screen()));
+    assert!(frame.starts_with("^]2;[rove] t!^[?5l"), "{frame}");
+    assert!(frame.contains("^[?5h^[?2004h^[?1002h^[?1006h^[?25l"), "{frame}");
+    assert!(frame.ends_with("^[2Jab^[?25h"), "{frame}");
+    assert_eq!(renderer.frame(host.screen()), b"");
+}
+
+#[test]
+fn a_bell_is_rung_even_when_everything_is_repainted() {
+    let mut renderer = showing(&host(""), outer());
+    renderer.invalidate();
+    assert!(readable(&renderer.frame(host("\x07\x07").screen())).starts_with("!^[?5l"));
+}
+
+#[test]
+fn closing_resets_whatever_a_program_switched_on() {
+    let host = host("\x1b[?2004h\x1b[?1004h\x1b[?1003h\x1b[?1015h\x1b[?5h\x1b[?25l\x1b[1mx");
+    let mut renderer = showing(&host, outer());
+    let close = readable(&renderer.close());
+    for reset in [
+        "^[?1l", "^[m", "^[?25h", "^[?5l", "^[?2004l", "^[?1004l", "^[?9l", "^[?1000l", "^[?1001l",
+        "^[?1002l", "^[?1003l", "^[?1005l", "^[?1006l", "^[?1015l", "^[r",
+    ] {
+        assert!(close.contains(reset), "{reset} in {close}");
+    }
+    assert!(close.ends_with("<leave>"), "{close}");
+    assert_eq!(renderer.close(), b"", "a second time there is nothing to give back");
+}
+
+#[test]
+fn after_a_pause_everything_is_drawn_again() {
+    let host = host("ab\x07");
+    let mut renderer = showing(&host, outer());
+    renderer.close();
+    assert_eq!(readable(&renderer.open()), "<enter>^[?1h");
+    let frame = readable(&renderer.frame(host.screen()));
+    assert!(frame.ends_with("^[2Jab^[?25h") && !frame.contains('!'), "{frame}");
+}
+
+#[test]
+fn a_row_with_a_cluster_is_redrawn_from_there_when_it_changes() {
+    let flag = "\u{1f1e9}\u{1f1ea}";
+    let mut renderer = showing(&host(&format!("ab {flag} cd\x1b[H")), outer());
+    let frame = renderer.frame(host(&format!("xb {flag} cd\x1b[H")).screen());
+    let expected = "xb \u{1f1e9}^[?25l^[;5H\u{1f1ea}^[;6H cd^[K\r^[?25h";
+    assert_eq!(readable(&frame), expected);
+}
+
+#[test]
+fn long_lines_are_left_to_the_terminal_to_wrap() {
+    let mut renderer = showing(&host(""), outer());
+    let frame = renderer.frame(host("0123456789abcdefghijxyz").screen());
+    // The first character is written once more in case the window has just become wider.
+    assert_eq!(readable(&frame), "0123456789abcdefghijx^[?25l^[2Hxyz^[?25h");
+}
+
+#[test]
+fn without_bce_coloured_blanks_are_spaces() {
+    let mut renderer = showing(&host(""), Outer { background_color_erase: false, ..outer() });
+    let frame = readable(&renderer.frame(host("\x1b[44m\x1b[K").screen()));
+    assert_eq!(frame, "^[44m                    \r");
+}
+
+#[test]
+fn without_ech_blanks_are_spaces() {
+    let mut renderer = showing(&host("0123456789"), Outer { erase_characters: false, ..outer() });
+    let frame = readable(&renderer.frame(host("0123456789\r\x1b[7X").screen()));
+    assert_eq!(frame, "^[?25l\r       \r^[?25h");
+}
+
+#[test]
+fn synchronized_frames_are_bracketed() {
+    let mut renderer = showing(&host("a"), Outer { synchronized_output: true, ..outer() });
+    assert_eq!(readable(&renderer.frame(host("ab").screen())), "^[?2026hb^[?2026l");
+    assert_eq!(renderer.frame(host("ab").screen()), b"");
+    assert!(readable(&renderer.close()).starts_with("^[?2026l"));
+}
