@@ -31,9 +31,11 @@ impl Emulator {
         self.screen.size = size;
         self.region = Region::full(size);
         self.tabs.resize(size.columns());
-        let pending_wrap = self.pending_wrap && cursor.column + 1 == size.columns();
+        let pending_wrap = self.pending_wrap && cursor.column + 1 >= size.columns();
         let target = self.combining_target;
-        self.set_cursor(cursor.row - above, cursor.column);
+        // A wrap that was pending finds room now.
+        let column = cursor.column + u16::from(self.pending_wrap && !pending_wrap);
+        self.set_cursor(cursor.row - above, column);
         self.pending_wrap = pending_wrap;
         self.combining_target = target.and_then(|mut target| {
             target.row = target.row.checked_sub(above)?;

@@ -1,0 +1,162 @@
+//! What is not the picture: titles, bell, clipboard, answers.
+
+use rove_terminal::{Size, Terminal};
+
+use super::{host, rows};
+
+#[test]
+fn titles_and_icon_names_are_kept() {
+    for (input, title, icon_name, titled) in [
+        ("", "", "", false),
+        ("\x1b]2;hello\x07", "hello", "", true),
+        ("\x1b]0;h\u{e9}llo\x1b\\", "h\u{e9}llo", "h\u{e9}llo", true),
+        ("\x1b]1;icon\x07", "", "icon", true),
+        ("\x1b];semi\x07", "semi", "semi", true),
+        ("\x1b]2;a;b\x07", "a;b", "", true),
+        ("\x1b]2;abc\x18def", "", "", false),
+        ("\x1b]3;x\x07\x1b]02;x\x07\x1b]22;x\x07\x1b]2\x07", "", "", false),
+    ] {
+        let terminal = host(80, 2, input);
+        let screen = terminal.screen();
+        assert_eq!(
+            (screen.title(), screen.icon_name(), screen.titled()),
+            (title, icon_name, titled)
+        );
+    }
+}
+
+#[test]
+fn titles_are_cut_at_254_characters() {
+    for (given, kept) in [(253, 253), (254, 254), (255, 254), (20_000, 254)] {
+        let terminal = host(80, 2, format!("\x1b]2;{}\x07", "é".repeat(given)));
+        assert_eq!(terminal.screen().title().chars().count(), kept);
+    }
+}
+
+#[test]
+fn titles_are_put_aside_and_taken_back() {
+    for (input, title, icon_name) in [
+        ("\x1b]0;a\x07\x1b[22t\x1b]0;b\x07\x1b[23t", "a", "a"),
+        ("\x1b]0;a\x07\x1b[22;0t\x1b]0;b\x07\x1b[23;2t", "a", "b"),
+        ("\x1b]0;a\x07\x1b[22;2t\x1b]0;b\x07\x1b[23;1t", "b", "a"),
+        ("\x1b]0;a\x07\x1b[23t", "a", "a"),
+        ("\x1b]0;a\x07\x1b[22;9t\x1b]0;b\x07\x1b[23;0t", "b", "b"),
+    ] {
+        let terminal = host(80, 2, input);
+        assert_eq!((terminal.screen().title(), terminal.screen().icon_name()), (title, icon_name));
+    }
+}
+
+#[test]
+fn the_title_stack_has_ten_places() {
+    for (pushed, oldest) in [(10, "0"), (11, "1")] {
+        let mut terminal = Terminal::host(Size::DEFAULT);
+        for n in 0..pushed {
+            terminal.write(format!("\x1b]2;{n}\x07\x1b[22t").as_bytes());
+        }
+        terminal.write("\x1b[23t".repeat(20).as_bytes());
+        assert_eq!(terminal.screen().title(), oldest);
+    }
+}
+
+#[test]
+fn the_bell_is_counted() {
+    assert_eq!(host(80, 2, "a\x07\x07b").screen().bells(), 2);
+}
+
+#[test]
+fn only_base64_reaches_the_clipboard() {
+    for (input, clipboard) in [
+        ("\x1b]52;c;aGVsbG8=\x07", "aGVsbG8="),
+        ("\x1b]52;c;aGVsbG8=\x1b\\", "aGVsbG8="),
+        ("\x1b]52;;aGVsbG8\x07", "aGVsbG8"),
+        ("\x1b]52;p;aGVsbG8=\x07", "aGVsbG8="),
+        ("\x1b]52;s0;aGVsbG8=\x07", "aGVsbG8="),
+        ("\x1b]52;x;aGVsbG8=\x07", ""),
+        ("\x1b]52;c;?\x07", ""),
+        ("\x1b]52;c;aGk=\x07\x1b]52;c;?\x07", "aGk="),
+        ("\x1b]52;c;aGk=\x07\x1b]52;c;\x07", ""),
+        ("\x1b]52;c;not base64\x07", ""),
+        ("\x1b]52;aGk=\x07", ""),
+    ] {
+        assert_eq!(host(80, 2, input).screen().clipboard(), clipboard, "{input:?}");
+        let mut replica = Terminal::replica(Size::DEFAULT);
+        replica.write(input.as_bytes());
+        assert_eq!(replica.screen().clipboard(), clipboard, "replica {input:?}");
+    }
+}
+
+#[test]
+fn a_clipboard_too_long_is_ignored_whole() {
+    for (len, kept) in [(16_376, 16_376), (16_379, 16_379), (16_380, 0), (16_384, 0), (40_000, 0)] {
+        let terminal = host(80, 2, format!("\x1b]52;cpqs01234567;{}\x07", "A".repeat(len)));
+        assert_eq!(terminal.screen().clipboard().len(), kept, "{len}");
+    }
+}
+
+#[test]
+fn questions_are_answered() {
+    for (input, reply) in [
+        ("\x1b[5n", "\x1b[0n"),
+        ("\x1b[5;7H\x1b[6n", "\x1b[5;7R"),
+        ("\x1b[5;7r\x1b[?6h\x1b[2;3H\x1b[6n", "\x1b[2;3R"),
+        ("\x1b[c", "\x1b[?62c"),
+        ("\x1b[0c", "\x1b[?62c"),
+        ("\x1b[>c", "\x1b[>1;10;0c"),
+        ("\x1b[?25$p", "\x1b[?25;1$y"),
+        ("\x1b[?25l\x1b[?25$p", "\x1b[?25;2$y"),
+        ("\x1b[?2026$p", "\x1b[?2026;2$y"),
+        ("\x1b[?1049h\x1b[?1049$p", "\x1b[?1049;1$y"),
+        ("\x1b[?1006h\x1b[?1006$p\x1b[?1005$p", "\x1b[?1006;1$y\x1b[?1005;2$y"),
+        ("\x1b[?1003$p", "\x1b[?1003;2$y"),
+        ("\x1b[?9999$p", "\x1b[?9999;0$y"),
+        ("\x1b[4h\x1b[4$p\x1b[20$p\x1b[2$p", "\x1b[4;1$y\x1b[20;2$y\x1b[2;0$y"),
+        ("\x1b[>q", concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\")),
+        ("\x1b[1;31;48;2;1;2;3m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31;48;2;1;2;3m\x1b\\"),
+        ("\x1b[2;5r\x1bP$qr\x1b\\", "\x1bP1$r2;5r\x1b\\"),
+        ("\x1b[5 q\x1bP$q q\x1b\\", "\x1bP1$r5 q\x1b\\"),
+        ("\x1bP$qz\x1b\\", "\x1bP0$r\x1b\\"),
+        ("\x1b[6n\x1b[5n", "\x1b[1;1R\x1b[0n"),
+    ] {
+        let reply_given = host(80, 24, input).take_replies();
+        assert_eq!(
+            reply_given.escape_ascii().to_string(),
+            reply.as_bytes().escape_ascii().to_string()
+        );
+    }
+}
+
+#[test]
+fn other_questions_are_not_answered() {
+    for input in [
+        "\x1bZ",
+        "\x1b[?6n",
+        "\x1b[18t",
+        "\x1b]10;?\x07",
+        "\x1b[=c",
+        "\x05",
+        "\x1b[x",
+        "\x1bP+q544e\x1b\\",
+    ] {
+        let mut terminal = host(80, 24, input);
+        assert!(terminal.take_replies().is_empty(), "{input:?}");
+        assert!(rows(terminal.screen()).is_empty());
+    }
+}
+
+#[test]
+fn a_replica_answers_nothing() {
+    let mut replica = Terminal::replica(Size::DEFAULT);
+    replica.write(b"\x1b[5n\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?25$p\x1bP$qm\x1b\\");
+    assert!(replica.take_replies().is_empty());
+}
+
+#[test]
+fn a_flood_of_questions_stays_within_its_bound() {
+    let mut terminal = host(80, 24, "\x1b[5n".repeat(1024));
+    assert_eq!(terminal.clone().take_replies().len(), 4096);
+    terminal.write(b"\x1b[5n");
+    assert_eq!(terminal.take_replies().len(), 4096);
+    terminal.write(b"\x1b[5n");
+    assert_eq!(terminal.take_replies(), b"\x1b[0n");
+}

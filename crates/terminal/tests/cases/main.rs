@@ -1,0 +1,80 @@
+//! What a program sees of the terminal: input bytes against the screen a person would see.
+//!
+//! The tables follow the end-to-end cases that were observed with stock Mosh 1.4.0; where xterm is
+//! right and stock Mosh is not, they say what xterm does.
+
+mod channels;
+mod color;
+mod editing;
+mod margin;
+mod modes;
+mod resize;
+mod text;
+
+use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal};
+
+/// Returns a host terminal that took `input`, and checks that any other cutting makes no difference.
+fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
+    let size = Size::new(columns, rows).expect("an allowed size");
+    let (mut whole, mut pieces) = (Terminal::host(size), Terminal::host(size));
+    whole.write(input.as_ref());
+    input.as_ref().iter().for_each(|byte| pieces.write(&[*byte]));
+    assert!(whole.screen() == pieces.screen(), "{}", input.as_ref().escape_ascii());
+    assert_eq!(whole.clone().take_replies(), pieces.take_replies());
+    whole
+}
+
+/// Returns the rows of a screen without the blank ones at its end.
+fn rows(screen: &Screen) -> Vec<String> {
+    let mut rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
+    while rows.last().is_some_and(String::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Returns the cursor as row and column from 1.
+fn cursor(screen: &Screen) -> (u16, u16) {
+    (screen.cursor().row + 1, screen.cursor().column + 1)
+}
+
+/// Returns a cell by row and column from 1.
+fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
+    screen.row(row - 1).expect("a row of the screen").cells()[usize::from(column) - 1]
+}
+
+/// Describes how a cell is painted: `b` bold, `i` italic, `u` underlined, `k` blinking, `r` reversed,
+/// `h` hidden, then the colours.
+fn paint(cell: Cell) -> String {
+    let letters = [
+        (Attributes::BOLD, 'b'),
+        (Attributes::ITALIC, 'i'),
+        (Attributes::UNDERLINE, 'u'),
+        (Attributes::BLINK, 'k'),
+        (Attributes::INVERSE, 'r'),
+        (Attributes::INVISIBLE, 'h'),
+    ];
+    let set = letters.iter().filter(|(attribute, _)| cell.pen.attributes.contains(*attribute));
+    let mut text: String = set.map(|(_, letter)| letter).collect();
+    for (color, ground) in [(cell.pen.foreground, "on"), (cell.pen.background, "at")] {
+        match color {
+            Color::Default => {}
+            Color::Indexed(n) => text.push_str(&format!(" {ground} {n}")),
+            Color::Rgb(r, g, b) => text.push_str(&format!(" {ground} {r:02x}{g:02x}{b:02x}")),
+        }
+    }
+    text.trim().to_owned()
+}
+
+/// A row of a table: the input, the rows it must show from the top, and the cursor from 1.
+type Case<'a> = (&'a str, &'a [&'a str], (u16, u16));
+
+/// Runs a table on a screen of this size.
+fn check(columns: u16, height: u16, cases: &[Case<'_>]) {
+    for (input, expected, place) in cases {
+        let terminal = host(columns, height, input);
+        let name = input.escape_debug();
+        assert_eq!(rows(terminal.screen()), *expected, "{name}");
+        assert_eq!(cursor(terminal.screen()), *place, "{name}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Modes, resets and the alternate screen.
+
+use rove_terminal::{MouseEncoding, MouseReporting};
+
+use super::{cell, check, cursor, host, paint, rows};
+
+#[test]
+fn the_alternate_screen_gives_the_primary_one_back() {
+    check(
+        12,
+        3,
+        &[
+            ("main\x1b[?1049hALT\x1b[?1049lX", &["mainX"], (1, 6)),
+            ("main\x1b[?1049hALT", &["    ALT"], (1, 8)),
+            ("main\x1b[?1049h\x1b[HA\x1b7\x1b[3;3H\x1b[?1049lX", &["mainX"], (1, 6)),
+            ("main\x1b[?47hALT\x1b[?47lX", &["main   X"], (1, 9)),
+            ("main\x1b[?47hALT\x1b[?47l\x1b[?47hX", &["    ALTX"], (1, 9)),
+            ("main\x1b[?1047hALT\x1b[?1047l\x1b[?1047hX", &["       X"], (1, 9)),
+            ("main\x1b[?1047hALT\x1b[?1047lX", &["main   X"], (1, 9)),
+            ("ab\x1b[?1048h\x1b[3;3H\x1b[?1048lX", &["abX"], (1, 4)),
+            ("main\x1b[?1049h\x1b[?1049hALT\x1b[?1049lX", &["mainX"], (1, 6)),
+            ("main\x1b[?1049hALT\x1bcX\x1b[?1049lY", &["Y"], (1, 2)),
+        ],
+    );
+    assert!(host(4, 2, "\x1b[?1049h").alternate_screen());
+    assert!(!host(4, 2, "\x1b[?1049h\x1b[?1049l").alternate_screen());
+}
+
+#[test]
+fn each_screen_has_its_own_saved_cursor() {
+    check(
+        12,
+        4,
+        &[(
+            "\x1b[2;2H\x1b7\x1b[?47h\x1b[3;3H\x1b7\x1b[?47l\x1b8A\x1b[?47h\x1b8B",
+            &["", "", "  B"],
+            (3, 4),
+        )],
+    );
+}
+
+#[test]
+fn a_full_reset_leaves_a_blank_screen_and_the_titles() {
+    let mut terminal =
+        host(20, 4, "\x1b]2;t\x07abc\x1b[31m\x1b[?25l\x1b[?1h\x1b[2;3r\x1b[?2026h\x07\x1bcX");
+    assert_eq!(rows(terminal.screen()), ["X"]);
+    assert_eq!(cursor(terminal.screen()), (1, 2));
+    assert_eq!(paint(cell(terminal.screen(), 1, 1)), "");
+    assert!(terminal.screen().cursor().visible);
+    assert!(!terminal.application_cursor_keys() && !terminal.synchronized_output());
+    assert_eq!((terminal.screen().title(), terminal.screen().bells()), ("t", 1));
+    terminal.write(b"\r\n\n\n\nY");
+    assert_eq!(rows(terminal.screen()), ["", "", "", "Y"]);
+}
+
+#[test]
+fn a_soft_reset_leaves_the_picture() {
+    let terminal = host(
+        20,
+        12,
+        "\x1b[?25l\x1b[4h\x1b[5;6r\x1b[?6h\x1b[?6l\x1b[10;10Habc\x1b[1m\x1b[!pX\x1b[10;10Hq\x1b8z",
+    );
+    assert_eq!(terminal.screen().row_text(9), "         qbcX");
+    assert_eq!(terminal.screen().row_text(0), "z");
+    assert_eq!(paint(cell(terminal.screen(), 10, 13)), "");
+    assert!(terminal.screen().cursor().visible);
+}
+
+#[test]
+fn modes_of_the_screen_are_set_and_reset() {
+    let on = host(8, 1, "\x1b[?5;2004;1004h\x1b[?25l");
+    let screen = on.screen();
+    assert!(screen.reverse_video() && screen.bracketed_paste() && screen.focus_reporting());
+    assert!(!screen.cursor().visible);
+    let off = host(8, 1, "\x1b[?5;2004;1004h\x1b[?25l\x1b[?5;2004;1004l\x1b[?25h");
+    assert!(off.screen() == host(8, 1, "").screen());
+    assert!(host(8, 1, "\x1b[?1h").application_cursor_keys());
+    assert!(!host(8, 1, "\x1b[?1h\x1b[?1l").application_cursor_keys());
+    assert!(host(8, 1, "\x1b[?2026h").synchronized_output());
+    assert!(!host(8, 1, "\x1b[?2026h\x1b[?2026l").synchronized_output());
+}
+
+#[test]
+fn mouse_modes_replace_each_other() {
+    for (input, reporting) in [
+        ("\x1b[?9h", MouseReporting::X10),
+        ("\x1b[?1000h", MouseReporting::Normal),
+        ("\x1b[?1001h", MouseReporting::Highlight),
+        ("\x1b[?1000h\x1b[?1002h", MouseReporting::ButtonMotion),
+        ("\x1b[?1003h", MouseReporting::AnyMotion),
+        ("\x1b[?1003h\x1b[?1000l", MouseReporting::Off),
+    ] {
+        assert_eq!(host(8, 1, input).screen().mouse_reporting(), reporting, "{input:?}");
+    }
+    for (input, encoding) in [
+        ("\x1b[?1005h", MouseEncoding::Utf8),
+        ("\x1b[?1005;1006h", MouseEncoding::Sgr),
+        ("\x1b[?1015h", MouseEncoding::Urxvt),
+        ("\x1b[?1006h\x1b[?1005l", MouseEncoding::Default),
+        ("\x1b[?1016h", MouseEncoding::Default),
+    ] {
+        assert_eq!(host(8, 1, input).screen().mouse_encoding(), encoding, "{input:?}");
+    }
+}
+
+#[test]
+fn unknown_sequences_are_swallowed() {
+    check(
+        8,
+        2,
+        &[
+            ("a\x1b[4 q\x1b[>4;2m\x1b[>1u\x1b[?u\x1b=\x1b>\x1b[?1034h\x1b[18tb", &["ab"], (1, 3)),
+            ("a\x1b[1\"q\x1b[61\"p\x1b[1;2;3;4$x\x1b[?69h\x1b[1;2sb", &["ab"], (1, 3)),
+            ("a\x1b[?3hb\x1b[4:3Hc", &["abc"], (1, 4)),
+        ],
+    );
+}
