@@ -205,7 +205,14 @@ fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<N
         };
         let mut spellings = vec![option.name.to_owned()];
         spellings.extend(short.cloned());
-        spellings.extend(option.name.strip_prefix("no-").map(|plain| format!("no{plain}")));
+        if let Some(positive) = option.name.strip_prefix("no-") {
+            spellings.push(format!("no{positive}"));
+            let positive = command.get_arguments().find(|arg| arg.get_long() == Some(positive));
+            let short = positive.and_then(clap::Arg::get_short);
+            spellings.extend(
+                short.iter().flat_map(|short| [format!("no-{short}"), format!("no{short}")]),
+            );
+        }
         names.extend(spellings.into_iter().map(|spelling| Name { spelling, option }));
     }
     names
@@ -295,6 +302,7 @@ mod tests {
             ("-predict=always -no-init h", "--predict=always --no-init -- h"),
             ("--noinit --nossh-pty h", "--no-init --no-ssh-pty -- h"),
             ("--nopredict-overwrite h", "--no-predict-overwrite -- h"),
+            ("--no-o --noo h", "--no-predict-overwrite --no-predict-overwrite -- h"),
             ("--no-i --predict-over h", "--no-init --predict-overwrite -- h"),
             ("--ver", "--version --"),
             ("-v -h -l -c x -i", "--version --help --local --client=x --init --"),

@@ -1,0 +1,310 @@
+//! `mosh`, the wrapper: ssh and the client are called as stock calls them, and what ssh prints is taken
+//! as stock takes it. Recording programs stand in for both; the installed stock `mosh` is run beside
+//! ours where there is one.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
+const STOCK: &str = "/usr/bin/mosh";
+
+/// Notes how it was called, says what the test wants it to say.
+const RECORDING_SSH: &str = r#"#!/bin/sh
+{ echo ssh; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_\|^LC_' | grep -v 'PID\|OVERWRITE' | sort; } >> "$RECORD"
+printf "$SAYS"
+exit "$STATUS"
+"#;
+
+/// Notes how it was called, but for its process id, which must be the wrapper's.
+const RECORDING_CLIENT: &str = r#"#!/bin/sh
+if [ "$1" = -c ]; then echo 256; exit 0; fi
+{ echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"
+test "$MOSH_CLIENT_PID" = $$ && echo "the pid is the wrapper's" >> "$RECORD"
+exit 7
+"#;
+
+/// A directory with the recording programs and ourselves under the name `mosh`.
+struct Bench {
+    directory: PathBuf,
+}
+
+/// What came of a call.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    has_stderr: bool,
+    record: String,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let directory = std::env::temp_dir().join(format!("rove-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        for (program, script) in [("ssh", RECORDING_SSH), ("client", RECORDING_CLIENT)] {
+            let path = directory.join(program);
+            fs::write(&path, script).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        for name in ["mosh", "rove"] {
+            symlink(env!("CARGO_BIN_EXE_rove"), directory.join(name)).unwrap();
+        }
+        Self { directory }
+    }
+
+    fn ours(&self) -> PathBuf {
+        self.directory.join("mosh")
+    }
+
+    fn command(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .arg(format!("--ssh={} -x", self.directory.join("ssh").display()))
+            .arg(format!("--client={}", self.directory.join("client").display()))
+            .args(args)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &self.directory)
+            .env("SHELL", "/bin/some-shell")
+            .env("TERM", "xterm-256color")
+            .env("LANG", "sv_SE.UTF-8")
+            .env("LC_ALL", "")
+            .env("LC_TIME", "it's")
+            // Stock is a Perl program, and Perl complains about locales that are not installed.
+            .env("PERL_BADLANG", "0")
+            .env("RECORD", self.directory.join("record"))
+            .env("STATUS", "0")
+            .env("SAYS", format!("MOSH IP 192.0.2.7\\nMOSH CONNECT 60001 {KEY}\\n"))
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, mut command: Command) -> Outcome {
+        let record = self.directory.join("record");
+        let _ = fs::remove_file(&record);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = command.output().unwrap();
+        Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            has_stderr: !output.stderr.is_empty(),
+            record: fs::read_to_string(record).unwrap_or_default().replace(&program, "MOSH"),
+        }
+    }
+
+    /// Runs ours with `args`, and stock beside it.
+    fn compare(&self, args: &[&str], environment: &[(&str, &str)]) -> Outcome {
+        let run = |program: &Path| {
+            let mut command = self.command(program, args);
+            command.envs(environment.iter().copied());
+            self.run(command)
+        };
+        let ours = run(&self.ours());
+        if Path::new(STOCK).exists() {
+            assert_eq!(ours, run(Path::new(STOCK)), "{args:?} {environment:?}");
+        }
+        ours
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[test]
+fn ssh_and_the_client_are_called_as_stock_calls_them() {
+    let bench = Bench::new("argv");
+    for args in [
+        &["host"][..],
+        &["-p", "60010", "me@host"],
+        &["--port=060010:60020", "host"],
+        &["-6", "host"],
+        &["-4", "-6", "--family=ALL", "host"],
+        &["--family=NoNsEnSe", "host"],
+        &["--bind-server=any", "host"],
+        &["--bind-server=SSH", "host"],
+        &["--bind-server=::1", "host"],
+        &["--no-ssh-pty", "host"],
+        &["--nossh-pty", "-no-init", "host"],
+        &["--no-i", "--predict-over", "host"],
+        &["-a", "-o", "host"],
+        &["-predict=experimental", "--no-o", "host"],
+        &["--server=env A='b c' mosh-server", "host"],
+        &["host", "--", "ls", "-l", "a b", "it's", "", "\\ $HOME \"x\" !"],
+        &["--", "host", "ls", "-l"],
+        &["host", "-p", "60010", "ls"],
+        &["host", "ls", "-p", "60010"],
+        &["--experimental-remote-ip=remote", "host"],
+        &["-e", "remote", "-4", "host"],
+        &["-e", "remote", "--family=inet6", "--bind-server=any", "host", "ls"],
+        &["-e", "remote", "--family=prefer-inet6", "host"],
+        &["-"],
+        &["-P", "60010", "--SERVER", "x y", "host"],
+    ] {
+        let outcome = bench.compare(args, &[]);
+        assert_eq!(outcome.code, Some(7), "the exit code is the client's: {args:?} {outcome:?}");
+        assert!(outcome.record.ends_with("the pid is the wrapper's\n"), "{args:?}");
+    }
+}
+
+#[test]
+fn the_environment_has_its_say_as_with_stock() {
+    let bench = Bench::new("environment");
+    for environment in [
+        &[("MOSH_PREDICTION_DISPLAY", "always")][..],
+        &[("MOSH_PREDICTION_DISPLAY", "bad")],
+        &[("POSIXLY_CORRECT", "1")],
+        &[("LC_IDENTIFICATION", "x"), ("LANGUAGE", "a:b"), ("LC_FOO", "y")],
+    ] {
+        bench.compare(&["host", "-p", "60010"], environment);
+    }
+}
+
+#[test]
+fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
+    let bench = Bench::new("local");
+    let says = format!("MOSH CONNECT 60001 {KEY}\n");
+    let outcome = bench.compare(&["-e", "local", "me@127.0.0.1"], &[("SAYS", &says)]);
+    assert!(outcome.record.contains("\nme@127.0.0.1\n"), "{outcome:?}");
+    assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
+    assert_eq!(bench.compare(&["-e", "local", "127.0.0.1"], &[]).code, Some(29));
+}
+
+#[test]
+fn what_ssh_prints_is_taken_as_stock_takes_it() {
+    let bench = Bench::new("output");
+    let key = KEY;
+    for (says, code) in [
+        (String::new(), 10),
+        ("MOSH IP 192.0.2.7\n".to_owned(), 10),
+        (format!("MOSH CONNECT 60001 {key}\n"), 10),
+        (format!("MOSH IP 192.0.2.7\r\nMOSH CONNECT 60001 {key}\r\n"), 7),
+        (format!("MOSH IP 192.0.2.7  \nMOSH CONNECT 60001 {key}  \r\nmore\n"), 7),
+        (format!("MOSH IP 192.0.2.7\nMOSH CONNECT 60001 {key}"), 7),
+        (format!("a\r\n\nb MOSH IP 1.1.1.1\nMOSH IPX\nMOSH IP ::1\nMOSH CONNECT 9 {key}\n"), 7),
+        ("MOSH IP 192.0.2.7\nMOSH IP 192.0.2.7\n".to_owned(), 29),
+        ("MOSH IP \n".to_owned(), 29),
+        ("MOSH IP 192.0.2.7 x\n".to_owned(), 29),
+        ("MOSH IP 192.0.2.7\nMOSH CONNECT 60001 short\n".to_owned(), 29),
+        ("MOSH IP 192.0.2.7\nMOSH CONNECT 60001\n".to_owned(), 29),
+        (format!("MOSH IP 192.0.2.7\nMOSH CONNECT x {key}\n"), 29),
+        (format!("MOSH IP 192.0.2.7\nMOSH  CONNECT 60001  {key}\n"), 10),
+        (format!("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\nMOSH CONNECT 60001 {key}\n"), 7),
+        ("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7\n".to_owned(), 29),
+        ("MOSH IP 192.0.2.7\nmosh-server: Bad UDP port (1:2)\n".to_owned(), 10),
+    ] {
+        for args in [&["host"][..], &["-e", "remote", "-p", "1:2", "host"]] {
+            let outcome = bench.compare(args, &[("SAYS", &says.replace('%', "%%"))]);
+            assert_eq!(outcome.code, Some(code), "{says:?}");
+        }
+    }
+}
+
+#[test]
+fn wrong_command_lines_end_as_with_stock() {
+    let bench = Bench::new("usage");
+    for args in [
+        &[][..],
+        &["--bogus", "host"],
+        &["-s", "host"],
+        &["--predict=foo", "host"],
+        &["-p", "70000", "host"],
+        &["-p", "0:5", "host"],
+        &["-p", "5:", "host"],
+        &["-p", "6:5", "host"],
+        &["--port=", "host"],
+        &["host", "--ssh"],
+        &["--init=3", "host"],
+        &["--experimental-remote-ip=foo", "host"],
+    ] {
+        let outcome = bench.compare(args, &[]);
+        assert_eq!((outcome.code, outcome.has_stderr), (Some(255), true), "{args:?}");
+    }
+}
+
+#[test]
+fn a_missing_ssh_or_client_is_named() {
+    let bench = Bench::new("missing");
+    let run = |name: &str, option: &str| {
+        let mut command = bench.command(&bench.directory.join(name), &[option, "host"]);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (name, option, code) in [
+        ("mosh", "--ssh=/no/ssh", Some(10)),
+        ("rove", "--ssh=/no/ssh", Some(10)),
+        ("mosh", "--client=/no/client", Some(2)),
+        ("rove", "--client=/no/client", Some(2)),
+    ] {
+        let (actual, stderr) = run(name, option);
+        assert_eq!(actual, code, "{name} {option}: {stderr}");
+        let program = option.split_once('=').unwrap().1;
+        assert!(stderr.contains("cannot run") && stderr.contains(program), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn rove_survives_what_banners_print_and_shows_it_without_its_escapes() {
+    let bench = Bench::new("banner");
+    let says = format!(
+        "\\033]0;owned\\007\\033[2JWelcome\\r\\nMOSH IP nonsense\\nMOSH CONNECT 60001 short\\n\
+         MOSH IP 192.0.2.7\\nMOSH IP 192.0.2.8\\n\\n\\nMOSH CONNECT 60001 {KEY}\\r\\n"
+    );
+    let mut command = bench.command(&bench.directory.join("rove"), &["host"]);
+    command.env("SAYS", says);
+    let outcome = bench.run(command);
+    assert_eq!(outcome.code, Some(7), "{outcome:?}");
+    assert_eq!(outcome.stdout, "Welcome\nMOSH IP nonsense\nMOSH CONNECT 60001 short\n");
+    assert!(outcome.record.contains("|\n192.0.2.7\n60001\n"), "{outcome:?}");
+}
+
+#[test]
+fn rove_says_what_is_missing_on_the_host() {
+    let bench = Bench::new("nothing");
+    let run = |says: &str, status: &str| {
+        let mut command = bench.command(&bench.directory.join("rove"), &["me@host"]);
+        command.env("SAYS", says).env("STATUS", status);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(10));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for (says, status, sentence) in [
+        ("ROVE NO SERVER PROGRAM\\r\\n", "127", "neither rove nor mosh-server found on me@host"),
+        ("Permission denied (publickey).\\n", "255", "ssh did not get through to me@host"),
+        (
+            "MOSH IP 192.0.2.7\\nboom\\n",
+            "1",
+            "Did not find the startup message of a server on me@host",
+        ),
+        (&format!("MOSH CONNECT 1 {KEY}\\n"), "0", "Did not find the remote IP address"),
+    ] {
+        let stderr = run(says, status);
+        assert!(stderr.starts_with(&format!("rove: {sentence}")), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn programs_find_the_versions_they_look_for() {
+    let bench = Bench::new("version");
+    for (name, first_line) in [("mosh", "mosh 1.4.0 [build rove "), ("rove", "rove ")] {
+        let mut command = Command::new(bench.directory.join(name));
+        let output = command.arg("--version").stderr(Stdio::piped()).output().unwrap();
+        assert!(output.status.success());
+        assert!(String::from_utf8(output.stdout).unwrap().starts_with(first_line), "{name}");
+    }
+    for name in ["mosh-client", "mosh-server"] {
+        let path = bench.directory.join(name);
+        symlink(env!("CARGO_BIN_EXE_rove"), &path).unwrap();
+        let output = Command::new(&path).arg("--version").output().unwrap();
+        let version = String::from_utf8(output.stdout).unwrap();
+        assert!(version.starts_with(&format!("{name} (mosh 1.4.0) [build rove ")), "{version}");
+    }
+}
