@@ -15,6 +15,7 @@ use rustix::stdio;
 use rustix::termios::isatty;
 
 use crate::client::{self, ClientOptions};
+use crate::colors;
 use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, ServerOptions, Station};
@@ -56,7 +57,7 @@ pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
     let server = ServerOptions {
         bind: BindAddress::Address(Ipv4Addr::LOCALHOST.into()),
         ports: PortRange { low: 0, high: 0 },
-        colors: Some(256),
+        colors: Some(colors::of_terminal_or_guess()),
         command: options.command.clone(),
         ..ServerOptions::default()
     };

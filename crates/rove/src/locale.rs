@@ -52,7 +52,7 @@ pub(crate) fn as_utf8(mut variables: Vec<(String, String)>) -> Vec<(String, Stri
 }
 
 /// Returns whether a locale's name promises UTF-8: `en_US.UTF-8`, `C.utf8`, macOS' bare `UTF-8`.
-fn is_utf8(locale: &str) -> bool {
+pub(crate) fn is_utf8(locale: &str) -> bool {
     charset(locale).is_some_and(|charset| {
         let plain: String = charset.chars().filter(|&c| c != '-').collect();
         plain.eq_ignore_ascii_case("utf8")

@@ -8,27 +8,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Rlimit;
 
+use crate::locale;
 use crate::sys::{Program, User, assignment, is_locale_installed};
 
-/// The variables that make up a locale, in the order clients send them.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub(crate) const LOCALE_VARIABLES: [&str; 15] = [
-    "LANG",
-    "LANGUAGE",
-    "LC_CTYPE",
-    "LC_NUMERIC",
-    "LC_TIME",
-    "LC_COLLATE",
-    "LC_MONETARY",
-    "LC_MESSAGES",
-    "LC_PAPER",
-    "LC_NAME",
-    "LC_ADDRESS",
-    "LC_TELEPHONE",
-    "LC_MEASUREMENT",
-    "LC_IDENTIFICATION",
-    "LC_ALL",
-];
 /// The character set every system since about 2018 has without installing a language.
 const FALLBACK_CTYPE: &str = "C.UTF-8";
 /// Where programs are looked for when the environment does not say.
@@ -129,16 +111,16 @@ fn choose_locale(
     installed: impl Fn(&str) -> bool,
 ) {
     let is_utf8 = |environment: &Environment| {
-        character_locale(environment).is_some_and(|name| names_utf8(&name) && installed(&name))
+        character_locale(environment).is_some_and(|name| locale::is_utf8(&name) && installed(&name))
     };
     if is_utf8(environment) {
         return;
     }
     let mut offer = environment.clone();
-    for name in LOCALE_VARIABLES {
+    for name in locale::VARIABLES {
         offer.remove(OsStr::new(name));
     }
-    let known = offered.iter().filter(|(name, _)| LOCALE_VARIABLES.contains(&name.as_str()));
+    let known = offered.iter().filter(|(name, _)| locale::VARIABLES.contains(&name.as_str()));
     offer.extend(known.map(|(name, value)| (name.into(), value.into())));
     if is_utf8(&offer) {
         *environment = offer;
@@ -159,13 +141,6 @@ fn character_locale(environment: &Environment) -> Option<String> {
         .filter_map(|name| environment.get(OsStr::new(name)))
         .find(|value| !value.is_empty())
         .and_then(|value| value.to_str().map(str::to_owned))
-}
-
-/// Returns whether a locale's name says that its character set is UTF-8.
-fn names_utf8(locale: &str) -> bool {
-    let base = locale.split('@').next().unwrap_or_default();
-    let codeset = base.rsplit('.').next().unwrap_or_default();
-    codeset.replace('-', "").eq_ignore_ascii_case("utf8")
 }
 
 fn is_installed(locale: &str) -> bool {
@@ -232,23 +207,6 @@ mod tests {
 
     fn texts(strings: &[CString]) -> Vec<&str> {
         strings.iter().map(|text| text.to_str().unwrap()).collect()
-    }
-
-    #[test]
-    fn a_locale_names_utf8_by_its_character_set() {
-        for (name, utf8) in [
-            ("en_US.UTF-8", true),
-            ("C.utf8", true),
-            ("de_DE.UTF-8@euro", true),
-            ("UTF-8", true),
-            ("C", false),
-            ("POSIX", false),
-            ("en_US", false),
-            ("en_US.ISO-8859-1", false),
-            ("", false),
-        ] {
-            assert_eq!(names_utf8(name), utf8, "{name}");
-        }
     }
 
     #[test]
