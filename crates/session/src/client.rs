@@ -2,11 +2,28 @@
 
 use core::net::SocketAddr;
 
-use rove_ssp::{Closed, Config, Ecn, Key, ReceiveError, Transmit};
-use rove_terminal::{Outer, Screen, Size};
+use rove_ssp::{
+    Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit, Transport,
+};
+use rove_terminal::{Outer, Renderer, Screen, Size};
 use rove_units::{Duration, Instant, Stream};
 
+use crate::escape::{Command, EscapeKey};
 use crate::exit_status::ExitStatus;
+use crate::host_screen::HostScreen;
+use crate::notice::{self, Contact, Notices};
+use crate::user_stream::{UserEvent, UserStream};
+
+/// Unacknowledged input, in events, above which the user's terminal is not read.
+/// Chosen: a paste is then paced by the network and waits in the terminal, while 1 MiB is more than
+/// any path drains between two of our reads.
+pub(crate) const INPUT_PENDING_MAX: u64 = 1_048_576;
+
+/// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Ctrl-L: by custom "draw the screen again".
+const FORM_FEED: u8 = 0x0c;
 
 /// What a client needs to know at its start.
 pub struct ClientConfig {
@@ -57,14 +74,73 @@ pub enum ClientOutcome {
 
 /// The client end of a session.
 pub struct Client {
-    _stub: (),
+    transport: Transport<UserStream, HostScreen>,
+    server: SocketAddr,
+    start: Instant,
+    /// When the server was heard again after a silence worth a notice.
+    regained_at: Instant,
+    escape: EscapeKey,
+    notices: Notices,
+    renderer: Renderer,
+    tty: Tty,
+    /// The user's window.
+    window: Size,
+    /// Whether the server is still to be told the window's size.
+    window_unsent: bool,
+    /// The notice bar's text, as it should be on the terminal now.
+    bar: Option<String>,
+    /// When the bar changes by itself.
+    bar_due: Option<Instant>,
+    /// Whether the terminal may show something else than it should.
+    stale: bool,
+    /// Whether the driver is still to be told to suspend.
+    suspend_due: bool,
+}
+
+/// Who has the user's terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tty {
+    /// We are to take it over with the next output.
+    Due,
+    /// We have.
+    Ours,
+    /// We have given it back.
+    Returned,
 }
 
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
-        let _ = (config, now);
-        todo!()
+        let ClientConfig { server, key, transport, size, outer, escape_key, program, chaff } =
+            config;
+        let escape = EscapeKey::new(escape_key);
+        let mut client = Self {
+            transport: Transport::new(
+                Role::Client { server },
+                &key,
+                transport,
+                UserStream::new(),
+                HostScreen::replica(size),
+                chaff,
+                now,
+            ),
+            server,
+            start: now,
+            regained_at: now,
+            notices: Notices::new(program, escape.quit_hint()),
+            escape,
+            renderer: Renderer::new(outer),
+            tty: Tty::Due,
+            window: size,
+            window_unsent: true,
+            bar: None,
+            bar_due: None,
+            stale: true,
+            suspend_due: false,
+        };
+        client.send_window();
+        client.refresh(now);
+        client
     }
 
     /// Takes a datagram from the network.
@@ -79,105 +155,275 @@ impl Client {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let _ = (now, source, ecn, payload);
-        todo!()
+        let (num, silent_since) = (self.transport.remote_num(), self.contact().heard_at());
+        let result = self.transport.handle_datagram(now, source, ecn, payload);
+        match &result {
+            Ok(()) => self.notices.heard(now),
+            Err(error) => self.note_receive_error(now, source, error),
+        }
+        if self.transport.remote_num() != num {
+            self.stale = true;
+            if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
+                self.regained_at = now;
+                tracing::info!("contact regained");
+            }
+        }
+        self.send_window();
+        self.refresh(now);
+        result
     }
 
     /// Takes bytes the user typed. Call it only while [`Client::wants_input`] holds; nothing given
     /// to it is ever dropped.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
-        let _ = (now, bytes);
-        todo!()
+        if self.is_ending() {
+            return;
+        }
+        let mut keys = Vec::with_capacity(bytes.len());
+        let mut quit = false;
+        for &byte in bytes {
+            match self.escape.handle(byte, &mut keys) {
+                Some(Command::Quit) => {
+                    quit = true;
+                    break;
+                }
+                Some(Command::Suspend) => self.suspend_due = true,
+                None => {}
+            }
+        }
+        if keys.contains(&FORM_FEED) {
+            self.renderer.invalidate();
+            self.stale = true;
+        }
+        if !keys.is_empty() {
+            self.append(|stream| stream.push_bytes(&keys));
+        }
+        if quit {
+            self.shutdown(now, "Exiting on user request...");
+        }
+        self.refresh(now);
     }
 
     /// Returns whether the user's terminal should be read: false above 1 MiB of unacknowledged input
     /// and once the session is ending.
     pub fn wants_input(&self) -> bool {
-        todo!()
+        !self.is_ending() && self.pending_input() < INPUT_PENDING_MAX
     }
 
     /// Takes the end of the user's input (the terminal is gone): starts the orderly end.
     pub fn handle_input_closed(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        self.shutdown(now, "Exiting...");
     }
 
-    /// Takes the window's new size.
+    /// Takes the window's new size. What is known is shown in it at once, cut or with empty space
+    /// around, until the server's answer brings the picture for that size.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
-        let _ = (now, size);
-        todo!()
+        if size == self.window {
+            return;
+        }
+        self.window = size;
+        self.window_unsent = true;
+        self.send_window();
+        self.renderer.invalidate();
+        self.stale = true;
+        self.refresh(now);
     }
 
     /// Starts the orderly end because of a signal or on request; `reason` is shown.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
-        let _ = (now, reason);
-        todo!()
+        self.notices.farewell(reason);
+        self.transport.start_shutdown(now);
+        self.refresh(now);
     }
 
     /// Takes the terminal over again after [`ClientEvent::Suspend`] or a SIGCONT: full repaint.
     pub fn handle_resume(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        self.tty = Tty::Due;
+        self.stale = true;
+        self.refresh(now);
     }
 
     /// Shows a local network error (send or receive) to the user for a while.
     pub fn handle_network_error(&mut self, now: Instant, text: &str) {
-        let _ = (now, text);
-        todo!()
+        self.notices.network_error(now, text);
+        self.refresh(now);
     }
 
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
-        todo!()
+        self.transport.handle_message_too_long();
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        self.transport.handle_timeout(now);
+        if self.connect_deadline().is_some_and(|deadline| deadline <= now) {
+            tracing::info!("no answer from the server");
+            self.shutdown(now, "Timed out waiting for server...");
+        }
+        self.refresh(now);
     }
 
     /// Returns the next datagram to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let _ = now;
-        todo!()
+        self.transport.poll_transmit(now)
     }
 
     /// Returns bytes for the user's terminal, or `None` when it shows what it should.
+    ///
+    /// They always lead to the newest frame, so a terminal that is slow to take bytes should not be
+    /// polled for: it then skips what nobody could have seen.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
-        let _ = now;
-        todo!()
+        self.refresh(now);
+        if self.tty == Tty::Returned || !core::mem::take(&mut self.stale) {
+            return None;
+        }
+        let mut out = Vec::new();
+        if self.tty == Tty::Due {
+            self.tty = Tty::Ours;
+            out = self.renderer.open();
+        }
+        let frame = self.compose();
+        out.extend(self.renderer.frame(&frame));
+        (!out.is_empty()).then_some(out)
     }
 
     /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        todo!()
+        if core::mem::take(&mut self.suspend_due) {
+            return Some(ClientEvent::Suspend);
+        }
+        loop {
+            return Some(match self.transport.poll_event()? {
+                Event::OpenPort => ClientEvent::OpenPort,
+                Event::ClosePorts { keep } => ClientEvent::ClosePorts { keep },
+                // The server's address is the one we were given.
+                Event::PeerMoved(_) | Event::PeerLost => continue,
+            });
+        }
     }
 
     /// Returns when to call [`Client::handle_timeout`] if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        todo!()
+        if self.outcome().is_some() {
+            return None;
+        }
+        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Returns the bytes that give the terminal back as it was found: for the end and for a suspend.
+    /// The last frame before them is free of notices.
     pub fn close_terminal(&mut self) -> Vec<u8> {
-        todo!()
+        if self.tty != Tty::Ours {
+            self.tty = Tty::Returned;
+            return Vec::new();
+        }
+        self.tty = Tty::Returned;
+        let frame = self.screen().clipped(self.window);
+        let mut out = self.renderer.frame(&frame);
+        out.extend(self.renderer.close());
+        out
     }
 
     /// Returns how the session ended, once it has.
     pub fn outcome(&self) -> Option<ClientOutcome> {
-        todo!()
+        Some(match self.transport.closed()? {
+            Closed::KeyExhausted => ClientOutcome::KeyExhausted,
+            _ if self.is_connecting() => ClientOutcome::NeverConnected,
+            Closed::Acknowledged | Closed::ByPeer => {
+                ClientOutcome::Ended(self.transport.remote().exit_status())
+            }
+            Closed::Unacknowledged => ClientOutcome::Unacknowledged,
+        })
     }
 
     /// Returns the server's newest screen, without notices.
     pub fn screen(&self) -> &Screen {
-        todo!()
+        self.transport.remote().screen()
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
-        todo!()
+        self.transport.srtt()
+    }
+
+    /// Returns how many events, keys and resizes, the server has not acknowledged yet.
+    pub fn pending_input(&self) -> u64 {
+        self.transport.local().end() - self.transport.known_receiver_state().end()
+    }
+
+    /// Composes a frame: the server's screen as the window shows it, then what we lay over it.
+    fn compose(&self) -> Screen {
+        let mut frame = self.screen().clipped(self.window);
+        // Predictions of the user's keys belong here: over the screen, under the notices.
+        if let Some(text) = &self.bar {
+            notice::draw(&mut frame, text);
+        }
+        frame
+    }
+
+    /// Works out the notice bar anew.
+    fn refresh(&mut self, now: Instant) {
+        let contact = self.contact();
+        let bar = self.notices.text(now, contact, self.escape.help());
+        self.stale |= bar != self.bar;
+        self.bar = bar;
+        self.bar_due = self.notices.poll_timeout(now, contact);
+    }
+
+    fn contact(&self) -> Contact {
+        // What waited through a silence is acknowledged piece by piece; that alone is no failing
+        // way up, so the wait for a reply starts anew.
+        let known_sent_at = self.transport.known_state_sent_at();
+        Contact {
+            start: self.start,
+            heard_at: self.transport.remote_arrived_at(),
+            acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
+            port: self.server.port(),
+        }
+    }
+
+    /// Tells the server the window's size, unless so much input waits already that it would grow
+    /// without bound; then the newest size goes out when that has cleared.
+    fn send_window(&mut self) {
+        if self.window_unsent && self.pending_input() < INPUT_PENDING_MAX {
+            self.window_unsent = false;
+            let event = UserEvent::Resize(self.window);
+            self.append(|stream| stream.push(event));
+        }
+    }
+
+    fn append(&mut self, append: impl FnOnce(&mut UserStream)) {
+        let mut stream = self.transport.local().clone();
+        append(&mut stream);
+        self.transport.publish(stream);
+    }
+
+    /// Tells the user of datagrams that should not exist. Strangers may send what they like, and
+    /// some faults are the protocol's daily bread.
+    fn note_receive_error(&mut self, now: Instant, source: SocketAddr, error: &ReceiveError) {
+        let expected =
+            matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);
+        if !expected && source.ip() == self.server.ip() {
+            self.notices.say(now, format!("Bad datagram: {error}."));
+        }
+    }
+
+    /// Returns when to give up waiting for the server's first state.
+    fn connect_deadline(&self) -> Option<Instant> {
+        (self.is_connecting() && !self.is_ending()).then(|| self.start + CONNECT_TIMEOUT)
+    }
+
+    fn is_connecting(&self) -> bool {
+        self.transport.remote_num() == StateNum::INITIAL
+    }
+
+    fn is_ending(&self) -> bool {
+        self.transport.is_shutting_down()
+            || self.transport.is_peer_shutting_down()
+            || self.transport.closed().is_some()
     }
 }
-
-const _: fn(Closed) = |_| {};

@@ -1,12 +1,35 @@
 //! The server: datagrams in, keys for the pty out; host output in, datagrams out.
 
+use core::mem;
 use core::net::SocketAddr;
+use std::collections::VecDeque;
 
-use rove_ssp::{Config, Ecn, Key, ReceiveError, Transmit};
-use rove_terminal::{Screen, Size};
+use rove_ssp::{
+    Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit, Transport,
+};
+use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
+use crate::echo::EchoHistory;
 use crate::exit_status::ExitStatus;
+use crate::host_screen::HostScreen;
+use crate::keys::KeyTranslator;
+use crate::user_stream::{UserEvent, UserStream};
+
+/// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
+/// reading loses nothing and bounds what we hold. One client message may go over it by what a message
+/// holds. Chosen: as much as the client itself lets wait.
+pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
+/// Bytes below which the client may send again. Chosen: half, so that one read of the program does
+/// not turn the hold on and off.
+const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
+
+/// How long to wait for a first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a program may hold a half-drawn screen back (synchronized output, mode 2026).
+/// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
+const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
 
 /// What a server needs to know at its start.
 pub struct ServerConfig {
@@ -52,14 +75,75 @@ pub enum ServerOutcome {
 
 /// The server end of a session.
 pub struct Server {
-    _stub: (),
+    transport: Transport<HostScreen, UserStream>,
+    terminal: Terminal,
+    keys: KeyTranslator,
+    echo: EchoHistory,
+    host_input: HostInput,
+    /// The client's newest state whose events were handed on, and where they ended.
+    delivered_num: StateNum,
+    delivered: u64,
+    exit_status: Option<ExitStatus>,
+    start: Instant,
+    network_timeout: Option<Duration>,
+    /// Until when the screen, half drawn, is not published.
+    held_until: Option<Instant>,
+    /// At most one of each kind.
+    events: VecDeque<ServerEvent>,
+    /// How the session ended where there was nobody to tell.
+    abandoned: Option<ServerOutcome>,
+}
+
+/// Bytes waiting for the pty.
+#[derive(Debug, Default)]
+struct HostInput {
+    bytes: Vec<u8>,
+    /// How many of them the pty has taken.
+    taken: usize,
+}
+
+impl HostInput {
+    fn waiting(&self) -> &[u8] {
+        &self.bytes[self.taken..]
+    }
+
+    fn consume(&mut self, len: usize) {
+        self.taken = self.bytes.len().min(self.taken + len);
+        // Moving the rest only when it is the smaller part keeps the cost per byte constant.
+        if self.taken * 2 >= self.bytes.len() {
+            self.bytes.drain(..self.taken);
+            self.taken = 0;
+        }
+    }
 }
 
 impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has spoken.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
-        let _ = (config, now);
-        todo!()
+        let ServerConfig { key, transport, ipv6, size, network_timeout, chaff } = config;
+        Self {
+            transport: Transport::new(
+                Role::Server { ipv6 },
+                &key,
+                transport,
+                HostScreen::initial(size),
+                UserStream::new(),
+                chaff,
+                now,
+            ),
+            terminal: Terminal::host(size),
+            keys: KeyTranslator::default(),
+            echo: EchoHistory::default(),
+            host_input: HostInput::default(),
+            delivered_num: StateNum::INITIAL,
+            delivered: 0,
+            exit_status: None,
+            start: now,
+            network_timeout,
+            held_until: None,
+            events: VecDeque::new(),
+            abandoned: None,
+        }
     }
 
     /// Takes a datagram from the network.
@@ -74,79 +158,228 @@ impl Server {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let _ = (now, source, ecn, payload);
-        todo!()
+        let result = self.transport.handle_datagram(now, source, ecn, payload);
+        if self.transport.remote_num() != self.delivered_num {
+            self.deliver(now);
+        }
+        self.advance_echo(now);
+        self.note_transport_events();
+        result
     }
 
     /// Takes bytes that programs wrote to the pty.
     pub fn handle_host_output(&mut self, now: Instant, bytes: &[u8]) {
-        let _ = (now, bytes);
-        todo!()
+        if self.transport.is_shutting_down() {
+            return;
+        }
+        self.terminal.write(bytes);
+        let replies = self.terminal.take_replies();
+        // A program that asks and does not read goes without answers at some point.
+        if self.host_input.waiting().len() < HOST_INPUT_MAX {
+            self.host_input.bytes.extend(replies);
+        }
+        self.publish_when_drawn(now);
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
-        let _ = (now, status);
-        todo!()
+        self.exit_status = self.exit_status.or(status);
+        self.publish();
+        self.transport.start_shutdown(now);
     }
 
-    /// Starts the orderly end (a signal, an idle limit); with no client it ends at once.
+    /// Starts the orderly end (a signal, an idle limit); with no client it ends at once, and so it
+    /// does when called again.
     pub fn shutdown(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        if self.transport.is_shutting_down() || self.transport.peer_address().is_none() {
+            self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
+        } else {
+            self.publish();
+            self.transport.start_shutdown(now);
+        }
     }
 
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
-        todo!()
+        self.transport.handle_message_too_long();
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let _ = now;
-        todo!()
+        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        self.transport.handle_timeout(now);
+        self.keys.handle_timeout(now, &mut self.host_input.bytes);
+        self.advance_echo(now);
+        if due(self.held_until) {
+            self.publish();
+        }
+        if due(self.no_client_deadline()) {
+            tracing::info!("no client came");
+            self.abandoned = Some(ServerOutcome::NeverConnected);
+        }
+        if due(self.network_deadline()) {
+            tracing::info!("the client has been silent for too long");
+            self.shutdown(now);
+        }
+        self.note_transport_events();
     }
 
     /// Returns the next datagram to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        let _ = now;
-        todo!()
+        if self.abandoned.is_some() {
+            return None;
+        }
+        let transmit = self.transport.poll_transmit(now);
+        // Only sending shows the transport that nobody listens any more.
+        self.note_transport_events();
+        transmit
     }
 
     /// Returns bytes waiting for the pty (keys, answers); empty for none. Report what was written
     /// with [`Server::consume_host_input`].
     pub fn host_input(&self) -> &[u8] {
-        todo!()
+        self.host_input.waiting()
     }
 
     /// Forgets the first `len` bytes of [`Server::host_input`]: the pty has taken them.
     pub fn consume_host_input(&mut self, len: usize) {
-        let _ = len;
-        todo!()
+        self.host_input.consume(len);
+        if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
+            self.transport.hold_remote(false);
+        }
     }
 
     /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        todo!()
+        self.events.pop_front()
     }
 
     /// Returns when to call [`Server::handle_timeout`] if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        todo!()
+        if self.outcome().is_some() {
+            return None;
+        }
+        [
+            self.transport.poll_timeout(),
+            self.keys.poll_timeout(),
+            self.echo.poll_timeout(),
+            self.held_until,
+            self.no_client_deadline(),
+            self.network_deadline(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Returns how the session ended, once it has.
     pub fn outcome(&self) -> Option<ServerOutcome> {
-        todo!()
+        self.abandoned.or_else(|| {
+            Some(match self.transport.closed()? {
+                Closed::Acknowledged | Closed::ByPeer => ServerOutcome::Ended,
+                Closed::Unacknowledged => ServerOutcome::Unacknowledged,
+                Closed::KeyExhausted => ServerOutcome::KeyExhausted,
+            })
+        })
     }
 
     /// Returns when the client was last heard; `None` before its first message.
     pub fn client_heard_at(&self) -> Option<Instant> {
-        todo!()
+        self.transport.remote_arrived_at()
     }
 
     /// Returns the live screen.
     pub fn screen(&self) -> &Screen {
-        todo!()
+        self.terminal.screen()
+    }
+
+    /// Hands on what the client's newest state adds: keys to the pty, the window's size to the
+    /// terminal and the driver.
+    fn deliver(&mut self, now: Instant) {
+        let remote = self.transport.remote();
+        let mut size = None;
+        for event in remote.events_from(self.delivered) {
+            match event {
+                UserEvent::Byte(byte) => {
+                    let application = self.terminal.application_cursor_keys();
+                    self.keys.translate(now, byte, application, &mut self.host_input.bytes);
+                }
+                // Of several sizes at once no program could tell the earlier ones, and each would
+                // cost a new screen.
+                UserEvent::Resize(newest) => size = Some(newest),
+            }
+        }
+        let first = self.delivered_num == StateNum::INITIAL;
+        let news = remote.end() != self.delivered;
+        self.delivered = remote.end();
+        self.delivered_num = self.transport.remote_num();
+        if let Some(size) = size {
+            self.terminal.resize(size);
+            self.note(ServerEvent::Resize(size));
+        }
+        if first {
+            self.note(ServerEvent::Start);
+        }
+        if news {
+            self.echo.delivered(self.delivered_num, now);
+        }
+        if self.host_input.waiting().len() >= HOST_INPUT_MAX {
+            tracing::debug!("the pty takes no more input, the client keeps its own");
+            self.transport.hold_remote(true);
+        }
+        self.publish_when_drawn(now);
+    }
+
+    /// Acknowledges input that has had time to take effect.
+    fn advance_echo(&mut self, now: Instant) {
+        if self.echo.advance(now) {
+            self.publish_when_drawn(now);
+        }
+    }
+
+    /// Publishes the screen, unless a program is in the middle of drawing it.
+    fn publish_when_drawn(&mut self, now: Instant) {
+        let drawing = self.terminal.synchronized_output();
+        if drawing && *self.held_until.get_or_insert(now + SYNCHRONIZED_OUTPUT_MAX) > now {
+            return;
+        }
+        self.publish();
+    }
+
+    fn publish(&mut self) {
+        self.held_until = None;
+        let screen = self.terminal.screen().clone();
+        let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
+        self.transport.publish(state);
+    }
+
+    fn note_transport_events(&mut self) {
+        while let Some(event) = self.transport.poll_event() {
+            match event {
+                Event::PeerMoved(address) => self.note(ServerEvent::ClientMoved(address)),
+                Event::PeerLost => self.note(ServerEvent::ClientLost),
+                // Servers keep to their one port.
+                Event::OpenPort | Event::ClosePorts { .. } => {}
+            }
+        }
+    }
+
+    /// Queues an event in place of an older one of its kind: only the newest size and address matter.
+    fn note(&mut self, event: ServerEvent) {
+        self.events.retain(|queued| mem::discriminant(queued) != mem::discriminant(&event));
+        self.events.push_back(event);
+    }
+
+    /// Returns when to give up waiting for a first client.
+    fn no_client_deadline(&self) -> Option<Instant> {
+        (self.transport.remote_num() == StateNum::INITIAL).then(|| self.start + NO_CLIENT_TIMEOUT)
+    }
+
+    /// Returns when the client will have been silent for too long.
+    fn network_deadline(&self) -> Option<Instant> {
+        if self.transport.is_shutting_down() {
+            return None;
+        }
+        Some(self.client_heard_at()? + self.network_timeout?)
     }
 }

@@ -1,6 +1,21 @@
 //! What the user did, in order: the object the client owns.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rove_ssp::{ApplyError, Capabilities, Object};
 use rove_terminal::Size;
+use rove_units::Bytes;
+
+use crate::message::{MessageWriter, UserInstruction, user_instructions};
+
+/// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
+/// microsecond, and a clone of [`crate::client::INPUT_PENDING_MAX`] events copies 512 pointers.
+const CHUNK_EVENTS: u64 = 2048;
+
+/// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each
+/// of which gets through a lossy path on its own.
+const DIFF_MAX: usize = 32 * 1024;
 
 /// One thing the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +27,179 @@ pub enum UserEvent {
 }
 
 /// An append-only sequence of events. Clones share their contents.
-#[derive(Clone, Debug)]
+///
+/// Every event has an absolute position, counted from the session's start; events that both ends
+/// are known to hold are forgotten from the front without moving the others. The held events lie in
+/// chunks that end at multiples of `CHUNK_EVENTS`; the first and the last may reach beyond the held
+/// range, because another copy that shares them holds more.
+#[derive(Clone, Debug, Default)]
 pub struct UserStream {
-    _stub: (),
+    chunks: VecDeque<Arc<Vec<UserEvent>>>,
+    /// Position of the first event held.
+    start: u64,
+    /// Position after the last event.
+    end: u64,
 }
+
+impl UserStream {
+    /// Creates an empty stream: the agreed initial state.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends one event.
+    pub fn push(&mut self, event: UserEvent) {
+        self.extend(&[event], |event| *event);
+    }
+
+    /// Appends bytes from the keyboard.
+    pub fn push_bytes(&mut self, bytes: &[u8]) {
+        self.extend(bytes, |byte| UserEvent::Byte(*byte));
+    }
+
+    /// Appends what `to_event` makes of `items`, a chunk at a time.
+    fn extend<T>(&mut self, mut items: &[T], to_event: impl Fn(&T) -> UserEvent) {
+        while !items.is_empty() {
+            let at = index(self.end % CHUNK_EVENTS);
+            if at == 0 {
+                self.chunks.push_back(Arc::default());
+            }
+            let chunk = Arc::make_mut(
+                self.chunks.back_mut().expect("a chunk holds the last event's place"),
+            );
+            // A copy that shared the chunk may have gone on beyond our end.
+            chunk.truncate(at);
+            let room = index(CHUNK_EVENTS) - at;
+            let (now, later) = items.split_at(room.min(items.len()));
+            chunk.extend(now.iter().map(&to_event));
+            self.end += u64::try_from(now.len()).expect("a length fits 64 bits");
+            items = later;
+        }
+    }
+
+    /// Returns the position after the last event: how many there have ever been.
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the events from `position` on; those already forgotten are not among them.
+    pub fn events_from(&self, position: u64) -> impl Iterator<Item = UserEvent> {
+        self.runs(position, self.end).flatten().copied()
+    }
+
+    /// Returns the held events between two positions, as slices of chunks.
+    fn runs(&self, from: u64, to: u64) -> impl Iterator<Item = &[UserEvent]> {
+        let (from, to) = (from.max(self.start), to.min(self.end));
+        let first = self.start / CHUNK_EVENTS;
+        let skip = index((from / CHUNK_EVENTS).saturating_sub(first));
+        (first..).zip(&self.chunks).skip(skip).map_while(move |(number, chunk)| {
+            let base = number * CHUNK_EVENTS;
+            let low = from.saturating_sub(base).min(CHUNK_EVENTS);
+            let high = to.saturating_sub(base).min(CHUNK_EVENTS);
+            (low < high).then(|| &chunk[index(low)..index(high)])
+        })
+    }
+
+    /// Returns whether both hold the same events between two positions, as far as neither has
+    /// forgotten them.
+    fn agrees_with(&self, other: &Self, to: u64) -> bool {
+        let from = self.start.max(other.start);
+        // Both iterators cut at the same chunk ends, so the runs pair up.
+        self.runs(from, to)
+            .zip(other.runs(from, to))
+            .all(|(ours, theirs)| core::ptr::eq(ours, theirs) || ours == theirs)
+    }
+
+    /// Returns the first events of `self`, up to position `end`.
+    fn prefix(&self, end: u64) -> Self {
+        let mut prefix = self.clone();
+        prefix.end = end.clamp(self.start, self.end);
+        let first = prefix.start / CHUNK_EVENTS;
+        prefix.chunks.truncate(index(prefix.end.div_ceil(CHUNK_EVENTS).saturating_sub(first)));
+        prefix
+    }
+}
+
+impl Object for UserStream {
+    const DIFF_MAX: usize = DIFF_MAX;
+
+    fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
+        debug_assert!(base.end <= self.end, "a diff is made from a prefix");
+        let mut message = MessageWriter::default();
+        let mut keys = Vec::new();
+        for event in self.events_from(base.end) {
+            match event {
+                UserEvent::Byte(byte) => keys.push(byte),
+                UserEvent::Resize(size) => {
+                    if !keys.is_empty() {
+                        message.keys(&core::mem::take(&mut keys));
+                    }
+                    message.resize(size);
+                }
+            }
+        }
+        if !keys.is_empty() {
+            message.keys(&keys);
+        }
+        message.finish()
+    }
+
+    fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
+        for instruction in user_instructions(diff) {
+            match instruction? {
+                UserInstruction::Keys(keys) => self.push_bytes(keys),
+                // A size that no window has is as good as no resize.
+                UserInstruction::Resize(size) => {
+                    if let Some(size) = size.to_size() {
+                        self.push(UserEvent::Resize(size));
+                    }
+                }
+                UserInstruction::Unknown => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self.end == other.end && self.agrees_with(other, self.end)
+    }
+
+    fn follows(&self, newest: &Self) -> bool {
+        self.end >= newest.end && self.agrees_with(newest, newest.end)
+    }
+
+    fn drop_prefix(&mut self, known: &Self) {
+        let start = known.end.clamp(self.start, self.end);
+        let chunks = index(start / CHUNK_EVENTS - self.start / CHUNK_EVENTS);
+        self.chunks.drain(..chunks.min(self.chunks.len()));
+        self.start = start;
+    }
+
+    fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
+        let theirs = |number: u64| {
+            let other = neighbour?;
+            other.chunks.get(index(number.checked_sub(other.start / CHUNK_EVENTS)?))
+        };
+        let pointers = self.chunks.capacity() * size_of::<Arc<Vec<UserEvent>>>();
+        let own = (self.start / CHUNK_EVENTS..)
+            .zip(&self.chunks)
+            .filter(|(number, chunk)| {
+                !theirs(*number).is_some_and(|other| Arc::ptr_eq(chunk, other))
+            })
+            .map(|(_, chunk)| chunk.capacity() * size_of::<UserEvent>());
+        Bytes::from(size_of::<Self>() + pointers + own.sum::<usize>())
+    }
+
+    fn midpoint(&self, base: &Self) -> Option<Self> {
+        let beyond = self.end.checked_sub(base.end)?;
+        (beyond >= 2).then(|| self.prefix(base.end + beyond / 2))
+    }
+}
+
+/// Returns a number of events as an index. What is held in memory is counted in `usize`.
+fn index(events: u64) -> usize {
+    usize::try_from(events).expect("events in memory are fewer than addresses")
+}
+
+#[cfg(test)]
+mod tests;

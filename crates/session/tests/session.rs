@@ -1,0 +1,316 @@
+//! The life of a session in virtual time: start, silence, roaming, resizing, the end.
+
+mod common;
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{
+    ClientEvent, ClientOutcome, ExitStatus, ServerConfig, ServerEvent, ServerOutcome,
+};
+use rove_ssp::Config;
+use rove_terminal::Size;
+use rove_units::{Instant, Seed};
+
+#[test]
+fn a_key_reaches_the_program_and_its_screen_comes_back() {
+    let mut pair = pair(&LinkConfig::lossless(ms(50)));
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.events[..2], [ServerEvent::Resize(Size::DEFAULT), ServerEvent::Start]);
+    type_text(&mut pair, b"ls\r");
+    assert!(pair.run_until(secs(1), |_, server| server.typed == b"ls\r"));
+    print(&mut pair, b"ls\r\nCargo.toml\r\n$ ");
+    assert!(pair.run_until(secs(1), |client, server| {
+        in_sync(client, server) && client.tty.screen().row_text(1) == "Cargo.toml"
+    }));
+}
+
+#[test]
+fn a_silent_server_is_given_up_after_nineteen_seconds() {
+    let client = ClientEnd::new(Config::client());
+    let wire = LinkConfig::default();
+    let mut net = Net::new(client, Nobody, wire.clone(), wire, Seed::new(1));
+    net.run_for(ms(200));
+    assert_eq!(net.left.top_row(), "");
+    net.run_for(ms(100));
+    let told = "rove: Nothing received from server on UDP port 60001. [To quit: Ctrl-^ .]";
+    assert_eq!(net.left.top_row(), told);
+    net.run_for(ms(14_699));
+    assert!(net.left.top_row().contains("(14 s without contact.)"), "{}", net.left.top_row());
+    net.run_for(ms(1));
+    assert!(net.left.top_row().starts_with("rove: Timed out waiting for server..."));
+    assert!(!net.left.client.wants_input());
+    assert!(net.run_until(secs(10), |client, _| client.client.outcome().is_some()));
+    assert_eq!(net.left.client.outcome(), Some(ClientOutcome::NeverConnected));
+    let total = net.now().as_millis();
+    assert!((18_500..19_500).contains(&total), "{total} ms");
+}
+
+#[test]
+fn lost_contact_is_told_and_the_notice_goes_when_it_is_back() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(5));
+    print(&mut pair, b"top");
+    pair.run_for(secs(5));
+    assert_eq!(pair.left.top_row(), "top");
+    pair.stop_right(true);
+    let lost_within = pair.run_until(secs(7), |client, _| client.top_row().contains("contact"));
+    assert!(lost_within);
+    assert_eq!(pair.left.top_row(), "rove: Last contact 6 seconds ago. [To quit: Ctrl-^ .]");
+    let frames = pair.left.frames;
+    pair.run_for(secs(10));
+    assert_eq!(pair.left.top_row(), "rove: Last contact 16 seconds ago. [To quit: Ctrl-^ .]");
+    assert!(pair.left.frames - frames <= 11, "{} frames", pair.left.frames - frames);
+    pair.stop_right(false);
+    assert!(
+        pair.run_until(secs(1), |client, _| client.top_row() == "top"),
+        "{}",
+        pair.left.top_row()
+    );
+}
+
+#[test]
+fn a_failing_way_up_is_told_as_a_missing_reply() {
+    let wire = LinkConfig::lossless(ms(20));
+    let mut pair = pair(&wire);
+    pair.run_for(secs(10));
+    pair.reconfigure(LinkConfig::outage(), wire.clone());
+    assert!(pair.run_until(secs(14), |client, _| client.top_row().contains("Last reply")));
+    pair.reconfigure(wire.clone(), wire);
+    assert!(pair.run_until(secs(7), |client, _| client.top_row().is_empty()));
+}
+
+#[test]
+fn a_client_stopped_for_a_minute_goes_on() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(2));
+    pair.stop_left(true);
+    for minute in 0..20 {
+        print(&mut pair, format!("line {minute}\r\n").as_bytes());
+        pair.run_for(secs(3));
+    }
+    assert!(pair.right.events.contains(&ServerEvent::ClientLost));
+    pair.right.events.clear();
+    pair.stop_left(false);
+    type_text(&mut pair, b"back");
+    assert!(pair.run_until(secs(5), |client, server| {
+        server.typed == b"back" && in_sync(client, server)
+    }));
+    assert!(matches!(pair.right.events[..], [ServerEvent::ClientMoved(_)]));
+}
+
+#[test]
+fn a_roaming_client_is_followed() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(2));
+    for hop in 1..=5_u16 {
+        let address = format!("203.0.113.{hop}:{}", 40_000 + hop).parse().unwrap();
+        pair.move_left(address);
+        type_text(&mut pair, &hop.to_be_bytes()[1..]);
+        print(&mut pair, b"x");
+        assert!(pair.run_until(secs(2), |client, server| {
+            server.typed.len() == usize::from(hop) && in_sync(client, server)
+        }));
+        assert!(pair.right.events.contains(&ServerEvent::ClientMoved(address)));
+    }
+    assert_eq!(pair.right.typed, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_storm_of_resizes_ends_in_the_last_size() {
+    let mut pair = pair(&LinkConfig::lossless(ms(50)));
+    pair.run_for(secs(1));
+    print(&mut pair, b"text");
+    for step in 1..=300_u16 {
+        let now = pair.now();
+        pair.left.client.handle_resize(now, size(20 + step, 10 + step % 7));
+        if step % 10 == 0 {
+            print(&mut pair, b".");
+        }
+        pair.run_for(ms(3));
+    }
+    pair.left.tty.resize(size(320, 16));
+    assert!(pair.run_until(secs(2), in_sync));
+    assert_eq!(pair.right.server.screen().size(), size(320, 16));
+    let last = pair.right.events.iter().rev().find(|e| matches!(e, ServerEvent::Resize(_)));
+    assert_eq!(last, Some(&ServerEvent::Resize(size(320, 16))));
+}
+
+#[test]
+fn a_resize_is_shown_at_once_before_the_server_answers() {
+    let mut pair = pair(&LinkConfig::lossless(ms(500)));
+    pair.run_for(secs(4));
+    print(&mut pair, b"first\r\nsecond\r\nthird");
+    pair.run_for(secs(2));
+    let now = pair.now();
+    pair.left.client.handle_resize(now, size(3, 2));
+    pair.left.tty.resize(size(3, 2));
+    pair.run_for(ms(1));
+    let tty = pair.left.tty.screen();
+    assert_eq!((tty.row_text(0).as_str(), tty.row_text(1).as_str()), ("fir", "sec"));
+}
+
+#[test]
+fn the_exit_status_travels_between_two_roves_only() {
+    let wire = LinkConfig::lossless(ms(20));
+    let status = ExitStatus::Signal(15);
+    for (client, server, seen) in [
+        (rove(Config::client()), rove(Config::server()), Some(status)),
+        (stock(Config::client()), rove(Config::server()), None),
+        (rove(Config::client()), stock(Config::server()), None),
+    ] {
+        let mut pair = pair_with(&wire, client, server);
+        pair.run_for(secs(1));
+        print(&mut pair, b"last words");
+        let now = pair.now();
+        pair.right.server.handle_host_closed(now, Some(status));
+        print(&mut pair, b" ignored");
+        assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
+        assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(seen)));
+        assert_eq!(pair.left.client.screen().row_text(0), "last words");
+        assert_eq!(pair.left.client.poll_timeout(), None);
+        assert_eq!(pair.right.server.poll_timeout(), None);
+    }
+}
+
+#[test]
+fn quitting_ends_both_ends_and_leaves_no_notice_behind() {
+    let mut pair = pair(&LinkConfig::lossless(ms(100)));
+    pair.run_for(secs(1));
+    print(&mut pair, b"prompt");
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"ok\x1e");
+    pair.run_for(secs(2));
+    assert!(pair.left.top_row().starts_with("rove: Commands: "));
+    type_text(&mut pair, b".lost");
+    pair.run_for(ms(1));
+    assert_eq!(pair.left.top_row(), "rove: Exiting on user request...");
+    assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
+    assert_eq!(pair.right.typed, b"ok");
+    let close = pair.left.client.close_terminal();
+    pair.left.tty.write(&close);
+    assert_eq!(pair.left.top_row(), "prompt");
+    assert_eq!(pair.left.client.close_terminal(), b"");
+}
+
+#[test]
+fn quitting_an_unreachable_server_ends_within_ten_seconds() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(2));
+    pair.stop_right(true);
+    let now = pair.now();
+    pair.left.client.shutdown(now, "Signal received, shutting down...");
+    assert!(pair.run_until(secs(10), |client, _| client.client.outcome().is_some()));
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Unacknowledged));
+}
+
+#[test]
+fn suspending_gives_the_terminal_back_until_it_is_taken_again() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"a\x1e\x1ab");
+    pair.run_for(secs(1));
+    assert_eq!(pair.left.events, [ClientEvent::Suspend]);
+    assert_eq!(pair.right.typed, b"ab");
+    assert!(!pair.left.client.close_terminal().is_empty());
+    let frames = pair.left.frames;
+    print(&mut pair, b"meanwhile");
+    pair.run_for(secs(1));
+    assert_eq!(pair.left.frames, frames);
+    let now = pair.now();
+    pair.left.client.handle_resume(now);
+    pair.run_for(ms(1));
+    assert_eq!(pair.left.top_row(), "meanwhile");
+}
+
+#[test]
+fn control_l_passes_and_repaints() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    print(&mut pair, b"prompt");
+    pair.run_for(secs(1));
+    pair.left.tty.write(b"\x1b[H\x1b[2Jgarbage");
+    type_text(&mut pair, b"\x0c");
+    pair.run_for(ms(1));
+    assert_eq!(pair.left.top_row(), "prompt");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.typed, b"\x0c");
+}
+
+#[test]
+fn a_server_nobody_comes_to_ends_after_a_minute() {
+    let wire = LinkConfig::default();
+    let mut net =
+        Net::new(Nobody, ServerEnd::new(Config::server()), wire.clone(), wire, Seed::new(1));
+    assert!(net.run_until(secs(66), |_, server| server.server.outcome().is_some()));
+    assert_eq!(net.right.server.outcome(), Some(ServerOutcome::NeverConnected));
+    assert_eq!(net.now(), Instant::from_millis(60_000));
+}
+
+#[test]
+fn a_network_timeout_ends_the_server_of_a_client_that_is_gone() {
+    let config = ServerConfig {
+        key: key(),
+        transport: Config::server(),
+        ipv6: false,
+        size: Size::DEFAULT,
+        network_timeout: Some(secs(10)),
+        chaff: Seed::new(1).stream("server.chaff"),
+    };
+    let wire = LinkConfig::lossless(ms(20));
+    let client = ClientEnd::new(Config::client());
+    let mut pair = Net::new(client, ServerEnd::with(config), wire.clone(), wire, Seed::new(1));
+    pair.run_for(secs(30));
+    assert_eq!(pair.right.server.outcome(), None);
+    pair.stop_left(true);
+    assert!(pair.run_until(secs(17), |_, server| server.server.outcome().is_some()));
+    assert!(pair.now() >= Instant::from_millis(37_000), "{}", pair.now());
+}
+
+#[test]
+fn a_signal_ends_the_server_at_once_without_a_client_or_when_repeated() {
+    let mut lonely = ServerEnd::new(Config::server()).server;
+    lonely.shutdown(Instant::ZERO);
+    assert_eq!(lonely.outcome(), Some(ServerOutcome::Unacknowledged));
+
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    pair.stop_left(true);
+    let now = pair.now();
+    pair.right.server.shutdown(now);
+    assert_eq!(pair.right.server.outcome(), None);
+    pair.right.server.shutdown(now);
+    assert_eq!(pair.right.server.outcome(), Some(ServerOutcome::Unacknowledged));
+}
+
+#[test]
+fn a_half_drawn_screen_is_held_back_but_not_for_long() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(5));
+    print(&mut pair, b"\x1b[?2026hhalf");
+    pair.run_for(ms(140));
+    assert_eq!(pair.left.client.screen().row_text(0), "");
+    pair.run_for(ms(60));
+    assert_eq!(pair.left.client.screen().row_text(0), "half");
+    print(&mut pair, b" whole");
+    pair.run_for(ms(100));
+    assert_eq!(pair.left.client.screen().row_text(0), "half");
+    print(&mut pair, b"\x1b[?2026l");
+    pair.run_for(ms(50));
+    assert_eq!(pair.left.client.screen().row_text(0), "half whole");
+}
+
+#[test]
+fn an_idle_session_sleeps() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(10));
+    let (start, mut turns) = (pair.now(), 0);
+    let limit = secs(30);
+    pair.run_until(limit, |_, _| {
+        turns += 1;
+        false
+    });
+    assert_eq!(pair.now(), start + limit);
+    assert!(turns < 150, "{turns} wake-ups in 30 s");
+}
