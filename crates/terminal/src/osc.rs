@@ -1,18 +1,15 @@
 //! Operating system commands: titles and the clipboard. And the title stack.
+//!
+//! A title longer than a diff can carry is cut here already, and copied text is ignored whole.
 
 use std::sync::Arc;
 
+use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
 
-/// Most code points of a title or icon name; the rest is cut.
-/// Source: Mosh 1.4.0 as observed, docs/terminal.md; a longer one would be cut by a stock client.
-pub(crate) const TITLE_CHARS_MAX: usize = 254;
 /// Most titles put aside; one more displaces the oldest.
 /// Source: xterm's stack has 10 places.
 pub(crate) const TITLE_STACK_MAX: usize = 10;
-/// Longest clipboard text in base64 bytes; a longer one is ignored whole.
-/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16 384 code points with `52;c;`.
-pub(crate) const CLIPBOARD_BYTES_MAX: usize = 16_384 - 5;
 
 impl Emulator {
     /// Performs an operating system command. Of one that was `cut`, only a title is of use.
@@ -70,7 +67,7 @@ impl Emulator {
     fn set_clipboard(&mut self, text: &str) {
         let Some((selections, data)) = text.split_once(';') else { return };
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
-        if selections.bytes().all(known) && data.len() <= CLIPBOARD_BYTES_MAX && is_base64(data) {
+        if selections.bytes().all(known) && data.len() <= CLIPBOARD_CHARS_MAX && is_base64(data) {
             self.screen.clipboard = data.into();
         }
     }
