@@ -66,11 +66,6 @@ impl Brush {
         self.state.pen = Pen::default();
     }
 
-    /// Returns the bytes so far.
-    pub(super) fn len(&self) -> usize {
-        self.out.len()
-    }
-
     /// Returns where to go back to.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state }

@@ -13,6 +13,10 @@ use crate::screen::Screen;
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
+/// Fewest bytes of a frame that is tried once more from a clear screen. Chosen: a shorter frame is too
+/// small a change for that to help.
+const CLEAR_MIN: usize = 32;
+
 /// Appends to `out` what turns the picture `shown` into `new`, and returns it. A repaint takes
 /// nothing for granted.
 pub(crate) fn picture(
@@ -22,29 +26,33 @@ pub(crate) fn picture(
     repaint: bool,
     dialect: Dialect,
 ) -> Vec<u8> {
-    let mut brush = Brush::new(out, shown, dialect);
+    let brush = Brush::new(out, shown, dialect);
     let unchanged = |(a, b): (&Arc<Row>, &Arc<Row>)| Arc::ptr_eq(a, b) || a == b;
     if !repaint && shown.rows.iter().zip(&new.rows).all(unchanged) {
         return brush.finish(new);
     }
+    let start = brush.checkpoint();
     let blank = Arc::new(Row::erased(new.size.columns(), Pen::default()));
-    let mut canvas = if repaint {
-        brush.reset(new.size);
-        Canvas { brush, rows: vec![Arc::clone(&blank); new.rows.len()] }
-    } else {
-        Canvas { brush, rows: shown.rows.clone() }
-    };
-    if !repaint {
-        canvas.erase_below(new, &blank);
+    let mut canvas = Canvas { brush, rows: shown.rows.clone(), blank };
+    if repaint {
+        canvas.brush.reset(new.size);
+        canvas.rows = vec![Arc::clone(&canvas.blank); new.rows.len()];
     }
     let mut best = canvas.draw(new);
     for _ in 0..SCROLLS_MAX {
-        let Some(scrolled) = canvas.scrolled(new, &blank) else { break };
+        let Some(scrolled) = canvas.scrolled(new) else { break };
         let drawn = scrolled.draw(new);
-        if drawn.len() >= best.len() {
+        if drawn.since(start) >= best.since(start) {
             break;
         }
         (canvas, best) = (scrolled, drawn);
+    }
+    // On a real terminal a screen cleared for no reason flickers.
+    if dialect.replica && !repaint && best.since(start) >= CLEAR_MIN {
+        let drawn = canvas.cleared().draw(new);
+        if drawn.since(start) < best.since(start) {
+            best = drawn;
+        }
     }
     best.finish(new)
 }
@@ -54,21 +62,23 @@ pub(crate) fn picture(
 struct Canvas {
     brush: Brush,
     rows: Vec<Arc<Row>>,
+    /// A row as erasing with the default pen leaves it.
+    blank: Arc<Row>,
 }
 
 impl Canvas {
     /// Draws every row that differs; the canvas itself stays, for another try.
     fn draw(&self, new: &Screen) -> Brush {
-        let mut brush = self.brush.clone();
+        let Self { mut brush, rows, .. } = self.erased_below(new);
         let mut drawn = Drawn::default();
-        for ((was, now), row) in self.rows.iter().zip(&new.rows).zip(0_u16..) {
+        for ((was, now), row) in rows.iter().zip(&new.rows).zip(0_u16..) {
             if drawn.wraps {
                 drawn = Line::new(&mut brush, row, was, now).draw_wrapped_to();
             } else if !Arc::ptr_eq(was, now) && was != now {
                 drawn = draw_row(&mut brush, row, was, now);
             }
         }
-        if let (Some(was), Some(now)) = (self.rows.last(), new.rows.last())
+        if let (Some(was), Some(now)) = (rows.last(), new.rows.last())
             && now.wrapped
             && was != now
             && brush.dialect.replica
@@ -79,27 +89,42 @@ impl Canvas {
         brush
     }
 
-    /// Erases the rest of the screen at once where it is to be blank and two rows or more are not.
-    fn erase_below(&mut self, new: &Screen, blank: &Arc<Row>) {
-        let is_blank = |row: &&Arc<Row>| row.cells == blank.cells && row.marks.is_empty();
+    /// Returns the canvas with the rest of the screen erased at once, where it is to be blank and two
+    /// rows of it or more are not.
+    fn erased_below(&self, new: &Screen) -> Self {
+        let mut canvas = self.clone();
+        let is_blank = |row: &&Arc<Row>| {
+            Arc::ptr_eq(row, &self.blank)
+                || row.cells == self.blank.cells && row.marks.is_empty() && !row.wrapped
+        };
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
-        if written < 2 {
-            return;
+        if written >= 2 {
+            canvas.erase_from(kept);
         }
-        let row = u16::try_from(kept).expect("a screen has at most 2048 rows");
-        self.brush.go(row, 0);
+        canvas
+    }
+
+    /// Returns the canvas with nothing on it.
+    fn cleared(&self) -> Self {
+        let mut canvas = self.clone();
+        canvas.erase_from(0);
+        canvas
+    }
+
+    fn erase_from(&mut self, row: usize) {
+        self.brush.go(u16::try_from(row).expect("a screen has at most 2048 rows"), 0);
         self.brush.erase_below();
-        self.rows[kept..].fill(Arc::clone(blank));
+        self.rows[row..].fill(Arc::clone(&self.blank));
     }
 
     /// Returns the canvas after the most useful scroll.
-    fn scrolled(&self, new: &Screen, blank: &Arc<Row>) -> Option<Self> {
+    fn scrolled(&self, new: &Screen) -> Option<Self> {
         let scroll = scroll::find(&self.rows, &new.rows)?;
         let mut canvas = self.clone();
         let row = |row: usize| u16::try_from(row).expect("a screen has at most 2048 rows");
         canvas.brush.scroll(row(scroll.top), row(scroll.bottom), row(scroll.lines), scroll.up);
-        scroll.apply(&mut canvas.rows, blank);
+        scroll.apply(&mut canvas.rows, &self.blank);
         Some(canvas)
     }
 }

@@ -3,13 +3,12 @@
 use super::brush::Brush;
 use super::doubt::{clusters, width_is_settled};
 use super::motion::Place;
-use crate::cell::Cell;
+use crate::cell::{Cell, Pen};
 use crate::row::Row;
-use crate::screen::Position;
 
 /// Most unchanged cells that are written again rather than stepped over.
 /// Chosen: a motion to the right takes four bytes.
-const BRIDGE_MAX: u16 = 4;
+const BRIDGE_MAX: usize = 4;
 
 /// Spaces on a real terminal are written up to this many; beyond, characters are erased.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md.
@@ -142,17 +141,19 @@ impl<'a> Line<'a> {
         let needed = (column..end).rev().find(|&at| !self.is_shown(at)).map_or(end, |at| at + 1);
         let dialect = self.brush.dialect;
         let few = !dialect.replica && needed - column <= SPACES_MAX;
-        self.go(column);
         if self.brush.can_erase(pen) && end == columns {
+            self.go_to_erase(column, pen);
             self.brush.erase_line(pen);
             self.wrote_up_to(columns);
             self.drawn.erasures += 1;
             return columns;
         }
         if self.brush.can_erase(pen) && dialect.erase_characters && !few {
-            self.brush.erase_characters(pen, needed - column);
+            let start = self.go_to_erase(column, pen);
+            self.brush.erase_characters(pen, needed - start);
             self.drawn.erasures += 1;
         } else {
+            self.go(column);
             self.brush.paint_with(pen);
             self.brush.print_spaces(needed - column);
         }
@@ -162,31 +163,43 @@ impl<'a> Line<'a> {
 
     /// Moves to `column`, or writes the few unchanged cells before it again where that is as short.
     fn go(&mut self, column: u16) {
-        let here = match self.brush.place() {
-            Place::At(Position { row, column }) if row == self.row => Some(column),
-            _ => None,
+        let pen = self.brush.pen();
+        let plain = |cell: &Cell| {
+            cell.pen == pen && !cell.combined && cell.base.is_some_and(|c| matches!(c, ' '..='~'))
         };
-        if let Some(here) = here
-            && here < column
-            && column - here <= BRIDGE_MAX
+        match self.cells_up_to(column) {
+            Some(gap) if gap.len() <= BRIDGE_MAX && gap.iter().all(plain) => {
+                gap.iter().for_each(|cell| self.brush.print(cell, ""));
+            }
+            _ => self.brush.go(self.row, column),
+        }
+    }
+
+    /// Moves to `column` to erase, or stays before it where all between is as empty anyway. Returns
+    /// where it is.
+    fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
+        if let Some(gap) = self.cells_up_to(column)
+            && gap.iter().all(|cell| is_blank(cell) && cell.pen == pen)
         {
-            let pen = self.brush.pen();
-            let gap = &self.now.cells[usize::from(here)..usize::from(column)];
-            let plain = |cell: &Cell| {
-                cell.pen == pen
-                    && !cell.combined
-                    && cell.base.is_some_and(|c| c.is_ascii_graphic() || c == ' ')
-            };
-            if gap.iter().all(plain)
-                && usize::from(column - here) <= 2 + usize::from(column - here > 1) + 1
-            {
-                for cell in gap {
-                    self.brush.print(cell, "");
-                }
-                return;
+            let here = column - u16::try_from(gap.len()).expect("a row has at most 4096 cells");
+            // The empty half of a wide character is not to be erased alone.
+            if here > 0 && !self.now.cells[usize::from(here) - 1].wide {
+                return here;
             }
         }
-        self.brush.go(self.row, column);
+        self.go(column);
+        column
+    }
+
+    /// Returns the cells from the cursor, if it is in this row and left of `column`, to there.
+    fn cells_up_to(&self, column: u16) -> Option<&'a [Cell]> {
+        let now: &'a Row = self.now;
+        match self.brush.place() {
+            Place::At(at) if at.row == self.row && at.column < column => {
+                Some(&now.cells[usize::from(at.column)..usize::from(column)])
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the terminal shows the cell in `column` already.

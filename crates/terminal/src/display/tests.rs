@@ -175,3 +175,19 @@ fn a_row_of_many_gaps_is_erased_first() {
     let new = page(40, &["some~~~~words~~~~with~~~~gaps"]);
     assert_eq!(change(&old, &new), "^[5G^[K^[4Cwords^[4Cwith^[4Cgaps");
 }
+
+#[test]
+fn a_picture_of_another_kind_starts_from_a_clear_screen() {
+    let text = "~some~words~that~fill~the~row~";
+    let old = page(30, &[text; 6]);
+    let new = page(30, &["one", "", "two", "", "three", "1"]);
+    assert_eq!(change(&old, &new), "^[H^[Jone\r\n\ntwo\r\n\nthree\r\n1");
+}
+
+#[test]
+fn rows_that_moved_away_from_a_cleared_part_are_scrolled() {
+    let rows = ["the first row", "the second row", "the third row", "the fourth row"];
+    let old = page(30, &["", "", "", "", rows[0], rows[1], rows[2], rows[3]]);
+    let new = page(30, &[rows[0], rows[1], rows[2], rows[3], "", "", "", ""]);
+    assert_eq!(change(&old, &new), "\n\n\n\n^[4A");
+}
