@@ -94,8 +94,8 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
             if !error.message.is_empty() {
                 complain(&speaker, &error.message);
             }
-            if let Some(usage) = error.usage {
-                say(io::stderr(), &usage);
+            if let Some(usage) = &error.usage {
+                say(io::stderr(), usage);
             }
             USAGE
         }

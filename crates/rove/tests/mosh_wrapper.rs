@@ -5,6 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +16,7 @@ const STOCK: &str = "/usr/bin/mosh";
 
 /// Notes how it was called, says what the test wants it to say.
 const RECORDING_SSH: &str = r#"#!/bin/sh
+case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
 { echo ssh; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_\|^LC_' | grep -v 'PID\|OVERWRITE' | sort; } >> "$RECORD"
 printf "$SAYS"
 exit "$STATUS"
@@ -288,6 +291,93 @@ fn rove_says_what_is_missing_on_the_host() {
         let stderr = run(says, status);
         assert!(stderr.starts_with(&format!("rove: {sentence}")), "{stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn rove_leaves_the_way_that_sshs_configuration_names_alone() {
+    let bench = Bench::new("detour");
+    let says = format!("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\\nMOSH CONNECT 60001 {KEY}\\n");
+    for (configured, remote_ip, has_proxy) in [
+        ("hostname x\\n", None, true),
+        ("hostname x\\nproxyjump bastion\\n", None, false),
+        ("proxycommand nc %%h %%p\\n", None, false),
+        ("proxycommand none\\n", None, true),
+        ("proxyjump bastion\\n", Some("--experimental-remote-ip=proxy"), true),
+        ("hostname x\\n", Some("--experimental-remote-ip=remote"), false),
+    ] {
+        let args: Vec<&str> = remote_ip.into_iter().chain(["host"]).collect();
+        let mut command = bench.command(&bench.directory.join("rove"), &args);
+        command.env("CONFIGURED", configured).env("SAYS", &says);
+        let outcome = bench.run(command);
+        assert_eq!(outcome.code, Some(7), "{outcome:?}");
+        assert_eq!(outcome.record.contains("ProxyCommand="), has_proxy, "{configured}");
+        assert!(outcome.record.contains("|\n192.0.2.7\n60001\n"), "{outcome:?}");
+        assert!(outcome.has_stderr, "the choice of address is told");
+    }
+}
+
+#[test]
+fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
+    let bench = Bench::new("utf8");
+    for (locale, asked) in [
+        ("C", "'-l' 'LANG=C' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_CTYPE=C.UTF-8'"),
+        ("sv_SE.UTF-8", "'-l' 'LANG=sv_SE.UTF-8' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_ALL='"),
+    ] {
+        let mut command = bench.command(&bench.directory.join("rove"), &["--server=x", "host"]);
+        command.env("LANG", locale);
+        let outcome = bench.run(command);
+        assert!(
+            outcome.record.contains(&format!("x 'new' '-c' '256' '-s' {asked}\n")),
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn the_proxy_role_connects_tells_the_address_and_passes_ends_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let mut proxy = Command::new(env!("CARGO_BIN_EXE_rove"))
+        .args(["--family=inet", "--fake-proxy", "--", "localhost", &port])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut host, _) = listener.accept().unwrap();
+    proxy.stdin.take().unwrap().write_all(b"no line end").unwrap();
+    let mut received = String::new();
+    host.read_to_string(&mut received).unwrap();
+    assert_eq!(received, "no line end");
+    host.write_all(b"an answer after the end").unwrap();
+    drop(host);
+    let output = proxy.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "an answer after the end");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "MOSH IP 127.0.0.1\n");
+    assert!(output.status.success());
+}
+
+#[test]
+fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    drop(listener);
+    // Too long to be asked of any name server.
+    let unknown = "x".repeat(300);
+    for (family, host, port, part) in [
+        ("inet", "127.0.0.1", &*port, "cannot connect to 127.0.0.1 port"),
+        ("inet6", "127.0.0.1", &port, "127.0.0.1 has no address of the family inet6"),
+        ("inet", "127.0.0.1", "x", "bad TCP port \"x\""),
+        ("all", &unknown, "22", "cannot find the address of xxx"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_rove"))
+            .args([&format!("--family={family}"), "--fake-proxy", "--", host, port])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(part) && stderr.lines().count() == 1, "{stderr}");
+        assert!(!output.status.success());
     }
 }
 

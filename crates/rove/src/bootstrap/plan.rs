@@ -2,6 +2,8 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
@@ -185,7 +187,8 @@ impl Plan {
 
     fn local_command(&self) -> Command {
         let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(&self.remote).env_remove("SSH_CONNECTION");
+        // In a process group of its own the server keeps running while the client is suspended.
+        command.arg("-c").arg(&self.remote).env_remove("SSH_CONNECTION").process_group(0);
         if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
             command.current_dir(home);
         }
@@ -240,13 +243,41 @@ const SSH_PORT: u16 = 22;
 /// Returns the option by which ssh connects through this program.
 fn proxy_option(invocation: &Invocation, family: &str) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
-    option.push(quote::bourne(&invocation.own_path()));
-    option.push(" ");
-    option.push(quote::bourne(OsStr::new(&format!("--family={family}"))));
-    option.push(" --fake-proxy -- %h %p");
+    for word in [invocation.own_path(), format!("--family={family}").into()] {
+        option.push(without_tokens(&quote::bourne(&word)));
+        option.push(" ");
+    }
+    option.push("--fake-proxy -- %h %p");
     option
+}
+
+/// Doubles the percent signs, with which ssh's own tokens begin.
+fn without_tokens(word: &OsStr) -> OsString {
+    let doubled = word.as_bytes().iter().flat_map(|byte| {
+        let copies = if *byte == b'%' { 2 } else { 1 };
+        core::iter::repeat_n(*byte, copies)
+    });
+    OsString::from_vec(doubled.collect())
 }
 
 fn is_range(options: &HostOptions) -> bool {
     options.port.as_ref().is_some_and(|port| port.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proxy_command_survives_spaces_quotes_and_percent_signs() {
+        let invocation = Invocation {
+            name: ProgramName::Rove,
+            program: "/a b/50%/it's/rove".into(),
+            args: Vec::new(),
+        };
+        assert_eq!(
+            proxy_option(&invocation, "inet"),
+            r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p"
+        );
+    }
 }

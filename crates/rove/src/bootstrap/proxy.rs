@@ -3,6 +3,7 @@
 //! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to
 //! the very address that ssh reached.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -18,7 +19,10 @@ use crate::bootstrap::address;
 /// round trip that anybody works over, so that a host behind one dead address stays reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Runs the proxy until both directions have ended.
+/// Bytes copied at a time. Chosen: what a pipe holds on Linux.
+const COPY_BYTES: usize = 64 * 1024;
+
+/// Runs the proxy until the host has closed the connection.
 ///
 /// # Errors
 ///
@@ -45,27 +49,24 @@ fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
     Ok(TcpStream::connect(last)?)
 }
 
-/// Copies both ways. The end of one direction is passed on and leaves the other running.
+/// Copies both ways until the host has nothing more to say. The end of the other direction is passed on,
+/// so that the host can still answer what came last.
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
     // ssh batches its own writes; waiting for more costs a round trip per keystroke.
     stream.set_nodelay(true)?;
     let up = stream.try_clone().context("the connection cannot be shared")?;
-    let upload = thread::spawn(move || {
-        let copied = copy(&mut io::stdin().lock(), &mut &up);
-        // An end that cannot be told, for the host closed first, needs no telling.
+    thread::spawn(move || {
+        // What broke here the other direction notices too.
+        let _ = copy(&mut io::stdin().lock(), &mut &up);
         let _ = up.shutdown(Shutdown::Write);
-        copied
     });
-    // Without locking and buffering by lines: these are packets of ssh's.
-    let mut stdout = std::fs::File::from(rustix::io::dup(io::stdout()).map_err(io::Error::from)?);
-    copy(&mut &stream, &mut stdout).context("the connection broke")?;
-    drop(stdout);
-    drop(upload);
-    Ok(())
+    // Around the standard library's buffer, which holds back what does not end a line.
+    let mut stdout = File::from(rustix::io::dup(io::stdout()).map_err(io::Error::from)?);
+    copy(&mut &stream, &mut stdout).context("the connection broke")
 }
 
 fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; COPY_BYTES];
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return Ok(()),

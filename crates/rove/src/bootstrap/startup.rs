@@ -237,7 +237,8 @@ fn parse(line: &str, rules: Rules) -> Line {
 fn is_address(word: &str, rules: Rules) -> bool {
     match rules {
         Rules::Stock { .. } => {
-            !word.is_empty() && !word.starts_with('-') && !word.contains(char::is_whitespace)
+            let is_plain = word.bytes().all(|byte| byte.is_ascii_graphic());
+            is_plain && !word.is_empty() && !word.starts_with('-')
         }
         Rules::Tolerant { .. } => match word.split_once('%') {
             None => word.parse::<IpAddr>().is_ok(),

@@ -34,7 +34,11 @@ pub(crate) fn usage(name: ProgramName) -> String {
         ProgramName::Rove => "rove client",
         ProgramName::Mosh => "mosh-client",
     };
-    format!("Usage: {program} [-v] [-# 'ARGS'] IP PORT\n       {program} -c")
+    format!(
+        "Usage: {program} [-v] [-# 'ARGS'] IP PORT\n       {program} -c\n\n\
+         The session key is taken from the environment variable MOSH_KEY; -c prints how many\n\
+         colours the terminal has."
+    )
 }
 
 /// Reads the words behind the program's name.
@@ -93,15 +97,20 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, String> {
 
 /// Reads the zone of a link-local address, a number or an interface's name.
 fn zone_index(zone: &str) -> Option<u32> {
-    if let Ok(index) = zone.parse() {
-        return Some(index);
-    }
-    let socket = rustix::net::socket(
-        rustix::net::AddressFamily::INET6,
-        rustix::net::SocketType::DGRAM,
-        None,
-    );
-    rustix::net::netdevice::name_to_index(socket.ok()?, zone).ok()
+    zone.parse().ok().or_else(|| interface_index(zone))
+}
+
+#[cfg(target_os = "linux")]
+fn interface_index(name: &str) -> Option<u32> {
+    use rustix::net::{AddressFamily, SocketType, netdevice, socket};
+
+    let socket = socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()?;
+    netdevice::name_to_index(socket, name).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn interface_index(_name: &str) -> Option<u32> {
+    None
 }
 
 /// Completes a client's options from the environment, taking the key out of it.

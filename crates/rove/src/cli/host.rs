@@ -27,6 +27,10 @@ mosh-server (link those names to rove), it behaves like these programs.
 Exit codes: the session's own; 1 when it failed, 10 when it could not be started, 255 for a wrong
 command line.";
 
+/// What a wrong command line gets to see; stock prints the whole help.
+const SHORT_USAGE: &str =
+    "Usage: rove [options] [--] [user@]host [command...]\nrove --help explains the options.";
+
 const MOSH_EXAMPLES: &str = "\
 Examples:
   mosh me@example.org
@@ -43,7 +47,7 @@ The command is run as it is, without a shell. This is rove called as mosh: see r
     disable_version_flag = true,
     args_override_self = true,
     override_usage = "rove [options] [--] [user@]host [command...]",
-    help_template = "{usage-heading} {usage}\n\n{about}\n\n{options}\n\n{after-help}",
+    help_template = "{usage-heading} {usage}\n\n{about}\n\n{options}{after-help}",
     after_help = EXAMPLES
 )]
 struct HostArgs {
@@ -251,7 +255,10 @@ impl Prediction {
 /// Returns what is wrong; the exit code is 255.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, UsageError> {
     let command = command(name);
-    let usage = || Some(command.clone().render_help().to_string());
+    let usage = || match name {
+        ProgramName::Rove => Some(SHORT_USAGE.to_owned()),
+        ProgramName::Mosh => Some(command.clone().render_help().to_string()),
+    };
     let permutation = match name {
         _ if env::var_os("POSIXLY_CORRECT").is_some() => Permutation::None,
         ProgramName::Rove => Permutation::UntilCommand,

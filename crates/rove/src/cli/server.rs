@@ -65,7 +65,8 @@ fn parse_legacy(
     args: &[OsString],
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
-    if args.len() > 2 {
+    // Stock's form is for old clients, which call mosh-server.
+    if args.len() > 2 || options.name == ProgramName::Rove {
         return Err("the first word must be \"new\"".to_owned());
     }
     if let Some(address) = args.first() {
@@ -250,6 +251,14 @@ mod tests {
         ] {
             assert_eq!(call(line), Err(reason.to_owned()), "{line}");
         }
+    }
+
+    #[test]
+    fn rove_server_alone_starts_nothing() {
+        for args in [vec![], vec![OsString::from("127.0.0.1")]] {
+            assert!(parse(ProgramName::Rove, args).is_err());
+        }
+        assert!(parse(ProgramName::Rove, vec!["new".into()]).is_ok());
     }
 
     #[test]
