@@ -16,7 +16,7 @@ use crate::{entropy, logging, sys, tty};
 
 mod pump;
 
-use pump::Pump;
+use pump::{End, Pump};
 
 /// What a client is asked to do.
 #[derive(Clone)]
@@ -47,9 +47,9 @@ pub struct ClientOptions {
 /// The terminal has been given back by then.
 pub fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
-    let outcome = session(options)?;
+    let End { outcome, network_error } = session(options)?;
     tracing::info!(?outcome, "session over");
-    let failure = failure(outcome, server);
+    let failure = failure(outcome, server, network_error.as_deref());
     if let Some(text) = &failure {
         let _ = writeln!(io::stderr(), "{}: {text}", name.as_str());
     }
@@ -63,7 +63,7 @@ pub fn run(options: ClientOptions) -> anyhow::Result<u8> {
 /// # Errors
 ///
 /// As [`run`].
-pub(crate) fn session(options: ClientOptions) -> anyhow::Result<ClientOutcome> {
+fn session(options: ClientOptions) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     sys::forbid_core_dumps().context("cannot forbid core dumps")?;
     let term = std::env::var("TERM").unwrap_or_default();
@@ -109,15 +109,24 @@ pub fn take_key() -> anyhow::Result<Key> {
 }
 
 /// Returns what the user should know of a session that did not end well.
-fn failure(outcome: ClientOutcome, server: SocketAddr) -> Option<String> {
+fn failure(
+    outcome: ClientOutcome,
+    server: SocketAddr,
+    network_error: Option<&str>,
+) -> Option<String> {
     match outcome {
         ClientOutcome::Ended(_) => None,
-        ClientOutcome::NeverConnected => Some(format!(
-            "nothing was ever heard from {server}: \
-             either no server runs there any more, or UDP does not get through. A firewall must let \
-             UDP in at port {port} (servers use 60001 to 60999 unless -p says otherwise).",
-            port = server.port()
-        )),
+        ClientOutcome::NeverConnected => {
+            let why = network_error.map_or_else(
+                || "either no server runs there any more, or UDP does not get through".to_owned(),
+                |error| format!("the network says: {error}"),
+            );
+            Some(format!(
+                "nothing was ever heard from {server}: {why}. A firewall must let UDP in at port \
+                 {port} (servers use 60001 to 60999 unless -p says otherwise).",
+                port = server.port()
+            ))
+        }
         ClientOutcome::Unacknowledged => Some(format!(
             "the server at {server} did not confirm the end of the session, so it may still be running: \
              log in and look for it with `pgrep -l 'mosh-server|rove'`."
@@ -162,10 +171,13 @@ mod tests {
     #[test]
     fn a_failure_names_the_address_and_what_to_do() {
         let server = "192.0.2.1:60005".parse().unwrap();
-        let text = failure(ClientOutcome::NeverConnected, server).unwrap();
+        let text = failure(ClientOutcome::NeverConnected, server, None).unwrap();
         assert!(text.contains("192.0.2.1:60005") && text.contains("firewall"), "{text}");
-        let text = failure(ClientOutcome::Unacknowledged, server).unwrap();
+        let refused = Some("Connection refused");
+        let text = failure(ClientOutcome::NeverConnected, server, refused).unwrap();
+        assert!(text.contains("the network says: Connection refused"), "{text}");
+        let text = failure(ClientOutcome::Unacknowledged, server, None).unwrap();
         assert!(text.contains("may still be running"), "{text}");
-        assert_eq!(failure(ClientOutcome::Ended(None), server), None);
+        assert_eq!(failure(ClientOutcome::Ended(None), server, refused), None);
     }
 }

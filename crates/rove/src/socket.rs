@@ -60,7 +60,16 @@ pub enum SendFailure {
 ///
 /// Returns [`SendFailure`] when the system refuses the datagram.
 pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
-    match socket.send_to(&transmit.payload, transmit.destination) {
+    let attempt = || socket.send_to(&transmit.payload, transmit.destination);
+    let result = attempt().or_else(|error| {
+        // It may be about a datagram sent earlier; then this one has not been tried yet.
+        if is_about_the_path(&error) {
+            discard_path_errors(socket);
+            return attempt();
+        }
+        Err(error)
+    });
+    match result {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
         Err(error) if Errno::from_io_error(&error) == Some(Errno::MSGSIZE) => {
@@ -69,6 +78,25 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
         Err(error) => Err(SendFailure::Other(error)),
     }
 }
+
+/// Returns whether an error is what a router or the far end said (ICMP), or what the system would say without
+/// a route.
+fn is_about_the_path(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+    )
+}
+
+#[cfg(target_os = "linux")]
+fn discard_path_errors(socket: &UdpSocket) {
+    crate::sys::discard_path_errors(socket.as_fd());
+}
+
+#[cfg(not(target_os = "linux"))]
+fn discard_path_errors(_socket: &UdpSocket) {}
 
 /// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to `handle`.
 ///
@@ -85,7 +113,10 @@ pub fn receive_waiting(
             Ok(received) => handle(received, &buffer[..received.len]),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => {
+                discard_path_errors(socket);
+                return Err(error);
+            }
         }
     }
     Ok(())
@@ -155,7 +186,7 @@ impl ClientSockets {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
         };
-        Ok(Self { local, sockets: VecDeque::from([open(local)?]) })
+        Ok(Self { local, sockets: VecDeque::from([open_client(local)?]) })
     }
 
     /// Opens a new port and sends from it from now on. Past [`CLIENT_PORTS_MAX`] the oldest one closes.
@@ -164,7 +195,7 @@ impl ClientSockets {
     ///
     /// Returns the system's refusal; the ports stay as they were.
     pub fn open_port(&mut self) -> io::Result<()> {
-        self.sockets.push_back(open(self.local)?);
+        self.sockets.push_back(open_client(self.local)?);
         self.close_ports(CLIENT_PORTS_MAX);
         Ok(())
     }
@@ -185,6 +216,17 @@ impl ClientSockets {
     pub fn newest(&self) -> &UdpSocket {
         self.sockets.back().expect("one port is always open")
     }
+}
+
+/// Opens a client's socket: it also hears what routers and the far end say about its datagrams. A server
+/// does not ask, as its clients come and go and anyone can claim that they are gone.
+fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = open(local)?;
+    #[cfg(target_os = "linux")]
+    if let Err(error) = crate::sys::report_path_errors(socket.as_fd(), local.is_ipv6()) {
+        tracing::debug!(%error, "path errors stay unknown");
+    }
+    Ok(socket)
 }
 
 /// Opens a non-blocking socket with the options of the protocol, bound to `address`.
@@ -358,6 +400,35 @@ mod tests {
         ] {
             send(client.newest(), &transmit(server.local_addr(), &vec![7; sent])).unwrap();
             assert_eq!(receive(server.get()).0.len, seen);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_client_learns_that_nobody_listens_and_can_still_send() {
+        let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+        for address in loopback {
+            let ports = PortRange { low: 0, high: 0 };
+            let Ok(gone) = ServerSocket::bind(address, ports) else {
+                continue; // a computer without IPv6
+            };
+            let nobody = gone.local_addr();
+            drop(gone);
+            let client = ClientSockets::open(nobody).unwrap();
+            send(client.newest(), &transmit(nobody, b"lost")).unwrap();
+            poll(&mut [PollFd::new(client.newest(), PollFlags::IN)], None).unwrap();
+            let refusal = receive_waiting(client.newest(), |_, _| {}).expect_err("a refusal");
+            assert_eq!(refusal.kind(), io::ErrorKind::ConnectionRefused);
+
+            // Nothing is left that would end the next wait, and the next datagram goes out even
+            // where the refusal of the one before is still to be told.
+            let server = ServerSocket::bind(address, ports).unwrap();
+            send(client.newest(), &transmit(nobody, b"lost")).unwrap();
+            send(client.newest(), &transmit(server.local_addr(), b"found")).unwrap();
+            assert_eq!(receive(server.get()).1, b"found");
+            let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+            let mut descriptors = [PollFd::new(client.newest(), PollFlags::IN)];
+            assert_eq!(poll(&mut descriptors, Some(&now)), Ok(0));
         }
     }
 

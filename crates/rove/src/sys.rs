@@ -129,9 +129,52 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
+/// Most reports discarded at once; what comes meanwhile is found at the next error.
+#[cfg(target_os = "linux")]
+const PATH_ERRORS_MAX: usize = 64;
+
+/// Asks the system to tell an unconnected socket what routers and the far end say about its datagrams
+/// (ICMP): its next send or receive then fails with the error.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+#[cfg(target_os = "linux")]
+pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Result<()> {
+    let (level, option) = if ipv6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_RECVERR)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_RECVERR)
+    };
+    let on: c_int = 1;
+    // SAFETY: the value is a live integer of the length given.
+    let result = unsafe {
+        let value = (&raw const on).cast();
+        libc::setsockopt(socket.as_raw_fd(), level, option, value, length_of::<c_int>())
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Discards the reports that came with such errors: while any wait, the socket counts as failed and every wait
+/// for it ends at once.
+#[cfg(target_os = "linux")]
+pub(crate) fn discard_path_errors(socket: BorrowedFd<'_>) {
+    for _ in 0..PATH_ERRORS_MAX {
+        // SAFETY: all-zero bytes are a valid msghdr that asks for nothing, so nothing is written.
+        let len = unsafe {
+            let mut message: libc::msghdr = MaybeUninit::zeroed().assume_init();
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags)
+        };
+        if len < 0 {
+            return;
+        }
+    }
+}
+
 /// Returns the size of `T` as socket calls want it.
 fn length_of<T>() -> libc::socklen_t {
-    libc::socklen_t::try_from(size_of::<T>()).expect("an address is a few dozen bytes")
+    libc::socklen_t::try_from(size_of::<T>()).expect("addresses and options are a few dozen bytes")
 }
 
 /// Which side of a fork this process is.

@@ -22,9 +22,10 @@ use crate::sys;
 /// of a terminal, nothing smaller than a whole frame could be sure.
 /// Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
-/// How long the last bytes may take to reach a terminal that has stopped reading.
-/// Chosen: long enough for a busy one, short enough for a user who has just quit.
-const CLOSING_WAIT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+/// How long a terminal may take none of the last bytes before it is left as it is.
+/// Chosen: a stall of the ssh connection around us should pass; a terminal stopped for good should not
+/// keep us for ever.
+const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// A look without a wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Undoes every mode a session may have switched on, for an end that cannot ask the renderer: cursor
@@ -402,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_terminal_that_stopped_reading_blocks_nobody() {
-        let (_master, terminal) = window();
+        let (master, terminal) = window();
         let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"").unwrap();
         assert!(tty.own_output);
         let mut taken = 0;
@@ -413,6 +414,7 @@ mod tests {
         // The shell's own descriptor stays as it was.
         let flags = rustix::fs::fcntl_getfl(&terminal).unwrap();
         assert!(!flags.contains(OFlags::NONBLOCK));
+        drop(master); // or the last bytes would wait for their turn
     }
 
     #[test]

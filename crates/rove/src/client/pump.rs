@@ -18,6 +18,14 @@ pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP
 /// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const INPUT_PER_TURN: usize = 16_384;
 
+/// How a session went.
+pub(crate) struct End {
+    /// How it ended.
+    pub(crate) outcome: ClientOutcome,
+    /// What the network last complained of.
+    pub(crate) network_error: Option<String>,
+}
+
 /// One session's loop and everything it moves bytes between.
 pub(super) struct Pump {
     events: EventLoop,
@@ -32,6 +40,8 @@ pub(super) struct Pump {
     written: usize,
     /// Whether the terminal can still be drawn on.
     has_output: bool,
+    /// What the network last complained of.
+    network_error: Option<String>,
     buffer: Vec<u8>,
 }
 
@@ -44,13 +54,22 @@ impl Pump {
         terminal: Tty,
         name: ProgramName,
     ) -> Self {
-        let buffer = vec![0; INPUT_PER_TURN];
-        let (frame, written, has_output) = (Vec::new(), 0, true);
-        Self { events, session, sockets, terminal, name, frame, written, has_output, buffer }
+        Self {
+            events,
+            session,
+            sockets,
+            terminal,
+            name,
+            frame: Vec::new(),
+            written: 0,
+            has_output: true,
+            network_error: None,
+            buffer: vec![0; INPUT_PER_TURN],
+        }
     }
 
     /// Turns the loop until the session is over, then gives the terminal back.
-    pub(super) fn run(mut self) -> anyhow::Result<ClientOutcome> {
+    pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         let outcome = loop {
             self.session.handle_timeout(now);
@@ -63,7 +82,7 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
-        Ok(outcome)
+        Ok(End { outcome, network_error: self.network_error.take() })
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
@@ -126,7 +145,7 @@ impl Pump {
     }
 
     fn read_datagrams(&mut self, now: Instant, waiting: &[bool]) {
-        let Self { session, sockets, .. } = self;
+        let Self { session, sockets, network_error, .. } = self;
         for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
             let result = receive_waiting(socket, |received, payload| {
                 let (source, len) = (received.source, payload.len());
@@ -136,7 +155,7 @@ impl Pump {
             });
             if let Err(error) = result {
                 tracing::debug!(%error, "receive failed");
-                session.handle_network_error(now, &sentence(&error));
+                session.handle_network_error(now, network_error.insert(sentence(&error)));
             }
         }
     }
@@ -148,7 +167,8 @@ impl Pump {
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
-                    self.session.handle_network_error(now, &sentence(&error));
+                    let text = self.network_error.insert(sentence(&error));
+                    self.session.handle_network_error(now, text);
                 }
             }
         }
