@@ -17,7 +17,11 @@ impl Emulator {
         }
         let pen = self.screen.pen.erased();
         let (host, cursor) = (self.is_host(), self.screen.cursor);
-        let dropped = |row: u16| if host { (row + 1).saturating_sub(size.rows()) } else { 0 };
+        let last = self.screen.size.rows() - 1;
+        let dropped = |row: u16| {
+            // A saved cursor may be from a time when the screen had more rows.
+            if host { (row.min(last) + 1).saturating_sub(size.rows()) } else { 0 }
+        };
 
         let above = dropped(cursor.row);
         resize_rows(&mut self.screen.rows, size, above, pen);

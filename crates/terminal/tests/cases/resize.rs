@@ -66,6 +66,15 @@ fn the_hidden_screen_changes_its_size_too() {
 }
 
 #[test]
+fn a_cursor_saved_below_the_screen_of_now_does_no_harm() {
+    let mut terminal = resized(4, 4, "a\r\nb\x1b[4H\x1b7\x1b[H", &[(4, 2)]);
+    terminal.write(b"\x1b[?47h");
+    terminal.resize(Size::new(4, 1).unwrap());
+    terminal.write(b"\x1b[?47l\x1b8x");
+    assert_eq!(rows(terminal.screen()), ["x"]);
+}
+
+#[test]
 fn a_pending_wrap_lasts_until_there_is_room() {
     for (size, expected) in
         [((4, 3), &["abcd", "x"][..]), ((8, 3), &["abcdx"]), ((3, 3), &["abc", "x"])]
