@@ -69,7 +69,10 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let manner =
         Manner { name: options.name, init: options.init, title_prefix: options.title_prefix };
-    let outer = tty::capabilities(&term, manner)?;
+    let outer = tty::capabilities(&term, manner).unwrap_or_else(|warning| {
+        let _ = writeln!(io::stderr(), "{}: {warning}", options.name.as_str());
+        tty::plain_capabilities(manner)
+    });
     let sockets = ClientSockets::open(options.server).context("cannot open a UDP socket")?;
     let clock = Clock::start();
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;

@@ -279,29 +279,48 @@ pub struct Manner {
 ///
 /// # Errors
 ///
-/// Returns an error for a name that the terminfo database does not know.
+/// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`] will do.
 pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
     // A name is looked up as a file; one with a slash would be some file.
     let info = Some(term).filter(|term| !term.contains('/'));
     let info = info.and_then(|term| TermInfo::from_name(term).ok()).with_context(|| {
         format!(
-            "the terminal type {term:?} (TERM) is not in this computer's terminfo database: \
-             install its entry (often in a package ncurses-term), or try TERM=xterm-256color"
+            "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
+             taken for a plain one: install its entry (often in a package ncurses-term), or try \
+             TERM=xterm-256color"
         )
     })?;
     let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
     let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
-    let prefix = format!("[{}] ", manner.name.as_str());
     Ok(Outer {
         synchronized_output: info.extended_cap("Sync").is_some()
             || SYNCHRONIZED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         titles: TITLED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
-        title_prefix: if manner.title_prefix { prefix } else { String::new() },
+        title_prefix: title_prefix(manner),
         enter: screen(StringCapability::EnterAlternativeMode),
         leave: screen(StringCapability::ExitAlternativeMode),
     })
+}
+
+/// Returns what can be expected of a terminal that terminfo does not know: all terminals of today have
+/// an alternate screen as xterm has it, and need nothing more for a session to look right.
+pub fn plain_capabilities(manner: Manner) -> Outer {
+    let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
+    Outer {
+        synchronized_output: false,
+        erase_characters: false,
+        background_color_erase: false,
+        titles: false,
+        title_prefix: title_prefix(manner),
+        enter: screen(b"\x1b[?1049h"),
+        leave: screen(b"\x1b[?1049l"),
+    }
+}
+
+fn title_prefix(manner: Manner) -> String {
+    if manner.title_prefix { format!("[{}] ", manner.name.as_str()) } else { String::new() }
 }
 
 /// Removes terminfo's delays (`$<5/>`), which no terminal of today needs.
