@@ -11,6 +11,8 @@
 #![forbid(unsafe_code)]
 
 mod assembler;
+#[cfg(test)]
+mod blob;
 mod compress;
 mod config;
 mod connection;

@@ -152,3 +152,6 @@ impl<R: Object> Receiver<R> {
         self.states.back().expect("the list of received states is never empty")
     }
 }
+
+#[cfg(test)]
+mod tests;

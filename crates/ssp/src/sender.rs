@@ -519,3 +519,6 @@ impl<L: Object> Sender<L> {
         self.sent.back().expect("the known receiver state is never thrown away")
     }
 }
+
+#[cfg(test)]
+mod tests;

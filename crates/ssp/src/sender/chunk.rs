@@ -17,6 +17,11 @@ use crate::sender::{Pace, Sender, Step};
 /// a round trip, four cover the round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
+/// How often a link is repeated before the next one is tried in its place: it may have arrived, and
+/// only its acknowledgment be lost, which no peer sends twice. Chosen: after five tries 27 fragments
+/// at 30 % loss are complete 19 times out of 20.
+const REPEATS_MAX: u32 = 4;
+
 /// How often a change is halved to make it fit: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
@@ -26,11 +31,15 @@ pub(super) struct Chunks {
     is_active: bool,
     /// How many links may be on their way at once.
     window: usize,
+    /// Whether something was sent again since the last acknowledgment.
+    is_repaired: bool,
+    /// Whether it is the turn of the link after the oldest that is not acknowledged.
+    is_leaping: bool,
 }
 
 impl Default for Chunks {
     fn default() -> Self {
-        Self { is_active: false, window: 1 }
+        Self { is_active: false, window: 1, is_repaired: false, is_leaping: false }
     }
 }
 
@@ -40,11 +49,12 @@ impl Chunks {
     }
 
     pub(super) fn stop(&mut self) {
-        self.is_active = false;
+        *self = Self::default();
     }
 
     pub(super) fn handle_ack(&mut self) {
-        self.window = WINDOW_MAX.min(self.window + 1);
+        self.window = if self.is_repaired { 1 } else { WINDOW_MAX.min(self.window + 1) };
+        (self.is_repaired, self.is_leaping) = (false, false);
     }
 }
 
@@ -91,21 +101,41 @@ impl<L: Object> Sender<L> {
         Some(self.send_new(now, base_num, new_num, object, diff))
     }
 
+    /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
+    /// one after it. The two take turns, each with all its repetitions at a stretch.
     fn repair(&mut self, now: Instant, pace: &Pace<'_>, peer: Capabilities) -> Option<Step> {
-        let known = &self.known().object;
-        let mut part = None;
-        for (index, state) in self.sent.iter().enumerate().skip(1) {
-            let diff = state.object.diff_from(known, peer);
-            if part.is_some() && diff.len() > L::DIFF_MAX {
+        if self.kept.is_some() && self.repeats >= REPEATS_MAX {
+            let may_leap = pace.config.reference == ReferencePolicy::Assumed;
+            self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
+        }
+        self.chunks.is_repaired = true;
+        self.chunks.window = 1;
+        let (oldest, diff) = self.link_after(0, peer)?;
+        if self.chunks.is_leaping {
+            if let Some((next, diff)) = self.link_after(oldest, peer) {
+                return Some(self.send_again(now, pace, self.sent[oldest].num, next, diff));
+            }
+            if self.last().num != StateNum::SHUTDOWN && !self.current.same_as(&self.last().object) {
+                return self.extend(now, peer);
+            }
+        }
+        Some(self.send_again(now, pace, self.known().num, oldest, diff))
+    }
+
+    /// Returns the newest entry that one instruction reaches from `base`, and the diff to it.
+    fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
+        let from = &self.sent[base].object;
+        let mut link = None;
+        for (index, state) in self.sent.iter().enumerate().skip(base + 1) {
+            let diff = state.object.diff_from(from, peer);
+            if link.is_some() && diff.len() > L::DIFF_MAX {
                 break;
             }
             if !diff.is_empty() {
-                part = Some((index, diff));
+                link = Some((index, diff));
             }
         }
-        let (index, diff) = part?;
-        self.chunks.window = 1;
-        Some(self.send_again(now, pace, self.known().num, index, diff))
+        link
     }
 }
 

@@ -1,0 +1,41 @@
+//! An object for unit tests: it says how much memory it needs.
+
+use rove_units::Bytes;
+
+use crate::hello::Capabilities;
+use crate::object::{ApplyError, Object};
+
+/// Contents of any kind, replaced as a whole, and a size to be charged for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blob {
+    pub(crate) text: String,
+    pub(crate) bytes: Bytes,
+}
+
+impl Blob {
+    pub(crate) fn new(text: impl Into<String>, bytes: Bytes) -> Self {
+        Self { text: text.into(), bytes }
+    }
+}
+
+impl Object for Blob {
+    fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
+        if self.text == base.text { Vec::new() } else { self.text.clone().into_bytes() }
+    }
+
+    /// A diff that is a number is also the size.
+    fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
+        let text = String::from_utf8_lossy(diff).into_owned();
+        let bytes = text.parse().unwrap_or_default();
+        *self = Self { text, bytes: Bytes::new(bytes) };
+        Ok(())
+    }
+
+    fn same_as(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn bytes_beyond(&self, _neighbour: Option<&Self>) -> Bytes {
+        self.bytes
+    }
+}

@@ -1,0 +1,169 @@
+use super::*;
+use crate::blob::Blob;
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+const PEER: Capabilities = Capabilities::NONE;
+
+/// A sender whose round-trip time is 100 ms: RTO 300 ms at first, frames 50 ms apart.
+struct Bench {
+    sender: Sender<Blob>,
+    config: Config,
+    rtt: RttEstimator,
+    now: Instant,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let mut rtt = RttEstimator::new();
+        rtt.handle_sample(ms(100));
+        let now = Instant::from_millis(1_000);
+        let mut sender = Sender::new(Blob::default(), now);
+        sender.handle_new_remote(now, StateNum::new(1), false);
+        Self { sender, config: Config::server(), rtt, now }
+    }
+
+    /// Publishes `text` and returns what is sent for it at the next frame.
+    fn frame(&mut self, text: &str, bytes: Bytes) -> (u64, u64, usize) {
+        self.sender.publish(Blob::new(text, bytes));
+        self.next().expect("a frame is due within 250 ms")
+    }
+
+    /// Returns what is sent next, within 250 ms: reference, number and length of the diff.
+    fn next(&mut self) -> Option<(u64, u64, usize)> {
+        let deadline = self.now + ms(250);
+        while self.now < deadline {
+            self.now += ms(1);
+            let pace = Pace::new(&self.config, &self.rtt);
+            if let Some(step) = self.sender.step(self.now, &pace, PEER) {
+                let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
+                return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
+            }
+        }
+        None
+    }
+
+    fn nums(&self) -> Vec<u64> {
+        self.sender.sent.iter().map(|state| state.num.get()).collect()
+    }
+}
+
+#[test]
+fn thirty_two_entries_are_kept_and_of_the_thirty_third_on_the_sixteenth_from_the_end_goes() {
+    let mut bench = Bench::new();
+    for number in 1..32 {
+        bench.frame(&format!("{number}"), Bytes::ZERO);
+    }
+    assert_eq!(bench.nums(), (0..32).collect::<Vec<u64>>());
+    bench.frame("32", Bytes::ZERO);
+    assert_eq!(bench.nums(), (0..=16).chain(18..=32).collect::<Vec<u64>>());
+}
+
+#[test]
+fn the_byte_limit_culls_from_the_middle_and_never_the_ends() {
+    let third = Bytes::new(SENT_BYTES_MAX.get() / 2);
+    let rest = SENT_BYTES_MAX - third;
+    for (last, kept) in [(rest, vec![0, 1, 2]), (rest + Bytes::new(1), vec![0, 2])] {
+        let mut bench = Bench::new();
+        bench.frame("a", third);
+        bench.frame("b", last);
+        assert_eq!(bench.nums(), kept);
+    }
+    let mut bench = Bench::new();
+    for text in ["a", "b", "c"] {
+        bench.frame(text, SENT_BYTES_MAX + Bytes::new(1));
+    }
+    assert_eq!(bench.nums(), [0, 3]);
+}
+
+#[test]
+fn the_known_state_is_preferred_where_its_diff_costs_little_more() {
+    // Blobs are sent whole, so that both diffs have the same length.
+    let mut bench = Bench::new();
+    assert_eq!(bench.frame("a", Bytes::ZERO), (0, 1, 1));
+    assert_eq!(bench.frame("b", Bytes::ZERO), (0, 2, 1));
+    bench.sender.handle_ack(StateNum::new(1));
+    assert_eq!(bench.frame("c", Bytes::ZERO), (1, 3, 1));
+}
+
+#[test]
+fn a_state_that_goes_back_to_the_known_one_is_sent_although_its_diff_is_empty() {
+    let mut bench = Bench::new();
+    bench.frame("a", Bytes::ZERO);
+    bench.sender.handle_ack(StateNum::new(1));
+    assert_eq!(bench.frame("b", Bytes::ZERO), (1, 2, 1));
+    assert_eq!(bench.frame("a", Bytes::ZERO), (1, 3, 0));
+    assert_eq!(bench.next(), None, "once");
+}
+
+#[test]
+fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
+    let mut bench = Bench::new();
+    bench.frame("a", Bytes::ZERO);
+    bench.sender.handle_ack(StateNum::new(1));
+    bench.sender.publish(Blob::new("a", Bytes::new(1)));
+    assert_eq!(bench.next(), None);
+    assert!(bench.sender.next_step() > bench.now + ms(1_000), "only the heartbeat is due");
+}
+
+#[test]
+fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment_is_due() {
+    let mut bench = Bench::new();
+    let pace = Pace::new(&bench.config, &bench.rtt);
+    bench.sender.publish(Blob::new("large", Bytes::ZERO));
+    let sent_at = bench.now + ms(60);
+    let Some(Step::Send(out)) = bench.sender.step(sent_at, &pace, PEER) else {
+        panic!("the frame is due")
+    };
+    bench.sender.keep(out);
+    let lost_at = sent_at + pace.in_flight();
+    assert_eq!(bench.sender.step(lost_at - ms(1), &pace, PEER), None);
+    assert_eq!(bench.sender.step(lost_at, &pace, PEER), Some(Step::Repeat));
+
+    // Newer contents wait for the one that is being repaired.
+    bench.sender.publish(Blob::new("newer", Bytes::ZERO));
+    let next = lost_at + pace.frame_interval;
+    assert_eq!(bench.sender.step(lost_at + ms(1), &pace, PEER), None);
+    assert_eq!(bench.sender.step(next, &pace, PEER), Some(Step::Repeat));
+
+    // An acknowledgment waits for a second at most, then it takes the newer contents along.
+    bench.sender.handle_new_remote(next, StateNum::new(2), true);
+    let due = next + bench.config.ack_delay_in_repair;
+    let step = bench.sender.step(due, &pace, PEER);
+    assert!(
+        matches!(step, Some(Step::Send(out)) if out.diff == b"newer" && out.ack_num.get() == 2)
+    );
+}
+
+#[test]
+fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
+    let mut bench = Bench::new();
+    let pace = Pace::new(&bench.config, &bench.rtt);
+    bench.sender.publish(Blob::new("large", Bytes::ZERO));
+    let mut now = bench.now + ms(60);
+    let Some(Step::Send(out)) = bench.sender.step(now, &pace, PEER) else { panic!("due") };
+    bench.sender.keep(out);
+    bench.sender.publish(Blob::new("newer", Bytes::ZERO));
+    now += pace.ack_expected;
+    let mut repeats = 0;
+    let sent = loop {
+        now += ms(1);
+        match bench.sender.step(now, &pace, PEER) {
+            None => {}
+            Some(Step::Repeat) => repeats += 1,
+            Some(Step::Send(out)) => break out,
+        }
+    };
+    assert_eq!((repeats, sent.diff.as_slice()), (REPEATS_MAX, &b"newer"[..]));
+}
+
+#[test]
+fn the_known_policy_never_starts_from_another_state() {
+    let mut bench = Bench::new();
+    bench.config.reference = ReferencePolicy::Known;
+    bench.sender.publish(Blob::new("x".repeat(5_000), Bytes::ZERO));
+    assert_eq!(bench.next(), Some((0, 1, 5_000)));
+    assert_eq!(bench.frame("y", Bytes::ZERO), (0, 2, 1));
+}
