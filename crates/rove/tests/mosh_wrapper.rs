@@ -382,6 +382,22 @@ fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
 }
 
 #[test]
+fn mosh_alone_is_its_own_client() {
+    let bench = Bench::new("alone");
+    let says = format!("printf 'MOSH IP 192.0.2.7\\nMOSH CONNECT 60001 {KEY}\\n'");
+    let output = Command::new(bench.ours())
+        .args([&format!("--ssh=/bin/sh -c \"{says}\""), "host"])
+        .env("PATH", &bench.directory)
+        .env("TERM", "xterm")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("mosh-client: standard input is not a terminal"), "{stderr}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn programs_find_the_versions_they_look_for() {
     let bench = Bench::new("version");
     for (name, first_line) in [("mosh", "mosh 1.4.0 [build rove "), ("rove", "rove ")] {
