@@ -6,6 +6,7 @@ mod limits;
 mod note;
 mod pair;
 mod paste;
+mod picture;
 mod referee;
 mod schedule;
 mod shutdown;

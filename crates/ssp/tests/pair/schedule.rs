@@ -1,6 +1,7 @@
 //! Every fate of the first datagrams, one by one.
 
 use rove_link::LinkConfig;
+use rove_ssp::{Capabilities, Hello, Peer};
 use rove_units::Seed;
 
 use crate::pair::{Fate, agree, ms, pair};
@@ -32,5 +33,10 @@ fn every_fate_of_the_first_four_datagrams_each_way_ends_in_agreement() {
         net.right.write(b"file\r\n$ ");
         net.left.write(b"x");
         assert!(net.run_until(ms(20_000), agree), "up {up}, down {down}: at {}", net.now());
+        // Whatever was lost, each end has learned that the other is no stock peer.
+        let hello = Hello { version: 1, capabilities: Capabilities::NONE };
+        for party in [&net.left, &net.right] {
+            assert_eq!(party.transport.peer(), Peer::Rove(hello), "up {up}, down {down}");
+        }
     }
 }
