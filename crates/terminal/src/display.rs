@@ -2,8 +2,8 @@
 //!
 //! One algorithm draws for two readers, told apart by a [`Dialect`]: a *replica* at the far end, which
 //! must come out equal to the cell, and the user's real terminal, which must come out looking the same
-//! ([`crate::Renderer`]). What is drawn is decided in [`canvas`] (scroll, clear, rows) and [`line`]
-//! (one row); [`brush`] turns it into bytes and keeps account of the receiving terminal's state.
+//! ([`crate::Renderer`]). What is drawn is decided in [`canvas`] (scroll, clear, rows), [`edit`]
+//! (shifts within a row) and [`line`] (its cells); [`brush`] turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the bell counter: the diff rings once, however far the counter moved;
@@ -16,6 +16,7 @@
 mod brush;
 mod canvas;
 mod doubt;
+mod edit;
 mod line;
 mod modes;
 mod motion;

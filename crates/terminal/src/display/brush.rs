@@ -175,6 +175,18 @@ impl Brush {
         csi(&mut self.out, count, b'X');
     }
 
+    /// Inserts `count` empty cells at the cursor.
+    pub(super) fn insert_characters(&mut self, count: u16) {
+        self.erase_with(Pen::default());
+        csi(&mut self.out, count, b'@');
+    }
+
+    /// Deletes `count` cells at the cursor.
+    pub(super) fn delete_characters(&mut self, count: u16) {
+        self.erase_with(Pen::default());
+        csi(&mut self.out, count, b'P');
+    }
+
     /// Erases from the cursor to the end of the screen.
     pub(super) fn erase_below(&mut self) {
         self.erase_with(Pen::default());

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::Dialect;
 use super::brush::Brush;
+use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled, last_glyph};
 use super::scroll;
-use crate::cell::{Cell, Pen};
+use crate::cell::Pen;
 use crate::row::Row;
 use crate::screen::Screen;
 
@@ -135,42 +136,4 @@ fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = last_glyph(now);
     new.rows.len() >= 3 && is_settled(&now.cells[usize::from(last)]) && last >= now.cells[0].width()
-}
-
-/// Draws a row the shorter of two ways: cell by cell, or with all from the first difference on erased
-/// beforehand. A real terminal would show the second as a flicker.
-fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
-    let start = brush.checkpoint();
-    let drawn = Line::new(brush, row, was, now).draw();
-    if drawn.erasures < 2 || !brush.dialect.replica {
-        return drawn;
-    }
-    let end = brush.checkpoint();
-    let bytes = brush.rewind(start);
-    let erased_from = first_difference(was, now);
-    let mut erased = was.clone();
-    let column = u16::try_from(erased_from).expect("a row has at most 4096 cells");
-    erased.cells[erased_from..].fill(Cell::default());
-    erased.marks.split_off(&column);
-    erased.wrapped = false;
-    brush.go(row, column);
-    brush.erase_line(Pen::default());
-    let redrawn = Line::new(brush, row, &erased, now).draw();
-    if brush.since(start) < bytes.len() {
-        return redrawn;
-    }
-    brush.rewind(start);
-    brush.replay(&bytes, end);
-    drawn
-}
-
-/// Returns the first column that differs, or of the wide character it is half of.
-fn first_difference(was: &Row, now: &Row) -> usize {
-    let differs = |&at: &usize| {
-        let column = u16::try_from(at).expect("a row has at most 4096 cells");
-        was.cells[at] != now.cells[at] || was.marks(column) != now.marks(column)
-    };
-    let first = (0..now.cells.len()).find(differs).unwrap_or(0);
-    let half = first > 0 && (now.cells[first - 1].wide || was.cells[first - 1].wide);
-    first - usize::from(half)
 }

@@ -191,3 +191,12 @@ fn rows_that_moved_away_from_a_cleared_part_are_scrolled() {
     let new = page(30, &[rows[0], rows[1], rows[2], rows[3], "", "", "", ""]);
     assert_eq!(change(&old, &new), "\n\n\n\n^[4A");
 }
+
+#[test]
+fn typing_within_a_line_shifts_the_rest() {
+    let mut old = page(60, &["$ cp a-file another-file somewhere"]);
+    let mut new = page(60, &["$ cp -a-file another-file somewhere"]);
+    (old.cursor.column, new.cursor.column) = (5, 6);
+    assert_eq!(change(&old, &new), "^[@-");
+    assert_eq!(change(&new, &old), "\x08^[P");
+}

@@ -1,0 +1,121 @@
+//! A row drawn after an edit that brings it nearer: erased, or shifted to make or close a gap.
+
+use super::brush::Brush;
+use super::line::{Drawn, Line};
+use crate::cell::{Cell, Pen};
+use crate::row::Row;
+
+/// Fewest bytes of a row that is tried another way. Chosen: about what an edit costs by itself.
+const RETRY_MIN: usize = 12;
+
+/// Most columns a row is shifted by. Chosen: a typed word; longer ones are hardly ever inserted at once.
+const SHIFT_MAX: usize = 8;
+
+/// Draws a row the shortest of several ways: as it is, or after an edit. A real terminal would show
+/// the edit as a flicker, and may not shift wide characters as a replica does.
+pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
+    let start = brush.checkpoint();
+    let mut best = Line::new(brush, row, was, now).draw();
+    if !brush.dialect.replica || brush.since(start) < RETRY_MIN {
+        return best;
+    }
+    let first = first_difference(was, now);
+    let edits = [(best.erasures >= 2).then_some(Edit::Erase), shift(was, now, first)];
+    for edit in edits.into_iter().flatten() {
+        let end = brush.checkpoint();
+        let bytes = brush.rewind(start);
+        let edited = edit.apply(was, first);
+        brush.go(row, column(first));
+        match edit {
+            Edit::Erase => brush.erase_line(Pen::default()),
+            Edit::Insert(count) => brush.insert_characters(column(count)),
+            Edit::Delete(count) => brush.delete_characters(column(count)),
+        }
+        let drawn = Line::new(brush, row, &edited, now).draw();
+        if brush.since(start) < bytes.len() {
+            best = drawn;
+        } else {
+            brush.rewind(start);
+            brush.replay(&bytes, end);
+        }
+    }
+    best
+}
+
+/// What is done to a row from the first difference on.
+#[derive(Clone, Copy, Debug)]
+enum Edit {
+    /// All is erased.
+    Erase,
+    /// This many empty cells are inserted.
+    Insert(usize),
+    /// This many cells are deleted.
+    Delete(usize),
+}
+
+impl Edit {
+    /// Returns the row it makes of `was`.
+    fn apply(self, was: &Row, first: usize) -> Row {
+        let mut row = was.clone();
+        let columns = row.cells.len();
+        row.wrapped = false;
+        match self {
+            Self::Erase => {
+                row.cells[first..].fill(Cell::default());
+                row.marks.split_off(&column(first));
+            }
+            Self::Insert(count) => {
+                row.cells.copy_within(first..columns - count, first + count);
+                row.cells[first..first + count].fill(Cell::default());
+            }
+            Self::Delete(count) => {
+                row.cells.copy_within(first + count.., first);
+                row.cells[columns - count..].fill(Cell::default());
+            }
+        }
+        row
+    }
+}
+
+/// Returns the shift that brings most text of `was` to its place in `now`, if there is one to trust.
+///
+/// Rows with a wrap flag or combining characters are left alone: stock replicas shift the flag along.
+fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
+    if was.wrapped || was.marks.range(column(first)..).next().is_some() {
+        return None;
+    }
+    let columns = was.cells.len();
+    let ink = |a: &[Cell], b: &[Cell]| {
+        let same = a.iter().zip(b).take_while(|(a, b)| a == b);
+        same.filter(|(a, _)| a.base.is_some()).count()
+    };
+    let mut best = (RETRY_MIN, None);
+    for count in 1..=SHIFT_MAX.min(columns - first - 1) {
+        // A wide character must not be cut in two at either end.
+        let insert = Some(Edit::Insert(count)).filter(|_| !was.cells[columns - count - 1].wide);
+        let delete = Some(Edit::Delete(count)).filter(|_| !was.cells[first + count - 1].wide);
+        for (edit, ink) in [
+            (insert, ink(&now.cells[first + count..], &was.cells[first..])),
+            (delete, ink(&now.cells[first..], &was.cells[first + count..])),
+        ] {
+            if edit.is_some() && ink > best.0 {
+                best = (ink, edit);
+            }
+        }
+    }
+    best.1
+}
+
+/// Returns the first column that differs, or of the wide character it is half of.
+fn first_difference(was: &Row, now: &Row) -> usize {
+    let differs = |&at: &usize| {
+        was.cells[at] != now.cells[at] || was.marks(column(at)) != now.marks(column(at))
+    };
+    let first = (0..now.cells.len()).find(differs).unwrap_or(0);
+    let half = first > 0 && (now.cells[first - 1].wide || was.cells[first - 1].wide);
+    first - usize::from(half)
+}
+
+fn column(at: usize) -> u16 {
+    u16::try_from(at).expect("a row has at most 4096 cells")
+}
