@@ -66,6 +66,11 @@ impl Brush {
         self.state.pen = Pen::default();
     }
 
+    /// Returns how many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.out.len()
+    }
+
     /// Returns where to go back to.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state }

@@ -39,23 +39,25 @@ pub(crate) fn picture(
         canvas.brush.reset(new.size);
         canvas.rows = vec![Arc::clone(&canvas.blank); new.rows.len()];
     }
-    let mut best = canvas.draw(new);
-    for _ in 0..SCROLLS_MAX {
-        let Some(scrolled) = canvas.scrolled(new) else { break };
-        let drawn = scrolled.draw(new);
-        if drawn.since(start) >= best.since(start) {
-            break;
-        }
-        (canvas, best) = (scrolled, drawn);
+    let mut canvases = vec![canvas];
+    while canvases.len() <= SCROLLS_MAX
+        && let Some(scrolled) = canvases.last().and_then(|canvas| canvas.scrolled(new))
+    {
+        canvases.push(scrolled);
+    }
+    // The most scrolled is most often the shortest: the others need not be drawn to the end.
+    let mut best = None;
+    for canvas in canvases.iter().rev() {
+        best = canvas.draw(new, best.as_ref()).or(best);
     }
     // On a real terminal a screen cleared for no reason flickers.
-    if dialect.replica && !repaint && best.since(start) >= CLEAR_MIN {
-        let drawn = canvas.cleared().draw(new);
-        if drawn.since(start) < best.since(start) {
-            best = drawn;
-        }
+    if dialect.replica
+        && !repaint
+        && best.as_ref().is_some_and(|best| best.since(start) >= CLEAR_MIN)
+    {
+        best = canvases[0].cleared().draw(new, best.as_ref()).or(best);
     }
-    best.finish(new)
+    best.expect("the first canvas is drawn to the end").finish(new)
 }
 
 /// What the terminal shows, and the brush that draws on it.
@@ -68,8 +70,9 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws every row that differs; the canvas itself stays, for another try.
-    fn draw(&self, new: &Screen) -> Brush {
+    /// Draws every row that differs, unless that comes out no shorter than `best`. The canvas itself
+    /// stays, for another try.
+    fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
         let mut drawn = Drawn::default();
         for ((was, now), row) in rows.iter().zip(&new.rows).zip(0_u16..) {
@@ -77,6 +80,9 @@ impl Canvas {
                 drawn = Line::new(&mut brush, row, was, now).draw_wrapped_to();
             } else if !Arc::ptr_eq(was, now) && was != now {
                 drawn = draw_row(&mut brush, row, was, now);
+            }
+            if best.is_some_and(|best| brush.len() >= best.len()) {
+                return None;
             }
         }
         if let (Some(was), Some(now)) = (rows.last(), new.rows.last())
@@ -87,7 +93,7 @@ impl Canvas {
         {
             brush.wrap_bottom_row(now);
         }
-        brush
+        Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
     /// Returns the canvas with the rest of the screen erased at once, where it is to be blank and two
