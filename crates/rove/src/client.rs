@@ -131,8 +131,8 @@ fn failure(
             ))
         }
         ClientOutcome::Unacknowledged => Some(format!(
-            "the server at {server} did not confirm the end of the session, so it may still be running: \
-             log in and look for it with `pgrep -l 'mosh-server|rove'`."
+            "the server at {server} did not confirm the end of the session, so it may still be \
+             running: log in and look for it with `pgrep -l 'mosh-server|rove'`."
         )),
         ClientOutcome::KeyExhausted => {
             Some("the session key has sealed all it safely may; start a new session.".to_owned())

@@ -3,12 +3,13 @@
 use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The clock that sessions run on: never set, never stepped, and it counts while the computer sleeps.
+/// The clock that sessions run on: never set, never stepped, and it counts while the computer
+/// sleeps.
 ///
-/// Sleep has to show. After a night in a bag the peer has been silent for a night: the notice should say so,
-/// a timestamp held since then must not pass for a round trip, and a client should try a new port
-/// at once, as its old address mapping is long gone. A clock that stands still in sleep, as
-/// `CLOCK_MONOTONIC` does on Linux, would hide all of that.
+/// Sleep has to show. After a night in a bag the peer has been silent for a night: the notice
+/// should say so, a timestamp held since then must not pass for a round trip, and a client should
+/// try a new port at once, as its old address mapping is long gone. A clock that stands still in
+/// sleep, as `CLOCK_MONOTONIC` does on Linux, would hide all of that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const CLOCK: ClockId = ClockId::Boottime;
 /// Elsewhere the monotonic clock itself counts through sleep, or nothing better exists.
@@ -30,6 +31,12 @@ impl Clock {
     /// Returns the time since the start.
     pub fn now(&self) -> Instant {
         Instant::ZERO + read().saturating_sub(self.origin)
+    }
+
+    /// Returns what the system's clock shows at `instant`.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn since_boot(&self, instant: Instant) -> Duration {
+        self.origin.saturating_add(instant.saturating_since(Instant::ZERO))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The demo: a server and a client on this computer, joined by an emulated link.
 //!
-//! No ssh, no privileges, nothing on the network: the quickest way to feel what a bad path is like with
-//! rove, and the same machines as in a real session.
+//! No ssh, no privileges, nothing on the network: the quickest way to feel what a bad path is like
+//! with rove, and the same machines as in a real session.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -133,7 +133,8 @@ fn introduction(options: &DemoOptions) -> String {
         parts.push(format!("{rate} with a queue of {}", options.queue));
     }
     format!(
-        "rove demo: a session on this computer over an emulated link ({}). Leave it with `exit`, or Ctrl-^ and then `.`.",
+        "rove demo: a session on this computer over an emulated link ({}). \
+         Leave it with `exit`, or Ctrl-^ and then `.`.",
         parts.join(", ")
     )
 }

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
+use crate::alarm::Alarm;
 use crate::clock::Clock;
 
 /// Turns in a row that may end without anything to do before one is made to wait.
@@ -54,6 +55,7 @@ const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::N
 #[derive(Debug)]
 pub struct EventLoop {
     clock: Clock,
+    alarm: Alarm,
     signals: SignalDelivery<UnixStream, SignalOnly>,
     idle_turns: u32,
 }
@@ -63,11 +65,11 @@ impl EventLoop {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal of the signal pipe or of a handler.
+    /// Returns the system's refusal of the signal pipe, of a handler or of a timer.
     pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
-        Ok(Self { clock, signals, idle_turns: 0 })
+        Ok(Self { clock, alarm: Alarm::new()?, signals, idle_turns: 0 })
     }
 
     /// Returns the time now. Read it once per turn, right after the wait.
@@ -85,20 +87,34 @@ impl EventLoop {
         interests: &mut [Interest<'_>],
         deadline: Option<Instant>,
     ) -> io::Result<()> {
-        let timeout = deadline.map(|deadline| self.timeout_to(deadline));
+        let overdue = deadline.is_some_and(|deadline| deadline <= self.clock.now());
+        self.idle_turns = if overdue { self.idle_turns + 1 } else { 0 };
+        let timeout = match deadline {
+            None => None,
+            Some(_) if self.idle_turns > IDLE_TURNS_MAX => Some(IDLE_TURN_WAIT),
+            Some(_) if overdue => Some(Duration::ZERO),
+            Some(deadline) => self.alarm.set(deadline, self.clock)?,
+        };
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let mut descriptors: Vec<PollFd<'_>> = interests
             .iter()
             .map(|interest| PollFd::from_borrowed_fd(interest.descriptor, interest.wanted))
             .collect();
         descriptors.push(PollFd::from_borrowed_fd(self.signals.get_read().as_fd(), PollFlags::IN));
+        if deadline.is_some() && timeout.is_none() {
+            let alarm = self.alarm.descriptor();
+            descriptors.extend(alarm.map(|alarm| PollFd::from_borrowed_fd(alarm, PollFlags::IN)));
+        }
         match poll(&mut descriptors, timeout.as_ref()) {
-            Ok(0) => {}
-            Ok(_) => self.idle_turns = 0,
+            Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Ok(()),
             Err(errno) => return Err(errno.into()),
         }
         for (interest, descriptor) in interests.iter_mut().zip(&descriptors) {
             interest.found = descriptor.revents();
+            if !interest.found.is_empty() {
+                self.idle_turns = 0;
+            }
         }
         Ok(())
     }
@@ -106,21 +122,6 @@ impl EventLoop {
     /// Returns the signals that have come since the last call.
     pub fn take_signals(&mut self) -> Vec<i32> {
         self.signals.pending().collect()
-    }
-
-    /// Returns how long to wait from now until `deadline`, to the nanosecond.
-    fn timeout_to(&mut self, deadline: Instant) -> Timespec {
-        let mut timeout = deadline.saturating_since(self.clock.now());
-        if timeout.is_zero() {
-            self.idle_turns += 1;
-            if self.idle_turns > IDLE_TURNS_MAX {
-                tracing::debug!(idle_turns = self.idle_turns, "a deadline stays in the past");
-                timeout = IDLE_TURN_WAIT;
-            }
-        } else {
-            self.idle_turns = 0;
-        }
-        Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 })
     }
 }
 

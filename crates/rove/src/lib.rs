@@ -6,6 +6,7 @@
 //! joined by a [`relay`]. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
+mod alarm;
 mod bootstrap;
 pub mod cli;
 pub mod client;

@@ -7,11 +7,12 @@ use std::sync::Mutex;
 use anyhow::Context;
 use tracing::level_filters::LevelFilter;
 
-/// Names the file that a client logs to; without it there is no log, as the terminal is the session's.
+/// Names the file that a client logs to; without it there is no log, as the terminal is the
+/// session's.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if it is set: sessions and decisions, each
-/// packet from `-v` on. Keys, keystrokes and screen text are never logged.
+/// Starts the client's log in the file named by `ROVE_LOG`, if it is set: sessions and decisions,
+/// each packet from `-v` on. Keys, keystrokes and screen text are never logged.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! What a program finds when the server starts it: shell, environment, directory, message of the day.
+//! What a program finds when the server starts it: shell, environment, directory, message of the
+//! day.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -103,8 +104,8 @@ impl Login<'_> {
     }
 }
 
-/// Sees to it that programs find a UTF-8 locale: the environment's own, else the user's (`offered`), else a
-/// character set that needs no language installed.
+/// Sees to it that programs find a UTF-8 locale: the environment's own, else the user's
+/// (`offered`), else a character set that needs no language installed.
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],

@@ -54,7 +54,8 @@ impl Pty {
     }
 }
 
-/// Opens the terminal side without going through its name, which may mean another one in a container.
+/// Opens the terminal side without going through its name, which may mean another one in a
+/// container.
 #[cfg(target_os = "linux")]
 fn open_terminal(master: &OwnedFd, flags: OpenptFlags) -> rustix::io::Result<OwnedFd> {
     rustix::pty::ioctl_tiocgptpeer(master, flags)

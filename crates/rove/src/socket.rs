@@ -14,13 +14,14 @@ pub use crate::sys::Received;
 /// Longest datagram a receiver accepts; one more byte is room to notice a longer one.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const DATAGRAM_MAX: usize = 2048;
-/// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the pty.
+/// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
+/// pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
 /// Most local ports a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const CLIENT_PORTS_MAX: usize = 10;
-/// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC 3168).
-/// For IPv4 only, as stock peers read the mark from no other header.
+/// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC
+/// 3168). For IPv4 only, as stock peers read the mark from no other header.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
@@ -53,8 +54,8 @@ pub enum SendFailure {
     Other(io::Error),
 }
 
-/// Sends one datagram. One that finds the system's buffer full counts as sent and is lost, as it would be in
-/// any other queue on its way.
+/// Sends one datagram. One that finds the system's buffer full counts as sent and is lost, as it
+/// would be in any other queue on its way.
 ///
 /// # Errors
 ///
@@ -79,8 +80,8 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
     }
 }
 
-/// Returns whether an error is what a router or the far end said (ICMP), or what the system would say without
-/// a route.
+/// Returns whether an error is what a router or the far end said (ICMP), or what the system would
+/// say without a route.
 fn is_about_the_path(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -98,7 +99,8 @@ fn discard_path_errors(socket: &UdpSocket) {
 #[cfg(not(target_os = "linux"))]
 fn discard_path_errors(_socket: &UdpSocket) {}
 
-/// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to `handle`.
+/// Takes the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and hands each to
+/// `handle`.
 ///
 /// # Errors
 ///
@@ -130,7 +132,8 @@ pub struct ServerSocket {
 }
 
 impl ServerSocket {
-    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address takes IPv4 datagrams as well.
+    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address takes IPv4
+    /// datagrams as well.
     ///
     /// # Errors
     ///
@@ -166,7 +169,8 @@ impl AsFd for ServerSocket {
     }
 }
 
-/// The client's sockets: the newest sends, all receive, so that what was sent to an older port still arrives.
+/// The client's sockets: the newest sends, all receive, so that what was sent to an older port
+/// still arrives.
 #[derive(Debug)]
 pub struct ClientSockets {
     /// Any address of the server's family, any port.
@@ -189,7 +193,8 @@ impl ClientSockets {
         Ok(Self { local, sockets: VecDeque::from([open_client(local)?]) })
     }
 
-    /// Opens a new port and sends from it from now on. Past [`CLIENT_PORTS_MAX`] the oldest one closes.
+    /// Opens a new port and sends from it from now on. Past [`CLIENT_PORTS_MAX`] the oldest one
+    /// closes.
     ///
     /// # Errors
     ///
@@ -218,8 +223,8 @@ impl ClientSockets {
     }
 }
 
-/// Opens a client's socket: it also hears what routers and the far end say about its datagrams. A server
-/// does not ask, as its clients come and go and anyone can claim that they are gone.
+/// Opens a client's socket: it also hears what routers and the far end say about its datagrams. A
+/// server does not ask, as its clients come and go and anyone can claim that they are gone.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
     #[cfg(target_os = "linux")]

@@ -74,9 +74,9 @@ unsafe fn congestion_mark(message: &libc::msghdr) -> Ecn {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     const TOS: c_int = libc::IP_RECVTOS;
 
-    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its control buffer and
-    // return null at its end. TOS is one byte and the traffic class a `c_int`, as the kernel
-    // writes them; both are read without assuming alignment.
+    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its
+    // control buffer and return null at its end. TOS is one byte and the traffic class a `c_int`,
+    // as the kernel writes them; both are read without assuming alignment.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while let Some(found) = header.as_ref() {
@@ -133,8 +133,8 @@ fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
 #[cfg(target_os = "linux")]
 const PATH_ERRORS_MAX: usize = 64;
 
-/// Asks the system to tell an unconnected socket what routers and the far end say about its datagrams
-/// (ICMP): its next send or receive then fails with the error.
+/// Asks the system to tell an unconnected socket what routers and the far end say about its
+/// datagrams (ICMP): its next send or receive then fails with the error.
 ///
 /// # Errors
 ///
@@ -155,8 +155,8 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Discards the reports that came with such errors: while any wait, the socket counts as failed and every wait
-/// for it ends at once.
+/// Discards the reports that came with such errors: while any wait, the socket counts as failed and
+/// every wait for it ends at once.
 #[cfg(target_os = "linux")]
 pub(crate) fn discard_path_errors(socket: BorrowedFd<'_>) {
     for _ in 0..PATH_ERRORS_MAX {
@@ -189,8 +189,8 @@ pub(crate) enum Fork {
 ///
 /// # Errors
 ///
-/// Returns an error when other threads run, as they would be missing in the child together with whatever
-/// locks they hold, and when the system refuses.
+/// Returns an error when other threads run, as they would be missing in the child together with
+/// whatever locks they hold, and when the system refuses.
 pub(crate) fn fork() -> io::Result<Fork> {
     if let Ok(threads) = std::fs::read_dir("/proc/self/task")
         && threads.count() > 1
@@ -303,7 +303,8 @@ unsafe fn run_child(
     }
 }
 
-/// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and Rust ignores SIGPIPE.
+/// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and
+/// Rust ignores SIGPIPE.
 ///
 /// # Safety
 ///
@@ -351,7 +352,8 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
 }
 
-/// Ignores a signal in this process; programs it executes inherit that unless they are spawned here.
+/// Ignores a signal in this process; programs it executes inherit that unless they are spawned
+/// here.
 ///
 /// # Errors
 ///
@@ -376,7 +378,8 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
         restore();
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     };
-    // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation by its own.
+    // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
+    // by its own.
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
 }
 
@@ -441,9 +444,9 @@ unsafe fn path(text: *const c_char) -> PathBuf {
 ///
 /// Call it before any other thread exists.
 pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
-    // SAFETY: no other thread touches the environment, by this function's contract. The value is the process's own memory
-    // from the program's start, writable and null-terminated; it is read before and
-    // overwritten up to its end, byte by byte so that the compiler keeps the writes.
+    // SAFETY: no other thread touches the environment, by this function's contract. The value is
+    // the process's own memory from the program's start, writable and null-terminated; it is read
+    // before and overwritten up to its end, byte by byte so that the compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         if value.is_null() {

@@ -23,13 +23,14 @@ use crate::sys;
 /// Source: POSIX, `_POSIX_PIPE_BUF`.
 const BLOCKING_PIECE_MAX: usize = 512;
 /// How long a terminal may take none of the last bytes before it is left as it is.
-/// Chosen: a stall of the ssh connection around us should pass; a terminal stopped for good should not
-/// keep us for ever.
+/// Chosen: a stall of the ssh connection around us should pass; a terminal stopped for good should
+/// not keep us for ever.
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// A look without a wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Undoes every mode a session may have switched on, for an end that cannot ask the renderer: cursor
-/// keys, attributes, cursor, reverse video, mouse modes and encodings, focus and paste reports.
+/// Undoes every mode a session may have switched on, for an end that cannot ask the renderer:
+/// cursor keys, attributes, cursor, reverse video, mouse modes and encodings, focus and paste
+/// reports.
 const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[0m\x1b[?25h\x1b[?5l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?1015l\x1b[?1006l\x1b[?1005l\
     \x1b[?1004l\x1b[?2004l";
@@ -58,8 +59,8 @@ const TITLED_TERMINALS: [&str; 13] = [
     "wezterm",
 ];
 
-/// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at once, though
-/// their terminfo entries may not say so yet. Source: their documentation.
+/// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at
+/// once, though their terminfo entries may not say so yet. Source: their documentation.
 const SYNCHRONIZED_TERMINALS: [&str; 6] =
     ["alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty"];
 
@@ -87,8 +88,8 @@ struct WayBack {
 impl Tty {
     /// Takes over the terminal on standard input; frames go to standard output.
     ///
-    /// `leave` is what leaves the alternate screen, for an end that comes unforeseen. From here on a
-    /// panic or a deadly signal gives the terminal back too.
+    /// `leave` is what leaves the alternate screen, for an end that comes unforeseen. From here on
+    /// a panic or a deadly signal gives the terminal back too.
     ///
     /// # Errors
     ///
@@ -279,7 +280,8 @@ pub struct Manner {
 ///
 /// # Errors
 ///
-/// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`] will do.
+/// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
+/// will do.
 pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
     // A name is looked up as a file; one with a slash would be some file.
     let info = Some(term).filter(|term| !term.contains('/'));
@@ -304,8 +306,8 @@ pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
     })
 }
 
-/// Returns what can be expected of a terminal that terminfo does not know: all terminals of today have
-/// an alternate screen as xterm has it, and need nothing more for a session to look right.
+/// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
+/// have an alternate screen as xterm has it, and need nothing more for a session to look right.
 pub fn plain_capabilities(manner: Manner) -> Outer {
     let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
     Outer {

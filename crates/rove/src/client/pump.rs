@@ -33,8 +33,8 @@ pub(super) struct Pump {
     sockets: ClientSockets,
     terminal: Tty,
     name: ProgramName,
-    /// The rest of the frame that is being written. The session is asked for the next one only when this is out,
-    /// so a slow terminal skips frames instead of queueing them.
+    /// The rest of the frame that is being written. The session is asked for the next one only when
+    /// this is out, so a slow terminal skips frames instead of queueing them.
     frame: Vec<u8>,
     /// How much of `frame` the terminal has taken.
     written: usize,
@@ -225,7 +225,8 @@ impl Pump {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The input's end will tell the session; until then there is nothing to draw on.
+                    // The input's end will tell the session; until then there is nothing to draw
+                    // on.
                     tracing::debug!(%error, "cannot draw");
                     self.has_output = false;
                 }

@@ -17,8 +17,8 @@ pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// Ctrl-C reaches a program that never stops writing.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
-/// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what comes
-/// beyond that is from a program it left behind, which must not keep the session open.
+/// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what
+/// comes beyond that is from a program it left behind, which must not keep the session open.
 /// Chosen: four times what Linux lets a pty hold.
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// How long a program may take to end after the last descriptor of its terminal was closed; then
@@ -218,7 +218,8 @@ impl Pump {
         }
     }
 
-    /// Ends the session once nobody holds the terminal and the program has ended, or takes too long.
+    /// Ends the session once nobody holds the terminal and the program has ended, or takes too
+    /// long.
     fn settle_hang_up(&mut self, now: Instant) {
         if let Host::HungUp { until } = self.host {
             let status = self.child.try_wait();
