@@ -11,6 +11,10 @@ use crate::cursor::Cursor;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 
+/// Most line feeds that scroll a replica whose cursor is on the bottom row already.
+/// Chosen: what going to the top, deleting as many lines there and coming back takes.
+const LINE_FEEDS_MAX: u16 = 10;
+
 /// The receiving terminal as far as it decides which bytes come next.
 #[derive(Clone, Copy, Debug)]
 struct State {
@@ -212,7 +216,7 @@ impl Brush {
         };
         // A line feed at the bottom lets a real terminal keep the line in its history.
         let history = !self.dialect.replica;
-        if up && top == 0 && (history || row == Some(bottom) && lines <= 4) {
+        if up && top == 0 && (history || row == Some(bottom) && lines <= LINE_FEEDS_MAX) {
             if row != Some(bottom) {
                 self.go(bottom, 0);
             }

@@ -52,7 +52,7 @@ impl<'a> Line<'a> {
         let doubt_from = if brush.dialect.replica {
             columns
         } else {
-            first_cluster(was).min(first_cluster(now)).unwrap_or(columns)
+            first_cluster(was).min(first_cluster(now))
         };
         let drawn = Drawn::default();
         Self { brush, row, was, now, stale_until: 0, doubt_from, forced, wrapped, drawn }
@@ -240,9 +240,11 @@ pub(super) fn last_glyph(row: &Row) -> u16 {
     u16::try_from(last - usize::from(wide)).expect("a row has at most 4096 cells")
 }
 
-/// Returns the first column from which on terminals disagree about what is where.
-fn first_cluster(row: &Row) -> Option<u16> {
-    row.cells.iter().zip(0_u16..).find_map(|(cell, column)| {
-        clusters(cell.base, if cell.combined { row.marks(column) } else { "" }).then_some(column)
-    })
+/// Returns the first column from which on terminals disagree about what is where, or the width.
+fn first_cluster(row: &Row) -> u16 {
+    let is_cluster = |(cell, column): &(&Cell, u16)| {
+        clusters(cell.base, if cell.combined { row.marks(*column) } else { "" })
+    };
+    let mut cells = row.cells.iter().zip(0..);
+    cells.find(is_cluster).map_or_else(|| row.columns(), |(_, column)| column)
 }

@@ -145,6 +145,18 @@ fn a_row_with_a_cluster_is_redrawn_from_there_when_it_changes() {
 }
 
 #[test]
+fn a_row_that_loses_or_gains_a_cluster_is_redrawn_from_there() {
+    let (plain, joined) = (host("a\u{2764} cd\x1b[2H"), host("a\u{2764}\u{fe0f} cd\x1b[2H"));
+    for (was, now, expected) in [
+        (&plain, &joined, "^[?25l^[;2H\u{2764}\u{fe0f}^[;3H cd^[K\r\n^[?25h"),
+        (&joined, &plain, "^[?25l^[;2H\u{2764}^[;3H cd^[K\r\n^[?25h"),
+    ] {
+        let frame = showing(was, outer()).frame(now.screen());
+        assert_eq!(readable(&frame), expected);
+    }
+}
+
+#[test]
 fn long_lines_are_left_to_the_terminal_to_wrap() {
     let mut renderer = showing(&host(""), outer());
     let frame = renderer.frame(host("0123456789abcdefghijxyz").screen());
