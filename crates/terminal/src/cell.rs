@@ -77,7 +77,7 @@ impl Pen {
 ///
 /// An empty cell holds no character, which is not the same as holding a space. The right half of a
 /// wide character is an empty cell. Combining characters live beside the row's cells
-/// ([`crate::Row::text`]); `combined` says that some do.
+/// ([`crate::Row::marks`]); `combined` says that some do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The base character; `None` for an empty cell.

@@ -1,9 +1,9 @@
 //! The difference of two screens as terminal bytes that any stock client can parse.
 //!
-//! One algorithm draws for two readers, told apart by a [`Dialect`]: a *replica* at the far end, which
+//! One algorithm draws for two readers, told apart by a `Dialect`: a *replica* at the far end, which
 //! must come out equal to the cell, and the user's real terminal, which must come out looking the same
-//! ([`crate::Renderer`]). What is drawn is decided in [`canvas`] (scroll, clear, rows), [`edit`]
-//! (shifts within a row) and [`line`] (its cells); [`brush`] turns it into bytes and keeps account of the receiving terminal's state.
+//! ([`crate::Renderer`]). What is drawn is decided in `canvas` (scroll, clear, rows), `edit`
+//! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the bell counter: the diff rings once, however far the counter moved;
@@ -11,7 +11,7 @@
 //!   characters or in a character whose width may be judged differently, and on the bottom row of a
 //!   screen less than three rows high or hardly wider than a character;
 //! - the title flag once set never goes back, and titles and copied text longer than a stock
-//!   client takes are cut ([`TITLE_CHARS_MAX`]) or left out ([`CLIPBOARD_CHARS_MAX`]).
+//!   client takes are cut (`TITLE_CHARS_MAX`) or left out (`CLIPBOARD_CHARS_MAX`).
 
 mod brush;
 mod canvas;
