@@ -11,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::plan::Plan;
@@ -165,10 +166,11 @@ fn start_server(
     screen.show();
     read?;
     // What follows, the server's licence and ssh's farewell, is for nobody; but ssh must be able to
-    // write it, and must have ended before this process turns into another program.
-    let wait = |error| BootstrapError::Local { what: "the end of ssh", error };
-    io::copy(&mut output, &mut io::sink()).map_err(wait)?;
-    let status = child.wait().map_err(wait)?;
+    // write it, and must have ended before this process turns into another program. Only ssh is waited
+    // for: a verbose server on this computer writes on for as long as it lives.
+    thread::spawn(move || io::copy(&mut output, &mut io::sink()));
+    let status =
+        child.wait().map_err(|error| BootstrapError::Local { what: "the end of ssh", error })?;
     Ok((startup.into_announced(), status))
 }
 

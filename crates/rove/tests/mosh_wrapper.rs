@@ -26,6 +26,7 @@ exit "$STATUS"
 const RECORDING_CLIENT: &str = r#"#!/bin/sh
 if [ "$1" = -c ]; then echo 256; exit 0; fi
 { echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"
+test -f "$HOME/server" && kill "$(cat "$HOME/server")" && echo "a server is running" >> "$RECORD"
 test "$MOSH_CLIENT_PID" = $$ && echo "the pid is the wrapper's" >> "$RECORD"
 exit 7
 "#;
@@ -177,6 +178,19 @@ fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
     assert!(outcome.record.contains("\nme@127.0.0.1\n"), "{outcome:?}");
     assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
     assert_eq!(bench.compare(&["-e", "local", "127.0.0.1"], &[]).code, Some(29));
+}
+
+#[test]
+fn a_server_on_this_computer_may_keep_its_output_open() {
+    let bench = Bench::new("verbose");
+    // It ends by itself, should the client never come.
+    let server =
+        format!("--server=sleep 60 & echo $! > server; pwd; echo MOSH CONNECT 60001 {KEY}; set --");
+    let outcome = bench.compare(&["--local", &server, "127.0.0.1"], &[]);
+    assert_eq!(outcome.code, Some(7), "{outcome:?}");
+    assert_eq!(outcome.stdout, format!("{}\n", bench.directory.display()));
+    assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
+    assert!(outcome.record.contains("a server is running\n"), "{outcome:?}");
 }
 
 #[test]

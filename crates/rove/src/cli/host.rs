@@ -40,7 +40,7 @@ Examples:
 The command is run as it is, without a shell. This is rove called as mosh: see rove --help.";
 
 /// A remote shell that survives the network
-#[derive(Debug, Default, Parser)]
+#[derive(Debug, Parser)]
 #[command(
     name = "rove",
     disable_help_flag = true,
