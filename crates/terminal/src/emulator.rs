@@ -63,8 +63,6 @@ pub(crate) struct Emulator {
     pub(crate) replies: Vec<u8>,
     /// An empty row in the current background, shared by all that are.
     blank: Arc<Row>,
-    /// A row that scrolled away, kept so that the next written one needs no allocation.
-    spare: Option<Arc<Row>>,
 }
 
 /// What is kept of the screen that is not shown.
@@ -94,7 +92,6 @@ impl Emulator {
             title_stack: Vec::new(),
             replies: Vec::new(),
             blank,
-            spare: None,
         }
     }
 
@@ -113,27 +110,20 @@ impl Emulator {
 
     /// Returns an empty row in the current background.
     pub(crate) fn blank_row(&mut self) -> Arc<Row> {
+        self.refresh_blank();
+        Arc::clone(&self.blank)
+    }
+
+    fn refresh_blank(&mut self) {
         let erased = self.screen.pen.erased();
         if self.blank.cells[0].pen != erased || self.blank.columns() != self.columns() {
             self.blank = Arc::new(Row::erased(self.columns(), erased));
         }
-        Arc::clone(&self.blank)
     }
 
     /// Returns a row for writing; it is copied first if a snapshot shares it.
     pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
-        let slot = &mut self.screen.rows[usize::from(row)];
-        if Arc::ptr_eq(slot, &self.blank)
-            && let Some(mut spare) = self.spare.take()
-            && let Some(reused) = Arc::get_mut(&mut spare)
-            && reused.cells.len() == self.blank.cells.len()
-        {
-            reused.cells.copy_from_slice(&self.blank.cells);
-            reused.marks.clear();
-            reused.wrapped = false;
-            *slot = spare;
-        }
-        Arc::make_mut(slot)
+        Arc::make_mut(&mut self.screen.rows[usize::from(row)])
     }
 
     /// Returns a row for writing at and behind `column`; a wide character cut there is blanked.
@@ -243,15 +233,16 @@ impl Emulator {
 
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
-        let blank = self.blank_row();
+        self.refresh_blank();
         let rows = &mut self.screen.rows[usize::from(top)..=usize::from(self.region.bottom)];
         let count = usize::from(count).min(rows.len());
         rows.rotate_left(count);
         let emptied = rows.len() - count;
         for slot in &mut rows[emptied..] {
-            let gone = core::mem::replace(slot, Arc::clone(&blank));
-            if Arc::strong_count(&gone) == 1 {
-                self.spare = Some(gone);
+            // The row that one line feed scrolls away becomes the new one, which is written next.
+            match Arc::get_mut(slot) {
+                Some(row) if count == 1 => row.copy_from(&self.blank),
+                _ => *slot = Arc::clone(&self.blank),
             }
         }
     }

@@ -55,6 +55,13 @@ impl Row {
         size_of::<Self>() + size_of_val(&*self.cells) + marks
     }
 
+    /// Becomes equal to a row of the same width without marks.
+    pub(crate) fn copy_from(&mut self, blank: &Self) {
+        self.cells.copy_from_slice(&blank.cells);
+        self.marks.clear();
+        self.wrapped = blank.wrapped;
+    }
+
     /// Writes printable ASCII at `column`; all of it must fit.
     pub(crate) fn write_ascii(&mut self, column: u16, text: &[u8], pen: Pen) {
         let range = usize::from(column)..usize::from(column) + text.len();
