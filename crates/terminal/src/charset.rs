@@ -30,7 +30,10 @@ impl Charset {
 
     fn translate(self, c: char) -> char {
         match (self, c) {
-            (Self::DecGraphics, '_'..='~') => DEC_GRAPHICS[usize::from(c as u8 - b'_')],
+            (Self::DecGraphics, '_'..='~') => {
+                let index = u32::from(c) - u32::from('_');
+                DEC_GRAPHICS[usize::try_from(index).expect("below 32")]
+            }
             (Self::British, '#') => '£',
             _ => c,
         }

@@ -166,8 +166,10 @@ impl Row {
         if range.end == self.cells.len() && !range.is_empty() {
             self.wrapped = false;
         }
-        if !self.marks.is_empty() {
-            self.marks.retain(|&at, _| !range.contains(&usize::from(at)));
+        let column = |at: usize| u16::try_from(at).expect("a row has at most 4096 columns");
+        let range = column(range.start)..column(range.end);
+        while let Some((&at, _)) = self.marks.range(range.clone()).next() {
+            self.marks.remove(&at);
         }
     }
 
