@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rove_session::ExitStatus;
 use rove_terminal::Size;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
+use rustix::io::{Errno, FdFlags, fcntl_setfd};
 use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
-use rustix::termios::{InputModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::sys::{self, Program};
+use crate::tty;
 
 /// A pseudo-terminal on which nothing runs yet.
 #[derive(Debug)]
@@ -27,13 +28,13 @@ impl Pty {
     ///
     /// Returns the system's refusal, such as when all pseudo-terminals are in use.
     pub fn open(size: Size) -> io::Result<Self> {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let master = openpt(flags)?;
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        fcntl_setfd(&master, FdFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
-        let terminal = open_terminal(&master, flags)?;
+        let terminal = open_terminal(&master)?;
         let mut modes = tcgetattr(&terminal)?;
-        modes.input_modes |= InputModes::IUTF8;
+        tty::erase_whole_characters(&mut modes);
         tcsetattr(&terminal, OptionalActions::Now, &modes)?;
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         let master = Master(master);
@@ -47,8 +48,9 @@ impl Pty {
     ///
     /// Returns the system's refusal of the process.
     pub(crate) fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
-        let (gate, opener) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        let pid = sys::spawn_gated(program, &self.terminal, &gate, &opener)?;
+        let (gate, opener) = io::pipe()?;
+        let opener = OwnedFd::from(opener);
+        let pid = sys::spawn_gated(program, &self.terminal, &gate.into(), &opener)?;
         // From here on only the child's side keeps the terminal open, so its end shows.
         Ok((self.master, Child { pid, gate: Some(opener), status: None }))
     }
@@ -57,13 +59,14 @@ impl Pty {
 /// Opens the terminal side without going through its name, which may mean another one in a
 /// container.
 #[cfg(target_os = "linux")]
-fn open_terminal(master: &OwnedFd, flags: OpenptFlags) -> rustix::io::Result<OwnedFd> {
+fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     rustix::pty::ioctl_tiocgptpeer(master, flags)
 }
 
 /// Opens the terminal side by its name.
 #[cfg(not(target_os = "linux"))]
-fn open_terminal(master: &OwnedFd, _flags: OpenptFlags) -> rustix::io::Result<OwnedFd> {
+fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let name = rustix::pty::ptsname(master, Vec::new())?;
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     rustix::fs::open(name, flags, rustix::fs::Mode::empty())

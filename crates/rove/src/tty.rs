@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::termios::{
-    InputModes, OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr, ttyname,
+    OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr, ttyname,
 };
 use termini::{BoolCapability, StringCapability, TermInfo};
 
@@ -111,7 +111,7 @@ impl Tty {
         let found = tcgetattr(input)?;
         let mut raw = found.clone();
         raw.make_raw();
-        raw.input_modes |= InputModes::IUTF8;
+        erase_whole_characters(&mut raw);
         let own = reopen(output);
         let own_output = own.is_some();
         let output = own.map_or_else(|| output.try_clone_to_owned(), Ok)?;
@@ -230,6 +230,15 @@ impl WayBack {
     }
 }
 
+/// Makes the line discipline take a UTF-8 character for one when it erases, where the system knows
+/// how.
+pub(crate) fn erase_whole_characters(modes: &mut Termios) {
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+    modes.input_modes.insert(rustix::termios::InputModes::IUTF8);
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+    let _ = modes;
+}
+
 /// Writes all of `bytes` unless the terminal takes nothing for [`CLOSING_WAIT`].
 fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
     while !bytes.is_empty() {
@@ -344,7 +353,7 @@ fn without_delays(capability: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
-    use rustix::termios::{LocalModes, Winsize, tcsetwinsize};
+    use rustix::termios::{InputModes, LocalModes, Winsize, tcsetwinsize};
 
     use super::*;
 
