@@ -184,8 +184,7 @@ impl Startup {
         match (parse(&line, self.rules), self.rules) {
             (Line::Text, _) | (Line::Malformed(_), Rules::Tolerant { .. }) => return Ok(false),
             (Line::Malformed(kind), Rules::Stock { .. }) => {
-                let line = line.trim_end().escape_debug().to_string();
-                return Err(StartupError::Malformed { kind, line });
+                return Err(StartupError::Malformed { kind, line: without_key(&line) });
             }
             (Line::Ip(_), Rules::Tolerant { proxy: false }) => return Ok(false),
             (Line::Ip(_), Rules::Stock { address_known })
@@ -202,6 +201,16 @@ impl Startup {
         }
         Ok(true)
     }
+}
+
+/// Returns a malformed line as it may be shown: what stands where a key would may be one.
+fn without_key(line: &str) -> String {
+    let line = line.trim_end();
+    let shown = match (line.starts_with("MOSH CONNECT"), line.match_indices(' ').nth(2)) {
+        (true, Some((end, _))) => format!("{} ...", &line[..end]),
+        _ => line.to_owned(),
+    };
+    shown.escape_debug().to_string()
 }
 
 /// Returns whether a line that begins like this may be one of ours.

@@ -61,10 +61,10 @@ fn stock_takes_each_line_as_stock_does() {
             "MOSH SSH_CONNECTION a 1 b\n",
             "Bad MOSH SSH_CONNECTION string: MOSH SSH_CONNECTION a 1 b",
         ),
-        ("MOSH CONNECT 60001 ABC\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001 ABC"),
+        ("MOSH CONNECT 60001 ABC\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001 ..."),
         ("MOSH CONNECT 60001\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001"),
         ("MOSH CONNECT \x1b[2J\n", "Bad MOSH CONNECT string: MOSH CONNECT \\u{1b}[2J"),
-        ("MOSH CONNECT 6x KEY\n", &format!("Bad MOSH CONNECT string: MOSH CONNECT 6x {KEY}")),
+        ("MOSH CONNECT 6x KEY\n", "Bad MOSH CONNECT string: MOSH CONNECT 6x ..."),
     ] {
         assert_eq!(summary(STOCK, output), outcome, "{output:?}");
     }
