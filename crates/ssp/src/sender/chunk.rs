@@ -3,7 +3,9 @@
 //! Each link of the chain starts from the one before. While nothing is lost, several are on their
 //! way at once. As soon as one is presumed lost, only the oldest unacknowledged one is sent, again
 //! and again to the byte, until it is acknowledged: a receiver holds the fragments of one
-//! instruction only, so a second one on its way would throw away the pieces of the first.
+//! instruction only, so a second one on its way would throw away the pieces of the first. When that
+//! has been of no use for a while, the next one takes turns with it, in case only the
+//! acknowledgment was lost.
 
 use rove_units::Instant;
 

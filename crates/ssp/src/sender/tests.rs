@@ -1,5 +1,9 @@
+use rove_units::Duration;
+
 use super::*;
 use crate::blob::Blob;
+use crate::config::Config;
+use crate::rtt::RttEstimator;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)

@@ -1,0 +1,120 @@
+//! When to send next.
+//!
+//! Two timers: one for an acknowledgment or a sign of life, one for contents. Both are worked out
+//! anew from the list of sent states before every wait.
+
+use rove_units::{Duration, Instant};
+
+use crate::config::{Config, SHUTDOWN_TRIES_MAX};
+use crate::num::StateNum;
+use crate::object::Object;
+use crate::rtt::RttEstimator;
+use crate::sender::{Sender, SentState};
+
+/// The intervals of this moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) rto: Duration,
+    pub(crate) frame_interval: Duration,
+    /// How long until a state with contents must have been acknowledged, had nothing been lost.
+    pub(crate) ack_expected: Duration,
+}
+
+impl<'a> Pace<'a> {
+    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator) -> Self {
+        let rto = rtt.rto(config);
+        let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
+        Self { config, rto, frame_interval: rtt.frame_interval(config), ack_expected }
+    }
+
+    /// Returns how long a sent state is assumed to be on its way.
+    pub(super) fn in_flight(&self) -> Duration {
+        self.rto + self.config.ack_delay
+    }
+}
+
+impl<L: Object> Sender<L> {
+    /// Works out what is assumed of the receiver and when to send next.
+    pub(crate) fn recalculate(&mut self, now: Instant, pace: &Pace<'_>) {
+        let is_in_flight = |state: &&SentState<L>| now < state.sent_at + pace.in_flight();
+        self.assumed = self.sent.iter().skip(1).take_while(is_in_flight).count();
+        self.next_ack = self.ack_due(now, pace);
+        self.next_send = self.send_due(now, pace);
+    }
+
+    /// Returns when to take the next step, as of the last recalculation.
+    pub(crate) fn next_step(&self) -> Instant {
+        self.next_send.map_or(self.next_ack, |send| send.min(self.next_ack))
+    }
+
+    /// Returns when to give up on a shutdown that is not acknowledged.
+    pub(crate) fn gives_up_at(&self, pace: &Pace<'_>) -> Option<Instant> {
+        let timeout = self.shutdown_since? + pace.config.shutdown_timeout;
+        // The last try, too, is given the time to be answered.
+        let tried_out = self.last_sent_at + pace.frame_interval;
+        let has_tried = self.shutdown_tries >= SHUTDOWN_TRIES_MAX;
+        Some(if has_tried { timeout.min(tried_out) } else { timeout })
+    }
+
+    /// Returns whether a state with contents should have been acknowledged by now.
+    pub(super) fn is_overdue(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        self.sent
+            .iter()
+            .skip(1)
+            .any(|state| state.has_contents && state.first_sent_at + pace.ack_expected <= now)
+    }
+
+    /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
+    pub(super) fn may_repeat(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        let is_ack_due =
+            self.ack_wanted_since.is_some_and(|since| since + self.ack_delay(now, pace) <= now);
+        self.ack_num != StateNum::SHUTDOWN && !is_ack_due
+    }
+
+    fn ack_due(&self, now: Instant, pace: &Pace<'_>) -> Instant {
+        if self.is_shutting_down() || self.ack_num == StateNum::SHUTDOWN {
+            return self.last_sent_at + pace.frame_interval;
+        }
+        // The first instruction goes out at the first opportunity, whatever it holds.
+        let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
+        let heartbeat = self.last_sent_at + silence_max;
+        let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
+        wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
+    }
+
+    /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
+    fn ack_delay(&self, now: Instant, pace: &Pace<'_>) -> Duration {
+        let is_in_repair = self.kept.is_some() && self.is_overdue(now, pace);
+        if is_in_repair { pace.config.ack_delay_in_repair } else { pace.config.ack_delay }
+    }
+
+    fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
+        if self.nothing_to_say {
+            return None;
+        }
+        let config = pace.config;
+        let next_frame = self.last_sent_at + pace.frame_interval;
+        let presumed_lost = self.last_sent_at + pace.in_flight();
+        let is_active =
+            self.last_new_remote.is_some_and(|heard_at| now < heard_at + config.active_retry);
+
+        if self.chunks.is_active() && !self.may_extend(pace) {
+            return is_active.then_some(presumed_lost);
+        }
+        if !self.current.same_as(&self.last().object) {
+            let dirty_since = *self.dirty_since.get_or_insert(now);
+            return Some(next_frame.max(dirty_since + config.collection_delay));
+        }
+        if !is_active {
+            None
+        } else if !self.current.same_as(&self.sent[self.assumed].object) {
+            let collected = self.dirty_since.map(|since| since + config.collection_delay);
+            Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
+        } else if !self.current.same_as(&self.known().object) {
+            Some(presumed_lost)
+        } else {
+            None
+        }
+    }
+}
