@@ -102,6 +102,10 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
 /// # Errors
 ///
 /// Returns an error that says what is missing or wrong; never the text itself.
+///
+/// # Panics
+///
+/// When other threads run.
 pub fn take_key() -> anyhow::Result<Key> {
     let text = sys::take_secret_variable(c"MOSH_KEY").context(
         "the environment variable MOSH_KEY is not set: \

@@ -192,9 +192,7 @@ pub(crate) enum Fork {
 /// Returns an error when other threads run, as they would be missing in the child together with
 /// whatever locks they hold, and when the system refuses.
 pub(crate) fn fork() -> io::Result<Fork> {
-    if let Ok(threads) = std::fs::read_dir("/proc/self/task")
-        && threads.count() > 1
-    {
+    if has_other_threads() {
         return Err(io::Error::other("a process with several threads cannot be split in two"));
     }
     // SAFETY: with this the only thread, the child is a whole copy of a consistent process.
@@ -205,6 +203,11 @@ pub(crate) fn fork() -> io::Result<Fork> {
             .map(Fork::Parent)
             .ok_or_else(io::Error::last_os_error),
     }
+}
+
+/// Returns whether other threads run in this process, as far as the system tells.
+fn has_other_threads() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() > 1)
 }
 
 /// A program ready to be executed: everything that needs memory is prepared before the fork.
@@ -440,13 +443,16 @@ unsafe fn path(text: *const c_char) -> PathBuf {
 }
 
 /// Takes a secret out of the environment: the variable is gone afterwards, and so are the bytes
-/// that other processes of the user could read through `/proc`.
+/// that other processes of the user could read through `/proc`. `None` where it is not set.
 ///
-/// Call it before any other thread exists.
+/// # Panics
+///
+/// When other threads run, as they may be reading the environment.
 pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
-    // SAFETY: no other thread touches the environment, by this function's contract. The value is
-    // the process's own memory from the program's start, writable and null-terminated; it is read
-    // before and overwritten up to its end, byte by byte so that the compiler keeps the writes.
+    assert!(!has_other_threads(), "secrets are taken before any thread is started");
+    // SAFETY: no other thread touches the environment. The value is the process's own memory from
+    // the program's start, writable and null-terminated; it is read before and overwritten up to
+    // its end, byte by byte so that the compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         if value.is_null() {
