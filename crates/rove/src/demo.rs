@@ -18,7 +18,7 @@ use crate::client::{self, ClientOptions};
 use crate::colors;
 use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
-use crate::server::{self, BindAddress, ServerOptions, Station};
+use crate::server::{self, BindAddress, Listing, ServerOptions, Station};
 use crate::socket::PortRange;
 use crate::sys::{self, Fork};
 
@@ -68,7 +68,7 @@ pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
         Fork::Parent(_) => {}
         Fork::Child => {
             stay_behind().context("cannot detach the demo's server")?;
-            station.serve()?;
+            station.serve(Listing::Unlisted)?;
             return Ok(0);
         }
     }

@@ -25,5 +25,6 @@ pub mod server;
 pub mod socket;
 mod sys;
 pub mod tty;
+mod utmp;
 
 pub use program::ProgramName;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsFd;
 
 use anyhow::Context;
 use rove_session::{Server, ServerConfig, ServerOutcome};
@@ -21,11 +22,11 @@ use crate::program::ProgramName;
 use crate::pty::Pty;
 use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
-use crate::{entropy, logging, tty};
+use crate::{entropy, logging, tty, utmp};
 
 mod pump;
 
-use pump::Pump;
+use pump::{Host, Pump};
 
 /// Ends an idle session after this many seconds without a client.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
@@ -83,13 +84,22 @@ pub fn run(options: ServerOptions) -> anyhow::Result<u8> {
     }
     detach(options.verbose).context("cannot detach")?;
     logging::to_standard_error(options.verbose);
-    let outcome = station.serve()?;
+    let outcome = station.serve(Listing::Listed)?;
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
         // Whoever watches may have gone.
         let _ = writeln!(io::stdout(), "[{} server is exiting.]", options.name.as_str());
     }
     Ok(0)
+}
+
+/// Whether a session appears among those who are logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// It does, as a login from elsewhere.
+    Listed,
+    /// It does not: nobody has come in.
+    Unlisted,
 }
 
 /// Everything a server needs, obtained while errors can still be told to the user.
@@ -147,11 +157,13 @@ impl Station {
     /// # Errors
     ///
     /// Returns the system's refusal of something a server cannot do without.
-    pub(crate) fn serve(self) -> anyhow::Result<ServerOutcome> {
+    pub(crate) fn serve(self, listing: Listing) -> anyhow::Result<ServerOutcome> {
         let clock = Clock::start();
         // Before the child exists, so that its end is never missed.
         let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
         let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
+        let listed = listing == Listing::Listed;
+        let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
         let session = Server::new(
             ServerConfig {
                 key: self.key,
@@ -166,7 +178,8 @@ impl Station {
             },
             clock.now(),
         );
-        Pump::new(events, session, self.socket, master, child, self.signal_timeout).run()
+        let host = Host { master, child, entry };
+        Pump::new(events, session, self.socket, host, self.signal_timeout).run()
     }
 }
 

@@ -286,6 +286,7 @@ unsafe fn run_child(
                 libc::_exit(1);
             }
         }
+        close_others(gate);
         libc::chdir(program.directory.as_ptr());
         let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
         let mut byte = [0_u8; 1];
@@ -304,6 +305,25 @@ unsafe fn run_child(
         libc::sleep(FAILURE_PAUSE_SECONDS);
         libc::_exit(1)
     }
+}
+
+/// Closes every descriptor but the standard ones and `gate`: while it is held, the child must not
+/// keep the server's sockets and files open. Elsewhere they only close when the program is
+/// executed.
+///
+/// # Safety
+///
+/// To be called only between fork and exec, as it takes descriptors away from their owners.
+unsafe fn close_others(gate: &OwnedFd) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: plain system calls. One range may be empty, which is refused and does no harm.
+    unsafe {
+        let gate = libc::c_long::from(gate.as_raw_fd());
+        libc::syscall(libc::SYS_close_range, 3, gate - 1, 0);
+        libc::syscall(libc::SYS_close_range, gate + 1, libc::c_long::from(c_int::MAX), 0);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = gate;
 }
 
 /// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and

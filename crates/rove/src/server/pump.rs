@@ -1,6 +1,7 @@
 //! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
 
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
@@ -10,6 +11,7 @@ use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 use crate::event_loop::{EventLoop, Interest};
 use crate::pty::{Child, Master};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
+use crate::utmp::Entry;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
@@ -30,17 +32,26 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Server,
     socket: ServerSocket,
-    master: Master,
-    child: Child,
     host: Host,
+    program: Program,
     signal_timeout: Option<Duration>,
     started: Instant,
     buffer: Vec<u8>,
 }
 
-/// How far the host's side has come.
+/// The host's side of a session.
+pub(super) struct Host {
+    /// Where the programs write and read.
+    pub(super) master: Master,
+    /// The session's program.
+    pub(super) child: Child,
+    /// The session among those who are logged in, where it is listed.
+    pub(super) entry: Option<Entry>,
+}
+
+/// How far the session's program has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Host {
+enum Program {
     /// The program runs, as far as we know.
     Running,
     /// The program has ended; what it wrote last is still being read, so many bytes so far.
@@ -57,14 +68,13 @@ impl Pump {
         events: EventLoop,
         session: Server,
         socket: ServerSocket,
-        master: Master,
-        child: Child,
+        host: Host,
         signal_timeout: Option<Duration>,
     ) -> Self {
         let started = events.now();
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
-        let host = Host::Running;
-        Self { events, session, socket, master, child, host, signal_timeout, started, buffer }
+        let program = Program::Running;
+        Self { events, session, socket, host, program, signal_timeout, started, buffer }
     }
 
     /// Turns the loop until the session is over.
@@ -85,11 +95,11 @@ impl Pump {
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
         let mut interests = vec![Interest::new(self.socket.as_fd(), true, false)];
-        if matches!(self.host, Host::Running | Host::Ended { .. }) {
-            interests.push(Interest::new(self.master.as_fd(), true, has_input));
+        if matches!(self.program, Program::Running | Program::Ended { .. }) {
+            interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
         }
         let deadline =
-            [self.session.poll_timeout(), self.host.deadline()].into_iter().flatten().min();
+            [self.session.poll_timeout(), self.program.deadline()].into_iter().flatten().min();
         self.events.wait(&mut interests, deadline)?;
         let has_datagrams = interests[0].is_readable();
         let (has_output, takes_input) =
@@ -102,7 +112,7 @@ impl Pump {
         if has_datagrams {
             self.read_datagrams(now);
         }
-        if has_output || matches!(self.host, Host::Ended { .. }) {
+        if has_output || matches!(self.program, Program::Ended { .. }) {
             self.read_host(now);
         }
         if takes_input {
@@ -116,8 +126,9 @@ impl Pump {
         tracing::debug!(signal, "signal");
         match signal {
             SIGCHLD => {
-                if let (Host::Running, Some(status)) = (self.host, self.child.try_wait()) {
-                    self.host = Host::Ended { status, read: 0 };
+                if let (Program::Running, Some(status)) = (self.program, self.host.child.try_wait())
+                {
+                    self.program = Program::Ended { status, read: 0 };
                 }
             }
             SIGUSR1 if !self.is_idle(now) => {}
@@ -162,16 +173,23 @@ impl Pump {
             match event {
                 ServerEvent::Start => start = true,
                 ServerEvent::Resize(size) => {
-                    if let Err(error) = self.master.resize(size) {
+                    if let Err(error) = self.host.master.resize(size) {
                         tracing::debug!(%error, "window size not set");
                     }
                 }
-                ServerEvent::ClientMoved(_) | ServerEvent::ClientLost => {}
+                ServerEvent::ClientMoved(address) => self.show_client(Some(address.ip())),
+                ServerEvent::ClientLost => self.show_client(None),
             }
         }
         if start {
             // Last, so that the program finds the window's true size.
-            self.child.release();
+            self.host.child.release();
+        }
+    }
+
+    fn show_client(&mut self, client: Option<IpAddr>) {
+        if let Some(entry) = &mut self.host.entry {
+            entry.show(client);
         }
     }
 
@@ -179,7 +197,7 @@ impl Pump {
     fn read_host(&mut self, now: Instant) {
         let mut filled = 0;
         let found = loop {
-            match self.master.read(&mut self.buffer[filled..]) {
+            match self.host.master.read(&mut self.buffer[filled..]) {
                 Ok(0) if filled < self.buffer.len() => break Found::End,
                 Ok(len) => filled += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Found::Nothing,
@@ -192,27 +210,27 @@ impl Pump {
         if filled > 0 {
             self.session.handle_host_output(now, &self.buffer[..filled]);
         }
-        self.host = match (self.host, found) {
-            (Host::Ended { status, read }, Found::More) if read + filled < LAST_OUTPUT_MAX => {
-                Host::Ended { status, read: read + filled }
+        self.program = match (self.program, found) {
+            (Program::Ended { status, read }, Found::More) if read + filled < LAST_OUTPUT_MAX => {
+                Program::Ended { status, read: read + filled }
             }
-            (Host::Ended { status, .. }, _) => {
+            (Program::Ended { status, .. }, _) => {
                 self.session.handle_host_closed(now, Some(status));
-                Host::Closed
+                Program::Closed
             }
-            (Host::Running, Found::End) => Host::HungUp { until: now + EXIT_GRACE },
-            (host, _) => host,
+            (Program::Running, Found::End) => Program::HungUp { until: now + EXIT_GRACE },
+            (program, _) => program,
         };
     }
 
     /// Hands the user's keys to the programs, as far as the pty takes them.
     fn write_host(&mut self, now: Instant) {
-        match self.master.write(self.session.host_input()) {
+        match self.host.master.write(self.session.host_input()) {
             Ok(len) => self.session.consume_host_input(len),
             Err(error) => {
                 tracing::debug!(%error, "pty gone");
-                if self.host == Host::Running {
-                    self.host = Host::HungUp { until: now + EXIT_GRACE };
+                if self.program == Program::Running {
+                    self.program = Program::HungUp { until: now + EXIT_GRACE };
                 }
             }
         }
@@ -221,11 +239,11 @@ impl Pump {
     /// Ends the session once nobody holds the terminal and the program has ended, or takes too
     /// long.
     fn settle_hang_up(&mut self, now: Instant) {
-        if let Host::HungUp { until } = self.host {
-            let status = self.child.try_wait();
+        if let Program::HungUp { until } = self.program {
+            let status = self.host.child.try_wait();
             if status.is_some() || until <= now {
                 self.session.handle_host_closed(now, status);
-                self.host = Host::Closed;
+                self.program = Program::Closed;
             }
         }
     }
@@ -241,7 +259,7 @@ enum Found {
     End,
 }
 
-impl Host {
+impl Program {
     /// Returns when to look again though nothing has happened.
     const fn deadline(self) -> Option<Instant> {
         match self {

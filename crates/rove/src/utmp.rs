@@ -1,0 +1,89 @@
+//! The session's entry in the list of who is logged in, for `who` and `w`.
+//!
+//! The list is not ours to write. Linux distributions install a helper that may (utempter), which
+//! takes the pseudo-terminal as its standard input; where there is none, the session is not listed.
+
+use std::net::IpAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// One session's entry; dropping it removes it from the list.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    helper: PathBuf,
+    master: OwnedFd,
+    shown: String,
+}
+
+impl Entry {
+    /// Lists a session that no client has joined yet. `None` where sessions cannot be listed.
+    pub(crate) fn add(master: BorrowedFd<'_>) -> Option<Self> {
+        let helper = helpers().into_iter().find(|helper| helper.is_file())?;
+        let master = master.try_clone_to_owned().ok()?;
+        let mut entry = Self { helper, master, shown: String::new() };
+        entry.show(None);
+        Some(entry)
+    }
+
+    /// Shows where the client is, or that there is none at the moment.
+    pub(crate) fn show(&mut self, client: Option<IpAddr>) {
+        let origin = origin(client, std::process::id());
+        if origin != self.shown {
+            self.run(&["add", &origin]);
+            self.shown = origin;
+        }
+    }
+
+    /// Runs the helper; it takes about a millisecond.
+    fn run(&self, arguments: &[&str]) {
+        let Ok(master) = self.master.try_clone() else { return };
+        let result = Command::new(&self.helper)
+            .args(arguments)
+            .stdin(master)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        tracing::debug!(?arguments, ?result, "list of users");
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.run(&["del"]);
+    }
+}
+
+/// Returns where the helper may be: Debian's place, then those of other distributions.
+fn helpers() -> [PathBuf; 3] {
+    let debian = format!("/usr/lib/{}-linux-gnu/utempter/utempter", std::env::consts::ARCH);
+    [debian, "/usr/libexec/utempter/utempter".into(), "/usr/lib/utempter/utempter".into()]
+        .map(PathBuf::from)
+}
+
+/// Returns the entry's host field. Administrators' scripts look for exactly this text.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+fn origin(client: Option<IpAddr>, server: u32) -> String {
+    match client {
+        Some(address) => format!("{} via mosh [{server}]", address.to_canonical()),
+        None => format!("mosh [{server}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_names_the_client_and_the_server_process() {
+        for (client, text) in [
+            (None, "mosh [17]"),
+            (Some("192.0.2.1"), "192.0.2.1 via mosh [17]"),
+            (Some("::ffff:192.0.2.1"), "192.0.2.1 via mosh [17]"),
+            (Some("2001:db8::1"), "2001:db8::1 via mosh [17]"),
+        ] {
+            let client = client.map(|address| address.parse().unwrap());
+            assert_eq!(origin(client, 17), text);
+        }
+    }
+}
