@@ -3,6 +3,7 @@
 mod bench;
 mod gate;
 mod packages;
+mod sim;
 mod tidy;
 
 use std::process::ExitCode;
@@ -27,6 +28,15 @@ enum Command {
     },
     /// Check the habits that no other tool checks.
     Tidy,
+    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
+    Sim {
+        /// How many sessions.
+        #[arg(long, default_value_t = 1000)]
+        seeds: u64,
+        /// The first one's seed; the others follow it.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
     /// Pour a flood of output through a session of rove and one of stock Mosh, and compare.
     Flood {
         /// What the output is made of.
@@ -47,6 +57,7 @@ fn main() -> ExitCode {
         Command::Flood { load, megabytes, rounds } => {
             bench::flood(load, megabytes, usize::from(rounds))
         }
+        Command::Sim { seeds, seed } => simulate(seed, seeds),
         Command::Tidy => tidy::run(&workspace_root()),
     };
     match result {
@@ -56,6 +67,17 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn simulate(first_seed: u64, seeds: u64) -> anyhow::Result<()> {
+    let report = sim::run(first_seed, seeds)?;
+    println!(
+        "{} sessions, {} h of virtual time, {} bytes typed: all arrived once, all ends agreed",
+        report.seeds,
+        report.virtual_time.as_secs() / 3600,
+        report.keys
+    );
+    Ok(())
 }
 
 /// Returns the folder of the workspace's Cargo.toml.

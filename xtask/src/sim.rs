@@ -1,0 +1,224 @@
+//! Swarm simulation: whole sessions in virtual time, every circumstance drawn from a seed.
+//!
+//! A seed draws the path, what the user types, what the program prints, resizes, outages, roaming
+//! and pauses of either end. Then the path heals, and both ends must agree: one picture, every key
+//! once and in order, the last size. Some sessions then end, and both ends must know.
+
+mod ends;
+mod scenario;
+
+use core::net::{Ipv4Addr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{ClientOutcome, ServerOutcome};
+use rove_units::{Duration, Seed};
+
+use ends::{ClientEnd, ServerEnd};
+use scenario::{Action, Ending, Scenario};
+
+/// Seeds run at once. Chosen: the cores of the machine the gate runs on.
+const THREADS: usize = 2;
+
+/// How long a healed session may take to agree. Chosen: three heartbeats recover what was lost last,
+/// and a client that was given up waits for its next heartbeat to be heard.
+const CONVERGENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Most failing seeds named in the error.
+const FAILURES_NAMED_MAX: usize = 5;
+
+type Pair = Net<ClientEnd, ServerEnd>;
+
+/// What a swarm has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// Sessions run.
+    pub(crate) seeds: u64,
+    /// Bytes typed, each of which arrived once.
+    pub(crate) keys: u64,
+    /// Virtual time of all sessions together.
+    pub(crate) virtual_time: Duration,
+}
+
+/// Runs `seeds` sessions from `first_seed` on.
+///
+/// # Errors
+///
+/// Returns which seeds failed, why, and how to run one again.
+pub(crate) fn run(first_seed: u64, seeds: u64) -> Result<Report> {
+    let next = AtomicU64::new(0);
+    let total = Mutex::new((Report::default(), Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= seeds {
+                        break;
+                    }
+                    let seed = first_seed.wrapping_add(number);
+                    let result = run_caught(Seed::new(seed));
+                    let mut total = total.lock().expect("no thread panics holding it");
+                    match result {
+                        Ok(report) => total.0.add(report),
+                        Err(error) => total.1.push((seed, format!("{error:#}"))),
+                    }
+                }
+            });
+        }
+    });
+    let (report, mut failures) = total.into_inner().expect("no thread panics holding it");
+    if failures.is_empty() {
+        return Ok(report);
+    }
+    failures.sort_unstable();
+    let named: Vec<String> = failures
+        .iter()
+        .take(FAILURES_NAMED_MAX)
+        .map(|(seed, error)| format!("{error}\n  replay: cargo xtask sim --seeds 1 --seed {seed}"))
+        .collect();
+    bail!("{} of {seeds} seeds failed\n{}", failures.len(), named.join("\n"));
+}
+
+impl Report {
+    fn add(&mut self, other: Self) {
+        self.seeds += other.seeds;
+        self.keys += other.keys;
+        self.virtual_time += other.virtual_time;
+    }
+}
+
+/// Runs one session; a panic is a failure like any other.
+fn run_caught(seed: Seed) -> Result<Report> {
+    catch_unwind(AssertUnwindSafe(|| run_one(seed)))
+        .unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            bail!("panicked: {}", text.unwrap_or("with something that is no text"))
+        })
+        .with_context(|| format!("seed {}", seed.number()))
+}
+
+fn run_one(seed: Seed) -> Result<Report> {
+    let scenario = Scenario::draw(seed);
+    let healed = LinkConfig::lossless(Duration::from_millis(20));
+    let client = ClientEnd::new(&scenario, seed);
+    let server = ServerEnd::new(&scenario, seed);
+    let mut pair = Net::new(client, server, healed.clone(), healed.clone(), seed);
+    // A client that has heard nothing gives up after a while; that is not what this is about.
+    let met = pair.run_until(Duration::from_secs(5), |client, server| {
+        server.started && client.client.pending_input() == 0
+    });
+    ensure!(met, "the two ends never met");
+
+    pair.reconfigure(scenario.uplink.clone(), scenario.downlink.clone());
+    for (pause, action) in &scenario.actions {
+        pair.run_for(*pause);
+        perform(&mut pair, &scenario, action);
+        check_bounds(&pair)?;
+    }
+    for action in [Action::StopClient(false), Action::StopServer(false), Action::Jam(false)] {
+        perform(&mut pair, &scenario, &action);
+    }
+    pair.reconfigure(healed.clone(), healed);
+    converge(&mut pair)?;
+    end(&mut pair, &scenario)?;
+    Ok(Report {
+        seeds: 1,
+        keys: u64::try_from(pair.right.read.len()).context("keys beyond counting")?,
+        virtual_time: Duration::from_nanos(pair.now().as_nanos()),
+    })
+}
+
+fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
+    match action {
+        Action::Type(text) => pair.left.type_text(text),
+        Action::Resize(size) => pair.left.resize(*size),
+        Action::Print(bytes) => pair.right.print(bytes),
+        Action::Roam(host) => {
+            let address = Ipv4Addr::new(192, 0, 2, *host);
+            pair.move_left(SocketAddr::from((address, 50_000)));
+        }
+        Action::Outage(true) => pair.reconfigure(LinkConfig::outage(), LinkConfig::outage()),
+        Action::Outage(false) => {
+            pair.reconfigure(scenario.uplink.clone(), scenario.downlink.clone());
+        }
+        Action::StopClient(stopped) => pair.stop_left(*stopped),
+        Action::StopServer(stopped) => pair.stop_right(*stopped),
+        Action::Jam(jammed) => {
+            pair.left.jammed = *jammed;
+            pair.right.jammed = *jammed;
+        }
+    }
+}
+
+/// Checks that neither end holds more than it promises.
+fn check_bounds(pair: &Pair) -> Result<()> {
+    let (pending, waiting) = (pair.left.pending_max, pair.right.waiting_max);
+    ensure!(pending <= ends::PENDING_MAX, "{pending} events wait at the client");
+    ensure!(waiting <= ends::WAITING_MAX, "{waiting} bytes wait at the server");
+    Ok(())
+}
+
+/// Waits until both ends agree about everything.
+fn converge(pair: &mut Pair) -> Result<()> {
+    // A server whose client has roamed in the meantime is silent until it hears from there.
+    pair.run_for(Duration::from_secs(10));
+    let agreed = pair
+        .run_until(CONVERGENCE_MAX, |client, server| ends::disagreement(client, server).is_none());
+    if !agreed {
+        let what = ends::disagreement(&pair.left, &pair.right);
+        bail!("after {CONVERGENCE_MAX:?} of a healthy path: {}", what.unwrap_or_default());
+    }
+    // Nothing may arrive twice later.
+    pair.run_for(Duration::from_secs(4));
+    match ends::disagreement(&pair.left, &pair.right) {
+        Some(what) => bail!("both ends agreed and then parted: {what}"),
+        None => check_bounds(pair),
+    }
+}
+
+fn end(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
+    let now = pair.now();
+    let wanted = match scenario.ending {
+        Ending::None => return Ok(()),
+        Ending::HostCloses(status) => {
+            pair.right.server.handle_host_closed(now, Some(status));
+            Some(status).filter(|_| !scenario.one_is_stock)
+        }
+        Ending::UserQuits => {
+            pair.left.client.shutdown(now, "Exiting...");
+            None
+        }
+    };
+    pair.run_until(Duration::from_secs(15), |client, server| {
+        client.client.outcome().is_some() && server.server.outcome().is_some()
+    });
+    let outcomes = (pair.left.client.outcome(), pair.right.server.outcome());
+    let clean = (Some(ClientOutcome::Ended(wanted)), Some(ServerOutcome::Ended));
+    ensure!(outcomes == clean, "ended with {outcomes:?}, not with {clean:?}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twenty_sessions_survive_whatever_their_seeds_draw() {
+        let report = run(1, 20).expect("every seed passes");
+        assert_eq!(report.seeds, 20);
+        assert!(report.keys > 0);
+    }
+
+    #[test]
+    fn a_seed_draws_the_same_session_again() {
+        let (first, second) = (run(7, 1), run(7, 1));
+        assert_eq!(first.expect("it passes"), second.expect("it passes"));
+    }
+}
