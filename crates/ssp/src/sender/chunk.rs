@@ -106,7 +106,12 @@ impl<L: Object> Sender<L> {
     /// Sends the oldest link that is not acknowledged again or, where that has been of no use, the
     /// one after it. The two take turns, each with all its repetitions at a stretch.
     fn repair(&mut self, now: Instant, pace: &Pace<'_>, peer: Capabilities) -> Option<Step> {
-        if self.kept.is_some() && self.repeats >= REPEATS_MAX {
+        // A next link of one fragment is not kept: once is its whole turn.
+        let is_turn_over = match self.kept {
+            Some(_) => self.repeats >= REPEATS_MAX,
+            None => self.chunks.is_leaping,
+        };
+        if is_turn_over {
             let may_leap = pace.config.reference == ReferencePolicy::Assumed;
             self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
         }
