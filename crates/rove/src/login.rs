@@ -11,6 +11,7 @@ use rustix::process::Rlimit;
 
 use crate::locale;
 use crate::sys::{Program, User, assignment, is_locale_installed};
+use crate::utmp;
 
 /// The character set every system since about 2018 has without installing a language.
 const FALLBACK_CTYPE: &str = "C.UTF-8";
@@ -59,7 +60,7 @@ impl Login<'_> {
         } else {
             (self.command[0].clone(), self.command.to_vec())
         };
-        let greeting = if self.command.is_empty() { greeting(&home) } else { Vec::new() };
+        let greeting = if self.command.is_empty() { self.greeting(&home) } else { Vec::new() };
         Program {
             candidates: candidates(&path, environment.get(OsStr::new("PATH"))),
             arguments: arguments.into_iter().filter_map(c_string).collect(),
@@ -83,6 +84,19 @@ impl Login<'_> {
         if home.is_dir() {
             environment.insert("PWD".into(), home.into());
         }
+    }
+
+    /// Returns what a login shows first, unless the user wants quiet.
+    fn greeting(&self, home: &Path) -> Vec<u8> {
+        if home.join(".hushlogin").exists() {
+            return Vec::new();
+        }
+        let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|p| message(p)).unwrap_or_default();
+        greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
+        if let Some(user) = &self.user {
+            greeting.extend(utmp::detached_notice(&user.name).into_bytes());
+        }
+        greeting
     }
 
     /// Returns the directory to start in.
@@ -159,16 +173,6 @@ fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
         .collect()
 }
 
-/// Returns what a login shows first, unless the user wants quiet.
-fn greeting(home: &Path) -> Vec<u8> {
-    if home.join(".hushlogin").exists() {
-        return Vec::new();
-    }
-    let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|path| message(path)).unwrap_or_default();
-    greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
-    greeting
-}
-
 /// Reads a message of the day; `None` where there is none.
 fn message(path: &str) -> Option<Vec<u8>> {
     let mut message = Vec::new();
@@ -201,7 +205,8 @@ mod tests {
     }
 
     fn login<'a>(command: &'a [OsString], colors: Option<u32>) -> Login<'a> {
-        let user = Some(User { home: "/".into(), shell: "/bin/recorded".into() });
+        let user =
+            Some(User { name: "nobody".into(), home: "/".into(), shell: "/bin/recorded".into() });
         let core_limit = Rlimit { current: None, maximum: None };
         Login { command, colors, locale: &[], user, core_limit }
     }

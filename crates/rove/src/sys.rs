@@ -420,10 +420,60 @@ pub(crate) fn forbid_core_dumps() -> io::Result<Rlimit> {
 /// What the user database says about the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
+    /// The name.
+    pub(crate) name: OsString,
     /// The home directory.
     pub(crate) home: PathBuf,
     /// The login shell.
     pub(crate) shell: PathBuf,
+}
+
+/// One entry of the list of who is logged in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoggedIn {
+    /// The user's name.
+    pub(crate) user: String,
+    /// The terminal, relative to `/dev`.
+    pub(crate) line: String,
+    /// Where from.
+    pub(crate) host: String,
+}
+
+/// Most entries of that list that are read. Chosen: more than any computer has logins.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LOGGED_IN_MAX: usize = 4096;
+
+/// Returns who is logged in.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn logged_in() -> Vec<LoggedIn> {
+    let text = |field: &[c_char]| {
+        let bytes = field.iter().map(|byte| byte.to_ne_bytes()[0]).take_while(|&byte| byte != 0);
+        String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
+    };
+    let mut found = Vec::new();
+    // SAFETY: the list's position is the C library's and used nowhere else; an entry is read before
+    // the next call that may overwrite it.
+    unsafe {
+        libc::setutxent();
+        for _ in 0..LOGGED_IN_MAX {
+            let Some(entry) = libc::getutxent().as_ref() else { break };
+            if entry.ut_type == libc::USER_PROCESS {
+                found.push(LoggedIn {
+                    user: text(&entry.ut_user),
+                    line: text(&entry.ut_line),
+                    host: text(&entry.ut_host),
+                });
+            }
+        }
+        libc::endutxent();
+    }
+    found
+}
+
+/// Returns nobody: the list is kept elsewhere, or not at all.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn logged_in() -> Vec<LoggedIn> {
+    Vec::new()
 }
 
 /// Largest record of the user database that is read. Chosen: a hundred times a long one.
@@ -445,11 +495,15 @@ pub(crate) fn user() -> Option<User> {
             &raw mut found,
         );
         let found = found.as_ref()?;
-        Some(User { home: path(found.pw_dir), shell: path(found.pw_shell) })
+        Some(User {
+            name: path(found.pw_name).into_os_string(),
+            home: path(found.pw_dir),
+            shell: path(found.pw_shell),
+        })
     }
 }
 
-/// Copies a path out of a C string.
+/// Copies a path, or a name, out of a C string.
 ///
 /// # Safety
 ///
