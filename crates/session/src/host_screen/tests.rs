@@ -1,1 +1,188 @@
+use proptest::prelude::*;
 
+use super::*;
+
+const ROVE: Capabilities = Capabilities::EXIT_STATUS;
+
+fn size(columns: u16, rows: u16) -> Size {
+    Size::new(columns, rows).unwrap()
+}
+
+fn num(num: u64) -> StateNum {
+    StateNum::new(num)
+}
+
+/// Returns what a server would publish after these bytes.
+fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
+    let mut terminal = Terminal::host(size);
+    terminal.write(bytes);
+    HostScreen::published(terminal.screen().clone(), num(echo_ack), None)
+}
+
+/// Returns a client's copy of state 0 after these states, and the last diff.
+fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
+    let mut replica = HostScreen::replica(window);
+    let mut base = &HostScreen::initial(Size::DEFAULT);
+    let mut diff = Vec::new();
+    for state in states {
+        diff = state.diff_from(base, ROVE);
+        replica.apply(&diff).unwrap();
+        base = state;
+    }
+    (replica, diff)
+}
+
+fn instructions(diff: &[u8]) -> Vec<HostInstruction<'_>> {
+    host_instructions(diff).collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_diff_says_echo_ack_size_bytes_and_status_in_this_order() {
+    let base = published(size(80, 24), b"", 1);
+    let mut target = published(size(10, 2), b"x", 2);
+    target.exit_status = Some(ExitStatus::Code(3));
+    let diff = target.diff_from(&base, ROVE);
+    let [echo_ack, resize, bytes, status] = instructions(&diff)[..] else {
+        panic!("four instructions")
+    };
+    assert_eq!(echo_ack, HostInstruction::EchoAck(num(2)));
+    assert_eq!(resize, HostInstruction::Resize(size(10, 2).into()));
+    assert!(matches!(bytes, HostInstruction::Bytes(_)));
+    assert_eq!(status, HostInstruction::ExitStatus(ExitStatus::Code(3)));
+    let stock = target.diff_from(&base, Capabilities::NONE);
+    assert_eq!(instructions(&stock), [echo_ack, resize, bytes]);
+}
+
+#[test]
+fn equal_states_have_nothing_to_say() {
+    for state in [published(Size::DEFAULT, b"x", 7), HostScreen::initial(Size::DEFAULT)] {
+        assert_eq!(state.diff_from(&state, ROVE), b"");
+        assert!(state.same_as(&state));
+    }
+}
+
+#[test]
+fn the_first_diff_says_the_size_whatever_the_client_started_with() {
+    for window in [size(80, 24), size(132, 50), size(1, 1)] {
+        let first = published(Size::DEFAULT, b"$ ", 0);
+        assert!(!first.same_as(&HostScreen::initial(Size::DEFAULT)));
+        let (replica, diff) = followed(window, &[&first]);
+        assert_eq!(instructions(&diff)[0], HostInstruction::Resize(Size::DEFAULT.into()));
+        assert!(replica.same_as(&first));
+        let second = published(Size::DEFAULT, b"$ l", 0);
+        let (replica, diff) = followed(window, &[&first, &second]);
+        assert!(matches!(instructions(&diff)[..], [HostInstruction::Bytes(_)]));
+        assert!(replica.same_as(&second));
+    }
+}
+
+#[test]
+fn a_character_may_be_cut_between_two_diffs() {
+    let mut replica = HostScreen::replica(Size::DEFAULT);
+    for bytes in [&b"\xe5\xba"[..], &b"\x83"[..]] {
+        let mut message = MessageWriter::default();
+        message.host_bytes(bytes);
+        replica = replica.clone();
+        replica.apply(&message.finish()).unwrap();
+    }
+    assert_eq!(replica.screen().row_text(0), "広");
+}
+
+#[test]
+fn a_diff_that_breaks_a_rule_is_refused() {
+    let refused = |diff: &[u8]| {
+        let (mut replica, _) = followed(Size::DEFAULT, &[&published(Size::DEFAULT, b"", 5)]);
+        replica.apply(diff).is_err()
+    };
+    let echo_ack = |number| {
+        let mut message = MessageWriter::default();
+        message.echo_ack(num(number));
+        message.finish()
+    };
+    assert!(!refused(&echo_ack(5)) && !refused(&echo_ack(6)));
+    assert!(refused(&echo_ack(4)), "an echo ack that goes back");
+    for (dimensions, is_refused) in
+        [(b"\x28\x50\x30\x18", false), (b"\x28\x00\x30\x18", true), (b"\x28\x50\x30\x00", true)]
+    {
+        let resize = [&b"\x0a\x06\x1a\x04"[..], dimensions].concat();
+        assert_eq!(refused(&resize), is_refused, "{dimensions:?}");
+    }
+    assert!(refused(b"\x0a\x7f"), "malformed");
+}
+
+#[test]
+fn a_diff_may_resize_so_often_and_no_more() {
+    for (resizes, is_refused) in [(RESIZES_MAX, false), (RESIZES_MAX + 1, true)] {
+        let mut message = MessageWriter::default();
+        for columns in (1_u16..).take(resizes) {
+            message.resize(size(columns, 1));
+        }
+        let result = HostScreen::replica(Size::DEFAULT).apply(&message.finish());
+        assert_eq!(result.is_err(), is_refused, "{resizes}");
+    }
+}
+
+#[test]
+fn a_published_state_follows_nothing_and_a_hostile_size_is_cut() {
+    let mut state = published(Size::DEFAULT, b"", 0);
+    assert!(state.apply(b"").is_err());
+    let mut replica = HostScreen::replica(size(1, 1));
+    replica.apply(b"\x0a\x0c\x1a\x0a\x28\xff\xff\xff\x7f\x30\xff\xff\xff\x7f").unwrap();
+    assert_eq!(replica.screen().size(), size(4096, 2048));
+}
+
+#[test]
+fn a_midpoint_shows_half_and_acknowledges_nothing() {
+    let base = published(size(4, 4), b"", 1);
+    let target = published(size(4, 4), b"a\r\nb\r\nc\r\nd", 2);
+    let middle = target.midpoint(&base).unwrap();
+    assert_eq!(middle.screen().row_text(0), "a");
+    assert_eq!(middle.screen().row_text(3), "");
+    assert_eq!(middle.echo_ack(), num(1));
+    assert!(base.midpoint(&base).is_none());
+}
+
+/// Host output of all kinds but the bell, whose count a diff does not carry.
+fn any_output() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => "[ -~é広\r\n\t]{0,12}",
+        2 => "\x1b\\[[0-9]{0,2}(;[0-9]{0,2})?[A-HJKLMPSTXdm@r]",
+        1 => Just("\x1b]2;title\x1b\\".to_owned()),
+        1 => "\x1b\\[\\?(5|25|1000|1006|2004|1004)[hl]",
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat().into_bytes())
+}
+
+fn any_state() -> impl Strategy<Value = HostScreen> {
+    let status = prop_oneof![Just(None), any::<u8>().prop_map(|code| Some(ExitStatus::Code(code)))];
+    (1_u16..40, 1_u16..12, any_output(), status).prop_map(|(columns, rows, output, exit_status)| {
+        HostScreen { exit_status, ..published(size(columns, rows), &output, 0) }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn a_diff_leads_from_any_state_to_any_later_one(
+        mut first in any_state(),
+        mut second in any_state(),
+        acks in (0_u64..9, 0_u64..9),
+        columns in 1_u16..40,
+    ) {
+        first.echo_ack = num(acks.0);
+        second.echo_ack = num(acks.0 + acks.1);
+        second.exit_status = second.exit_status.or(first.exit_status);
+        let (replica, _) = followed(size(columns, 5), &[&first, &second]);
+        prop_assert_eq!(replica.echo_ack(), second.echo_ack());
+        prop_assert_eq!(replica.exit_status(), second.exit_status());
+        let (shown, wanted) = (replica.screen(), second.screen());
+        prop_assert_eq!(shown.size(), wanted.size());
+        prop_assert_eq!(shown.cursor(), wanted.cursor());
+        for row in 0..wanted.size().rows() {
+            prop_assert_eq!(shown.row(row).unwrap().cells(), wanted.row(row).unwrap().cells());
+        }
+        // What is left, if anything, no diff can say: a wrap that printing cannot set for certain.
+        prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
+    }
+}
