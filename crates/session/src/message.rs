@@ -109,6 +109,14 @@ impl MessageWriter {
         self.instruction(KEYSTROKE, &bytes_field(KEYSTROKE_KEYS, keys));
     }
 
+    /// Adds the bytes collected so far, if there are any, and empties the collection.
+    pub(crate) fn put_keys(&mut self, collected: &mut Vec<u8>) {
+        if !collected.is_empty() {
+            self.keys(collected);
+            collected.clear();
+        }
+    }
+
     /// Adds a window size to either message.
     pub(crate) fn resize(&mut self, size: Size) {
         let size = WireSize::from(size);

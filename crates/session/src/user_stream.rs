@@ -17,6 +17,10 @@ const CHUNK_EVENTS: u64 = 2048;
 /// of which gets through a lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 
+/// Events of the longest step towards a state too far away, so that its diff is no longer than
+/// [`DIFF_MAX`] where they are bytes alone.
+const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
+
 /// One thing the user did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserEvent {
@@ -24,6 +28,20 @@ pub enum UserEvent {
     Byte(u8),
     /// The window has a new size.
     Resize(Size),
+}
+
+impl UserEvent {
+    fn is_resize(&self) -> bool {
+        matches!(self, Self::Resize(_))
+    }
+
+    /// Returns the byte of an event that is one.
+    fn byte(&self) -> u8 {
+        match self {
+            Self::Byte(byte) => *byte,
+            Self::Resize(_) => 0,
+        }
+    }
 }
 
 /// An append-only sequence of events. Clones share their contents.
@@ -127,20 +145,21 @@ impl Object for UserStream {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
         let mut message = MessageWriter::default();
         let mut keys = Vec::new();
-        for event in self.events_from(base.end) {
-            match event {
-                UserEvent::Byte(byte) => keys.push(byte),
-                UserEvent::Resize(size) => {
-                    if !keys.is_empty() {
-                        message.keys(&core::mem::take(&mut keys));
-                    }
+        for run in self.runs(base.end, self.end) {
+            // Whole runs of bytes at once: a paste may have a million that wait.
+            for part in run.split_inclusive(UserEvent::is_resize) {
+                let (bytes, resize) = match part {
+                    [bytes @ .., UserEvent::Resize(size)] => (bytes, Some(*size)),
+                    bytes => (bytes, None),
+                };
+                keys.extend(bytes.iter().map(UserEvent::byte));
+                if let Some(size) = resize {
+                    message.put_keys(&mut keys);
                     message.resize(size);
                 }
             }
         }
-        if !keys.is_empty() {
-            message.keys(&keys);
-        }
+        message.put_keys(&mut keys);
         message.finish()
     }
 
@@ -192,7 +211,9 @@ impl Object for UserStream {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let beyond = self.end.checked_sub(base.end)?;
-        (beyond >= 2).then(|| self.prefix(base.end + beyond / 2))
+        // No further than one instruction of single bytes reaches: that spares most of the halving.
+        let step = (beyond / 2).min(STEP_EVENTS_MAX);
+        (beyond >= 2).then(|| self.prefix(base.end + step))
     }
 }
 
