@@ -61,7 +61,10 @@ pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
         command: options.command.clone(),
         ..ServerOptions::default()
     };
-    let station = Station::prepare(&server).context("cannot prepare the demo's server")?;
+    let introduction = introduction(&options);
+    let mut station = Station::prepare(&server).context("cannot prepare the demo's server")?;
+    // In the session as well: the client's own screen covers what is printed here.
+    station.greet(&introduction);
     let (port, key) = (station.port(), station.key().clone());
     // The relay's thread comes after the fork: a process with threads cannot be split.
     match sys::fork().context("cannot start the demo's server")? {
@@ -73,7 +76,7 @@ pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
         }
     }
     drop(station);
-    let _ = writeln!(io::stdout(), "{}", introduction(&options));
+    let _ = writeln!(io::stdout(), "{introduction}");
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
 }
 
@@ -158,7 +161,7 @@ mod tests {
     #[test]
     fn the_introduction_names_what_is_emulated_and_nothing_else() {
         let plain = introduction(&options());
-        assert!(plain.contains("(500ms round trip)"), "{plain}");
+        assert!(plain.contains("link, 500ms round trip."), "{plain}");
         assert!(plain.contains("Ctrl-^"), "{plain}");
         let bad = DemoOptions {
             jitter: Duration::from_millis(20),

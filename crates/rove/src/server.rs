@@ -142,6 +142,12 @@ impl Station {
         })
     }
 
+    /// Shows `line` on the session's screen before anything else.
+    pub(crate) fn greet(&mut self, line: &str) {
+        let rest = std::mem::take(&mut self.program.greeting);
+        self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
+    }
+
     /// Returns the UDP port bound.
     pub(crate) const fn port(&self) -> u16 {
         self.socket.local_addr().port()
