@@ -136,8 +136,7 @@ fn introduction(options: &DemoOptions) -> String {
         parts.push(format!("{rate} with a queue of {}", options.queue));
     }
     format!(
-        "rove demo: a session on this computer over an emulated link ({}). \
-         Leave it with `exit`, or Ctrl-^ and then `.`.",
+        "rove demo: emulated link, {}. To leave: exit, or Ctrl-^ and then a dot.",
         parts.join(", ")
     )
 }
