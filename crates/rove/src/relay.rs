@@ -19,6 +19,7 @@ use rove_link::{Link, LinkConfig};
 use rove_units::{Bytes, Seed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::sockopt;
 
 use crate::clock::Clock;
 
@@ -29,6 +30,10 @@ const DATAGRAM_BYTES_MAX: usize = 65_536;
 /// Chosen: far above what a session sends in a frame, low enough that a flood one way delays the
 /// other way by less than a millisecond.
 const BATCH: usize = 64;
+
+/// What the kernel is asked to hold for the relay, which should lose what the links lose and
+/// nothing else. Chosen: a megabyte of input that a stock client sends in one burst, with room.
+const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// Where a relay stands and what it does to the datagrams that pass.
 #[derive(Clone, Debug)]
@@ -77,8 +82,7 @@ impl Relay {
     ///
     /// Returns the system's error when a socket cannot be bound or the thread not started.
     pub fn start(config: RelayConfig) -> io::Result<Self> {
-        let listener = UdpSocket::bind(config.listen)?;
-        listener.set_nonblocking(true)?;
+        let listener = bind(config.listen)?;
         let address = listener.local_addr()?;
         let upstream = bind_upstream(config.server, None)?;
         let (orders, inbox) = mpsc::channel();
@@ -315,8 +319,20 @@ fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSo
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
-    let socket = UdpSocket::bind((source.unwrap_or(any), 0))?;
+    bind(SocketAddr::new(source.unwrap_or(any), 0))
+}
+
+fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
     socket.set_nonblocking(true)?;
+    // Root gets what it asks for, others what the system allows; either will do.
+    #[cfg(target_os = "linux")]
+    let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
+    #[cfg(not(target_os = "linux"))]
+    let asked: Result<(), Errno> = Err(Errno::PERM);
+    if asked.is_err() {
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);
+    }
     Ok(socket)
 }
 
