@@ -1,0 +1,169 @@
+//! The far side: how a server starts, what its command finds, and when both of them leave.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::Stdio;
+
+use rustix::process::Signal;
+
+use crate::support::{
+    Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, within_guard,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Answers every line; reports when it is hung up.
+const ECHO: &str = r#"
+trap 'echo hung up > "$1"; exit' HUP
+echo ready
+while IFS= read -r line; do echo "got $line"; done
+"#;
+
+#[test]
+fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
+    let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", "0", "--", "true"]);
+    // The output ends only when the server that stays behind has closed both pipes.
+    let output = within_guard("the server to detach", move || {
+        call.command().stdin(Stdio::null()).output().expect("rove starts")
+    });
+    assert_eq!(output.status.code(), Some(0));
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = stdout.trim_end().split(' ').collect();
+    let [mosh, connect, port, key] = words[..] else { panic!("{stdout:?}") };
+    assert_eq!((mosh, connect, stdout.lines().count()), ("MOSH", "CONNECT", 1));
+    assert!(port.parse::<u16>().is_ok(), "{stdout:?}");
+    assert_eq!(key.len(), 22, "{stdout:?}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let pid = stderr.split_once("pid = ").expect("the server's number is announced").1;
+    let pid = pid.trim_end().trim_end_matches(']').parse().expect("a number");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).expect("not zero"),
+        Signal::TERM,
+    )
+    .expect("the announced server runs");
+}
+
+#[test]
+fn a_command_finds_the_environment_that_mosh_promises() {
+    let script = r#"
+        { echo "$TERM $NCURSES_NO_UTF8_ACS ${STY-none} $PWD" && stty -a | grep -o iutf8; } > "$1"
+        read -r line
+    "#;
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let call = server.server().env("STY", "1").env("HOME", scratch.folder());
+        let command = ["sh", "-c", script, "sh", report.path()];
+        let server = Server::start_with(call, LOCALHOST, &command);
+        let _terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+        report.wait_line(&format!("xterm-256color 1 none {}", scratch.folder().display()));
+        report.wait_line("iutf8");
+    });
+}
+
+#[test]
+fn without_a_command_there_is_a_login_shell_in_the_first_row() {
+    let scratch = Scratch::new();
+    scratch.write(".hushlogin", "");
+    scratch.write(".profile", "PS1='prompt '\n");
+    let call = Maker::Rove.server().env("HOME", scratch.folder());
+    let server = Server::start_with(call, LOCALHOST, &[]);
+    let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    terminal.wait_for("a prompt in the first row", |screen| {
+        screen.contents_between(0, 0, 0, 6) == "prompt"
+    });
+    terminal.send("echo name: $0\r");
+    terminal.wait_for_text("name: -sh");
+    terminal.send("exit 3\r");
+    terminal.wait_exit().assert_code(3).assert_restored(Maker::Rove);
+}
+
+#[test]
+fn a_server_whose_client_is_gone_leaves_after_the_time_it_was_given() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let call = server.server().env("MOSH_SERVER_NETWORK_TMOUT", "2");
+        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let server = Server::start_with(call, LOCALHOST, &command);
+        let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+        terminal.wait_for_text("ready");
+        terminal.signal(Signal::KILL);
+        report.wait_line("hung up");
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
+    each_pair(|(client, server)| {
+        for (limit, ends) in [("", true), ("1000", false)] {
+            let scratch = Scratch::new();
+            let report = Report::new(&scratch);
+            let call = server.server().env("MOSH_SERVER_SIGNAL_TMOUT", limit);
+            let command = ["sh", "-c", ECHO, "sh", report.path()];
+            let server = Server::start_with(call, LOCALHOST, &command);
+            let call = client.client(server.address, &server.key);
+            let mut terminal = Terminal::start(&call, SIZE);
+            terminal.wait_for_text("ready");
+            server.signal(Signal::USR1);
+            if ends {
+                terminal.wait_exit().assert_code(0);
+                server.assert_gone();
+            } else {
+                terminal.send("still here\r");
+                terminal.wait_for_text("got still here");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_hangup_of_the_server_changes_nothing() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
+        session.terminal.wait_for_text("ready");
+        session.server.signal(Signal::HUP);
+        session.terminal.send("still here\r");
+        session.terminal.wait_for_text("got still here");
+    });
+}
+
+#[test]
+fn quitting_while_the_server_does_not_answer_says_that_it_may_still_run() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
+        session.terminal.wait_for_text("ready");
+        session.server.signal(Signal::STOP);
+        session.terminal.send("\x1e.");
+        let exit = session.terminal.wait_exit();
+        exit.assert_code(1).assert_restored(client);
+        assert!(exit.output.contains("still be running"), "{}", exit.output.escape_debug());
+    });
+}
+
+/// A server waits a minute for its client (Mosh 1.4.0 as observed, docs/wire.md); so does this
+/// test, beside the others.
+#[test]
+fn a_server_that_nobody_comes_to_leaves() {
+    Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "read -r line"]).assert_gone();
+}
+
+#[test]
+fn sessions_begin_and_end_one_after_the_other() {
+    for number in 0..20 {
+        let command = ["printf", "done\\n"];
+        let mut session = Session::open(Maker::Rove, Maker::Rove, LOCALHOST, lossy(0.0), &command);
+        // Keys that arrive while the client starts and after the command has ended.
+        session.terminal.send("\r\r\r");
+        let exit = session.terminal.wait_exit();
+        exit.assert_code(0).assert_restored(Maker::Rove);
+        assert!(exit.output.contains("done"), "session {number}: {}", exit.output.escape_debug());
+        session.server.assert_gone();
+    }
+}

@@ -1,0 +1,110 @@
+//! What the user types reaches the program: all of it, once, in order, and in time to stop a flood.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rove_units::Seed;
+
+use crate::support::{
+    Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, relay_to,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Pasted at once: far more than a terminal, a state or a datagram holds.
+const PASTE_BYTES: usize = 1 << 20;
+/// What a stock client is trusted with. It sends all it holds in every frame, in one burst that
+/// must arrive whole, and a busy machine's sockets do not take a megabyte of that.
+const STOCK_PASTE_BYTES: usize = 1 << 16;
+
+#[test]
+fn what_is_pasted_at_once_arrives_byte_for_byte() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let wanted = scratch.path("wanted");
+        let rove = client == Maker::Rove;
+        let paste = random_bytes(if rove { PASTE_BYTES } else { STOCK_PASTE_BYTES });
+        let count = paste.len().to_string();
+        std::fs::write(&wanted, &paste).unwrap();
+        let script = r#"
+            stty raw -echo; printf 'ready\r\n'
+            head -c "$3" > "$1.arrived"; cmp "$1.arrived" "$2" && echo same > "$1"
+            printf 'pasted\r\n'
+        "#;
+        let wanted = wanted.to_str().expect("scratch paths are text");
+        let command = ["sh", "-c", script, "sh", report.path(), wanted, &count];
+        let server = Server::start(server, LOCALHOST, &command);
+        let relay = relay_to(server.address, lossy(0.0));
+        let call = client.client(relay.address(), &server.key).env("MOSH_ESCAPE_KEY", "");
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        let typist = terminal.send_behind(paste);
+        report.wait_line("same");
+        typist.join().unwrap();
+        terminal.wait_exit().assert_code(0);
+    });
+}
+
+/// Returns bytes of every value, without the few that a server or a client reads itself: escape
+/// sequences are translated on their way, as the outer terminal's cursor keys must be.
+fn random_bytes(count: usize) -> Vec<u8> {
+    let chance = Seed::new(1).stream("paste");
+    (0..u64::try_from(count).expect("a megabyte fits"))
+        .map(|number| u8::try_from(chance.at(number).below(256)).expect("below 256"))
+        .map(|byte| if byte == 0x1b { b'e' } else { byte })
+        .collect()
+}
+
+#[test]
+fn control_c_stops_a_flood() {
+    each_pair(|(client, server)| {
+        let script = r#"
+            trap : INT; echo ready; read -r line; yes
+            printf '\033[H\033[2Jstopped\n'; read -r line; echo "got $line"; read -r line
+        "#;
+        let session = Session::open(client, server, LOCALHOST, lossy(0.1), &["sh", "-c", script]);
+        session.terminal.wait_for_text("ready");
+        session.terminal.send("\r");
+        session
+            .terminal
+            .wait_for("a screen full of y", |screen| screen.contents().matches("y\n").count() > 20);
+        session.terminal.send("\x03");
+        session.terminal.wait_for_text("stopped");
+        session.terminal.send("next\r");
+        session.terminal.wait_for_text("got next");
+    });
+}
+
+#[test]
+fn every_size_reaches_the_program_in_the_end() {
+    let script = r#"
+        trap 'stty size > "$1"' WINCH; stty size > "$1"; echo ready
+        (trap '' WINCH; exec sleep 1000) & while :; do wait; done
+    "#;
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let command = ["sh", "-c", script, "sh", report.path()];
+        let session = Session::open(client, server, LOCALHOST, lossy(0.1), &command);
+        session.terminal.wait_for_text("ready");
+        report.wait_line("24 80");
+        for (rows, columns) in [(10, 40), (30, 100), (1, 1), (1_000, 2_000), (3, 2)] {
+            session.terminal.resize((rows, columns));
+            report.wait_line(&format!("{rows} {columns}"));
+        }
+        for step in 0..=10 {
+            session.terminal.resize((20 + step, 60 + step));
+        }
+        report.wait_line("30 70");
+    });
+}
+
+#[test]
+fn the_first_size_a_program_sees_is_the_clients() {
+    each_pair(|(client, server)| {
+        let command = ["sh", "-c", "stty size; read -r line"];
+        let server = Server::start(server, LOCALHOST, &command);
+        let terminal = Terminal::start(&client.client(server.address, &server.key), (43, 132));
+        terminal.wait_for_text("43 132");
+    });
+}

@@ -1,0 +1,91 @@
+//! How sessions pause and end, and that the user's terminal is his own again.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rustix::process::Signal;
+use rustix::termios::LocalModes;
+
+use crate::support::{Maker, Session, each_pair, lossy};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Turns on whatever a terminal must get back, then answers every line.
+const DIRTY: &str = r#"
+printf '\033[?2004h\033[?1003h\033[?1006h\033[?1h\033[?25l\033[1mready\033[m\n'
+while IFS= read -r line; do echo "got $line"; done
+"#;
+
+/// Opens a session on a path without loss: the end of a session that the client begins is
+/// acknowledged once, and stock clients complain when that datagram is lost.
+fn dirty_session((client, server): (Maker, Maker)) -> Session {
+    let session = Session::open(client, server, LOCALHOST, lossy(0.0), &["sh", "-c", DIRTY]);
+    session.terminal.wait_for("ready, with the modes on", |screen| {
+        screen.contents().contains("ready") && screen.bracketed_paste() && screen.hide_cursor()
+    });
+    session
+}
+
+#[test]
+fn the_escape_key_and_a_dot_end_the_session() {
+    each_pair(|pair| {
+        let mut session = dirty_session(pair);
+        session.terminal.send("\x1e.");
+        session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
+        session.server.assert_gone();
+    });
+}
+
+#[test]
+fn the_escape_key_and_control_z_pause_the_client() {
+    each_pair(|pair| {
+        let session = dirty_session(pair);
+        session.terminal.send("\x1e\x1a");
+        session.terminal.wait_stopped();
+        let modes = session.terminal.modes().local_modes;
+        assert!(modes.contains(LocalModes::ECHO | LocalModes::ICANON), "{modes:?}");
+        session.terminal.wait_for("the shell's screen", |screen| {
+            !screen.alternate_screen() && !screen.hide_cursor()
+        });
+        session.terminal.signal(Signal::CONT);
+        session.terminal.wait_for("the session's screen", |screen| {
+            screen.alternate_screen() && screen.contents().contains("ready")
+        });
+        session.terminal.send("back\r");
+        session.terminal.wait_for_text("got back");
+    });
+}
+
+#[test]
+fn a_signal_to_the_client_ends_the_session_in_order() {
+    each_pair(|pair| {
+        for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+            let mut session = dirty_session(pair);
+            session.terminal.signal(signal);
+            session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
+            session.server.assert_gone();
+        }
+    });
+}
+
+#[test]
+fn a_signal_to_the_server_ends_the_session_in_order() {
+    each_pair(|pair| {
+        for signal in [Signal::TERM, Signal::INT] {
+            let mut session = dirty_session(pair);
+            session.server.signal(signal);
+            session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
+            session.server.assert_gone();
+        }
+    });
+}
+
+#[test]
+fn the_last_words_of_a_command_are_shown() {
+    each_pair(|(client, server)| {
+        let command = ["sh", "-c", "printf 'a%s' bc"];
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.3), &command);
+        let exit = session.terminal.wait_exit();
+        exit.assert_code(0).assert_restored(client);
+        assert!(exit.output.contains("abc"), "{}", exit.output.escape_debug());
+    });
+}

@@ -1,0 +1,20 @@
+//! Whole sessions between real processes: rove and stock Mosh on either side, over a bad network.
+//!
+//! Every test asserts order and outcome, never times. It waits for what it expects under one
+//! generous guard, so a slow machine makes it slower and nothing else.
+
+#![cfg(target_os = "linux")]
+
+mod bootstrap;
+mod display;
+mod exit_status;
+mod host;
+mod input;
+mod interop;
+mod keys;
+mod life;
+mod network;
+mod predict;
+mod programs;
+mod support;
+mod usage;

@@ -1,0 +1,100 @@
+//! Programs that own the whole screen look in a session as they do without one.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use crate::support::{
+    Invocation, SIZE, Scratch, Session, Terminal, each_pair, lossy, require, same_picture,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Runs a program both on a terminal of its own and in a session, types the same keys, and waits
+/// until both look the same. `drawn` says when the first has drawn what it should.
+fn same_with_and_without(
+    command: impl Fn(&Scratch) -> Vec<String> + Sync,
+    steps: &[(&str, &str)],
+    finish: &str,
+) {
+    each_pair(|(client, server)| {
+        let (here, there) = (Scratch::new(), Scratch::new());
+        let words = command(&here);
+        let direct = Terminal::start(&Invocation::new(&words[0]).args(&words[1..]), SIZE);
+        let words = command(&there);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.1), &words);
+        for (keys, drawn) in steps {
+            direct.send(keys);
+            direct.wait_for_text(drawn);
+            session.terminal.send(keys);
+            session.terminal.wait_for("the same picture as without a session", |screen| {
+                same_picture(screen, &direct.screen())
+            });
+        }
+        direct.send(finish);
+        session.terminal.send(finish);
+        session.terminal.wait_exit().assert_code(0).assert_restored(client);
+        session.server.assert_gone();
+    });
+}
+
+#[test]
+fn vim_draws_edits_and_quits() {
+    let vim = require("vim", "vim");
+    let text = "let answer = 42 \" wide 漢字 and é\r";
+    same_with_and_without(
+        |scratch| {
+            // The name of the file is on the screen, so it has to be the same here and there.
+            let script = "cd \"$1\" && exec \"$2\" -u NONE -N file.vim";
+            let folder = scratch.folder();
+            let words =
+                ["sh".as_ref(), "-c".as_ref(), script.as_ref(), "sh".as_ref(), folder, &vim];
+            words.map(|word| word.to_str().expect("paths are text").to_owned()).to_vec()
+        },
+        &[
+            ("", "~"),
+            (":set number hlsearch | syntax on\r", "1"),
+            ("i", "INSERT"),
+            (&text.repeat(30), "30 let answer"),
+            ("\x1b", "answer"),
+            ("gg/answer\r", "1 let answer"),
+            (":vsplit\r\x17l:set list\r", "$"),
+        ],
+        ":wqa\r",
+    );
+}
+
+#[test]
+fn tmux_draws_splits_and_quits() {
+    let tmux = require("tmux", "tmux");
+    same_with_and_without(
+        |scratch| {
+            let config = scratch.write(
+                "tmux.conf",
+                "set -g destroy-unattached on\nset -g automatic-rename off\n\
+                 set -g status-left 'left '\nset -g status-right ''\n\
+                 set -g default-command \"PS1='$ ' exec sh\"\n",
+            );
+            let words = [
+                tmux.as_path(),
+                "-S".as_ref(),
+                &scratch.path("socket"),
+                "-f".as_ref(),
+                &config,
+                "new-session".as_ref(),
+                "-n".as_ref(),
+                "window".as_ref(),
+            ];
+            words.map(|word| word.to_str().expect("paths are text").to_owned()).to_vec()
+        },
+        &[
+            ("", "0:window"),
+            ("echo o''ne\r", "\none"),
+            ("\x02%", "│"),
+            ("seq 100\r", "100"),
+            ("\x02\"", "─"),
+            ("echo t''wo\r", "two"),
+            ("\x02&", "kill-window"),
+        ],
+        "y",
+    );
+}

@@ -1,0 +1,75 @@
+//! Command lines with a known environment.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program with its arguments and the whole of its environment.
+#[derive(Clone, Debug)]
+pub(crate) struct Invocation {
+    program: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(OsString, OsString)>,
+}
+
+impl Invocation {
+    /// Creates a call of `program` in an environment that is the same on every machine.
+    pub(crate) fn new(program: impl AsRef<Path>) -> Self {
+        let home = std::env::var_os("HOME").unwrap_or_else(|| "/".into());
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let call = Self { program: program.as_ref().to_owned(), args: Vec::new(), env: Vec::new() };
+        call.env("HOME", home)
+            .env("PATH", path)
+            .env("LANG", "C.UTF-8")
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "xterm-256color")
+    }
+
+    /// Adds an argument.
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    pub(crate) fn args<A: AsRef<OsStr>>(self, args: impl IntoIterator<Item = A>) -> Self {
+        args.into_iter().fold(self, Self::arg)
+    }
+
+    /// Sets an environment variable.
+    pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.as_ref().to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Returns the command as the standard library wants it.
+    pub(crate) fn command(&self) -> Command {
+        self.command_behind(&[])
+    }
+
+    /// Returns the command started through `wrapper`, which must end in an exec.
+    pub(crate) fn command_behind(&self, wrapper: &[&str]) -> Command {
+        let words: Vec<&OsStr> = wrapper
+            .iter()
+            .map(OsStr::new)
+            .chain([self.program.as_os_str()])
+            .chain(self.args.iter().map(OsString::as_os_str))
+            .collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).env_clear();
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        command
+    }
+}
+
+/// Finds an installed program; fails the test with what to install.
+pub(crate) fn require(program: &str, package: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // sshd lives where a user's PATH does not always look.
+    let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    folders.map(|folder| folder.join(program)).find(|file| file.is_file()).unwrap_or_else(|| {
+        panic!("this test needs {program}: sudo apt-get install {package}");
+    })
+}

@@ -1,0 +1,23 @@
+//! What the tests stand on: an outer terminal, servers, clients, links and an sshd.
+
+mod guard;
+mod invocation;
+mod report;
+mod scratch;
+mod screen;
+mod server;
+mod session;
+mod sshd;
+mod tap;
+mod terminal;
+
+pub(crate) use guard::{side_by_side, within_guard};
+pub(crate) use invocation::{Invocation, require};
+pub(crate) use report::Report;
+pub(crate) use scratch::Scratch;
+pub(crate) use screen::{draw, lines, same_picture};
+pub(crate) use server::{Maker, Server, each_pair, rove};
+pub(crate) use session::{SIZE, Session, lossy, relay_to};
+pub(crate) use sshd::{Far, Sshd};
+pub(crate) use tap::{Extra, Tap, Way};
+pub(crate) use terminal::Terminal;

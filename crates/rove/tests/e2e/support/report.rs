@@ -1,0 +1,61 @@
+//! What the far end says behind the session's back: lines through a named pipe.
+
+use std::io::{BufRead as _, BufReader};
+use std::sync::{Arc, Condvar, Mutex};
+
+use super::guard::HANG_GUARD;
+use super::scratch::Scratch;
+
+/// A named pipe that far-end programs write lines to.
+pub(crate) struct Report {
+    path: String,
+    lines: Arc<(Mutex<Vec<String>>, Condvar)>,
+}
+
+impl Report {
+    /// Creates the pipe in a folder and reads it from now on.
+    pub(crate) fn new(scratch: &Scratch) -> Self {
+        let path = scratch.path("report");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("the scratch folder takes pipes");
+        // Open for writing too, so that the pipe has no end while nobody writes.
+        let pipe = std::fs::File::options().read(true).write(true).open(&path);
+        let pipe = BufReader::new(pipe.expect("a new pipe can be opened"));
+        let lines = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
+        let path = path.to_str().expect("scratch paths are text").to_owned();
+        let (shared, last) = (Arc::clone(&lines), path.clone());
+        std::thread::spawn(move || {
+            for line in pipe.lines().map_while(Result::ok).take_while(|line| *line != last) {
+                shared.0.lock().expect("no holder of the lock panics").push(line);
+                shared.1.notify_all();
+            }
+        });
+        Self { path, lines }
+    }
+
+    /// Returns the pipe's path, for the far end's command line.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Waits for a line and returns all lines up to now.
+    #[track_caller]
+    pub(crate) fn wait_line(&self, wanted: &str) -> Vec<String> {
+        let (lines, more) = &*self.lines;
+        let lines = lines.lock().expect("no holder of the lock panics");
+        let absent = |lines: &mut Vec<String>| !lines.iter().any(|line| line == wanted);
+        let (lines, timeout) = more
+            .wait_timeout_while(lines, HANG_GUARD, absent)
+            .expect("no holder of the lock panics");
+        let lines = lines.clone();
+        assert!(!timeout.timed_out(), "the far end never reported {wanted:?}, only {lines:?}");
+        lines
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        // Ends the reader: the pipe's own name is the last line it takes.
+        let _ = std::fs::write(&self.path, format!("{}\n", self.path));
+    }
+}

@@ -1,0 +1,47 @@
+//! A folder of a test's own.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that goes when the test ends.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Creates an empty folder.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rove-e2e-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the temporary folder takes a folder");
+        Self(path)
+    }
+
+    /// Returns the path of the file with this name in the folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Returns the folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file into the folder and returns its path.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("the scratch folder takes files");
+        path
+    }
+
+    /// Reads a file that the far end wrote.
+    pub(crate) fn read(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.path(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,55 @@
+//! Pictures: what an independent terminal makes of bytes, and whether two are the same.
+
+use std::num::NonZeroU16;
+
+/// Creates an emulator of this size. It knows no terminal without cells; such a one gets one cell.
+pub(crate) fn emulator(rows: u16, columns: u16) -> vt100::Parser {
+    vt100::Parser::new(cells(rows), cells(columns), 0)
+}
+
+/// Returns a number of rows or columns, at least one.
+pub(crate) fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).unwrap_or(NonZeroU16::MIN)
+}
+
+/// Returns the screen after these bytes, as a terminal of this size shows them.
+pub(crate) fn draw(rows: u16, columns: u16, bytes: &[u8]) -> vt100::Screen {
+    let mut parser = emulator(rows, columns);
+    parser.process(bytes);
+    parser.screen().clone()
+}
+
+/// Returns the rows as text, trailing blanks and trailing blank rows left out.
+pub(crate) fn lines(screen: &vt100::Screen) -> Vec<String> {
+    let (_, columns) = screen.size();
+    let mut lines: Vec<String> =
+        screen.rows(0, columns.get()).map(|row| row.trim_end().to_owned()).collect();
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// Returns whether two screens look the same: size, characters, attributes and cursor.
+pub(crate) fn same_picture(a: &vt100::Screen, b: &vt100::Screen) -> bool {
+    let (rows, columns) = a.size();
+    let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+    a.size() == b.size()
+        && a.cursor_position() == b.cursor_position()
+        && a.hide_cursor() == b.hide_cursor()
+        && cells.into_iter().all(|(row, column)| look(a, row, column) == look(b, row, column))
+}
+
+/// Everything a person sees in one cell. A cell never written looks like a space.
+fn look(screen: &vt100::Screen, row: u16, column: u16) -> impl PartialEq {
+    screen.cell(row, column).map(|cell| {
+        let text = if cell.contents().is_empty() { " " } else { cell.contents() };
+        let blank = text == " ";
+        (
+            text.to_owned(),
+            (!blank || cell.inverse()).then(|| cell.fgcolor()),
+            cell.bgcolor(),
+            [!blank && cell.bold(), !blank && cell.italic(), cell.underline(), cell.inverse()],
+        )
+    })
+}

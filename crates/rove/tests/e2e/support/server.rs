@@ -1,0 +1,114 @@
+//! Servers and clients of both makes.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+
+use super::guard::{Process, side_by_side, within_guard};
+use super::invocation::{Invocation, require};
+
+/// Whose program stands at an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Maker {
+    /// The program of this package.
+    Rove,
+    /// Mosh 1.4 as the distribution ships it.
+    Stock,
+}
+
+impl Maker {
+    /// Returns the start of this maker's server command line.
+    pub(crate) fn server(self) -> Invocation {
+        match self {
+            Self::Rove => Invocation::new(rove()).arg("server"),
+            Self::Stock => Invocation::new(require("mosh-server", "mosh")),
+        }
+    }
+
+    /// Returns this maker's client command line for a server at `address`.
+    pub(crate) fn client(self, address: SocketAddr, key: &str) -> Invocation {
+        let call = match self {
+            Self::Rove => Invocation::new(rove()).arg("client"),
+            Self::Stock => Invocation::new(require("mosh-client", "mosh")),
+        };
+        call.env("MOSH_KEY", key).arg(address.ip().to_string()).arg(address.port().to_string())
+    }
+
+    /// Returns the name for tables.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rove => "rove",
+            Self::Stock => "stock",
+        }
+    }
+}
+
+/// Returns the program under test.
+pub(crate) fn rove() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_rove"))
+}
+
+/// Runs `test` on client and server in every mix that has a rove in it, side by side.
+pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
+    let pairs =
+        [(Maker::Rove, Maker::Rove), (Maker::Rove, Maker::Stock), (Maker::Stock, Maker::Rove)];
+    side_by_side(pairs, test);
+}
+
+/// A detached server; killed when dropped.
+pub(crate) struct Server {
+    process: Process,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    /// The session key as text.
+    pub(crate) key: String,
+}
+
+impl Server {
+    /// Starts a server with a command, at a port the kernel chooses.
+    pub(crate) fn start(maker: Maker, ip: IpAddr, command: &[&str]) -> Self {
+        Self::start_with(maker.server(), ip, command)
+    }
+
+    /// As [`Server::start`], with more environment.
+    pub(crate) fn start_with(call: Invocation, ip: IpAddr, command: &[&str]) -> Self {
+        let ip_text = ip.to_string();
+        let call = call.args(["new", "-c", "256", "-i", &ip_text, "-p", "0", "--"]).args(command);
+        let output = within_guard("the server to detach", move || {
+            let mut command = call.command();
+            command.stdin(std::process::Stdio::null()).output().expect("the server starts")
+        });
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let report = || format!("stdout {stdout:?}, stderr {stderr:?}");
+        let (port, key) = connect_line(&stdout).unwrap_or_else(|| panic!("{}", report()));
+        let pid = pid_line(&stderr).unwrap_or_else(|| panic!("{}", report()));
+        Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key }
+    }
+
+    /// Sends a signal to the server.
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
+    }
+
+    /// Waits until the server has ended.
+    #[track_caller]
+    pub(crate) fn assert_gone(&self) {
+        assert!(self.process.wait_gone(), "the server is still there");
+    }
+}
+
+/// Returns port and key of the line `MOSH CONNECT port key`.
+fn connect_line(stdout: &str) -> Option<(u16, String)> {
+    let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
+    let (port, key) = rest.split_once(' ')?;
+    (key.len() == 22).then_some((port.parse().ok()?, key.to_owned()))
+}
+
+/// Returns the number in `pid = N`.
+fn pid_line(stderr: &str) -> Option<u32> {
+    let rest = stderr.split_once("pid = ")?.1;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}

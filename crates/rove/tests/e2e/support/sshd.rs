@@ -1,0 +1,167 @@
+//! A real sshd on a loopback port, with keys, users and programs of the test's own.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use super::invocation::require;
+use super::scratch::Scratch;
+use super::server::rove;
+
+/// What a login shell and a bootstrap use beside the session's own programs.
+const BASICS: [&str; 8] = ["sh", "env", "cat", "stty", "printf", "locale", "sleep", "uname"];
+
+/// What somebody who logs in finds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Far {
+    /// The login shell, found in the PATH of the tests.
+    pub(crate) shell: &'static str,
+    /// The session programs on the far PATH.
+    pub(crate) programs: &'static [&'static str],
+    /// Shell commands that run before the user's, as a talkative profile would.
+    pub(crate) profile: &'static str,
+}
+
+impl Default for Far {
+    fn default() -> Self {
+        Self { shell: "sh", programs: &["rove"], profile: "" }
+    }
+}
+
+/// A far computer: sshd answers at a loopback port until this is dropped.
+pub(crate) struct Sshd {
+    scratch: Scratch,
+    sessions: Arc<Mutex<Vec<Child>>>,
+}
+
+impl Sshd {
+    /// Starts one.
+    pub(crate) fn start(far: Far) -> Self {
+        let sshd = require("sshd", "openssh-server");
+        require("ssh", "openssh-client");
+        let scratch = Scratch::new();
+        make_keys(&scratch);
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let config = write_configs(&scratch, far, port);
+        let sessions = Arc::new(Mutex::new(Vec::new()));
+        let shared = Arc::clone(&sessions);
+        let log = scratch.path("log");
+        // sshd wants to be born with a port of its own; one process per connection needs none.
+        std::thread::spawn(move || {
+            for connection in listener.incoming().map_while(Result::ok) {
+                let child = serve(&sshd, &config, &log, connection);
+                shared.lock().expect("no holder of the lock panics").push(child);
+            }
+        });
+        Self { scratch, sessions }
+    }
+
+    /// Returns the command line of an ssh that knows this computer as `far`.
+    pub(crate) fn ssh(&self) -> String {
+        format!("ssh -F {}", self.scratch.path("ssh_config").display())
+    }
+
+    /// Returns what sshd has logged.
+    pub(crate) fn log(&self) -> String {
+        self.scratch.read("log")
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        for child in &mut *self.sessions.lock().expect("no holder of the lock panics") {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn serve(sshd: &Path, config: &Path, log: &Path, connection: TcpStream) -> Child {
+    let input = OwnedFd::from(connection);
+    let output = input.try_clone().expect("a descriptor can be duplicated");
+    // As root, sshd wants this folder; the system makes it when it starts its own sshd.
+    let _ = std::fs::create_dir_all("/run/sshd");
+    Command::new(sshd)
+        .arg("-i")
+        .arg("-f")
+        .arg(config)
+        .arg("-E")
+        .arg(log)
+        .stdin(Stdio::from(input))
+        .stdout(Stdio::from(output))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sshd starts")
+}
+
+fn make_keys(scratch: &Scratch) {
+    let keygen = require("ssh-keygen", "openssh-client");
+    for name in ["host_key", "user_key"] {
+        let made = Command::new(&keygen)
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "rove test", "-f"])
+            .arg(scratch.path(name))
+            .status();
+        assert!(made.expect("ssh-keygen starts").success(), "no {name}");
+    }
+}
+
+/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's.
+fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
+    let dir = scratch.folder().display();
+    let bin = far_path(scratch, far);
+    let shell = require(far.shell, far.shell);
+    let login = scratch.write(
+        "login",
+        &format!(
+            "#!/bin/sh\nPATH={bin}\nHOME={dir}\nSHELL=/bin/sh\nLANG=C.UTF-8\n\
+             export PATH HOME SHELL LANG\n{}\n\
+             exec {} -c \"$SSH_ORIGINAL_COMMAND\"\n",
+            far.profile,
+            shell.display(),
+            bin = bin.display(),
+        ),
+    );
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&login, executable).expect("our own file can be made executable");
+    scratch.write(
+        "ssh_config",
+        &format!(
+            "Host far\n HostName 127.0.0.1\n Port {port}\n IdentityFile {dir}/user_key\n \
+             IdentitiesOnly yes\n BatchMode yes\n UserKnownHostsFile {dir}/known\n \
+             StrictHostKeyChecking accept-new\n LogLevel ERROR\n"
+        ),
+    );
+    scratch.write(
+        "sshd_config",
+        &format!(
+            "HostKey {dir}/host_key\nAuthorizedKeysFile {dir}/user_key.pub\nStrictModes no\n\
+             UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
+             PermitRootLogin yes\nPrintMotd no\nPidFile none\nForceCommand {}\n",
+            login.display()
+        ),
+    )
+}
+
+/// Makes a folder that is the whole far PATH.
+fn far_path(scratch: &Scratch, far: Far) -> PathBuf {
+    let bin = scratch.path("bin");
+    std::fs::create_dir(&bin).expect("the scratch folder takes a folder");
+    let link = |name: &str, target: PathBuf| {
+        std::os::unix::fs::symlink(target, bin.join(name)).expect("the folder takes links");
+    };
+    for name in BASICS {
+        link(name, require(name, "coreutils"));
+    }
+    for name in far.programs {
+        match *name {
+            "rove" => link("rove", rove()),
+            "rove as mosh-server" => link("mosh-server", rove()),
+            other => link(other, require(other, "mosh")),
+        }
+    }
+    bin
+}

@@ -1,0 +1,254 @@
+//! The outer terminal: a pty with a program on it, and an independent emulator behind it.
+
+use std::io::Write as _;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::JoinHandle;
+
+use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
+
+use super::guard::{HANG_GUARD, Process, within_guard};
+use super::invocation::Invocation;
+use super::screen::{cells, emulator, lines};
+use super::server::Maker;
+
+/// Output bytes shown when a wait fails.
+const DUMP_BYTES: usize = 600;
+
+/// Rows and columns.
+pub(crate) type Size = (u16, u16);
+
+/// A program on a terminal of its own.
+pub(crate) struct Terminal {
+    child: Child,
+    process: Process,
+    master: OwnedFd,
+    /// Held so that the terminal's modes outlive the program and can be looked at.
+    slave: Option<OwnedFd>,
+    shared: Arc<Shared>,
+    reader: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    parser: vt100::Parser,
+    output: Vec<u8>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder of the lock panics")
+    }
+}
+
+impl Terminal {
+    /// Starts a program as the leader of its own session on a new terminal.
+    pub(crate) fn start(call: &Invocation, (rows, columns): Size) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("the system has ptys");
+        grantpt(&master).expect("a new pty can be granted");
+        unlockpt(&master).expect("a new pty can be unlocked");
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let slave = ioctl_tiocgptpeer(&master, flags).expect("an unlocked pty has a slave");
+        set_size(&master, (rows, columns));
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { parser: emulator(rows, columns), output: Vec::new() }),
+            changed: Condvar::new(),
+        });
+        let duplicate = || slave.try_clone().expect("a descriptor can be duplicated");
+        // setsid is no group leader here, so it execs in place and the process keeps its number.
+        let child = call
+            .command_behind(&["setsid", "--ctty", "--"])
+            .stdin(duplicate())
+            .stdout(duplicate())
+            .stderr(duplicate())
+            .spawn()
+            .expect("setsid (util-linux) starts");
+        let process = Process::open(child.id());
+        let reader = {
+            let master = master.try_clone().expect("a descriptor can be duplicated");
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || read_all(&master, &shared))
+        };
+        Self { child, process, master, slave: Some(slave), shared, reader: Some(reader) }
+    }
+
+    /// Types.
+    pub(crate) fn send(&self, keys: impl AsRef<[u8]>) {
+        let mut left = keys.as_ref();
+        while !left.is_empty() {
+            let sent = rustix::io::write(&self.master, left).expect("the terminal takes input");
+            left = &left[sent..];
+        }
+    }
+
+    /// Types from another thread, for input larger than the terminal holds at once.
+    pub(crate) fn send_behind(&self, keys: Vec<u8>) -> JoinHandle<()> {
+        let master = self.master.try_clone().expect("a descriptor can be duplicated");
+        std::thread::spawn(move || {
+            std::fs::File::from(master).write_all(&keys).expect("the terminal takes input");
+        })
+    }
+
+    /// Changes the terminal's size, as a user who drags the window's corner.
+    pub(crate) fn resize(&self, (rows, columns): Size) {
+        let mut state = self.shared.lock();
+        state.parser.set_size(cells(rows), cells(columns));
+        set_size(&self.master, (rows, columns));
+    }
+
+    /// Waits until the screen is as `wanted`; panics with the screen when it never is.
+    pub(crate) fn wait_for(&self, what: &str, mut wanted: impl FnMut(&vt100::Screen) -> bool) {
+        self.wait_until(what, |state| wanted(state.parser.screen()));
+    }
+
+    /// Waits until the text is somewhere on the screen.
+    pub(crate) fn wait_for_text(&self, text: &str) {
+        self.wait_for(text, |screen| screen.contents().contains(text));
+    }
+
+    fn wait_until(&self, what: &str, mut wanted: impl FnMut(&State) -> bool) {
+        let state = self.shared.lock();
+        let (state, timeout) = self
+            .shared
+            .changed
+            .wait_timeout_while(state, HANG_GUARD, |state| !wanted(state))
+            .expect("no holder of the lock panics");
+        if timeout.timed_out() {
+            let dump = dump(&state);
+            drop(state);
+            panic!("waited {HANG_GUARD:?} for: {what}\n{dump}");
+        }
+    }
+
+    /// Returns the screen as it is now.
+    pub(crate) fn screen(&self) -> vt100::Screen {
+        self.shared.lock().parser.screen().clone()
+    }
+
+    /// Returns everything the program has written so far.
+    pub(crate) fn output(&self) -> String {
+        String::from_utf8_lossy(&self.shared.lock().output).into_owned()
+    }
+
+    /// Returns what is worth seeing when a test fails.
+    pub(crate) fn dump(&self) -> String {
+        dump(&self.shared.lock())
+    }
+
+    /// Returns the terminal's modes.
+    pub(crate) fn modes(&self) -> Termios {
+        tcgetattr(&self.master).expect("a pty has modes")
+    }
+
+    /// Sends a signal to the program.
+    pub(crate) fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
+    }
+
+    /// Waits until the program has been stopped by a signal.
+    pub(crate) fn wait_stopped(&self) {
+        let pid = self.process.pid();
+        within_guard("the program to stop", move || {
+            waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("a child can be waited for")
+        });
+    }
+
+    /// Waits until the program has ended and all it wrote has been read.
+    pub(crate) fn wait_exit(&mut self) -> Exit {
+        assert!(self.process.wait_gone(), "the program never ended\n{}", self.dump());
+        let status = self.child.wait().expect("a child can be waited for");
+        let modes = self.modes();
+        // The reader ends with the last descriptor of the slave.
+        self.slave = None;
+        if let Some(reader) = self.reader.take() {
+            within_guard("the last output", move || reader.join().expect("the reader returns"));
+        }
+        Exit { status, modes, screen: self.screen(), output: self.output() }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How a program left its terminal.
+pub(crate) struct Exit {
+    status: ExitStatus,
+    modes: Termios,
+    /// The last screen.
+    pub(crate) screen: vt100::Screen,
+    /// Everything it wrote.
+    pub(crate) output: String,
+}
+
+impl Exit {
+    /// Asserts the exit status, 128 and more for a signal.
+    #[track_caller]
+    pub(crate) fn assert_code(&self, code: i32) -> &Self {
+        let found = self.status.code().or_else(|| self.status.signal().map(|number| 128 + number));
+        assert_eq!(found, Some(code), "exit status\n{}", lines(&self.screen).join("\n"));
+        self
+    }
+
+    /// Returns whether the exit status was 0.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.status.success()
+    }
+
+    /// Asserts that the user has his terminal back: modes of the line and of the screen. Stock
+    /// clients forget bracketed paste (Mosh 1.4.0 as observed).
+    #[track_caller]
+    pub(crate) fn assert_restored(&self, client: Maker) -> &Self {
+        let wanted = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+        assert!(self.modes.local_modes.contains(wanted), "{:?}", self.modes.local_modes);
+        let screen = &self.screen;
+        assert!(!screen.alternate_screen(), "still on the alternate screen");
+        assert!(!screen.hide_cursor(), "the cursor is hidden");
+        assert!(!screen.application_cursor(), "cursor keys still in application mode");
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+        let forgets = client == Maker::Stock;
+        assert!(forgets || !screen.bracketed_paste(), "bracketed paste is still on");
+        self
+    }
+}
+
+fn set_size(master: impl AsFd, (rows, columns): Size) {
+    let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(master, size).expect("a pty takes a size");
+}
+
+fn read_all(master: &OwnedFd, shared: &Shared) {
+    let mut buffer = [0; 16_384];
+    // A read fails once the last descriptor of the slave is closed.
+    while let Ok(len @ 1..) = rustix::io::read(master, &mut buffer) {
+        let mut state = shared.lock();
+        state.parser.process(&buffer[..len]);
+        state.output.extend_from_slice(&buffer[..len]);
+        drop(state);
+        shared.changed.notify_all();
+    }
+}
+
+fn dump(state: &State) -> String {
+    let screen = state.parser.screen();
+    let tail = &state.output[state.output.len().saturating_sub(DUMP_BYTES)..];
+    format!(
+        "--- screen {:?}, cursor {:?}\n{}\n--- last output\n{}",
+        screen.size(),
+        screen.cursor_position(),
+        lines(screen).join("\n"),
+        tail.escape_ascii(),
+    )
+}
