@@ -93,3 +93,19 @@ fn an_ssh_that_cannot_connect_or_does_not_exist_ends_in_a_sentence() {
         exit.assert_restored(Maker::Rove);
     }
 }
+
+#[test]
+fn a_profile_that_talks_like_mosh_sends_nobody_elsewhere() {
+    let sshd = Sshd::start(Far { profile: "echo MOSH IP 192.0.2.1", ..Far::default() });
+    log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);
+}
+
+#[test]
+fn the_demo_is_a_session_with_the_commands_exit_status() {
+    let words = ["demo", "--rtt", "100ms", "--loss", "10%", "--"];
+    let call = Invocation::new(rove()).args(words).args(["sh", "-c", "echo hello; exit 4"]);
+    let mut terminal = Terminal::start(&call, SIZE);
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello"), "{}", terminal.dump());
+    exit.assert_code(4).assert_restored(Maker::Rove);
+}

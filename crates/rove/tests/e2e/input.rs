@@ -101,10 +101,24 @@ fn every_size_reaches_the_program_in_the_end() {
 
 #[test]
 fn the_first_size_a_program_sees_is_the_clients() {
+    let script = "stty size > \"$1\"; read -r line";
     each_pair(|(client, server)| {
-        let command = ["sh", "-c", "stty size; read -r line"];
-        let server = Server::start(server, LOCALHOST, &command);
-        let terminal = Terminal::start(&client.client(server.address, &server.key), (43, 132));
-        terminal.wait_for_text("43 132");
+        for (rows, columns) in [(43, 132), (1, 1), (1, 200), (1_000, 2_000)] {
+            let scratch = Scratch::new();
+            let report = Report::new(&scratch);
+            let command = ["sh", "-c", script, "sh", report.path()];
+            let server = Server::start(server, LOCALHOST, &command);
+            let call = client.client(server.address, &server.key);
+            let _terminal = Terminal::start(&call, (rows, columns));
+            report.wait_line(&format!("{rows} {columns}"));
+        }
     });
+}
+
+#[test]
+fn a_terminal_without_a_size_runs_a_session() {
+    let command = ["sh", "-c", "exit 5"];
+    let server = Server::start(Maker::Rove, LOCALHOST, &command);
+    let call = Maker::Rove.client(server.address, &server.key);
+    Terminal::start(&call, (0, 0)).wait_exit().assert_code(5);
 }

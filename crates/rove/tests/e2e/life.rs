@@ -68,6 +68,19 @@ fn a_signal_to_the_client_ends_the_session_in_order() {
 }
 
 #[test]
+fn a_deadly_signal_to_the_client_gives_the_terminal_back_first() {
+    for signal in [Signal::QUIT, Signal::ABORT, Signal::USR1, Signal::USR2] {
+        let mut session = dirty_session((Maker::Rove, Maker::Rove));
+        session.terminal.signal(signal);
+        session
+            .terminal
+            .wait_exit()
+            .assert_code(128 + signal.as_raw())
+            .assert_restored(Maker::Rove);
+    }
+}
+
+#[test]
 fn a_signal_to_the_server_ends_the_session_in_order() {
     each_pair(|pair| {
         for signal in [Signal::TERM, Signal::INT] {
