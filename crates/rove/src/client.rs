@@ -20,23 +20,23 @@ use pump::{End, Pump};
 
 /// What a client is asked to do.
 #[derive(Clone)]
-pub struct ClientOptions {
+pub(crate) struct ClientOptions {
     /// Where the server listens.
-    pub server: SocketAddr,
+    pub(crate) server: SocketAddr,
     /// The session key.
-    pub key: Key,
+    pub(crate) key: Key,
     /// The escape key; `None` turns escape processing off.
-    pub escape_key: Option<u8>,
+    pub(crate) escape_key: Option<u8>,
     /// Whether to use the terminal's alternate screen.
-    pub init: bool,
+    pub(crate) init: bool,
     /// Whether window titles get the program's name in front.
-    pub title_prefix: bool,
+    pub(crate) title_prefix: bool,
     /// Whether to speak stock Mosh only, without any extension.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// The name the program was called under.
-    pub name: ProgramName,
+    pub(crate) name: ProgramName,
     /// How often `-v` was given.
-    pub verbose: u8,
+    pub(crate) verbose: u8,
 }
 
 /// Runs a client on this process's terminal until the session ends; returns the exit code.
@@ -45,7 +45,7 @@ pub struct ClientOptions {
 ///
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
-pub fn run(options: ClientOptions) -> anyhow::Result<u8> {
+pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
     let End { outcome, network_error } = session(options)?;
     tracing::info!(?outcome, "session over");
@@ -106,7 +106,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
 /// # Panics
 ///
 /// When other threads run.
-pub fn take_key() -> anyhow::Result<Key> {
+pub(crate) fn take_key() -> anyhow::Result<Key> {
     let text = sys::take_secret_variable(c"MOSH_KEY").context(
         "the environment variable MOSH_KEY is not set: \
          it must hold the key that the server printed on its MOSH CONNECT line",

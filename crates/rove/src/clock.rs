@@ -18,18 +18,18 @@ const CLOCK: ClockId = ClockId::Monotonic;
 
 /// Counts the time since it was started. Copies, and forked processes, agree on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     origin: Duration,
 }
 
 impl Clock {
     /// Starts a clock: it is [`Instant::ZERO`] now.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { origin: read() }
     }
 
     /// Returns the time since the start.
-    pub fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Instant {
         Instant::ZERO + read().saturating_sub(self.origin)
     }
 

@@ -27,21 +27,21 @@ const ESCAPE_KEY: u8 = 0x1e;
 
 /// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DemoOptions {
+pub(crate) struct DemoOptions {
     /// Round-trip time; half of it each way.
-    pub rtt: Duration,
+    pub(crate) rtt: Duration,
     /// Uniform extra delay each way.
-    pub jitter: Duration,
+    pub(crate) jitter: Duration,
     /// Probability that a datagram is lost, each way.
-    pub loss: f64,
+    pub(crate) loss: f64,
     /// The bottleneck's rate each way; `None` for no bottleneck.
-    pub rate: Option<BitRate>,
+    pub(crate) rate: Option<BitRate>,
     /// Most bytes the queue before the bottleneck holds.
-    pub queue: Bytes,
+    pub(crate) queue: Bytes,
     /// The command and its arguments; empty for the login shell.
-    pub command: Vec<OsString>,
+    pub(crate) command: Vec<OsString>,
     /// Decides which datagrams are lost and how late the others are.
-    pub seed: Seed,
+    pub(crate) seed: Seed,
 }
 
 /// Runs the demo on this process's terminal; returns the command's exit code.
@@ -49,7 +49,7 @@ pub struct DemoOptions {
 /// # Errors
 ///
 /// Returns why it could not start, in a sentence for the user.
-pub fn run(options: DemoOptions) -> anyhow::Result<u8> {
+pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     anyhow::ensure!(
         isatty(stdio::stdin()),
         "standard input is not a terminal, and the demo is something to look at: run it from one"

@@ -2,7 +2,7 @@
 
 /// Under which name the program was called; decides wording, never behaviour on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ProgramName {
+pub(crate) enum ProgramName {
     /// Called as `rove`.
     #[default]
     Rove,
@@ -12,7 +12,7 @@ pub enum ProgramName {
 
 impl ProgramName {
     /// Returns the name for notices, titles and messages.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Rove => "rove",
             Self::Mosh => "mosh",

@@ -16,7 +16,7 @@ use crate::tty;
 
 /// A pseudo-terminal on which nothing runs yet.
 #[derive(Debug)]
-pub struct Pty {
+pub(crate) struct Pty {
     master: Master,
     terminal: OwnedFd,
 }
@@ -27,7 +27,7 @@ impl Pty {
     /// # Errors
     ///
     /// Returns the system's refusal, such as when all pseudo-terminals are in use.
-    pub fn open(size: Size) -> io::Result<Self> {
+    pub(crate) fn open(size: Size) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -74,7 +74,7 @@ fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 
 /// The server's side of a pseudo-terminal, non-blocking.
 #[derive(Debug)]
-pub struct Master(OwnedFd);
+pub(crate) struct Master(OwnedFd);
 
 impl Master {
     /// Reads what programs wrote; 0 once the last of them has closed the terminal.
@@ -82,7 +82,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns `WouldBlock` when they have written nothing more.
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut *buffer)) {
             // Linux reports the end this way.
             Err(Errno::IO) => Ok(0),
@@ -95,7 +95,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::write(&self.0, bytes)) {
             Err(Errno::AGAIN) => Ok(0),
             other => Ok(other?),
@@ -107,7 +107,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub fn resize(&self, size: Size) -> io::Result<()> {
+    pub(crate) fn resize(&self, size: Size) -> io::Result<()> {
         let size =
             Winsize { ws_row: size.rows(), ws_col: size.columns(), ws_xpixel: 0, ws_ypixel: 0 };
         Ok(tcsetwinsize(&self.0, size)?)
@@ -122,7 +122,7 @@ impl AsFd for Master {
 
 /// The process that is, or will be, the session's program. Dropped unreleased, it never starts.
 #[derive(Debug)]
-pub struct Child {
+pub(crate) struct Child {
     pid: Pid,
     gate: Option<OwnedFd>,
     status: Option<ExitStatus>,
@@ -130,7 +130,7 @@ pub struct Child {
 
 impl Child {
     /// Lets the program start. Later calls do nothing.
-    pub fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         if let Some(gate) = self.gate.take() {
             // A child that is already gone is found out by waiting for it.
             let _ = rustix::io::write(gate, b"\n");
@@ -138,7 +138,7 @@ impl Child {
     }
 
     /// Returns how the program ended; `None` while it runs. Call it on SIGCHLD.
-    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+    pub(crate) fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
             self.status = ended.and_then(|(_, status)| exit_status(status));

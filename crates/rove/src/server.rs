@@ -35,7 +35,7 @@ const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
 /// The address a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BindAddress {
+pub(crate) enum BindAddress {
     /// Any address of this computer, IPv6 and IPv4.
     #[default]
     Any,
@@ -47,21 +47,21 @@ pub enum BindAddress {
 
 /// What a server is asked to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerOptions {
+pub(crate) struct ServerOptions {
     /// The address to bind.
-    pub bind: BindAddress,
+    pub(crate) bind: BindAddress,
     /// The ports to try.
-    pub ports: PortRange,
+    pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`).
-    pub colors: Option<u32>,
+    pub(crate) colors: Option<u32>,
     /// Locale variables of the user (`-l NAME=VALUE`), for when ours are not UTF-8.
-    pub locale: Vec<(String, String)>,
+    pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
-    pub command: Vec<OsString>,
+    pub(crate) command: Vec<OsString>,
     /// How often `-v` was given.
-    pub verbose: u8,
+    pub(crate) verbose: u8,
     /// The name the program was called under.
-    pub name: ProgramName,
+    pub(crate) name: ProgramName,
 }
 
 /// Runs a server: announces it on standard output, detaches, and serves in the process left behind.
@@ -70,7 +70,7 @@ pub struct ServerOptions {
 /// # Errors
 ///
 /// Returns why no server could be started, in a sentence for the user.
-pub fn run(options: ServerOptions) -> anyhow::Result<u8> {
+pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let station = Station::prepare(&options)?;
     announce(station.port(), &station.key).context("cannot announce the server")?;
     // The session outlives the ssh connection that started it, and whatever that hangs up on.

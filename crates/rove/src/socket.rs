@@ -9,17 +9,17 @@ use rove_ssp::Transmit;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-pub use crate::sys::Received;
+pub(crate) use crate::sys::Received;
 
 /// Longest datagram a receiver accepts; one more byte is room to notice a longer one.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub const DATAGRAM_MAX: usize = 2048;
+pub(crate) const DATAGRAM_MAX: usize = 2048;
 /// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
 /// pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
-pub const DATAGRAMS_PER_TURN: usize = 32;
+pub(crate) const DATAGRAMS_PER_TURN: usize = 32;
 /// Most local ports a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub const CLIENT_PORTS_MAX: usize = 10;
+pub(crate) const CLIENT_PORTS_MAX: usize = 10;
 /// DSCP 0 and ECT(0): congested routers may mark our datagrams where they would drop others' (RFC
 /// 3168). For IPv4 only, as stock peers read the mark from no other header.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -28,11 +28,11 @@ const TYPE_OF_SERVICE: u8 = 0x02;
 
 /// The UDP ports a server may bind, tried in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortRange {
+pub(crate) struct PortRange {
     /// The first port tried; 0, with `high` 0 too, lets the system choose.
-    pub low: u16,
+    pub(crate) low: u16,
     /// The last port tried.
-    pub high: u16,
+    pub(crate) high: u16,
 }
 
 impl Default for PortRange {
@@ -45,7 +45,7 @@ impl Default for PortRange {
 
 /// Why a datagram has not been sent. The session goes on: what is lost is sent again.
 #[derive(Debug, thiserror::Error)]
-pub enum SendFailure {
+pub(crate) enum SendFailure {
     /// It is larger than the path takes.
     #[error("the datagram is larger than the path takes")]
     TooLong,
@@ -60,7 +60,7 @@ pub enum SendFailure {
 /// # Errors
 ///
 /// Returns [`SendFailure`] when the system refuses the datagram.
-pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
+pub(crate) fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
     let attempt = || socket.send_to(&transmit.payload, transmit.destination);
     let result = attempt().or_else(|error| {
         // It may be about a datagram sent earlier; then this one has not been tried yet.
@@ -105,7 +105,7 @@ fn discard_path_errors(_socket: &UdpSocket) {}
 /// # Errors
 ///
 /// Returns the first error that is not the end of what waits.
-pub fn receive_waiting(
+pub(crate) fn receive_waiting(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]),
 ) -> io::Result<()> {
@@ -126,7 +126,7 @@ pub fn receive_waiting(
 
 /// The server's socket.
 #[derive(Debug)]
-pub struct ServerSocket {
+pub(crate) struct ServerSocket {
     socket: UdpSocket,
     address: SocketAddr,
 }
@@ -138,7 +138,7 @@ impl ServerSocket {
     /// # Errors
     ///
     /// Returns the error met at the last port tried.
-    pub fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
+    pub(crate) fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
         let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
         for port in ports.low..=ports.high {
             match open(SocketAddr::new(address, port)) {
@@ -153,12 +153,12 @@ impl ServerSocket {
     }
 
     /// Returns the address and the port bound.
-    pub const fn local_addr(&self) -> SocketAddr {
+    pub(crate) const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
     /// Returns the socket itself.
-    pub const fn get(&self) -> &UdpSocket {
+    pub(crate) const fn get(&self) -> &UdpSocket {
         &self.socket
     }
 }
@@ -172,7 +172,7 @@ impl AsFd for ServerSocket {
 /// The client's sockets: the newest sends, all receive, so that what was sent to an older port
 /// still arrives.
 #[derive(Debug)]
-pub struct ClientSockets {
+pub(crate) struct ClientSockets {
     /// Any address of the server's family, any port.
     local: SocketAddr,
     /// Oldest first, never empty.
@@ -185,7 +185,7 @@ impl ClientSockets {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub fn open(server: SocketAddr) -> io::Result<Self> {
+    pub(crate) fn open(server: SocketAddr) -> io::Result<Self> {
         let local = match server {
             SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
             SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
@@ -199,26 +199,26 @@ impl ClientSockets {
     /// # Errors
     ///
     /// Returns the system's refusal; the ports stay as they were.
-    pub fn open_port(&mut self) -> io::Result<()> {
+    pub(crate) fn open_port(&mut self) -> io::Result<()> {
         self.sockets.push_back(open_client(self.local)?);
         self.close_ports(CLIENT_PORTS_MAX);
         Ok(())
     }
 
     /// Closes the oldest ports down to `keep`; the newest one always stays.
-    pub fn close_ports(&mut self, keep: usize) {
+    pub(crate) fn close_ports(&mut self, keep: usize) {
         while self.sockets.len() > keep.max(1) {
             self.sockets.pop_front();
         }
     }
 
     /// Returns all sockets, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
         self.sockets.iter()
     }
 
     /// Returns the socket to send from.
-    pub fn newest(&self) -> &UdpSocket {
+    pub(crate) fn newest(&self) -> &UdpSocket {
         self.sockets.back().expect("one port is always open")
     }
 }

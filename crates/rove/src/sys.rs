@@ -22,7 +22,7 @@ const CONTROL_LEN: usize = 128;
 
 /// What arrived with a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
+pub(crate) struct Received {
     /// Its length; as long as the buffer for one that was longer and has been cut.
     pub len: usize,
     /// Where it came from.

@@ -66,7 +66,7 @@ const SYNCHRONIZED_TERMINALS: [&str; 6] =
 
 /// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
 #[derive(Debug)]
-pub struct Tty {
+pub(crate) struct Tty {
     raw: Termios,
     way_back: Arc<WayBack>,
     /// Whether `output` is ours alone and non-blocking, so that a stopped terminal never blocks us.
@@ -94,7 +94,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns an error when standard input is no terminal.
-    pub fn take_over(leave: &[u8]) -> anyhow::Result<Self> {
+    pub(crate) fn take_over(leave: &[u8]) -> anyhow::Result<Self> {
         let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
         anyhow::ensure!(
             isatty(input),
@@ -153,31 +153,31 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub fn enter(&self) -> io::Result<()> {
+    pub(crate) fn enter(&self) -> io::Result<()> {
         // Armed first: restoring what was not changed yet does no harm.
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, &self.raw)?)
     }
 
     /// Writes `closing` and gives the terminal back as it was found.
-    pub fn leave(&self, closing: &[u8]) {
+    pub(crate) fn leave(&self, closing: &[u8]) {
         self.way_back.take(Some(closing));
     }
 
     /// Returns the window's size; 80x24 where the terminal does not say.
-    pub fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         window_size(self.way_back.output.as_fd())
             .or_else(|| window_size(self.way_back.input.as_fd()))
             .unwrap_or(Size::DEFAULT)
     }
 
     /// Returns the descriptor to wait on for keys.
-    pub fn input(&self) -> BorrowedFd<'_> {
+    pub(crate) fn input(&self) -> BorrowedFd<'_> {
         self.way_back.input.as_fd()
     }
 
     /// Returns the descriptor to wait on for room to write.
-    pub fn output(&self) -> BorrowedFd<'_> {
+    pub(crate) fn output(&self) -> BorrowedFd<'_> {
         self.way_back.output.as_fd()
     }
 
@@ -187,7 +187,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error, such as after the terminal's window was closed.
-    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(rustix::io::retry_on_intr(|| rustix::io::read(&self.way_back.input, &mut *buffer))?)
     }
 
@@ -196,7 +196,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let output = &self.way_back.output;
         let mut len = bytes.len();
         if !self.own_output {
@@ -269,20 +269,20 @@ fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
 }
 
 /// Returns the size of the window behind a terminal; `None` where it has none or does not say.
-pub fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
+pub(crate) fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
     let size = tcgetwinsize(terminal).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| Size::clamped(size.ws_col, size.ws_row))
 }
 
 /// How the session shall use the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manner {
+pub(crate) struct Manner {
     /// Decides the prefix of titles.
-    pub name: ProgramName,
+    pub(crate) name: ProgramName,
     /// Whether to use the alternate screen.
-    pub init: bool,
+    pub(crate) init: bool,
     /// Whether titles get a prefix.
-    pub title_prefix: bool,
+    pub(crate) title_prefix: bool,
 }
 
 /// Finds out what the user's terminal, called `term`, can do.
@@ -291,7 +291,7 @@ pub struct Manner {
 ///
 /// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
 /// will do.
-pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
+pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
     // A name is looked up as a file; one with a slash would be some file.
     let info = Some(term).filter(|term| !term.contains('/'));
     let info = info.and_then(|term| TermInfo::from_name(term).ok()).with_context(|| {
@@ -317,7 +317,7 @@ pub fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
 
 /// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
 /// have an alternate screen as xterm has it, and need nothing more for a session to look right.
-pub fn plain_capabilities(manner: Manner) -> Outer {
+pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
     let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
     Outer {
         synchronized_output: false,
