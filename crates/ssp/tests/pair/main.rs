@@ -8,6 +8,7 @@ mod pair;
 mod paste;
 mod picture;
 mod referee;
+mod repair;
 mod schedule;
 mod shutdown;
 mod timeline;
