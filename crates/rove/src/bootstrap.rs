@@ -3,7 +3,7 @@
 //!
 //! [`remote`] words what ssh runs, [`startup`] reads what comes back, [`proxy`] is the proxy command
 //! that learns the host's address while it connects for ssh, [`ssh_config`] asks ssh whether it may.
-//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+//! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;

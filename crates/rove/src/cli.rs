@@ -20,9 +20,9 @@ mod getopt_long;
 pub(crate) mod host;
 mod server;
 
-/// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
-/// Exit code of everything else that goes wrong. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code of everything else that goes wrong. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
 
 /// The version of Mosh whose behaviour the Mosh names have. Programs look for it in `--version`.

@@ -14,7 +14,7 @@ use crate::clock::Clock;
 
 /// Turns in a row that may end without anything to do before one is made to wait.
 /// A deadline that stays in the past would otherwise burn a processor.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const IDLE_TURNS_MAX: u32 = 10;
 /// How long such a turn waits. Source: as above.
 const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);

@@ -3,7 +3,7 @@
 
 use std::env;
 
-/// The variables that are passed on with `-l`, in this order. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// The variables that are passed on with `-l`, in this order. Source: Mosh 1.4.0 as observed.
 pub(crate) const VARIABLES: [&str; 15] = [
     "LANG",
     "LANGUAGE",

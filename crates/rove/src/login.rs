@@ -22,7 +22,7 @@ const DEFAULT_SHELL: &str = "/bin/sh";
 /// From how many colours on the terminal is called `xterm-256color`.
 const MANY_COLORS: u32 = 256;
 /// Where a message of the day may be; of the first two only one is shown.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const DYNAMIC_MESSAGES: [&str; 2] = ["/run/motd.dynamic", "/var/run/motd.dynamic"];
 const STATIC_MESSAGE: &str = "/etc/motd";
 /// Most bytes shown of one message. Chosen: several screens.

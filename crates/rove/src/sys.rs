@@ -229,7 +229,7 @@ pub(crate) struct Program {
 }
 
 /// How long a failed start stays on the screen before the session ends.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const FAILURE_PAUSE_SECONDS: u32 = 3;
 
 /// Forks a child that leads a session of its own on `terminal` and executes `program` as soon as a

@@ -42,7 +42,7 @@ const DEADLY_SIGNALS: [i32; 4] = [
     signal_hook::consts::SIGUSR2,
 ];
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
-/// Source: the first seven Mosh 1.4.0 as observed, docs/wire.md; the others by their documentation.
+/// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
 const TITLED_TERMINALS: [&str; 13] = [
     "xterm",
     "rxvt",

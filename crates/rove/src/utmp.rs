@@ -96,7 +96,7 @@ fn helpers() -> [PathBuf; 3] {
 }
 
 /// Returns the entry's host field. Administrators' scripts look for exactly this text.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 fn origin(client: Option<IpAddr>, server: u32) -> String {
     match client {
         Some(address) => format!("{} via mosh [{server}]", address.to_canonical()),

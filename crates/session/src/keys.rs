@@ -2,7 +2,7 @@
 //!
 //! The client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as
 //! `ESC O x`; a program that has not asked for that mode gets `ESC [ x`. Nothing else is changed.
-//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+//! Source: Mosh 1.4.0 as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 

@@ -4,7 +4,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen};
 use rove_units::{Duration, Instant};
 
 /// How long a start without an answer goes unmentioned.
-/// Source, as for all times here unless chosen: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source, as for all times here unless chosen: Mosh 1.4.0 as observed.
 const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// Silence that is worth a notice: two heartbeats of 3 s lost, and half a second.
 pub(crate) const CONTACT_LATE: Duration = Duration::from_millis(6_500);

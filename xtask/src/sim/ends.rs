@@ -10,7 +10,7 @@ use rove_units::{Instant, Seed};
 
 use super::scenario::Scenario;
 
-/// Bytes the drivers read at once. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Bytes the drivers read at once. Source: Mosh 1.4.0 as observed.
 const READ_MAX: usize = 16_384;
 /// The client's bound on unacknowledged input, and one read on top of it.
 pub(super) const PENDING_MAX: u64 = 1_048_576 + 16_384;

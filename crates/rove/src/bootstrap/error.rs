@@ -7,13 +7,13 @@ use std::process::ExitStatus;
 use crate::bootstrap::address::AddressError;
 use crate::bootstrap::startup::StartupError;
 
-/// Exit code when no server was started. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;
-/// Exit code when the server's lines are malformed. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code when the server's lines are malformed. Source: Mosh 1.4.0 as observed.
 const BAD_LINE: u8 = 29;
-/// Exit code when the client program cannot be run. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code when the client program cannot be run. Source: Mosh 1.4.0 as observed.
 const NO_CLIENT: u8 = 2;
-/// Exit code when the host's name leads nowhere. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Exit code when the host's name leads nowhere. Source: Mosh 1.4.0 as observed.
 const NO_HOST: u8 = 255;
 
 /// Why there is no session.

@@ -9,7 +9,7 @@ use crate::cli::host::{BindServer, HostOptions};
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
 /// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
 /// The same without a backslash, which fish reads in single quotes.

@@ -6,7 +6,7 @@
 //! MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22 from the host, the third is its own address
 //! MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw           from the server: UDP port and key
 //! ```
-//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+//! Source: Mosh 1.4.0 as observed; the last line also docs/wire.md.
 
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};

@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Ctrl-^. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT: u8 = 0x1e;
 
 /// Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M: keys nobody can do without.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 
 /// Reads `MOSH_ESCAPE_KEY` by stock's rules: unset is the default, empty is off, one usable byte is

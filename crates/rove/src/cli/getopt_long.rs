@@ -3,7 +3,7 @@
 //!
 //! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional
 //! words, which clap then takes. The names come from the clap definitions themselves.
-//! Source: Mosh 1.4.0 as observed, docs/wire.md.
+//! Source: Mosh 1.4.0 as observed.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -15,7 +15,7 @@ use crate::tty::Tty;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
-/// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
 
 /// How a session went.

@@ -17,7 +17,7 @@ use crate::utmp::Entry;
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// Most bytes read from the pty in one turn, so that the network has its turn in between and
 /// Ctrl-C reaches a program that never stops writing.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what
 /// comes beyond that is from a program it left behind, which must not keep the session open.
