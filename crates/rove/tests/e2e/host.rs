@@ -61,6 +61,22 @@ fn a_command_finds_the_environment_that_mosh_promises() {
 }
 
 #[test]
+fn a_session_needs_neither_a_locale_nor_a_known_terminal() {
+    let command = ["sh", "-c", "echo 漢字 é; read -r line"];
+    for (name, value) in
+        [("LANG", "C"), ("LC_ALL", "POSIX"), ("TERM", "dumb"), ("TERM", "vt100"), ("TERM", "none")]
+    {
+        let call = Maker::Rove.server().env(name, value);
+        let server = Server::start_with(call, LOCALHOST, &command);
+        let call = Maker::Rove.client(server.address, &server.key).env(name, value);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("漢字 é");
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+    }
+}
+
+#[test]
 fn without_a_command_there_is_a_login_shell_in_the_first_row() {
     let scratch = Scratch::new();
     scratch.write(".hushlogin", "");

@@ -68,6 +68,16 @@ fn a_signal_to_the_client_ends_the_session_in_order() {
 }
 
 #[test]
+fn a_closed_window_ends_the_session() {
+    each_pair(|pair| {
+        let Session { terminal, relay, server } = dirty_session(pair);
+        terminal.close_window();
+        server.assert_gone();
+        drop(relay);
+    });
+}
+
+#[test]
 fn a_deadly_signal_to_the_client_gives_the_terminal_back_first() {
     for signal in [Signal::QUIT, Signal::ABORT, Signal::USR1, Signal::USR2] {
         let mut session = dirty_session((Maker::Rove, Maker::Rove));

@@ -2,11 +2,13 @@
 
 use std::io::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
@@ -26,11 +28,14 @@ pub(crate) type Size = (u16, u16);
 pub(crate) struct Terminal {
     child: Child,
     process: Process,
-    master: OwnedFd,
+    /// Open until the window is closed.
+    master: Option<OwnedFd>,
     /// Held so that the terminal's modes outlive the program and can be looked at.
     slave: Option<OwnedFd>,
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
+    /// Closed to make the reader let go of the terminal.
+    leash: Option<UnixStream>,
 }
 
 struct Shared {
@@ -73,26 +78,39 @@ impl Terminal {
             .spawn()
             .expect("setsid (util-linux) starts");
         let process = Process::open(child.id());
+        let (leash, collar) = UnixStream::pair().expect("the system has sockets");
         let reader = {
             let master = master.try_clone().expect("a descriptor can be duplicated");
             let shared = Arc::clone(&shared);
-            std::thread::spawn(move || read_all(&master, &shared))
+            std::thread::spawn(move || read_all(&master, &collar, &shared))
         };
-        Self { child, process, master, slave: Some(slave), shared, reader: Some(reader) }
+        Self {
+            child,
+            process,
+            master: Some(master),
+            slave: Some(slave),
+            shared,
+            reader: Some(reader),
+            leash: Some(leash),
+        }
+    }
+
+    fn master(&self) -> &OwnedFd {
+        self.master.as_ref().expect("nobody uses a terminal whose window is closed")
     }
 
     /// Types.
     pub(crate) fn send(&self, keys: impl AsRef<[u8]>) {
         let mut left = keys.as_ref();
         while !left.is_empty() {
-            let sent = rustix::io::write(&self.master, left).expect("the terminal takes input");
+            let sent = rustix::io::write(self.master(), left).expect("the terminal takes input");
             left = &left[sent..];
         }
     }
 
     /// Types from another thread, for input larger than the terminal holds at once.
     pub(crate) fn send_behind(&self, keys: Vec<u8>) -> JoinHandle<()> {
-        let master = self.master.try_clone().expect("a descriptor can be duplicated");
+        let master = self.master().try_clone().expect("a descriptor can be duplicated");
         std::thread::spawn(move || {
             std::fs::File::from(master).write_all(&keys).expect("the terminal takes input");
         })
@@ -102,7 +120,7 @@ impl Terminal {
     pub(crate) fn resize(&self, (rows, columns): Size) {
         let mut state = self.shared.lock();
         state.parser.set_size(cells(rows), cells(columns));
-        set_size(&self.master, (rows, columns));
+        set_size(self.master(), (rows, columns));
     }
 
     /// Waits until the screen is as `wanted`; panics with the screen when it never is.
@@ -146,7 +164,7 @@ impl Terminal {
 
     /// Returns the terminal's modes.
     pub(crate) fn modes(&self) -> Termios {
-        tcgetattr(&self.master).expect("a pty has modes")
+        tcgetattr(self.master()).expect("a pty has modes")
     }
 
     /// Sends a signal to the program.
@@ -160,6 +178,17 @@ impl Terminal {
         within_guard("the program to stop", move || {
             waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("a child can be waited for")
         });
+    }
+
+    /// Closes the terminal's window under the program and waits until the program has ended.
+    pub(crate) fn close_window(mut self) {
+        self.slave = None;
+        self.leash = None;
+        if let Some(reader) = self.reader.take() {
+            within_guard("the reader to let go", move || reader.join().expect("it returns"));
+        }
+        self.master = None;
+        assert!(self.process.wait_gone(), "the program never noticed");
     }
 
     /// Waits until the program has ended and all it wrote has been read.
@@ -229,10 +258,16 @@ fn set_size(master: impl AsFd, (rows, columns): Size) {
     tcsetwinsize(master, size).expect("a pty takes a size");
 }
 
-fn read_all(master: &OwnedFd, shared: &Shared) {
+fn read_all(master: &OwnedFd, collar: &UnixStream, shared: &Shared) {
     let mut buffer = [0; 16_384];
+    let pulled = || {
+        let mut fds = [PollFd::new(master, PollFlags::IN), PollFd::new(collar, PollFlags::IN)];
+        poll(&mut fds, None).is_err() || !fds[1].revents().is_empty()
+    };
     // A read fails once the last descriptor of the slave is closed.
-    while let Ok(len @ 1..) = rustix::io::read(master, &mut buffer) {
+    while !pulled()
+        && let Ok(len @ 1..) = rustix::io::read(master, &mut buffer)
+    {
         let mut state = shared.lock();
         state.parser.process(&buffer[..len]);
         state.output.extend_from_slice(&buffer[..len]);
