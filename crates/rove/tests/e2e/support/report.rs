@@ -1,6 +1,7 @@
 //! What the far end says behind the session's back: lines through a named pipe.
 
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::guard::HANG_GUARD;
@@ -9,6 +10,8 @@ use super::scratch::Scratch;
 /// A named pipe that far-end programs write lines to.
 pub(crate) struct Report {
     path: String,
+    /// Writes the last line.
+    own_end: File,
     lines: Arc<(Mutex<Vec<String>>, Condvar)>,
 }
 
@@ -19,8 +22,10 @@ impl Report {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).expect("the scratch folder takes pipes");
         // Open for writing too, so that the pipe has no end while nobody writes.
-        let pipe = std::fs::File::options().read(true).write(true).open(&path);
-        let pipe = BufReader::new(pipe.expect("a new pipe can be opened"));
+        let pipe = File::options().read(true).write(true).open(&path);
+        let pipe = pipe.expect("a new pipe can be opened");
+        let own_end = pipe.try_clone().expect("a descriptor can be duplicated");
+        let pipe = BufReader::new(pipe);
         let lines = Arc::new((Mutex::new(Vec::new()), Condvar::new()));
         let path = path.to_str().expect("scratch paths are text").to_owned();
         let (shared, last) = (Arc::clone(&lines), path.clone());
@@ -30,7 +35,7 @@ impl Report {
                 shared.1.notify_all();
             }
         });
-        Self { path, lines }
+        Self { path, own_end, lines }
     }
 
     /// Returns the pipe's path, for the far end's command line.
@@ -55,7 +60,9 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        // Ends the reader: the pipe's own name is the last line it takes.
-        let _ = std::fs::write(&self.path, format!("{}\n", self.path));
+        // Without its name first: a program that opens a pipe that nobody reads waits for ever.
+        let _ = std::fs::remove_file(&self.path);
+        // The name is the last line the reader takes.
+        let _ = writeln!(self.own_end, "{}", self.path);
     }
 }
