@@ -18,6 +18,9 @@ mod pump;
 
 use pump::{End, Pump};
 
+/// Ctrl-^. Source: Mosh 1.4.0 as observed.
+pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
+
 /// What a client is asked to do.
 #[derive(Clone)]
 pub(crate) struct ClientOptions {

@@ -14,16 +14,13 @@ use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
 use rustix::termios::isatty;
 
-use crate::client::{self, ClientOptions};
+use crate::client::{self, ClientOptions, DEFAULT_ESCAPE_KEY};
 use crate::colors;
 use crate::program::ProgramName;
 use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, ServerOptions, Station};
 use crate::socket::PortRange;
 use crate::sys::{self, Fork};
-
-/// Ctrl-^, the escape key of the demo.
-const ESCAPE_KEY: u8 = 0x1e;
 
 /// What the demo emulates and runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,7 +91,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     client::run(ClientOptions {
         server: relay.address(),
         key,
-        escape_key: Some(ESCAPE_KEY),
+        escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: true,
         title_prefix: true,
         strict: false,
@@ -169,7 +166,7 @@ mod tests {
             ..options()
         };
         let bad = introduction(&bad);
-        for part in ["up to 20ms jitter", "5 % loss", "1 Mbit/s with a queue of 65536 B"] {
+        for part in ["up to 20ms jitter", "5 % loss", "1 Mbit/s with a queue of 64 KiB"] {
             assert!(bad.contains(part), "{bad}");
         }
     }

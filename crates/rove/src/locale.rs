@@ -24,7 +24,7 @@ pub(crate) const VARIABLES: [&str; 15] = [
 
 /// The locale used where the user configured none with UTF-8: the one that glibc, musl and the BSDs
 /// have without any language pack.
-const FALLBACK: &str = "C.UTF-8";
+pub(crate) const FALLBACK: &str = "C.UTF-8";
 
 /// Returns the locale variables that are set in this process's environment.
 pub(crate) fn from_environment() -> Vec<(String, String)> {

@@ -13,8 +13,6 @@ use crate::locale;
 use crate::sys::{Program, User, assignment, is_locale_installed};
 use crate::utmp;
 
-/// The character set every system since about 2018 has without installing a language.
-const FALLBACK_CTYPE: &str = "C.UTF-8";
 /// Where programs are looked for when the environment does not say.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The login shell of a user whose record names none.
@@ -146,7 +144,7 @@ fn choose_locale(
         environment.retain(|name, _| !name.as_bytes().starts_with(b"LC_"));
         environment.insert("LANG".into(), all);
     }
-    environment.insert("LC_CTYPE".into(), FALLBACK_CTYPE.into());
+    environment.insert("LC_CTYPE".into(), locale::FALLBACK.into());
 }
 
 /// Returns the locale that decides the character set.

@@ -6,14 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rove_ssp::Transmit;
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
 pub(crate) use crate::sys::Received;
 
-/// Longest datagram a receiver accepts; one more byte is room to notice a longer one.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-pub(crate) const DATAGRAM_MAX: usize = 2048;
 /// Most datagrams taken from one socket in one turn, so that a flood starves neither keys nor the
 /// pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
@@ -109,7 +107,8 @@ pub(crate) fn receive_waiting(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]),
 ) -> io::Result<()> {
-    let mut buffer = [0; DATAGRAM_MAX + 1];
+    // One more byte is room to notice a datagram that is too long.
+    let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
     for _ in 0..DATAGRAMS_PER_TURN {
         match crate::sys::receive(socket.as_fd(), &mut buffer) {
             Ok(received) => handle(received, &buffer[..received.len]),
@@ -399,9 +398,9 @@ mod tests {
         let client = ClientSockets::open(server.local_addr()).unwrap();
         for (sent, seen) in [
             (0, 0),
-            (DATAGRAM_MAX, DATAGRAM_MAX),
-            (DATAGRAM_MAX + 1, DATAGRAM_MAX + 1),
-            (DATAGRAM_MAX + 2, DATAGRAM_MAX + 1),
+            (DATAGRAM_LEN_MAX, DATAGRAM_LEN_MAX),
+            (DATAGRAM_LEN_MAX + 1, DATAGRAM_LEN_MAX + 1),
+            (DATAGRAM_LEN_MAX + 2, DATAGRAM_LEN_MAX + 1),
         ] {
             send(client.newest(), &transmit(server.local_addr(), &vec![7; sent])).unwrap();
             assert_eq!(receive(server.get()).0.len, seen);

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
+use rove_terminal::display::MODES_OFF;
 use rove_terminal::{Outer, Size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -28,12 +29,9 @@ const BLOCKING_PIECE_MAX: usize = 512;
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// A look without a wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Undoes every mode a session may have switched on, for an end that cannot ask the renderer:
-/// cursor keys, attributes, cursor, reverse video, mouse modes and encodings, focus and paste
-/// reports.
-const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[0m\x1b[?25h\x1b[?5l\
-    \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?1015l\x1b[?1006l\x1b[?1005l\
-    \x1b[?1004l\x1b[?2004l";
+/// Gives back cursor keys, attributes and cursor at an end that cannot ask the renderer. The modes
+/// that a screen can switch on follow it.
+const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[m\x1b[?25h";
 /// Deadly signals after which the terminal is given back before they take effect.
 const DEADLY_SIGNALS: [i32; 4] = [
     signal_hook::consts::SIGQUIT,
@@ -119,7 +117,7 @@ impl Tty {
             input: input.try_clone_to_owned()?,
             output,
             found,
-            closing: [EMERGENCY_CLOSING, leave].concat(),
+            closing: [EMERGENCY_CLOSING, MODES_OFF, leave].concat(),
             armed: AtomicBool::new(false),
         };
         let tty = Self { raw, way_back: Arc::new(way_back), own_output };

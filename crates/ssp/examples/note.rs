@@ -14,6 +14,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_ssp::{
     ApplyError, Capabilities, Config, Ecn, Event, Key, Object, Role, Transmit, Transport,
 };
@@ -82,7 +83,7 @@ fn listen(address: &str) -> Outcome {
     let socket = UdpSocket::bind(address)?;
     let key = Key::from_bytes(random()?);
     let local = socket.local_addr()?;
-    println!("join with: note join {local} {}", *key.to_text());
+    println!("join with: cargo run -p rove-ssp --example note -- join {local} {}", *key.to_text());
     run(socket, Role::Server { ipv6: local.is_ipv6() }, &key, Config::server())
 }
 
@@ -100,7 +101,7 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
         Transport::new(role, key, config, Note::default(), Note::default(), chaff, clock.now());
     let typed = keyboard();
     let mut shown = 0;
-    let mut buffer = [0; 2048];
+    let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
     loop {
         let now = clock.now();
         match typed.try_recv() {

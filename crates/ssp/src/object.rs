@@ -47,7 +47,8 @@ pub trait Object: Clone {
         true
     }
 
-    /// Forgets contents that both ends are known to hold: everything `known` ends with.
+    /// Forgets contents that both ends are known to hold: everything up to the end of
+    /// `known`.
     ///
     /// Must not change what `diff_from` and `same_as` say between states that still are in use. A
     /// hostile peer can make `known` hold more than `self`; that must not panic.

@@ -1,6 +1,5 @@
 //! Making screens out of screens: notices over a picture, parts of one picture in another.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rove_units::Bytes;
@@ -62,20 +61,6 @@ impl Screen {
                     column += width;
                 }
             }
-        }
-    }
-
-    /// Takes `rows` over from `other`, as far as both screens have them.
-    pub fn copy_rows_from(&mut self, other: &Self, rows: Range<u16>) {
-        let end = rows.end.min(self.size.rows()).min(other.size.rows());
-        let columns = self.size.columns();
-        for index in usize::from(rows.start)..usize::from(end) {
-            let row = &other.rows[index];
-            self.rows[index] = if row.columns() == columns {
-                Arc::clone(row)
-            } else {
-                Arc::new(row.resized(columns, Pen::default()))
-            };
         }
     }
 
@@ -194,13 +179,5 @@ mod tests {
         let (a, b) = (screen(4, 5, "a\r\nb\x1b]2;x\x07"), screen(4, 5, "a\r\nc"));
         assert!(Screen::midpoint(&a, &a).is_none());
         assert!(Screen::midpoint(&a, &b).is_none());
-    }
-
-    #[test]
-    fn rows_are_taken_over_as_far_as_both_have_them() {
-        let mut shown = screen(4, 2, "a\r\nb");
-        shown.copy_rows_from(&screen(8, 9, "long text\r\nsecond\r\nthird"), 1..9);
-        shown.assert_integrity();
-        assert_eq!((shown.row_text(0), shown.row_text(1)), ("a".into(), "t".into()));
     }
 }

@@ -30,7 +30,8 @@ mod tests;
 use crate::screen::Screen;
 
 pub(crate) use canvas::picture;
-pub(crate) use modes::{ALL_OFF, clipboard, modes, titles};
+pub use modes::MODES_OFF;
+pub(crate) use modes::{clipboard, modes, titles};
 
 /// Most code points of a title that are sent.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.

@@ -1,6 +1,6 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
-use crate::display::{ALL_OFF, Dialect, clipboard, modes, picture, titles};
+use crate::display::{Dialect, MODES_OFF, clipboard, modes, picture, titles};
 use crate::screen::{Screen, Size};
 
 /// What the user's terminal can do, read from terminfo and the environment by the program.
@@ -110,7 +110,7 @@ impl Renderer {
             titles(&mut out, None, shown, "");
         }
         out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
-        out.extend(ALL_OFF);
+        out.extend(MODES_OFF);
         // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {

@@ -73,8 +73,10 @@ impl Draw {
     }
 }
 
+/// 2^64 divided by the golden ratio, the step between counters. Source: Steele, Lea and Flood.
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The output function of `SplitMix64`. Source: as above.
 const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(GOLDEN_GAMMA);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -98,6 +98,11 @@ impl Sum for Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (scale, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+            if self.0 > 0 && self.0.is_multiple_of(scale) {
+                return write!(f, "{} {unit}", self.0 / scale);
+            }
+        }
         write!(f, "{} B", self.0)
     }
 }
@@ -200,7 +205,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_read_as_people_write_them() {
+    fn sizes_read_and_show_as_people_write_them() {
+        for (bytes, text) in [(0, "0 B"), (1500, "1500 B"), (65_536, "64 KiB"), (3 << 20, "3 MiB")]
+        {
+            assert_eq!(Bytes::new(bytes).to_string(), text);
+        }
         for (text, bytes) in [("1500", 1500), ("64k", 65_536), ("1M", 1 << 20), ("1MiB", 1 << 20)] {
             assert_eq!(text.parse(), Ok(Bytes::new(bytes)), "{text}");
         }

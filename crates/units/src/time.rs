@@ -45,14 +45,6 @@ impl Instant {
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
-
-    /// Returns the time from `earlier` to `self`, or `None` when `earlier` is the later one.
-    pub const fn checked_since(self, earlier: Self) -> Option<Duration> {
-        match self.0.checked_sub(earlier.0) {
-            Some(nanos) => Some(Duration::from_nanos(nanos)),
-            None => None,
-        }
-    }
 }
 
 /// Returns `duration` in nanoseconds, held within what an [`Instant`] can count.
@@ -124,7 +116,6 @@ mod tests {
         assert_eq!(Instant::from_millis(3) - Duration::from_millis(5), Instant::ZERO);
         assert_eq!(Instant::FAR_FUTURE + Duration::from_secs(1), Instant::FAR_FUTURE);
         assert_eq!(Instant::ZERO + Duration::MAX, Instant::FAR_FUTURE);
-        assert_eq!(Instant::ZERO.checked_since(Instant::from_nanos(1)), None);
         assert_eq!(Instant::ZERO.saturating_since(Instant::from_nanos(1)), Duration::ZERO);
     }
 

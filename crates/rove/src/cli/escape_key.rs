@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Ctrl-^. Source: Mosh 1.4.0 as observed.
-pub(crate) const DEFAULT: u8 = 0x1e;
+use crate::client::DEFAULT_ESCAPE_KEY;
 
 /// Ctrl-C, Ctrl-D, Ctrl-J, Ctrl-L and Ctrl-M: keys nobody can do without.
 /// Source: Mosh 1.4.0 as observed.
@@ -14,10 +13,10 @@ const REFUSED: [u8; 5] = [0x03, 0x04, 0x0a, 0x0c, 0x0d];
 /// that key, anything else the default again.
 pub(crate) fn from_environment(value: Option<&OsStr>) -> Option<u8> {
     match value.map(OsStrExt::as_bytes) {
-        None => Some(DEFAULT),
+        None => Some(DEFAULT_ESCAPE_KEY),
         Some([]) => None,
         Some(&[key]) if is_usable(key) => Some(key),
-        Some(_) => Some(DEFAULT),
+        Some(_) => Some(DEFAULT_ESCAPE_KEY),
     }
 }
 
@@ -69,18 +68,18 @@ mod tests {
     #[test]
     fn the_variable_is_read_by_stocks_rules() {
         for (value, key) in [
-            (None, Some(DEFAULT)),
+            (None, Some(DEFAULT_ESCAPE_KEY)),
             (Some(&b""[..]), None),
             (Some(b"\x1d"), Some(0x1d)),
             (Some(b"~"), Some(b'~')),
             (Some(b"\x7f"), Some(0x7f)),
-            (Some(b"\x80"), Some(DEFAULT)),
-            (Some(b"\x03"), Some(DEFAULT)),
-            (Some(b"\x04"), Some(DEFAULT)),
-            (Some(b"\n"), Some(DEFAULT)),
-            (Some(b"\x0c"), Some(DEFAULT)),
-            (Some(b"\r"), Some(DEFAULT)),
-            (Some(b"^]"), Some(DEFAULT)),
+            (Some(b"\x80"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"\x03"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"\x04"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"\n"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"\x0c"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"\r"), Some(DEFAULT_ESCAPE_KEY)),
+            (Some(b"^]"), Some(DEFAULT_ESCAPE_KEY)),
         ] {
             assert_eq!(from_environment(value.map(OsStr::from_bytes)), key, "{value:?}");
         }

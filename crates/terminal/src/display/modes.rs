@@ -8,7 +8,7 @@ use crate::mode::{MouseEncoding, MouseReporting};
 use crate::screen::Screen;
 
 /// Switches off every mode a screen can switch on, in the order that leaves no terminal reporting.
-pub(crate) const ALL_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
+pub const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
 /// Writes the titles of `new` that differ from those of `old`, or all of them without an `old`.
@@ -72,7 +72,7 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
 /// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`.
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen) {
     let Some(old) = old else {
-        out.extend(ALL_OFF);
+        out.extend(MODES_OFF);
         let off = Screen::blank(crate::Size::clamped(1, 1));
         modes(out, Some(&off), new);
         return;
