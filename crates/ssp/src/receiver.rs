@@ -25,7 +25,9 @@ struct ReceivedState<R> {
 pub(crate) enum Received {
     /// It brought a state newer than all before.
     Newest,
-    /// It brought an older state, one held already, or one left for later.
+    /// It brought a state that is left with the peer for now. The peer is alive all the same.
+    LeftWithPeer,
+    /// It brought an older state, or one held already.
     Nothing,
 }
 
@@ -60,7 +62,9 @@ impl<R: Object> Receiver<R> {
             return Ok(Received::Nothing);
         }
         if self.held && !diff.is_empty() {
-            return Ok(Received::Nothing);
+            let newest = self.states.back_mut().expect("the list is never empty");
+            newest.arrived_at = now;
+            return Ok(Received::LeftWithPeer);
         }
         if self.states.iter().all(|state| state.num != old_num) {
             return Err(ReceiveError::StaleReference { old_num });
@@ -88,7 +92,8 @@ impl<R: Object> Receiver<R> {
         self.last().num
     }
 
-    /// Returns when the newest state arrived; for the initial one, when this end was created.
+    /// Returns when the newest state arrived, or the last that was left with the peer since then; for
+    /// the initial one, when this end was created.
     pub(crate) fn newest_arrived_at(&self) -> Instant {
         self.last().arrived_at
     }

@@ -10,6 +10,7 @@
 //!   fragments add up over several tries.
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
+mod backoff;
 mod chunk;
 mod timers;
 
@@ -90,6 +91,7 @@ pub(crate) struct Sender<L> {
     /// The last instruction, if it has several fragments.
     kept: Option<Outgoing>,
     repeats: u32,
+    backoff: backoff::Backoff,
     chunks: chunk::Chunks,
 }
 
@@ -119,6 +121,7 @@ impl<L: Object> Sender<L> {
             shutdown_tries: 0,
             kept: None,
             repeats: 0,
+            backoff: backoff::Backoff::default(),
             chunks: chunk::Chunks::default(),
         }
     }
@@ -131,6 +134,7 @@ impl<L: Object> Sender<L> {
             Some(acknowledged) => self.sent.drain(..acknowledged),
         };
         self.chunks.handle_ack();
+        self.backoff.handle_ack();
         self.nothing_to_say = false;
         if self.kept.as_ref().is_some_and(|kept| kept.new_num <= ack_num) {
             self.kept = None;
@@ -141,10 +145,15 @@ impl<L: Object> Sender<L> {
     /// Takes note of a new newest state of the peer's.
     pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, has_contents: bool) {
         self.ack_num = num;
-        self.last_new_remote = Some(now);
+        self.handle_heard(now);
         if has_contents {
             self.ack_wanted_since.get_or_insert(now);
         }
+    }
+
+    /// Takes note that the peer is there: what is unacknowledged is worth sending again.
+    pub(crate) fn handle_heard(&mut self, now: Instant) {
+        self.last_new_remote = Some(now);
     }
 
     /// Makes `object` the current state, unless this end is shutting down.
@@ -173,6 +182,12 @@ impl<L: Object> Sender<L> {
             return None;
         }
         let diff_from_known = self.current.diff_from(&self.known().object, peer);
+        if diff_from_known.len() >= PROSPECTIVE_LEN_MAX
+            && let Some(until) = self.holds_back(now, pace)
+        {
+            self.next_send = until;
+            return is_ack_due.then(|| self.acknowledge(now));
+        }
         if diff_from_known.len() > L::DIFF_MAX
             && let Some(step) = self.chunk_step(now, pace, peer)
         {
@@ -201,10 +216,12 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Keeps an instruction of several fragments, which [`Step::Repeat`] will mean from now on.
+    /// Keeps an instruction of several fragments, just sent, which [`Step::Repeat`] will mean from
+    /// now on.
     pub(crate) fn keep(&mut self, outgoing: Outgoing) {
         self.kept = Some(outgoing);
         self.repeats = 0;
+        self.backoff.handle_try(self.last_sent_at);
     }
 
     /// Forgets the kept instruction: its fragments are gone or of the wrong size.
@@ -255,6 +272,25 @@ impl<L: Object> Sender<L> {
         } else {
             (self.assumed, diff)
         }
+    }
+
+    /// Returns until when large contents wait, if they do: for the end of the backoff or, once the
+    /// peer wants nothing but the acknowledgment of its end, for ever.
+    fn holds_back(&self, now: Instant, pace: &Pace<'_>) -> Option<Option<Instant>> {
+        if self.is_shutting_down() {
+            return None;
+        }
+        if self.ack_num == StateNum::SHUTDOWN {
+            return Some(None);
+        }
+        self.backoff.until(pace).filter(|until| now < *until).map(Some)
+    }
+
+    /// Acknowledges without contents while there are some. The new state holds what the last one
+    /// holds; a peer without that one cannot take it, but reads the acknowledgment first.
+    fn acknowledge(&mut self, now: Instant) -> Step {
+        let (last_num, object) = (self.last().num, self.last().object.clone());
+        self.send_new(now, last_num, last_num.next(), object, Vec::new())
     }
 
     /// Sends an empty acknowledgment if one is due. It takes a number of its own: that is how the
@@ -341,6 +377,7 @@ impl<L: Object> Sender<L> {
             state.sent_at = now;
         }
         self.repeats += 1;
+        self.backoff.handle_try(now);
         self.after_send(now, new_num);
         tracing::debug!(num = %new_num, repeats = self.repeats, "instruction repeated");
         Step::Repeat

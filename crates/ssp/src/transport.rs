@@ -235,7 +235,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest_num()
     }
 
-    /// Returns when the newest remote state arrived; `None` before the first.
+    /// Returns when the newest remote state arrived, or one that is held off
+    /// ([`Transport::hold_remote`]) since then; `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest_arrived_at())
     }
@@ -308,11 +309,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.close(Closed::Acknowledged);
         }
-        let received = self.receiver.handle_instruction(now, instruction, &self.config)?;
-        if received == Received::Newest {
-            let num = instruction.new_num;
-            tracing::debug!(%num, base = %instruction.old_num, "state received");
-            self.sender.handle_new_remote(now, num, !instruction.diff.is_empty());
+        let num = instruction.new_num;
+        match self.receiver.handle_instruction(now, instruction, &self.config)? {
+            Received::Newest => {
+                tracing::debug!(%num, base = %instruction.old_num, "state received");
+                self.sender.handle_new_remote(now, num, !instruction.diff.is_empty());
+            }
+            Received::LeftWithPeer => self.sender.handle_heard(now),
+            Received::Nothing => {}
         }
         Ok(())
     }

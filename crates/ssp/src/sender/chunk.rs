@@ -112,7 +112,8 @@ impl<L: Object> Sender<L> {
             None => self.chunks.is_leaping,
         };
         if is_turn_over {
-            let may_leap = pace.config.reference == ReferencePolicy::Assumed;
+            let may_leap =
+                pace.config.reference == ReferencePolicy::Assumed && !self.backoff.is_slow(pace);
             self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
         }
         self.chunks.is_repaired = true;

@@ -85,7 +85,8 @@ impl<L: Object> Sender<L> {
 
     /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.
     fn ack_delay(&self, now: Instant, pace: &Pace<'_>) -> Duration {
-        let is_in_repair = self.kept.is_some() && self.is_overdue(now, pace);
+        let is_in_repair =
+            self.kept.is_some() && self.is_overdue(now, pace) && !self.backoff.is_slow(pace);
         if is_in_repair { pace.config.ack_delay_in_repair } else { pace.config.ack_delay }
     }
 

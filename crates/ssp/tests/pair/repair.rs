@@ -1,9 +1,12 @@
 //! What is sent again, and how often, when large contents are lost or not taken.
 
 use rove_link::LinkConfig;
-use rove_units::Seed;
+use rove_units::{Duration, Seed};
 
 use crate::pair::{Fate, agree, ms, noise, pair};
+
+/// What the user's stream divides its diffs into.
+const CHUNK: usize = 32 * 1024;
 
 #[test]
 fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
@@ -17,4 +20,52 @@ fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
         net.left.fates.extend([Fate::Lost].repeat(lost));
         assert!(net.run_until(ms(15_000), agree), "{lost} datagrams lost");
     }
+}
+
+/// Lets a peer leave `len` bytes with us for a minute while it says something ten times a second, and
+/// returns how many datagrams that costs us, the first minute and the second, and how long it takes to
+/// go on afterwards.
+fn held_back(len: usize) -> (usize, usize, Duration) {
+    let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
+    net.left.write(b"80x24");
+    net.run_for(ms(2_000));
+    net.right.transport.hold_remote(true);
+    net.left.write(&noise(Seed::new(2), len));
+    let mut minute = || {
+        net.left.sent.clear();
+        for _ in 0..600 {
+            net.right.write(b"output");
+            net.run_for(ms(100));
+            assert!(net.left.transport.remote().text().ends_with(b"output"), "it gets through");
+        }
+        net.left.sent.len()
+    };
+    let (first, second) = (minute(), minute());
+    net.right.transport.hold_remote(false);
+    let released_at = net.now();
+    assert!(net.run_until(ms(20_000), agree));
+    (first, second, net.now().saturating_since(released_at))
+}
+
+#[test]
+fn large_contents_that_are_not_taken_are_offered_ever_more_rarely() {
+    // Acknowledgments of the output are 600 a minute.
+    for (len, first_max, second_max) in [(20_000, 3_500, 1_100), (400_000, 3_500, 1_400)] {
+        let (first, second, until_taken) = held_back(len);
+        assert!(first <= first_max && second <= second_max, "{len} bytes: {first}, {second}");
+        assert!(until_taken <= ms(4_500), "{len} bytes: {until_taken:?}");
+    }
+    let (first, second, _) = held_back(600);
+    assert!(first > 2_900 && second > 2_900, "one fragment, as stock does: {first}, {second}");
+}
+
+#[test]
+fn a_peer_that_leaves_contents_with_us_knows_that_we_are_there() {
+    let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
+    net.run_for(ms(2_000));
+    net.right.transport.hold_remote(true);
+    net.left.write(&noise(Seed::new(2), 20_000));
+    net.run_for(ms(120_000));
+    let heard_at = net.right.transport.remote_arrived_at().expect("connected");
+    assert!(net.now().saturating_since(heard_at) <= ms(3_100), "{heard_at}");
 }

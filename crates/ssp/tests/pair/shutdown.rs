@@ -126,6 +126,23 @@ fn the_peers_end_is_acknowledged_at_the_frame_interval_and_once() {
 }
 
 #[test]
+fn the_peers_end_is_acknowledged_in_one_datagram_whatever_waits() {
+    for len in [3_000, 20_000] {
+        let mut fake = settled(client::<4096>(Config::client()));
+        fake.party.write(&noise(Seed::new(1), len));
+        fake.run_for(ms(995));
+        fake.party.sent.clear();
+        fake.heard();
+        fake.say(&text(0, MAX64, 1, "bye")).expect("taken");
+        fake.run_for(ms(250));
+        let said = fake.heard().pop().expect("an acknowledgment");
+        assert_eq!((said.ack_num.get(), said.diff.len()), (MAX64, 0), "{len} bytes");
+        assert_eq!(fake.heard_at().len(), 1, "{len} bytes");
+        assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
+    }
+}
+
+#[test]
 fn a_shutdown_waits_for_contents_too_large_for_one_instruction() {
     for loss in [0.0, 0.1] {
         let link = LinkConfig { loss, ..LinkConfig::lossless(ms(20)) };
