@@ -11,6 +11,10 @@ use crate::{packages, tidy, workspace_root};
 /// The crates that do no I/O, in the order they build on each other.
 const CORES: [&str; 5] = ["rove-units", "rove-ssp", "rove-terminal", "rove-link", "rove-session"];
 
+/// Tests run at once. Chosen: the end-to-end tests wait more than they compute; on two processors they
+/// take a minute with twelve threads and two with as many threads as processors.
+const TEST_THREADS: &str = "12";
+
 enum Outcome {
     Passed,
     Failed(String),
@@ -113,7 +117,12 @@ fn wasm(root: &Path) -> Outcome {
 }
 
 fn tests(root: &Path) -> Outcome {
-    cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"])
+    let mut command = Command::new("cargo");
+    command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
+    if std::env::var_os("RUST_TEST_THREADS").is_none() {
+        command.env("RUST_TEST_THREADS", TEST_THREADS);
+    }
+    run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
 }
 
 fn simulation(root: &Path) -> Outcome {
