@@ -1,6 +1,6 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
-mod bench;
+mod flood;
 mod gate;
 mod packages;
 mod sim;
@@ -41,10 +41,10 @@ enum Command {
     Flood {
         /// What the output is made of.
         #[arg(long, value_enum, default_value = "plain")]
-        load: bench::Load,
+        load: flood::Load,
         /// How much of it, in MiB.
         #[arg(long, default_value_t = 50)]
-        megabytes: usize,
+        mebibytes: usize,
         /// How often each system runs, in turn.
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
         rounds: u16,
@@ -54,8 +54,8 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test { install } => gate::run(install),
-        Command::Flood { load, megabytes, rounds } => {
-            bench::flood(load, megabytes, usize::from(rounds))
+        Command::Flood { load, mebibytes, rounds } => {
+            flood::run(load, mebibytes, usize::from(rounds))
         }
         Command::Sim { seeds, seed } => simulate(seed, seeds),
         Command::Tidy => tidy::run(&workspace_root()),

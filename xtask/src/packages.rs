@@ -5,15 +5,16 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-/// A program the tests run, where it may lie, and the Debian package that brings it.
-const PROGRAMS: [(&str, &str); 9] = [
+/// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
+const PROGRAMS: [(&str, &str); 10] = [
+    ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
     ("ssh", "openssh-client"),
+    ("ssh-keygen", "openssh-client"),
     ("sshd", "openssh-server"),
     ("tmux", "tmux"),
     ("vim", "vim"),
-    ("less", "less"),
     ("fish", "fish"),
     ("csh", "csh"),
 ];

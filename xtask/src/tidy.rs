@@ -1,4 +1,5 @@
-//! The habits that no other tool checks: sizes, module docs, the dependency graph, stray words.
+//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the code map,
+//! documents cited, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,10 +34,12 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     for path in tracked_files(root)? {
         let Ok(text) = fs::read_to_string(root.join(&path)) else { continue };
         check_words(&path, &text, &mut findings);
+        check_citations(root, &path, &text, &mut findings);
         if path.extension().is_some_and(|extension| extension == "rs") {
             check_source(&path, &text, &mut findings);
         }
     }
+    check_code_map(root, &mut findings)?;
     check_dependency_graph(root, &mut findings)?;
     check_dependency_reasons(root, &mut findings)?;
     if findings.is_empty() {
@@ -79,10 +82,56 @@ fn check_words(path: &Path, text: &str, findings: &mut Vec<String>) {
     }
 }
 
+/// Who follows a citation must find a document.
+fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<String>) {
+    for (number, line) in (1..).zip(text.lines()) {
+        // Spelled in pieces, so that this line cites nothing.
+        for (start, _) in line.match_indices(concat!("docs", "/")) {
+            let rest = &line[start..];
+            let len = rest.find(|c: char| !c.is_alphanumeric() && !"/_-.".contains(c));
+            let cited = rest[..len.unwrap_or(rest.len())].trim_end_matches('.');
+            if cited.ends_with(".md") && !root.join(cited).is_file() {
+                findings.push(format!("{}:{number}: there is no {cited}", path.display()));
+            }
+        }
+    }
+}
+
+/// The map in ARCHITECTURE.md names files that exist.
+fn check_code_map(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).context("there is no code map")?;
+    for (folder, modules) in map.lines().filter_map(map_row) {
+        let sources: Vec<PathBuf> = tracked_files(root)?
+            .into_iter()
+            .filter(|path| path.starts_with(Path::new(folder).join("src")))
+            .collect();
+        let is_there = |module: &str| {
+            sources.iter().any(|path| path.file_stem().is_some_and(|stem| stem == module))
+        };
+        for module in modules.into_iter().filter(|module| !is_there(module)) {
+            findings.push(format!("ARCHITECTURE.md: {folder} has no module {module}"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the folder that a row of the code map is about, and the modules it names.
+fn map_row(line: &str) -> Option<(&str, Vec<&str>)> {
+    let (folder, text) = line.strip_prefix("| `")?.split_once("` |")?;
+    let is_module =
+        |word: &&str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
+    Some((folder, text.split('`').skip(1).step_by(2).filter(is_module).collect()))
+}
+
 fn check_source(path: &Path, text: &str, findings: &mut Vec<String>) {
     let lines = text.lines().count();
     if lines > FILE_LINES_MAX {
         findings.push(format!("{}: {lines} lines; split it", path.display()));
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.contains(concat!("fn ge", "t_")) {
+            findings.push(format!("{}:{number}: a getter has the thing's name", path.display()));
+        }
     }
     let is_test = path.components().any(|part| part.as_os_str() == "tests")
         || path.file_name().is_some_and(|name| name == "tests.rs");
@@ -146,6 +195,7 @@ mod tests {
     fn findings(path: &str, text: &str) -> Vec<String> {
         let mut findings = Vec::new();
         check_words(Path::new(path), text, &mut findings);
+        check_citations(Path::new("/nowhere"), Path::new(path), text, &mut findings);
         check_source(Path::new(path), text, &mut findings);
         findings
     }
@@ -163,11 +213,21 @@ mod tests {
             ("crates/ssp/src/lib.rs", "//! A core.\n", "forbids unsafe"),
             ("crates/ssp/src/key.rs", long.as_str(), "701 lines"),
             ("crates/rove/src/tty.rs", concat!("//! A.\nunsafe", " {}\n"), "belongs to"),
+            ("crates/ssp/src/key.rs", concat!("//! A.\nfn ge", "t_key() {}\n"), "a getter"),
+            ("README.md", concat!("see docs", "/lost.md.\n"), "no docs"),
             ("README.md", concat!("TO", "DO: write it\n"), "holds"),
         ] {
             let all = findings(path, text).join("\n");
             assert!(all.contains(finding), "{path}: {all:?} lacks {finding:?}");
         }
+    }
+
+    #[test]
+    fn a_row_of_the_map_names_modules_in_lower_case() {
+        let row =
+            "| `crates/ssp` | `ocb` below `hop_ports`; `Object` is the caller's, `x --y` too |";
+        assert_eq!(map_row(row), Some(("crates/ssp", vec!["ocb", "hop_ports"])));
+        assert_eq!(map_row("| where | what |"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what a session costs, beside stock Mosh in the same run.
+//! `cargo xtask flood`: what a flood of output costs a session, beside stock Mosh in the same run.
 //!
 //! Each round runs every system once, one after the other, so that a change of the machine's speed hits
 //! all alike; medians and ratios are printed, never a verdict.
@@ -56,7 +56,7 @@ type Figure = fn(&Cost) -> f64;
 /// # Errors
 ///
 /// Returns an error when a program cannot be started or a session shows nothing for two minutes.
-pub(crate) fn flood(load: Load, megabytes: usize, rounds: usize) -> Result<()> {
+pub(crate) fn run(load: Load, mebibytes: usize, rounds: usize) -> Result<()> {
     let systems = [
         System {
             name: "stock",
@@ -73,17 +73,17 @@ pub(crate) fn flood(load: Load, megabytes: usize, rounds: usize) -> Result<()> {
             client_args: &["client"],
         },
     ];
-    let file = write_load(load, megabytes)?;
+    let file = write_load(load, mebibytes)?;
     let mut costs: [Vec<Cost>; 2] = [Vec::new(), Vec::new()];
     for round in 0..rounds {
         for (system, costs) in systems.iter().zip(&mut costs) {
-            let cost = run(system, &file).with_context(|| format!("{} failed", system.name))?;
+            let cost = pour(system, &file).with_context(|| format!("{} failed", system.name))?;
             println!("round {} {:<6} {cost:.3?}", round + 1, system.name);
             costs.push(cost);
         }
     }
     std::fs::remove_file(&file).context("cannot remove the load")?;
-    println!("\n{megabytes} MB {load:?}, medians of {rounds} interleaved rounds");
+    println!("\n{mebibytes} MiB {load:?}, medians of {rounds} interleaved rounds");
     println!("{:<24}{:>10}{:>10}{:>10}", "", "stock", "rove", "ratio");
     let rows: [(&str, Figure); 4] = [
         ("server CPU, s", |cost| cost.server_cpu),
@@ -117,11 +117,11 @@ fn release_binary() -> Result<PathBuf> {
     Ok(target.join("release/rove"))
 }
 
-fn write_load(load: Load, megabytes: usize) -> Result<PathBuf> {
+fn write_load(load: Load, mebibytes: usize) -> Result<PathBuf> {
     let path = std::env::temp_dir().join(format!("rove-flood-{}", std::process::id()));
-    let mut text = Vec::with_capacity(megabytes << 20);
+    let mut text = Vec::with_capacity(mebibytes << 20);
     let mut number = 0_u32;
-    while text.len() < megabytes << 20 {
+    while text.len() < mebibytes << 20 {
         number += 1;
         match load {
             Load::Plain => {
@@ -137,7 +137,8 @@ fn write_load(load: Load, megabytes: usize) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn run(system: &System, load: &Path) -> Result<Cost> {
+/// Pours the load through one session.
+fn pour(system: &System, load: &Path) -> Result<Cost> {
     let command = format!("stty -echo; cat {}; printf '\\r\\n{MARKER}'; read x", load.display());
     let (port, key, server_pid) = start_server(system, &command)?;
     let _server = ServerGuard(server_pid);
