@@ -163,6 +163,11 @@ impl Object for UserStream {
         message.finish()
     }
 
+    fn is_far_from(&self, base: &Self) -> bool {
+        // Every event needs a byte at least.
+        index(self.end.saturating_sub(base.end)) > DIFF_MAX
+    }
+
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
         for instruction in user_instructions(diff) {
             match instruction? {

@@ -29,6 +29,13 @@ pub trait Object: Clone {
     /// `peer` holds what the receiver has shown to understand beyond the stock protocol.
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8>;
 
+    /// Returns whether the diff from `base` is longer than [`Object::DIFF_MAX`] beyond doubt, for an
+    /// object that can tell without making it.
+    fn is_far_from(&self, base: &Self) -> bool {
+        let _ = base;
+        false
+    }
+
     /// Applies a diff that was made from a state equal to `self`.
     ///
     /// # Errors

@@ -181,18 +181,20 @@ impl<L: Object> Sender<L> {
         if !is_ack_due && self.next_send.is_none_or(|due| now < due) {
             return None;
         }
-        let diff_from_known = self.current.diff_from(&self.known().object, peer);
-        if diff_from_known.len() >= PROSPECTIVE_LEN_MAX
+        let diff_from_known = diff_within_max(&self.current, &self.known().object, peer);
+        if diff_from_known.as_ref().is_none_or(|diff| diff.len() >= PROSPECTIVE_LEN_MAX)
             && let Some(until) = self.holds_back(now, pace)
         {
             self.next_send = until;
             return is_ack_due.then(|| self.acknowledge(now));
         }
-        if diff_from_known.len() > L::DIFF_MAX
+        if diff_from_known.is_none()
             && let Some(step) = self.chunk_step(now, pace, peer)
         {
             return Some(step);
         }
+        let diff_from_known =
+            diff_from_known.unwrap_or_else(|| self.current.diff_from(&self.known().object, peer));
         self.chunks.stop();
         if self.finishes_first(now, pace) {
             return Some(self.repeat(now));
@@ -449,6 +451,14 @@ impl<L: Object> Sender<L> {
     fn last(&self) -> &SentState<L> {
         self.sent.back().expect("the known receiver state is never thrown away")
     }
+}
+
+/// Returns the diff from `base` to `target` unless it is longer than one instruction may be.
+fn diff_within_max<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<Vec<u8>> {
+    if target.is_far_from(base) {
+        return None;
+    }
+    Some(target.diff_from(base, peer)).filter(|diff| diff.len() <= L::DIFF_MAX)
 }
 
 #[cfg(test)]

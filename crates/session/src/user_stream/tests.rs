@@ -31,6 +31,17 @@ fn a_diff_is_the_bytes_stock_writes() {
 }
 
 #[test]
+fn a_state_known_to_be_far_has_a_diff_over_the_limit() {
+    let empty = UserStream::new();
+    for (len, far) in [(0, false), (1, false), (DIFF_MAX, false), (DIFF_MAX + 1, true)] {
+        let stream = typed(&vec![b'a'; len]);
+        assert_eq!(stream.is_far_from(&empty), far, "{len} events");
+        assert!(!far || diff(&stream, &empty).len() > DIFF_MAX);
+        assert!(!empty.is_far_from(&stream));
+    }
+}
+
+#[test]
 fn bytes_run_together_and_a_resize_parts_them() {
     let mut stream = typed(b"ab");
     stream.push(resize(80, 24));

@@ -13,7 +13,7 @@ use crate::config::ReferencePolicy;
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
-use crate::sender::{Pace, Sender, Step};
+use crate::sender::{Pace, Sender, Step, diff_within_max};
 
 /// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half
 /// a round trip, four cover the round trip and the delayed acknowledgment.
@@ -152,12 +152,8 @@ impl<L: Object> Sender<L> {
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {
-        let diff = part.diff_from(base, peer);
-        if diff.is_empty() {
-            return None;
-        }
-        if diff.len() <= L::DIFF_MAX {
-            return Some((part, diff));
+        if let Some(diff) = diff_within_max(&part, base, peer) {
+            return (!diff.is_empty()).then_some((part, diff));
         }
         part = part.midpoint(base)?;
     }
