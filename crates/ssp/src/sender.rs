@@ -85,6 +85,8 @@ pub(crate) struct Sender<L> {
     nothing_to_say: bool,
     ack_num: StateNum,
     ack_wanted_since: Option<Instant>,
+    /// Whether anything of the peer's has been acknowledged.
+    has_acknowledged: bool,
     last_new_remote: Option<Instant>,
     shutdown_since: Option<Instant>,
     shutdown_tries: u32,
@@ -116,6 +118,7 @@ impl<L: Object> Sender<L> {
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
             ack_wanted_since: None,
+            has_acknowledged: false,
             last_new_remote: None,
             shutdown_since: None,
             shutdown_tries: 0,
@@ -394,6 +397,7 @@ impl<L: Object> Sender<L> {
     ) -> Outgoing {
         self.after_send(now, new_num);
         self.ack_wanted_since = None;
+        self.has_acknowledged |= self.ack_num != StateNum::INITIAL;
         self.kept = None;
         let (ack_num, throwaway_num) = (self.ack_num, self.known().num);
         debug_assert!(

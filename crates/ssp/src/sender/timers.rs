@@ -87,7 +87,15 @@ impl<L: Object> Sender<L> {
     fn ack_delay(&self, now: Instant, pace: &Pace<'_>) -> Duration {
         let is_in_repair =
             self.kept.is_some() && self.is_overdue(now, pace) && !self.backoff.is_slow(pace);
-        if is_in_repair { pace.config.ack_delay_in_repair } else { pace.config.ack_delay }
+        if is_in_repair {
+            pace.config.ack_delay_in_repair
+        } else if self.has_acknowledged {
+            pace.config.ack_delay
+        } else {
+            // The peer has no round-trip sample until our first answer echoes its timestamp. Until
+            // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
+            Duration::ZERO
+        }
     }
 
     fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {

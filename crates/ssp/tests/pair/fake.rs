@@ -172,6 +172,15 @@ pub(crate) fn settled<const MAX: usize>(mut fake: Fake<MAX>) -> Fake<MAX> {
     fake
 }
 
+/// Lets the peer's first contents be acknowledged: they alone are without the usual delay.
+pub(crate) fn acquainted<const MAX: usize>(fake: Fake<MAX>) -> Fake<MAX> {
+    let mut fake = settled(fake);
+    fake.say(&text(0, 1, 1, "motd")).expect("taken");
+    fake.heard();
+    fake.heard_at();
+    fake
+}
+
 /// Returns old, new, acknowledgment and throwaway number of each instruction heard.
 pub(crate) fn nums<const MAX: usize>(fake: &mut Fake<MAX>) -> Vec<(u64, u64, u64, u64)> {
     let nums =

@@ -5,7 +5,7 @@ use rove_ssp::wire::Timestamp16;
 use rove_ssp::{Config, Ecn, Event, StateNum};
 use rove_units::Seed;
 
-use crate::fake::{client, nums, server, settled, state, text};
+use crate::fake::{acquainted, client, nums, server, settled, state, text};
 use crate::pair::{agree, ms, pair};
 
 #[test]
@@ -36,21 +36,31 @@ fn a_server_is_silent_until_it_is_spoken_to_and_then_answers_at_once() {
 }
 
 #[test]
-fn a_state_with_contents_is_acknowledged_after_100_ms_and_an_empty_one_is_not() {
+fn the_first_state_with_contents_is_acknowledged_at_once() {
     let mut fake = settled(client::<4096>(Config::client()));
     fake.heard();
     fake.heard_at();
-    fake.say_at(&text(0, 1, 1, "prompt"), Timestamp16::new(1_000), None).expect("taken");
+    fake.say_at(&text(0, 1, 1, "motd"), Timestamp16::new(1_000), None).expect("taken");
+    assert_eq!(fake.heard_at(), [5]);
+    assert_eq!(nums(&mut fake), [(1, 2, 1, 1)]);
+    let datagram = fake.party.referee.datagrams.last().expect("sent");
+    assert_eq!(datagram.timestamp_reply, Timestamp16::new(1_000));
+}
+
+#[test]
+fn a_state_with_contents_is_acknowledged_after_100_ms_and_an_empty_one_is_not() {
+    let mut fake = acquainted(client::<4096>(Config::client()));
+    fake.say_at(&text(1, 2, 2, "prompt"), Timestamp16::new(1_000), None).expect("taken");
     fake.run_for(ms(99));
     assert_eq!(fake.heard_at(), [0; 0]);
     fake.run_for(ms(1));
     assert_eq!(fake.heard_at(), [105]);
-    assert_eq!(nums(&mut fake), [(1, 2, 1, 1)]);
+    assert_eq!(nums(&mut fake), [(2, 3, 2, 2)]);
     // The echoed timestamp is moved on by the time it was held.
     let datagram = fake.party.referee.datagrams.last().expect("sent");
     assert_eq!(datagram.timestamp_reply, Timestamp16::new(1_100));
 
-    fake.say(&state(1, 2, 2)).expect("taken");
+    fake.say(&state(2, 3, 3)).expect("taken");
     fake.run_for(ms(2_999));
     assert_eq!(fake.heard_at(), [0; 0]);
     fake.run_for(ms(1));
@@ -88,9 +98,9 @@ fn every_timestamp_is_echoed_once_and_within_a_second() {
 
 #[test]
 fn congestion_makes_the_echoed_timestamp_half_a_second_older() {
-    let mut fake = settled(client::<4096>(Config::client()));
+    let mut fake = acquainted(client::<4096>(Config::client()));
     fake.ecn = Ecn::CongestionExperienced;
-    fake.say_at(&text(0, 1, 1, "x"), Timestamp16::new(40_003), None).expect("taken");
+    fake.say_at(&text(1, 2, 2, "x"), Timestamp16::new(40_003), None).expect("taken");
     fake.run_for(ms(100));
     let datagram = fake.party.referee.datagrams.last().expect("sent");
     assert_eq!(datagram.timestamp_reply, Timestamp16::new(39_603));
@@ -125,10 +135,9 @@ fn lost_contents_are_sent_again_for_ten_seconds_after_the_last_new_state() {
 
 #[test]
 fn a_due_acknowledgment_takes_pending_contents_along_before_the_frame_interval() {
-    let mut fake = settled(client::<4096>(Config::client()));
+    let mut fake = acquainted(client::<4096>(Config::client()));
     fake.run_for(ms(5));
-    fake.heard_at();
-    fake.say(&text(0, 1, 1, "x")).expect("taken");
+    fake.say(&text(1, 2, 2, "x")).expect("taken");
     fake.party.write(b"a");
     fake.run_for(ms(90));
     fake.run_for(ms(10));
