@@ -11,14 +11,14 @@ use rove_units::{Duration, Instant};
 
 use crate::config::Config;
 use crate::crypto::Cipher;
-use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Direction, Ecn, Timestamp16};
+use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Timestamp16};
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::FRAGMENT_HEADER_LEN;
 use crate::hop::PortHop;
 use crate::key::Key;
+use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::rtt::RttEstimator;
-use crate::transport::{Event, Role, Transmit};
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -44,6 +44,47 @@ const CONGESTION_PENALTY_MILLIS: u16 = 500;
 /// Events kept for a driver that does not ask for them; beyond it the oldest are lost.
 /// Chosen: a turn of the driver's loop makes a handful.
 const EVENTS_MAX: usize = 64;
+
+/// Which end this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends to a fixed address, may hop to new local ports.
+    Client {
+        /// Where the server listens.
+        server: SocketAddr,
+    },
+    /// Answers to wherever the newest authentic datagram came from.
+    Server {
+        /// Whether the bound socket is IPv6 (a dual-stack socket is): decides the datagram size.
+        ipv6: bool,
+    },
+}
+
+/// A datagram to be sent now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where to.
+    pub destination: SocketAddr,
+    /// The UDP payload.
+    pub payload: Vec<u8>,
+}
+
+/// Something the driver must do or may show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Client: open a new local UDP port of the same family and send from it from now on.
+    OpenPort,
+    /// Client: close the oldest local ports down to this many, the newest stay.
+    ClosePorts {
+        /// How many stay open.
+        keep: usize,
+    },
+    /// Server: the client's address is new or has changed, or the client is back after
+    /// [`Event::PeerLost`].
+    PeerMoved(SocketAddr),
+    /// Server: nothing heard for the association timeout; nothing is sent until the client is back.
+    PeerLost,
+}
 
 /// The peer's newest timestamp and when it came; echoed once.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::datagram::Direction;
 use crate::error::SendError;
 use crate::key::Key;
+use crate::nonce::{Direction, nonce};
 use crate::num::SeqNum;
 use crate::ocb::{BLOCK_LEN, Ocb, TAG_LEN};
 
@@ -68,13 +68,6 @@ impl fmt::Debug for Cipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cipher").field("sealed_blocks", &self.sealed_blocks).finish_non_exhaustive()
     }
-}
-
-/// Returns the 96-bit nonce: four zero bytes, then the eight that travel.
-fn nonce(direction: Direction, seq: SeqNum) -> [u8; 12] {
-    let mut nonce = [0; 12];
-    nonce[4..].copy_from_slice(&direction.with_seq(seq).to_be_bytes());
-    nonce
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::crypto::Cipher;
 use crate::error::{ReceiveError, SendError};
+use crate::nonce::{Direction, NONCE_LEN};
 use crate::num::SeqNum;
 use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
 
@@ -9,9 +10,6 @@ use crate::ocb::{MESSAGE_LEN_MAX, TAG_LEN};
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub const DATAGRAM_LEN_MAX: usize = 2048;
 const _: () = assert!(DATAGRAM_LEN_MAX <= MESSAGE_LEN_MAX);
-
-/// Bytes of the nonce that travel.
-const NONCE_LEN: usize = 8;
 
 /// Bytes of the two timestamps in front of the payload.
 const TIMESTAMPS_LEN: usize = 4;
@@ -21,44 +19,6 @@ const TIMESTAMP_NONE: u16 = 0xffff;
 
 /// Bytes that sealing adds to a payload.
 pub const DATAGRAM_OVERHEAD: usize = NONCE_LEN + TIMESTAMPS_LEN + TAG_LEN;
-
-/// Which way a datagram travels: the top bit of its nonce.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the client: bit 0.
-    ToServer,
-    /// From the server: bit 1.
-    ToClient,
-}
-
-impl Direction {
-    /// Returns the other direction.
-    #[must_use]
-    pub const fn opposite(self) -> Self {
-        match self {
-            Self::ToServer => Self::ToClient,
-            Self::ToClient => Self::ToServer,
-        }
-    }
-
-    pub(crate) const fn bit(self) -> u8 {
-        match self {
-            Self::ToServer => 0,
-            Self::ToClient => 1,
-        }
-    }
-
-    /// Returns the travelling nonce: this direction's bit above the sequence number.
-    pub(crate) fn with_seq(self, seq: SeqNum) -> u64 {
-        (u64::from(self.bit()) << 63) | seq.get()
-    }
-
-    /// Takes a travelling nonce apart.
-    const fn split(nonce: u64) -> (Self, SeqNum) {
-        let direction = if nonce >> 63 == 0 { Self::ToServer } else { Self::ToClient };
-        (direction, SeqNum::new(nonce))
-    }
-}
 
 /// What the IP header said about congestion (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use rove_units::{Duration, Instant, Stream};
 use crate::assembler::Assembler;
 use crate::compress::Codec;
 use crate::config::Config;
-use crate::connection::Connection;
+use crate::connection::{Connection, Event, Role, Transmit};
 use crate::datagram::Ecn;
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
@@ -22,47 +22,6 @@ use crate::sender::{Outgoing, Pace, Sender, Step};
 /// Most bytes of padding in an instruction: they blur its length for whoever listens.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CHAFF_LEN_MAX: u64 = 16;
-
-/// Which end this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Sends to a fixed address, may hop to new local ports.
-    Client {
-        /// Where the server listens.
-        server: SocketAddr,
-    },
-    /// Answers to wherever the newest authentic datagram came from.
-    Server {
-        /// Whether the bound socket is IPv6 (a dual-stack socket is): decides the datagram size.
-        ipv6: bool,
-    },
-}
-
-/// A datagram to be sent now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transmit {
-    /// Where to.
-    pub destination: SocketAddr,
-    /// The UDP payload.
-    pub payload: Vec<u8>,
-}
-
-/// Something the driver must do or may show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Client: open a new local UDP port of the same family and send from it from now on.
-    OpenPort,
-    /// Client: close the oldest local ports down to this many, the newest stay.
-    ClosePorts {
-        /// How many stay open.
-        keep: usize,
-    },
-    /// Server: the client's address is new or has changed, or the client is back after
-    /// [`Event::PeerLost`].
-    PeerMoved(SocketAddr),
-    /// Server: nothing heard for the association timeout; nothing is sent until the client is back.
-    PeerLost,
-}
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -98,6 +98,11 @@ impl Cell {
         Self { base: None, pen: pen.erased(), wide: false, combined: false }
     }
 
+    /// Returns whether it shows nothing.
+    pub(crate) const fn is_blank(&self) -> bool {
+        self.base.is_none() && !self.combined
+    }
+
     /// Returns the columns it takes: 1 or 2.
     pub const fn width(&self) -> u16 {
         if self.wide { 2 } else { 1 }

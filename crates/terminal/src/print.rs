@@ -99,7 +99,7 @@ impl Emulator {
         }
         let cell = row.cells[usize::from(target.column)];
         row.combine(target.column, mark);
-        if cell.base.is_none() && !cell.combined {
+        if cell.is_blank() {
             self.advance(cursor.row, cursor.column, 1);
             self.combining_target = Some(target);
         }

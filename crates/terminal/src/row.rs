@@ -48,6 +48,14 @@ impl Row {
         u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
     }
 
+    /// Returns the column of the cell that ends it.
+    pub(crate) fn last_glyph(&self) -> u16 {
+        let last = self.columns() - 1;
+        let index = usize::from(last);
+        let wide = last > 0 && self.cells[index - 1].wide && self.cells[index].is_blank();
+        last - u16::from(wide)
+    }
+
     /// Returns roughly how many bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
         let marks: usize =

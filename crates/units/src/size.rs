@@ -5,7 +5,7 @@ use core::iter::Sum;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 use core::str::FromStr;
 
-use crate::time::Duration;
+use core::time::Duration;
 
 /// A text that does not read as the quantity it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use super::Dialect;
 use super::doubt::width_is_settled;
-use super::line::last_glyph;
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::write_sgr;
@@ -253,7 +252,7 @@ impl Brush {
     /// the last goes to the front of the same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
-        let (first, last) = (&now.cells[0], last_glyph(now));
+        let (first, last) = (&now.cells[0], now.last_glyph());
         self.set_margins(0, bottom - 1);
         // Line feeds would scroll on their way past the margin.
         self.state.place = Place::Unknown;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Dialect;
 use super::brush::Brush;
 use super::edit::draw_row;
-use super::line::{Drawn, Line, is_settled, last_glyph};
+use super::line::{Drawn, Line, is_settled};
 use super::scroll;
 use crate::cell::Pen;
 use crate::row::Row;
@@ -140,6 +140,6 @@ impl Canvas {
 /// the row's first character must leave its last alone.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
-    let last = last_glyph(now);
+    let last = now.last_glyph();
     new.rows.len() >= 3 && is_settled(&now.cells[usize::from(last)]) && last >= now.cells[0].width()
 }

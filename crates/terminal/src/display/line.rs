@@ -45,7 +45,7 @@ impl<'a> Line<'a> {
     /// Creates the drawing of row `row`, which shows `was` and is to show `now`.
     pub(super) fn new(brush: &'a mut Brush, row: u16, was: &'a Row, now: &'a Row) -> Self {
         let columns = brush.size.columns();
-        let last = last_glyph(now);
+        let last = now.last_glyph();
         let below = row + 1 < brush.size.rows();
         let wrapped = now.wrapped && below && is_settled(&now.cells[usize::from(last)]);
         let forced = (wrapped && !was.wrapped || was.wrapped && !now.wrapped).then_some(last);
@@ -101,7 +101,7 @@ impl<'a> Line<'a> {
             let width = cell.width().min(columns - column);
             if self.is_shown(column) {
                 column += width;
-            } else if is_blank(cell) || width < cell.width() {
+            } else if cell.is_blank() || width < cell.width() {
                 column = self.erase_run(column);
             } else {
                 self.go(column);
@@ -133,7 +133,7 @@ impl<'a> Line<'a> {
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();
-        let alike = |cell: &&Cell| is_blank(cell) && cell.pen.erased() == pen;
+        let alike = |cell: &&Cell| cell.is_blank() && cell.pen.erased() == pen;
         let rest = &self.now.cells[usize::from(column)..];
         let count = rest.iter().take_while(alike).count().max(1);
         let end = column + u16::try_from(count).expect("a row has at most 4096 cells");
@@ -179,7 +179,7 @@ impl<'a> Line<'a> {
     /// where it is.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
         if let Some(gap) = self.cells_up_to(column)
-            && gap.iter().all(|cell| is_blank(cell) && cell.pen == pen)
+            && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
         {
             let here = column - u16::try_from(gap.len()).expect("a row has at most 4096 cells");
             // The empty half of a wide character is not to be erased alone.
@@ -222,22 +222,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Returns whether a cell shows nothing.
-const fn is_blank(cell: &Cell) -> bool {
-    cell.base.is_none() && !cell.combined
-}
-
 /// Returns whether it is certain where the cursor is after a cell was written: the terminal can be
 /// left to wrap there.
 pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
-}
-
-/// Returns the column of the cell that ends the row.
-pub(super) fn last_glyph(row: &Row) -> u16 {
-    let last = row.cells.len() - 1;
-    let wide = last > 0 && row.cells[last - 1].wide && is_blank(&row.cells[last]);
-    u16::try_from(last - usize::from(wide)).expect("a row has at most 4096 cells")
 }
 
 /// Returns the first column from which on terminals disagree about what is where, or the width.

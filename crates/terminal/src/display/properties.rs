@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::diff;
-use super::line::{is_settled, last_glyph};
+use super::line::is_settled;
 use crate::cell::{Cell, Color};
 use crate::renderer::{Outer, Renderer};
 use crate::row::Row;
@@ -107,7 +107,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
 /// Returns whether a diff carries the wrap flag of `row`: see the list of exceptions at the module.
 fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     let cells = &wanted.rows[row].cells;
-    let last = usize::from(last_glyph(&wanted.rows[row]));
+    let last = usize::from(wanted.rows[row].last_glyph());
     let bottom = row + 1 == wanted.rows.len();
     let fits = last >= usize::from(cells[0].width()) && wanted.rows.len() >= 3;
     !wanted.rows[row].wrapped || is_settled(&cells[last]) && (fits || !bottom)

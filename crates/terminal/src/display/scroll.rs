@@ -124,7 +124,7 @@ impl Print {
             if cell.pen != Pen::default() {
                 cell.pen.hash(&mut mix);
             }
-            ink += usize::from(cell.base.is_some() || cell.combined);
+            ink += usize::from(!cell.is_blank());
         }
         row.marks.hash(&mut mix);
         Self { hash: mix.finish(), ink }

@@ -1,0 +1,51 @@
+//! What makes each sealed datagram different from all others: its direction and its number.
+
+use crate::num::SeqNum;
+
+/// Bytes of the nonce that travel.
+pub(crate) const NONCE_LEN: usize = 8;
+
+/// Which way a datagram travels: the top bit of its nonce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the client: bit 0.
+    ToServer,
+    /// From the server: bit 1.
+    ToClient,
+}
+
+impl Direction {
+    /// Returns the other direction.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::ToServer => Self::ToClient,
+            Self::ToClient => Self::ToServer,
+        }
+    }
+
+    pub(crate) const fn bit(self) -> u8 {
+        match self {
+            Self::ToServer => 0,
+            Self::ToClient => 1,
+        }
+    }
+
+    /// Returns the travelling nonce: this direction's bit above the sequence number.
+    pub(crate) fn with_seq(self, seq: SeqNum) -> u64 {
+        (u64::from(self.bit()) << 63) | seq.get()
+    }
+
+    /// Takes a travelling nonce apart.
+    pub(crate) const fn split(nonce: u64) -> (Self, SeqNum) {
+        let direction = if nonce >> 63 == 0 { Self::ToServer } else { Self::ToClient };
+        (direction, SeqNum::new(nonce))
+    }
+}
+
+/// Returns the 96-bit nonce: four zero bytes, then the eight that travel.
+pub(crate) fn nonce(direction: Direction, seq: SeqNum) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    nonce[4..].copy_from_slice(&direction.with_seq(seq).to_be_bytes());
+    nonce
+}
