@@ -73,7 +73,11 @@ impl<L: Object> Sender<L> {
     }
 
     fn ack_due(&self, now: Instant, pace: &Pace<'_>) -> Instant {
-        if self.is_shutting_down() || self.ack_num == StateNum::SHUTDOWN {
+        // A chain of states that comes before the shutdown keeps its own pace.
+        let is_chain_pending =
+            self.chunks.is_active() && !self.current.same_as(&self.known().object);
+        let is_announcing = self.is_shutting_down() && !is_chain_pending;
+        if is_announcing || self.ack_num == StateNum::SHUTDOWN {
             return self.last_sent_at + pace.frame_interval;
         }
         // The first instruction goes out at the first opportunity, whatever it holds.

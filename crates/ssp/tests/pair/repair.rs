@@ -1,6 +1,7 @@
 //! What is sent again, and how often, when large contents are lost or not taken.
 
 use rove_link::LinkConfig;
+use rove_ssp::Closed;
 use rove_units::{Duration, Seed};
 
 use crate::pair::{Fate, agree, ms, noise, pair};
@@ -68,4 +69,37 @@ fn a_peer_that_leaves_contents_with_us_knows_that_we_are_there() {
     net.run_for(ms(120_000));
     let heard_at = net.right.transport.remote_arrived_at().expect("connected");
     assert!(net.now().saturating_since(heard_at) <= ms(3_100), "{heard_at}");
+}
+
+#[test]
+fn a_shutdown_does_not_hurry_the_contents_that_come_before_it() {
+    let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
+    net.run_for(ms(2_000));
+    net.right.transport.hold_remote(true);
+    net.left.write(&noise(Seed::new(2), 200_000));
+    let now = net.now();
+    net.left.transport.start_shutdown(now);
+    net.left.sent.clear();
+    net.run_for(ms(8_000));
+    // 27 datagrams each RTO + 100 ms.
+    let sent = net.left.sent.len();
+    assert!(sent <= 27 * 8_000 / 150, "{sent} datagrams");
+    net.right.transport.hold_remote(false);
+    net.run_for(ms(1_000));
+    assert_eq!(net.right.transport.remote().text().len(), 200_000);
+    assert_eq!(net.left.transport.closed(), Some(Closed::Acknowledged));
+}
+
+#[test]
+fn a_shutdown_is_announced_at_once_when_a_paste_is_through() {
+    for idle in (0..800).step_by(20) {
+        let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
+        net.run_for(ms(2_000));
+        net.left.write(&noise(Seed::new(2), 120_000));
+        net.run_for(ms(idle));
+        let now = net.now();
+        net.left.transport.start_shutdown(now);
+        net.run_for(ms(1_000));
+        assert_eq!(net.left.transport.closed(), Some(Closed::Acknowledged), "after {idle} ms");
+    }
 }
