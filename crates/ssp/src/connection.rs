@@ -93,6 +93,14 @@ struct HeldTimestamp {
     arrived_at: Instant,
 }
 
+/// An opened datagram.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) payload: Vec<u8>,
+    /// Whether a client is somewhere else than it was, or back after a silence.
+    pub(crate) is_peer_regained: bool,
+}
+
 /// One end's side of the datagram exchange.
 #[derive(Debug)]
 pub(crate) struct Connection {
@@ -134,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// Opens a datagram and takes from it what it says about the path; returns its payload.
+    /// Opens a datagram and takes from it what it says about the path.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -142,17 +150,19 @@ impl Connection {
         ecn: Ecn,
         bytes: &[u8],
         config: &Config,
-    ) -> Result<Vec<u8>, ReceiveError> {
+    ) -> Result<Opened, ReceiveError> {
         let datagram = Datagram::open(&mut self.cipher, self.sends.opposite(), bytes)?;
         if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
             self.push_event(Event::ClosePorts { keep });
         }
+        let mut is_peer_regained = false;
         if datagram.seq.get() >= self.expected_seq {
             self.expected_seq = datagram.seq.get() + 1;
+            is_peer_regained = self.regains(now, source, config);
             self.handle_newest(now, source, ecn, &datagram);
         }
         tracing::trace!(seq = datagram.seq.get(), bytes = bytes.len(), "datagram received");
-        Ok(datagram.payload)
+        Ok(Opened { payload: datagram.payload, is_peer_regained })
     }
 
     /// Seals a payload for the peer; `None` while no peer is known.
@@ -213,6 +223,13 @@ impl Connection {
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+
+    /// Returns whether a newest datagram shows a server that its client has moved, or is back after
+    /// the time of two heartbeats.
+    fn regains(&self, now: Instant, source: SocketAddr, config: &Config) -> bool {
+        let (None, Some(heard_at)) = (&self.hop, self.heard_at) else { return false };
+        self.peer != Some(source) || now.saturating_since(heard_at) > 2 * config.heartbeat
     }
 
     fn handle_newest(&mut self, now: Instant, source: SocketAddr, ecn: Ecn, datagram: &Datagram) {

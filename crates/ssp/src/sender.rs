@@ -150,8 +150,13 @@ impl<L: Object> Sender<L> {
         self.ack_num = num;
         self.handle_heard(now);
         if has_contents {
-            self.ack_wanted_since.get_or_insert(now);
+            self.want_ack(now);
         }
+    }
+
+    /// Sends an acknowledgment soon, whether or not it says anything new.
+    pub(crate) fn want_ack(&mut self, now: Instant) {
+        self.ack_wanted_since.get_or_insert(now);
     }
 
     /// Takes note that the peer is there: what is unacknowledged is worth sending again.

@@ -102,8 +102,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let payload = self.connection.open(now, source, ecn, payload, &self.config)?;
-        let fragment = Fragment::decode(&payload)?;
+        let opened = self.connection.open(now, source, ecn, payload, &self.config)?;
+        if opened.is_peer_regained {
+            // An idle client would learn only at our next heartbeat that its new path works.
+            self.sender.want_ack(now);
+        }
+        let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
         let instruction = Instruction::decode(&self.codec.inflate(&compressed)?)?;
         self.handle_instruction(now, &instruction)

@@ -191,6 +191,62 @@ fn a_server_follows_newer_datagrams_to_another_address() {
 }
 
 #[test]
+fn a_client_that_has_moved_or_is_back_is_answered_soon() {
+    let mut fake = server::<4096>(Config::server());
+    fake.say(&text(0, 1, 0, "80x24")).expect("taken");
+    fake.run_for(ms(400));
+    fake.say(&state(1, 2, 1)).expect("taken");
+    fake.run_for(ms(100));
+    fake.heard_at();
+    // An empty state from where it was is answered by a heartbeat.
+    fake.say(&state(2, 3, 1)).expect("taken");
+    fake.run_for(ms(500));
+    assert_eq!(fake.heard_at(), [0; 0]);
+    // From another port it is answered within 100 ms, once.
+    fake.source = "192.0.2.9:7".parse().expect("an address");
+    fake.say(&state(3, 4, 1)).expect("taken");
+    fake.say(&state(4, 5, 1)).expect("taken");
+    fake.run_for(ms(1_500));
+    assert_eq!(fake.heard_at(), [1_100]);
+    // After two heartbeats without a word, too.
+    for (num, silence, answered) in [(6, 5_950, false), (7, 6_001, true)] {
+        fake.run_for(ms(silence - 1_500));
+        fake.say(&state(num - 1, num, 1)).expect("taken");
+        let said_at = fake.now.as_millis();
+        fake.heard_at();
+        fake.run_for(ms(1_500));
+        assert_eq!(fake.heard_at().contains(&(said_at + 100)), answered, "{silence}");
+    }
+}
+
+#[test]
+fn a_client_that_slept_for_hours_speaks_as_it_wakes() {
+    let mut fake = settled(client::<4096>(Config::client()));
+    fake.run_for(ms(95));
+    fake.say_at(&state(0, 1, 1), None, Timestamp16::new(20)).expect("taken");
+    let srtt = fake.party.transport.srtt();
+    fake.say_at(&text(1, 2, 1, "output"), Timestamp16::new(7), None).expect("taken");
+    fake.party.write(b"x");
+    fake.party.sent.clear();
+    fake.heard();
+    // It falls asleep before it has sent anything of it.
+    fake.now += ms(3 * 3_600_000);
+    fake.run_for(ms(0));
+    let woken_at = fake.now.as_millis();
+    assert_eq!(fake.heard_at(), [woken_at]);
+    assert_eq!(nums(&mut fake), [(1, 2, 2, 1)]);
+    let datagram = fake.party.referee.datagrams.last().expect("sent");
+    assert_eq!(datagram.timestamp_reply, None, "what was held through the sleep is too old");
+    assert_eq!(fake.party.events, [(woken_at, Event::OpenPort)]);
+    // A round trip later all is well.
+    fake.run_for(ms(80));
+    let stamped = Timestamp16::from_millis(woken_at);
+    fake.say_at(&state(2, 3, 2), None, Some(stamped)).expect("taken");
+    assert_eq!(fake.party.transport.known_receiver_state().text(), b"x");
+    assert_eq!(fake.party.transport.srtt(), srtt);
+}
+
+#[test]
 fn an_end_agrees_with_itself_after_every_step() {
     let mut net = pair::<4096>(Seed::new(9), LinkConfig::lossless(ms(10)));
     for _ in 0..40 {
