@@ -1,8 +1,8 @@
 //! The program rove as a library: what moves bytes between the session machines and this computer.
 //!
-//! [`client`] and [`server`] are two pumps, one loop each: inputs, session machine, outputs.
-//! They stand on [`event_loop`] (waiting), [`socket`] (datagrams), [`pty`] (the host's programs),
-//! [`tty`] (the user's terminal) and [`clock`] (the only clock). [`demo`] runs both on one computer,
+//! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
+//! They stand on `event_loop` (waiting), `socket` (datagrams), `pty` (the host's programs),
+//! `tty` (the user's terminal) and `clock` (the only clock). `demo` runs both on one computer,
 //! joined by a [`relay`]. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
