@@ -14,15 +14,16 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::startup::{Announced, Progress, Startup};
-use crate::cli::host::HostOptions;
 use crate::colors;
 use crate::program::ProgramName;
 
 pub(crate) mod address;
 pub(crate) mod error;
+pub(crate) mod options;
 mod plan;
 mod printable;
 pub(crate) mod proxy;

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::{HostOptions, RemoteIp};
 use crate::bootstrap::startup::{Announced, Connect, Rules};
 use crate::bootstrap::{Invocation, address, quote, remote, ssh_config};
-use crate::cli::host::{HostOptions, RemoteIp};
 use crate::locale;
 use crate::program::ProgramName;
 

@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
+use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::quote;
-use crate::cli::host::{BindServer, HostOptions};
 
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";

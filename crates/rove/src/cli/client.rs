@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
+use crate::bootstrap::options::Prediction;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
-use crate::cli::host::Prediction;
 use crate::client::{self, ClientOptions};
 use crate::program::ProgramName;
 

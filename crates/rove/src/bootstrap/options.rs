@@ -1,0 +1,99 @@
+//! What a session to start is asked to be.
+
+use std::ffi::OsString;
+
+use crate::program::ProgramName;
+
+/// A session to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostOptions {
+    /// The name the program was called under.
+    pub(crate) name: ProgramName,
+    /// The client program, if not the usual one.
+    pub(crate) client: Option<OsString>,
+    /// The server command, if not the usual one.
+    pub(crate) server: Option<OsString>,
+    /// When to show predictions.
+    pub(crate) predict: Prediction,
+    /// Whether predictions overwrite.
+    pub(crate) predict_overwrite: bool,
+    /// The address family, in lower case, maybe unknown.
+    pub(crate) family: String,
+    /// The server's UDP port or range, checked.
+    pub(crate) port: Option<String>,
+    /// The address the server binds.
+    pub(crate) bind_server: BindServer,
+    /// The words of the ssh command, never none.
+    pub(crate) ssh: Vec<String>,
+    /// Whether ssh is asked for a terminal.
+    pub(crate) ssh_pty: bool,
+    /// Whether to use the terminal's alternate screen.
+    pub(crate) init: bool,
+    /// Whether to start the server on this computer.
+    pub(crate) local: bool,
+    /// How to learn the server's address, if the user said.
+    pub(crate) remote_ip: Option<RemoteIp>,
+    /// The escape key, if the user said: `Some(None)` is off.
+    pub(crate) escape_key: Option<Option<u8>>,
+    /// Whether to speak stock Mosh only.
+    pub(crate) strict: bool,
+    /// `[user@]host`.
+    pub(crate) host: OsString,
+    /// The remote command and its arguments; empty for the login shell.
+    pub(crate) command: Vec<OsString>,
+}
+
+/// When predictions are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Prediction {
+    /// On slow links.
+    #[default]
+    Adaptive,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// Always, and more than can be known.
+    Experimental,
+}
+
+impl Prediction {
+    /// Returns the mode of this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Adaptive, Self::Always, Self::Never, Self::Experimental]
+            .into_iter()
+            .find(|mode| mode.name() == name)
+    }
+
+    /// Returns the mode's name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Always => "always",
+            Self::Never => "never",
+            Self::Experimental => "experimental",
+        }
+    }
+}
+
+/// The address a server is told to bind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BindServer {
+    /// The one ssh arrived at.
+    Ssh,
+    /// Any.
+    Any,
+    /// This one.
+    Address(String),
+}
+
+/// How the server's address is learnt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RemoteIp {
+    /// From our own proxy command, which connects for ssh.
+    Proxy,
+    /// From the server's `SSH_CONNECTION`.
+    Remote,
+    /// From resolving the name here.
+    Local,
+}
