@@ -223,9 +223,9 @@ fn a_client_that_has_moved_or_is_back_is_answered_soon() {
 fn a_client_that_slept_for_hours_speaks_as_it_wakes() {
     let mut fake = settled(client::<4096>(Config::client()));
     fake.run_for(ms(95));
-    fake.say_at(&state(0, 1, 1), None, Timestamp16::new(20)).expect("taken");
+    fake.say_at(&text(0, 1, 1, "prompt"), None, Timestamp16::new(20)).expect("taken");
     let srtt = fake.party.transport.srtt();
-    fake.say_at(&text(1, 2, 1, "output"), Timestamp16::new(7), None).expect("taken");
+    fake.say_at(&text(1, 2, 2, "output"), Timestamp16::new(7), None).expect("taken");
     fake.party.write(b"x");
     fake.party.sent.clear();
     fake.heard();
@@ -234,14 +234,14 @@ fn a_client_that_slept_for_hours_speaks_as_it_wakes() {
     fake.run_for(ms(0));
     let woken_at = fake.now.as_millis();
     assert_eq!(fake.heard_at(), [woken_at]);
-    assert_eq!(nums(&mut fake), [(1, 2, 2, 1)]);
+    assert_eq!(nums(&mut fake), [(2, 3, 2, 2)]);
     let datagram = fake.party.referee.datagrams.last().expect("sent");
     assert_eq!(datagram.timestamp_reply, None, "what was held through the sleep is too old");
     assert_eq!(fake.party.events, [(woken_at, Event::OpenPort)]);
     // A round trip later all is well.
     fake.run_for(ms(80));
     let stamped = Timestamp16::from_millis(woken_at);
-    fake.say_at(&state(2, 3, 2), None, Some(stamped)).expect("taken");
+    fake.say_at(&state(2, 3, 3), None, Some(stamped)).expect("taken");
     assert_eq!(fake.party.transport.known_receiver_state().text(), b"x");
     assert_eq!(fake.party.transport.srtt(), srtt);
 }
