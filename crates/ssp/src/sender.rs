@@ -79,6 +79,8 @@ pub(crate) struct Sender<L> {
     /// When the last instruction was sent; this end's creation before the first.
     last_sent_at: Instant,
     has_sent: bool,
+    /// When contents were last sent.
+    last_frame_at: Option<Instant>,
     /// When the current unsent change was first noticed.
     dirty_since: Option<Instant>,
     /// The objects differ, but there is no diff between them: nothing to wake up for.
@@ -114,6 +116,7 @@ impl<L: Object> Sender<L> {
             next_send: Some(now),
             last_sent_at: now,
             has_sent: false,
+            last_frame_at: None,
             dirty_since: None,
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
@@ -401,6 +404,9 @@ impl<L: Object> Sender<L> {
         diff: Vec<u8>,
     ) -> Outgoing {
         self.after_send(now, new_num);
+        if !diff.is_empty() {
+            self.last_frame_at = Some(now);
+        }
         self.ack_wanted_since = None;
         self.has_acknowledged |= self.ack_num != StateNum::INITIAL;
         self.kept = None;

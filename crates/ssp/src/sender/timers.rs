@@ -117,7 +117,11 @@ impl<L: Object> Sender<L> {
         }
         if !self.current.same_as(&self.last().object) {
             let dirty_since = *self.dirty_since.get_or_insert(now);
-            return Some(next_frame.max(dirty_since + config.collection_delay));
+            let collected = dirty_since + config.collection_delay;
+            // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
+            // for half a round trip.
+            let paced = self.last_frame_at.map(|at| at + pace.frame_interval);
+            return Some(paced.map_or(collected, |paced| paced.max(collected)));
         }
         if !is_active {
             None

@@ -29,10 +29,14 @@ fn a_server_is_silent_until_it_is_spoken_to_and_then_answers_at_once() {
     assert_eq!(nums(&mut fake), [(0, 1, 1, 0)]);
     assert_eq!(fake.heard_at(), [10_000]);
     fake.party.write(b"$ ");
+    fake.run_for(ms(100));
+    // The empty answer is not a frame, so the first frame waits for nothing but company.
+    assert_eq!(fake.heard_at(), [10_008]);
+    assert_eq!(nums(&mut fake), [(0, 2, 1, 0)]);
+    fake.party.write(b"l");
     fake.run_for(ms(1_000));
     // SRTT is still 1 s, so frames are 250 ms apart.
-    assert_eq!(fake.heard_at()[0], 10_250);
-    assert_eq!(nums(&mut fake)[0], (0, 2, 1, 0));
+    assert_eq!(fake.heard_at()[0], 10_258);
 }
 
 #[test]
@@ -136,12 +140,23 @@ fn lost_contents_are_sent_again_for_ten_seconds_after_the_last_new_state() {
 #[test]
 fn a_due_acknowledgment_takes_pending_contents_along_before_the_frame_interval() {
     let mut fake = acquainted(client::<4096>(Config::client()));
-    fake.run_for(ms(5));
-    fake.say(&text(1, 2, 2, "x")).expect("taken");
     fake.party.write(b"a");
-    fake.run_for(ms(90));
-    fake.run_for(ms(10));
+    fake.run_for(ms(5));
+    assert_eq!(fake.heard_at(), [6]);
+    fake.say(&text(1, 2, 2, "x")).expect("taken");
+    fake.party.write(b"b");
+    fake.run_for(ms(100));
     assert_eq!(fake.heard_at(), [110]);
+}
+
+#[test]
+fn an_empty_acknowledgment_holds_no_key_back() {
+    let mut fake = acquainted(client::<4096>(Config::client()));
+    fake.say(&text(1, 2, 2, "x")).expect("taken");
+    fake.run_for(ms(100));
+    fake.party.write(b"a");
+    fake.run_for(ms(100));
+    assert_eq!(fake.heard_at(), [105, 106]);
 }
 
 #[test]
