@@ -6,6 +6,8 @@ use std::sync::Mutex;
 
 use anyhow::Context;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::SubscriberBuilder;
+use tracing_subscriber::fmt::format::{DefaultFields, Format};
 
 /// Names the file that a client logs to; without it there is no log, as the terminal is the
 /// session's.
@@ -26,9 +28,8 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
             || format!("cannot write the log {path:?} named by {LOG_FILE_VARIABLE}"),
         )?;
     let level = if verbose == 0 { LevelFilter::DEBUG } else { LevelFilter::TRACE };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
     // A second log in one process, as in the demo, is left to the first.
-    let _ = log.with_writer(Mutex::new(file)).try_init();
+    let _ = log(level).with_writer(Mutex::new(file)).try_init();
     Ok(())
 }
 
@@ -40,6 +41,11 @@ pub(crate) fn to_standard_error(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let log = tracing_subscriber::fmt().with_max_level(level).with_ansi(false);
-    let _ = log.with_writer(std::io::stderr).try_init();
+    let _ = log(level).with_writer(std::io::stderr).try_init();
+}
+
+/// Returns a log that loses what cannot be written: said on standard error it would stand in the
+/// middle of the user's screen, and where that is what fails it would end the session by a panic.
+fn log(level: LevelFilter) -> SubscriberBuilder<DefaultFields, Format, LevelFilter> {
+    tracing_subscriber::fmt().with_max_level(level).with_ansi(false).log_internal_errors(false)
 }

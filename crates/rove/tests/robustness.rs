@@ -1,0 +1,41 @@
+//! Sessions in surroundings that break.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, UdpSocket};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The line by which the server says where it is, up to its process number.
+const DETACHED: &str = "[rove server detached, pid = ";
+
+#[test]
+fn a_verbose_server_outlives_the_reader_of_its_log() {
+    let mut parent = Command::new(env!("CARGO_BIN_EXE_rove"))
+        .args(["server", "new", "-vv", "-i", "127.0.0.1", "-p", "0", "--", "sleep", "60"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(parent.stdout.take().unwrap());
+    let mut announcement = String::new();
+    output.read_line(&mut announcement).unwrap();
+    let port = announcement.split(' ').nth(2).unwrap().parse().unwrap();
+    let mut log = BufReader::new(parent.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let server = log
+        .find_map(|line| line.strip_prefix(DETACHED)?.strip_suffix(']')?.parse().ok())
+        .and_then(Pid::from_raw)
+        .unwrap();
+    assert!(parent.wait().unwrap().success());
+    // What it says of this shows that it has come as far as to its loop.
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket.send_to(b"nonsense", (Ipv4Addr::LOCALHOST, port)).unwrap();
+    log.find(|line| line.contains("datagram of no use")).unwrap();
+    // From here on all it logs, the signal first, finds a broken pipe.
+    drop(log);
+    kill_process(server, Signal::TERM).unwrap();
+    let mut farewell = String::new();
+    output.read_to_string(&mut farewell).unwrap();
+    assert_eq!(farewell, "[rove server is exiting.]\n");
+}
