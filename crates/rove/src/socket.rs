@@ -109,10 +109,17 @@ pub(crate) fn receive_waiting(
 ) -> io::Result<()> {
     // One more byte is room to notice a datagram that is too long.
     let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
-    for _ in 0..DATAGRAMS_PER_TURN {
+    for turn in 0..DATAGRAMS_PER_TURN {
         match crate::sys::receive(socket.as_fd(), &mut buffer) {
             Ok(received) => handle(received, &buffer[..received.len]),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // Woken for nothing: a send has had the error already, and reports without one are
+                // left. Every later wait would end at once for them.
+                if turn == 0 {
+                    discard_path_errors(socket);
+                }
+                break;
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 discard_path_errors(socket);
@@ -295,9 +302,13 @@ fn ignore(result: rustix::io::Result<()>, option: &'static str) {
 #[cfg(test)]
 mod tests {
     use rove_ssp::Ecn;
-    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::*;
+
+    /// A look without a wait.
+    #[cfg(target_os = "linux")]
+    const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
     /// Waits for a datagram on `socket` and returns it.
     fn receive(socket: &UdpSocket) -> (Received, Vec<u8>) {
@@ -315,6 +326,22 @@ mod tests {
 
     fn loopback_server() -> ServerSocket {
         ServerSocket::bind(Ipv4Addr::LOCALHOST.into(), PortRange { low: 0, high: 0 }).unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_path_error_that_nobody_was_told_ends_no_later_wait() {
+        let nobody = loopback_server().local_addr();
+        let sockets = ClientSockets::open(nobody).unwrap();
+        let socket = sockets.newest();
+        send(socket, &transmit(nobody, b"x")).unwrap();
+        poll(&mut [PollFd::new(socket, PollFlags::IN)], None).unwrap();
+        // As after a send that failed of it: the error is told, its report still waits.
+        assert!(socket.take_error().unwrap().is_some());
+        let waits = || poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&NOW)).unwrap();
+        assert_eq!(waits(), 1, "the report ends a wait");
+        receive_waiting(socket, |_, _| panic!("nothing was sent here")).unwrap();
+        assert_eq!(waits(), 0, "it is gone");
     }
 
     #[test]
