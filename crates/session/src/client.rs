@@ -22,6 +22,11 @@ pub(crate) const INPUT_PENDING_MAX: u64 = 1_048_576;
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a server that was never heard is told that the user has left. Chosen: some four tries at
+/// the pace of a session without a measured path. It may have heard us, though nothing came back, and
+/// should not wait for us; but nobody likes to wait for a server that is not there.
+const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
+
 /// Ctrl-L: by custom "draw the screen again".
 const FORM_FEED: u8 = 0x0c;
 
@@ -95,6 +100,10 @@ pub struct Client {
     stale: bool,
     /// Whether the driver is still to be told to suspend.
     suspend_due: bool,
+    /// When to leave a server that was never heard, once the user wants to.
+    farewell_deadline: Option<Instant>,
+    /// Whether that time has come.
+    has_given_up: bool,
 }
 
 /// Who has the user's terminal.
@@ -137,6 +146,8 @@ impl Client {
             bar_due: None,
             stale: true,
             suspend_due: false,
+            farewell_deadline: None,
+            has_given_up: false,
         };
         client.send_window();
         client.refresh(now);
@@ -229,8 +240,12 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Starts the orderly end because of a signal or on request; `reason` is shown.
+    /// Starts the orderly end because of a signal or on request; `reason` is shown. With a server
+    /// that was never heard it is a short one.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
+        if self.is_connecting() {
+            self.farewell_deadline.get_or_insert(now + UNHEARD_FAREWELL);
+        }
         self.notices.farewell(reason);
         self.transport.start_shutdown(now);
         self.refresh(now);
@@ -259,7 +274,11 @@ impl Client {
         self.transport.handle_timeout(now);
         if self.connect_deadline().is_some_and(|deadline| deadline <= now) {
             tracing::info!("no answer from the server");
-            self.shutdown(now, "Timed out waiting for server...");
+            self.notices.farewell("Timed out waiting for server...");
+            self.transport.start_shutdown(now);
+        }
+        if self.farewell_deadline.is_some_and(|deadline| deadline <= now) {
+            self.has_given_up = self.is_connecting();
         }
         self.refresh(now);
     }
@@ -308,7 +327,9 @@ impl Client {
         if self.outcome().is_some() {
             return None;
         }
-        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline()]
+        // A server that was heard after all gets all the time that an orderly end takes.
+        let farewell = self.farewell_deadline.filter(|_| self.is_connecting());
+        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline(), farewell]
             .into_iter()
             .flatten()
             .min()
@@ -330,6 +351,9 @@ impl Client {
 
     /// Returns how the session ended, once it has.
     pub fn outcome(&self) -> Option<ClientOutcome> {
+        if self.has_given_up {
+            return Some(ClientOutcome::NeverConnected);
+        }
         Some(match self.transport.closed()? {
             Closed::KeyExhausted => ClientOutcome::KeyExhausted,
             _ if self.is_connecting() => ClientOutcome::NeverConnected,

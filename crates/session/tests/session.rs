@@ -47,6 +47,20 @@ fn a_silent_server_is_given_up_after_nineteen_seconds() {
 }
 
 #[test]
+fn a_user_who_leaves_a_server_that_was_never_heard_waits_a_second() {
+    let client = ClientEnd::new(Config::client());
+    let wire = LinkConfig::default();
+    let mut net = Net::new(client, Nobody, wire.clone(), wire, Seed::new(1));
+    net.run_for(secs(2));
+    let now = net.now();
+    net.left.client.handle_input(now, b"\x1e.");
+    net.run_for(ms(999));
+    assert_eq!(net.left.client.outcome(), None);
+    net.run_for(ms(1));
+    assert_eq!(net.left.client.outcome(), Some(ClientOutcome::NeverConnected));
+}
+
+#[test]
 fn lost_contact_is_told_and_the_notice_goes_when_it_is_back() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(5));
