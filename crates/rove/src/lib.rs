@@ -24,5 +24,7 @@ pub mod relay;
 mod server;
 mod socket;
 mod sys;
+#[cfg(test)]
+mod test_scripts;
 mod tty;
 mod utmp;

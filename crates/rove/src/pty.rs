@@ -163,6 +163,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::event_loop::{EventLoop, Interest};
+    use crate::test_scripts::install_script;
 
     fn program(path: &str, arguments: &[&str]) -> Program {
         let text = |text: &str| CString::new(text).unwrap();
@@ -233,13 +234,37 @@ mod tests {
     #[test]
     fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
         let path = std::env::temp_dir().join(format!("rove-script-{}", std::process::id()));
-        std::fs::write(&path, "echo $0-$1").unwrap();
-        rustix::fs::chmod(&path, rustix::fs::Mode::RWXU).unwrap();
+        install_script(&path, "echo $0-$1");
         let name = path.to_str().unwrap().to_owned();
         let (output, status) = run(&program(&name, &["script", "one"]));
         std::fs::remove_file(&path).unwrap();
         assert_eq!(output, format!("hello\r\n{name}-one\r\n"));
         assert_eq!(status, ExitStatus::Code(0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_gets_its_core_limit_back_when_it_is_no_longer_the_server() {
+        let limit = |pid: &str| {
+            let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+            let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+            core.split_whitespace().nth(4).unwrap().to_owned()
+        };
+        let found = rustix::process::getrlimit(rustix::process::Resource::Core);
+        let given = found.maximum.unwrap_or(5120).min(5120);
+        let core_limit = Rlimit { current: Some(given), ..found };
+        let show =
+            "while read a b c d limit e; do [ $b = core ] && echo $limit; done </proc/$$/limits";
+        let program = Program { core_limit, ..program("/bin/sh", &["sh", "-c", show]) };
+        let (master, mut child) = Pty::open(Size::DEFAULT).unwrap().spawn(&program).unwrap();
+        // It stands at its gate once it has left the server's directory.
+        let directory = format!("/proc/{}/cwd", child.pid.as_raw_nonzero());
+        while std::fs::read_link(&directory).unwrap() != std::path::Path::new("/") {
+            std::thread::yield_now();
+        }
+        assert_eq!(limit(&child.pid.as_raw_nonzero().to_string()), limit("self"));
+        child.release();
+        assert_eq!(run_to_end(&master, &mut child).0, format!("hello\r\n{given}\r\n"));
     }
 
     #[test]

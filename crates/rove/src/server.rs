@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
+use zeroize::Zeroizing;
 
 use crate::clock::Clock;
 use crate::event_loop::EventLoop;
@@ -255,13 +256,22 @@ fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
 /// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
 /// one space between words and nothing behind the key.
 fn announce(port: u16, key: &Key) -> io::Result<()> {
-    let mut output = io::stdout().lock();
-    if isatty(stdio::stdin()) {
-        // Typed-ahead echo must not be glued to the line.
-        output.write_all(b"\r\n\n")?;
+    // Typed-ahead echo must not be glued to the line.
+    let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };
+    let beginning = format!("{before}MOSH CONNECT {port} ");
+    // Past the standard library's buffer, where the key would stay in memory unwiped. Room from the
+    // start, for the same reason: a text that grew would leave a copy behind.
+    let key = key.to_text();
+    let mut text = Zeroizing::new(String::with_capacity(beginning.len() + key.len() + 1));
+    for part in [&beginning, key.as_str(), "\n"] {
+        text.push_str(part);
     }
-    writeln!(output, "MOSH CONNECT {port} {}", key.to_text().as_str())?;
-    output.flush()
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(stdio::stdout(), rest))?;
+        rest = &rest[written..];
+    }
+    Ok(())
 }
 
 /// Says where the server has gone; scripts read the process number from it.

@@ -288,11 +288,12 @@ unsafe fn run_child(
         }
         close_others(gate);
         libc::chdir(program.directory.as_ptr());
-        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
         let mut byte = [0_u8; 1];
         if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
             libc::_exit(0);
         }
+        // Only now: until it is another program, this memory holds the session key.
+        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
         write_all(&program.greeting);
         for candidate in &program.candidates {
             libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
@@ -406,6 +407,11 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
 }
 
+/// Soft limit on core dumps that keeps them away from files, being smaller than any, and from
+/// programs that collect them as well: those a limit of 0 does not stop.
+/// Source: Linux, fs/coredump.c, which takes 1 for "not even to a program".
+const NO_CORE_DUMP: u64 = 1;
+
 /// Keeps the session key out of core dumps; returns the limit that programs get back.
 ///
 /// # Errors
@@ -413,7 +419,8 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
 /// Returns the system's refusal.
 pub(crate) fn forbid_core_dumps() -> io::Result<Rlimit> {
     let found = rustix::process::getrlimit(Resource::Core);
-    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), ..found })?;
+    let current = found.maximum.map_or(NO_CORE_DUMP, |maximum| maximum.min(NO_CORE_DUMP));
+    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(current), ..found })?;
     Ok(found)
 }
 

@@ -1,9 +1,9 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::*;
+use crate::test_scripts::install_script;
 
 /// A host: a home directory of its own, with programs that print how they were called.
 struct Host {
@@ -21,8 +21,7 @@ impl Host {
         let path = self.home.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let script = "#!/bin/sh\nprintf '%s' \"${0##*/}\"; printf ' [%s]' \"$@\"; echo\n";
-        fs::write(&path, script).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        install_script(&path, script);
     }
 
     /// Runs `command` as sshd would, in `shell`; `None` if that is not installed.
