@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use anyhow::Context;
 use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus};
 use rove_ssp::{Capabilities, Config, Key};
+use rustix::stdio;
 
 use crate::clock::Clock;
 use crate::event_loop::EventLoop;
@@ -20,6 +21,9 @@ use pump::{End, Pump};
 
 /// Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
+
+/// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const FAILURE: u8 = 1;
 
 /// What a client is asked to do.
 #[derive(Clone)]
@@ -50,15 +54,16 @@ pub(crate) struct ClientOptions {
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
-    let End { outcome, network_error } = session(options)?;
+    let End { outcome, network_error, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
-    let failure = failure(outcome, server, network_error.as_deref());
-    if let Some(text) = &failure {
-        let _ = writeln!(io::stderr(), "{}: {text}", name.as_str());
+    let output_failure =
+        output_error.map(|error| format!("cannot draw on standard output: {error}"));
+    for text in output_failure.iter().chain(&failure(outcome, server, network_error.as_deref())) {
+        tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
     }
     // Scripts wait for this line; it goes right where the cursor is left.
-    let _ = writeln!(io::stdout(), "[{} is exiting.]", name.as_str());
-    Ok(exit_code(outcome, name))
+    tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
+    Ok(if output_failure.is_some() { FAILURE } else { exit_code(outcome, name) })
 }
 
 /// Runs a session on this process's terminal and gives the terminal back.
@@ -153,7 +158,7 @@ fn exit_code(outcome: ClientOutcome, name: ProgramName) -> u8 {
         (ClientOutcome::Ended(Some(status)), ProgramName::Rove) => ExitStatus::shell_code(status),
         // Stock always reports a clean end this way, whatever the command did.
         (ClientOutcome::Ended(_), _) => 0,
-        _ => 1,
+        _ => FAILURE,
     }
 }
 

@@ -32,12 +32,20 @@ const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// Gives back cursor keys, attributes and cursor at an end that cannot ask the renderer. The modes
 /// that a screen can switch on follow it.
 const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[m\x1b[?25h";
-/// Deadly signals after which the terminal is given back before they take effect.
-const DEADLY_SIGNALS: [i32; 4] = [
+/// Deadly signals after which the terminal is given back before they take effect. Those for a fault
+/// of our own are not among them: no handler can be trusted then.
+const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGQUIT,
+    signal_hook::consts::SIGTRAP,
     signal_hook::consts::SIGABRT,
+    signal_hook::consts::SIGSYS,
+    signal_hook::consts::SIGALRM,
+    signal_hook::consts::SIGVTALRM,
+    signal_hook::consts::SIGPROF,
     signal_hook::consts::SIGUSR1,
     signal_hook::consts::SIGUSR2,
+    signal_hook::consts::SIGXCPU,
+    signal_hook::consts::SIGXFSZ,
 ];
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
 /// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
@@ -235,6 +243,12 @@ pub(crate) fn erase_whole_characters(modes: &mut Termios) {
     modes.input_modes.insert(rustix::termios::InputModes::IUTF8);
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
     let _ = modes;
+}
+
+/// Says something once the terminal is given back; lost on a terminal that stopped taking anything,
+/// for nothing else could end the wait.
+pub(crate) fn say(output: BorrowedFd<'_>, text: &str) {
+    write_patiently(output, text.as_bytes());
 }
 
 /// Writes all of `bytes` unless the terminal takes nothing for [`CLOSING_WAIT`].

@@ -1,17 +1,18 @@
 //! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
 
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsFd;
 
 use rove_session::{Client, ClientEvent, ClientOutcome};
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
+use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::event_loop::{EventLoop, Interest};
 use crate::program::ProgramName;
 use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
-use crate::tty::Tty;
+use crate::tty::{self, Tty};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -24,6 +25,8 @@ pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
     /// What the network last complained of.
     pub(crate) network_error: Option<String>,
+    /// Why the terminal could not be drawn on any more.
+    pub(crate) output_error: Option<String>,
 }
 
 /// One session's loop and everything it moves bytes between.
@@ -38,8 +41,8 @@ pub(super) struct Pump {
     frame: Vec<u8>,
     /// How much of `frame` the terminal has taken.
     written: usize,
-    /// Whether the terminal can still be drawn on.
-    has_output: bool,
+    /// Why the terminal can be drawn on no more.
+    output_error: Option<String>,
     /// What the network last complained of.
     network_error: Option<String>,
     buffer: Vec<u8>,
@@ -62,7 +65,7 @@ impl Pump {
             name,
             frame: Vec::new(),
             written: 0,
-            has_output: true,
+            output_error: None,
             network_error: None,
             buffer: vec![0; INPUT_PER_TURN],
         }
@@ -82,7 +85,7 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
-        Ok(End { outcome, network_error: self.network_error.take() })
+        Ok(End { outcome, network_error: self.network_error, output_error: self.output_error })
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
@@ -195,7 +198,7 @@ impl Pump {
     fn suspend(&mut self) -> io::Result<()> {
         self.leave_terminal();
         let name = self.name.as_str();
-        let _ = writeln!(io::stdout(), "\x1b[37;44m[{name} is suspended.]\x1b[m");
+        tty::say(stdio::stdout(), &format!("\x1b[37;44m[{name} is suspended.]\x1b[m\n"));
         // The whole group, as its leader may be what the shell waits for.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
@@ -210,7 +213,7 @@ impl Pump {
 
     /// Writes the frame that waits and then the newest one, as far as the terminal takes them.
     fn draw(&mut self, now: Instant) {
-        while self.write_frame() {
+        while self.write_frame(now) {
             match self.session.poll_output(now) {
                 Some(frame) => (self.frame, self.written) = (frame, 0),
                 None => return,
@@ -219,16 +222,16 @@ impl Pump {
     }
 
     /// Writes what is left of the frame; returns whether all of it is out.
-    fn write_frame(&mut self) -> bool {
-        while self.has_output && self.is_drawing() {
+    fn write_frame(&mut self, now: Instant) -> bool {
+        while self.output_error.is_none() && self.is_drawing() {
             match self.terminal.write(&self.frame[self.written..]) {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The input's end will tell the session; until then there is nothing to draw
-                    // on.
+                    // Nobody could see any more what his keys do.
                     tracing::debug!(%error, "cannot draw");
-                    self.has_output = false;
+                    self.output_error = Some(sentence(&error));
+                    self.session.shutdown(now, "Cannot draw, shutting down...");
                 }
             }
         }
