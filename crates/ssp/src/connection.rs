@@ -241,7 +241,10 @@ impl Connection {
         }
         if let Some(reply) = datagram.timestamp_reply {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
-            self.rtt.handle_sample(Duration::from_millis(sample.into()));
+            let sample = Duration::from_millis(sample.into());
+            if self.rtt.handle_sample(sample) {
+                self.handle_roundtrip(now - sample);
+            }
         }
         self.heard_at = Some(now);
         let roams = self.hop.is_none();

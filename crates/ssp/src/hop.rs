@@ -23,7 +23,7 @@ impl PortHop {
 
     /// Notes that what was sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
-        self.roundtrip_at = Some(sent_at);
+        self.roundtrip_at = self.roundtrip_at.max(Some(sent_at));
     }
 
     /// Returns whether to open a new port, to be asked after each datagram sent.

@@ -27,10 +27,10 @@ impl RttEstimator {
         Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false }
     }
 
-    /// Takes a sample; one of [`SAMPLE_MAX`] or more is ignored.
-    pub(crate) fn handle_sample(&mut self, sample: Duration) {
+    /// Takes a sample; returns false for one of [`SAMPLE_MAX`] or more, which is ignored.
+    pub(crate) fn handle_sample(&mut self, sample: Duration) -> bool {
         if sample >= SAMPLE_MAX {
-            return;
+            return false;
         }
         if self.sampled {
             // RFC 6298, section 2: RTTVAR takes the old SRTT, so it goes first.
@@ -41,6 +41,7 @@ impl RttEstimator {
             self.rttvar = sample / 2;
             self.sampled = true;
         }
+        true
     }
 
     /// Returns SRTT, or `None` before the first sample.
@@ -101,7 +102,9 @@ mod tests {
             (&[4999], 4_999_000, 1000, 250),
         ] {
             let mut rtt = RttEstimator::new();
-            samples.iter().for_each(|&sample| rtt.handle_sample(ms(sample)));
+            for &sample in samples {
+                assert!(rtt.handle_sample(ms(sample)));
+            }
             assert_eq!(rtt.srtt(), Some(Duration::from_micros(srtt_us)), "{samples:?}");
             assert_eq!(rtt.rto(&config), ms(rto), "{samples:?}");
             assert_eq!(rtt.frame_interval(&config), ms(frame), "{samples:?}");
@@ -111,9 +114,9 @@ mod tests {
     #[test]
     fn a_sample_at_the_limit_is_ignored_and_one_below_is_not() {
         let mut rtt = RttEstimator::new();
-        rtt.handle_sample(SAMPLE_MAX);
+        assert!(!rtt.handle_sample(SAMPLE_MAX));
         assert_eq!(rtt.srtt(), None);
-        rtt.handle_sample(SAMPLE_MAX - ms(1));
+        assert!(rtt.handle_sample(SAMPLE_MAX - ms(1)));
         assert_eq!(rtt.srtt(), Some(ms(4999)));
     }
 }

@@ -278,7 +278,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 tracing::debug!(%num, base = %instruction.old_num, "state received");
                 self.sender.handle_new_remote(now, num, !instruction.diff.is_empty());
             }
-            Received::LeftWithPeer => self.sender.handle_heard(now),
+            Received::LeftWithPeer => {
+                self.sender.handle_heard(now);
+                self.sender.want_ack(now);
+            }
             Received::Nothing => {}
         }
         Ok(())

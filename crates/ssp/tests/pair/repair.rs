@@ -69,6 +69,8 @@ fn a_peer_that_leaves_contents_with_us_knows_that_we_are_there() {
     net.run_for(ms(120_000));
     let heard_at = net.right.transport.remote_arrived_at().expect("connected");
     assert!(net.now().saturating_since(heard_at) <= ms(3_100), "{heard_at}");
+    // Its answers show that the path is good: there is no reason to try another port.
+    assert_eq!(net.left.events, []);
 }
 
 #[test]
