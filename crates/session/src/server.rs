@@ -27,6 +27,10 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 /// How long to wait for a first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How late the network timeout's timer may be. Chosen: a computer that runs is never this late; one
+/// that is has slept and could hear nobody.
+const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
+
 /// How long a program may hold a half-drawn screen back (synchronized output, mode 2026).
 /// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
 const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
@@ -86,6 +90,8 @@ pub struct Server {
     exit_status: Option<ExitStatus>,
     start: Instant,
     network_timeout: Option<Duration>,
+    /// Since when the client could have been heard: the start, or the end of a sleep.
+    awake_since: Instant,
     /// Until when the screen, half drawn, is not published.
     held_until: Option<Instant>,
     /// At most one of each kind.
@@ -140,6 +146,7 @@ impl Server {
             exit_status: None,
             start: now,
             network_timeout,
+            awake_since: now,
             held_until: None,
             events: VecDeque::new(),
             abandoned: None,
@@ -216,6 +223,9 @@ impl Server {
         if due(self.no_client_deadline()) {
             tracing::info!("no client came");
             self.abandoned = Some(ServerOutcome::NeverConnected);
+        }
+        if due(self.network_deadline().map(|at| at + TIMER_LATE_MAX)) {
+            self.awake_since = now;
         }
         if due(self.network_deadline()) {
             tracing::info!("the client has been silent for too long");
@@ -380,6 +390,6 @@ impl Server {
         if self.transport.is_shutting_down() {
             return None;
         }
-        Some(self.client_heard_at()? + self.network_timeout?)
+        Some(self.client_heard_at()?.max(self.awake_since) + self.network_timeout?)
     }
 }

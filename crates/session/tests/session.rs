@@ -262,8 +262,8 @@ fn a_server_nobody_comes_to_ends_after_a_minute() {
     assert_eq!(net.now(), Instant::from_millis(60_000));
 }
 
-#[test]
-fn a_network_timeout_ends_the_server_of_a_client_that_is_gone() {
+/// Returns a pair whose server gives a silent client ten seconds.
+fn impatient_pair() -> Pair {
     let config = ServerConfig {
         key: key(),
         transport: Config::server(),
@@ -274,12 +274,34 @@ fn a_network_timeout_ends_the_server_of_a_client_that_is_gone() {
     };
     let wire = LinkConfig::lossless(ms(20));
     let client = ClientEnd::new(Config::client());
-    let mut pair = Net::new(client, ServerEnd::with(config), wire.clone(), wire, Seed::new(1));
+    Net::new(client, ServerEnd::with(config), wire.clone(), wire, Seed::new(1))
+}
+
+#[test]
+fn a_network_timeout_ends_the_server_of_a_client_that_is_gone() {
+    let mut pair = impatient_pair();
     pair.run_for(secs(30));
     assert_eq!(pair.right.server.outcome(), None);
     pair.stop_left(true);
     assert!(pair.run_until(secs(17), |_, server| server.server.outcome().is_some()));
     assert!(pair.now() >= Instant::from_millis(37_000), "{}", pair.now());
+}
+
+#[test]
+fn a_server_that_slept_gives_its_client_the_whole_network_timeout_again() {
+    let mut pair = impatient_pair();
+    pair.run_for(secs(30));
+    let server = &mut pair.right.server;
+    let woken_at = Instant::ZERO + secs(3_600);
+    for (now, text) in [(woken_at, "awake"), (woken_at + ms(9_999), "awake and well")] {
+        server.handle_timeout(now);
+        // An end that is shutting down takes no more output.
+        server.handle_host_output(now, format!("\r{text}").as_bytes());
+        assert_eq!(server.screen().row_text(0).trim_end(), text);
+    }
+    server.handle_timeout(woken_at + secs(10));
+    server.handle_host_output(woken_at + secs(10), b"\rover ");
+    assert!(server.screen().row_text(0).starts_with("awake"), "nobody came");
 }
 
 #[test]
