@@ -21,9 +21,12 @@ impl Emulator {
         }
     }
 
-    /// REP: prints the last character again.
+    /// REP: prints the last character again, a screenful at most: more would only scroll the same text
+    /// away, while a few bytes keep the server busy. Stock Mosh does not know it, nor does a replica.
     pub(crate) fn repeat(&mut self, count: u16) {
-        let Some(c) = self.last_printed else { return };
+        let Some(c) = self.last_printed.filter(|_| self.is_host()) else { return };
+        let screenful = self.columns().saturating_mul(self.screen.size.rows());
+        let count = count.min(screenful);
         if !c.is_ascii() {
             return (0..count).for_each(|_| self.print_char(c));
         }

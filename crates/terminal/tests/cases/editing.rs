@@ -1,5 +1,7 @@
 //! Moving, scrolling, erasing, inserting, deleting, tabs.
 
+use rove_terminal::{Size, Terminal};
+
 use super::{check, cursor, host, rows};
 
 /// Rows `l1` to `l8`.
@@ -216,8 +218,27 @@ fn the_last_character_is_repeated() {
             ("ab\x1b[8b", &["abbbbb", "bbbb"], (2, 5)),
         ],
     );
-    let flooded = host(4, 2, "a\x1b[65535b");
-    assert_eq!(rows(flooded.screen()), ["aaaa", "aaaa"]);
+}
+
+#[test]
+fn a_screenful_is_repeated_and_no_more() {
+    check(
+        4,
+        2,
+        &[
+            ("a\x1b[8b", &["aaaa", "a"], (2, 2)),
+            ("a\x1b[9b", &["aaaa", "a"], (2, 2)),
+            ("a\x1b[65535b", &["aaaa", "a"], (2, 2)),
+            ("一\x1b[65535b", &["一一", "一"], (2, 3)),
+        ],
+    );
+}
+
+#[test]
+fn a_replica_repeats_nothing_as_stock_mosh() {
+    let mut replica = Terminal::replica(Size::DEFAULT);
+    replica.write(b"a\x1b[5bX");
+    assert_eq!(rows(replica.screen()), ["aX"]);
 }
 
 #[test]
