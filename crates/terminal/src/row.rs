@@ -184,11 +184,9 @@ impl Row {
     /// Moves the marks at and behind `column`; those that go nowhere are lost.
     fn shift_marks(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.marks.is_empty() {
-            for (at, marks) in self.marks.split_off(&column) {
-                if let Some(at) = target(at) {
-                    self.marks.insert(at, marks);
-                }
-            }
+            let behind = self.marks.split_off(&column).into_iter();
+            let mut shifted = behind.filter_map(|(at, marks)| Some((target(at)?, marks))).collect();
+            self.marks.append(&mut shifted);
         }
     }
 }
