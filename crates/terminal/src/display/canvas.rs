@@ -9,7 +9,7 @@ use super::line::{Drawn, Line, is_settled};
 use super::scroll;
 use crate::cell::Pen;
 use crate::row::Row;
-use crate::screen::Screen;
+use crate::screen::{Screen, same_row};
 
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
@@ -28,8 +28,7 @@ pub(crate) fn picture(
     dialect: Dialect,
 ) -> Vec<u8> {
     let brush = Brush::new(out, shown, dialect);
-    let unchanged = |(a, b): (&Arc<Row>, &Arc<Row>)| Arc::ptr_eq(a, b) || a == b;
-    if !repaint && shown.rows.iter().zip(&new.rows).all(unchanged) {
+    if !repaint && shown.rows.iter().zip(&new.rows).all(|(a, b)| same_row(a, b)) {
         return brush.finish(new);
     }
     let start = brush.checkpoint();
@@ -78,7 +77,7 @@ impl Canvas {
         for ((was, now), row) in rows.iter().zip(&new.rows).zip(0_u16..) {
             if drawn.wraps {
                 drawn = Line::new(&mut brush, row, was, now).draw_wrapped_to();
-            } else if !Arc::ptr_eq(was, now) && was != now {
+            } else if !same_row(was, now) {
                 drawn = draw_row(&mut brush, row, was, now);
             }
             if best.is_some_and(|best| brush.len() >= best.len()) {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::cell::Pen;
 use crate::row::Row;
+use crate::screen::same_row;
 
 /// Least written cells a block must spare.
 /// Chosen: below, the scroll costs about as much as the text.
@@ -45,7 +46,7 @@ impl Scroll {
 /// Rows are compared by a hash: a collision costs bytes, never correctness, since the rows are drawn
 /// afterwards from what the scroll really left.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
-    let differs = |&at: &usize| !Arc::ptr_eq(&shown[at], &new[at]) && shown[at] != new[at];
+    let differs = |&at: &usize| !same_row(&shown[at], &new[at]);
     let first = (0..new.len()).find(differs)?;
     let last = (first + 1..new.len()).rev().find(differs)?;
     let old: Vec<Print> = shown[first..=last].iter().map(|row| Print::of(row)).collect();
