@@ -11,6 +11,13 @@ use crate::message::{HostInstruction, MessageWriter, host_instructions};
 /// replica build a huge screen again and again.
 const RESIZES_MAX: usize = 16;
 
+/// Most work that one diff may cost the replica, in rows moved (`Terminal::effort`). Chosen: eight
+/// times a scroll of the largest screen by all its rows, line by line; a tenth of a second.
+const EFFORT_MAX: u64 = 8 * 2048 * 2048;
+
+/// Host bytes played between two looks at the effort. Chosen: 4096 bytes cost at most 2048 resets.
+const EFFORT_CHECK_BYTES: usize = 4096;
+
 /// The screen, the echo ack, and what two roves add to it.
 #[derive(Clone, Debug)]
 pub struct HostScreen {
@@ -100,9 +107,17 @@ impl Object for HostScreen {
             return Err(refused("a published picture follows no diff"));
         };
         let mut resizes = 0;
+        let effort_max = terminal.effort().saturating_add(EFFORT_MAX);
         for instruction in host_instructions(diff) {
             match instruction? {
-                HostInstruction::Bytes(bytes) => terminal.write(bytes),
+                HostInstruction::Bytes(bytes) => {
+                    for piece in bytes.chunks(EFFORT_CHECK_BYTES) {
+                        terminal.write(piece);
+                        if terminal.effort() > effort_max {
+                            return Err(refused("more work than a picture is worth"));
+                        }
+                    }
+                }
                 HostInstruction::Resize(size) => {
                     resizes += 1;
                     if resizes > RESIZES_MAX {

@@ -9,6 +9,7 @@ use crate::emulator::{Emulator, Region};
 impl Emulator {
     /// Empties cells of a row in the current background.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
+        self.spend_cells();
         if columns.len() == usize::from(self.columns()) {
             self.screen.rows[usize::from(row)] = self.blank_row();
         } else {
@@ -43,6 +44,7 @@ impl Emulator {
         if what < 2 {
             self.erase_line(what);
         }
+        self.spend_rows(rows.len());
         let blank = self.blank_row();
         self.screen.rows[rows].fill(blank);
     }
@@ -59,6 +61,7 @@ impl Emulator {
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let (cursor, pen, host) = (self.screen.cursor, self.screen.pen, self.is_host());
         self.pending_wrap = false;
+        self.spend_cells();
         let row = self.row_mut_at(cursor.row, cursor.column);
         row.insert(cursor.column, count, pen);
         if host {
@@ -70,6 +73,7 @@ impl Emulator {
     pub(crate) fn delete_cells(&mut self, count: u16) {
         let (cursor, pen) = (self.screen.cursor, self.screen.pen);
         self.pending_wrap = false;
+        self.spend_cells();
         self.row_mut_at(cursor.row, cursor.column).delete(cursor.column, count, pen);
     }
 
@@ -94,6 +98,8 @@ impl Emulator {
         let pen = self.screen.pen.erased();
         let mut row = self.blank_row();
         Arc::make_mut(&mut row).cells.fill(Cell { base: Some('E'), ..Cell::erased(pen) });
+        self.spend_cells();
+        self.spend_rows(self.screen.rows.len());
         self.screen.rows.fill(row);
         self.region = Region::full(self.screen.size);
         self.modes.origin = false;

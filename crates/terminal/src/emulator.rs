@@ -10,6 +10,9 @@ use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::tabs::TabStops;
 
+/// Cells whose shifting costs about as much as moving a row. Chosen: 64 cells are 1 KiB.
+const CELLS_PER_EFFORT: usize = 64;
+
 /// Whose bytes drive the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -61,6 +64,8 @@ pub(crate) struct Emulator {
     /// Pairs of icon name and title, oldest first.
     pub(crate) title_stack: Vec<(Arc<str>, Arc<str>)>,
     pub(crate) replies: Vec<u8>,
+    /// What [`crate::Terminal::effort`] returns.
+    pub(crate) effort: u64,
     /// An empty row in the current background, shared by all that are.
     blank: Arc<Row>,
 }
@@ -91,6 +96,7 @@ impl Emulator {
             hidden: None,
             title_stack: Vec::new(),
             replies: Vec::new(),
+            effort: 0,
             blank,
         }
     }
@@ -119,6 +125,16 @@ impl Emulator {
         if self.blank.cells[0].pen != erased || self.blank.columns() != self.columns() {
             self.blank = Arc::new(Row::erased(self.columns(), erased));
         }
+    }
+
+    /// Notes that this many rows were replaced or moved.
+    pub(crate) fn spend_rows(&mut self, rows: usize) {
+        self.effort = self.effort.saturating_add(rows as u64);
+    }
+
+    /// Notes that cells were shifted or cleared along a row.
+    pub(crate) fn spend_cells(&mut self) {
+        self.spend_rows(1 + usize::from(self.columns()) / CELLS_PER_EFFORT);
     }
 
     /// Returns a row for writing; it is copied first if a snapshot shares it.
@@ -234,7 +250,9 @@ impl Emulator {
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         self.refresh_blank();
-        let rows = &mut self.screen.rows[usize::from(top)..=usize::from(self.region.bottom)];
+        let range = usize::from(top)..=usize::from(self.region.bottom);
+        self.spend_rows(range.clone().count());
+        let rows = &mut self.screen.rows[range];
         let count = usize::from(count).min(rows.len());
         rows.rotate_left(count);
         let emptied = rows.len() - count;
@@ -250,7 +268,9 @@ impl Emulator {
     /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
         let blank = self.blank_row();
-        let rows = &mut self.screen.rows[usize::from(top)..=usize::from(self.region.bottom)];
+        let range = usize::from(top)..=usize::from(self.region.bottom);
+        self.spend_rows(range.clone().count());
+        let rows = &mut self.screen.rows[range];
         let count = usize::from(count).min(rows.len());
         rows.rotate_right(count);
         rows[..count].fill(blank);
@@ -314,6 +334,9 @@ impl Emulator {
         fresh.screen.bells = old.bells;
         fresh.title_stack = core::mem::take(&mut self.title_stack);
         fresh.replies = core::mem::take(&mut self.replies);
+        fresh.effort = self.effort;
+        fresh.spend_cells();
+        fresh.spend_rows(usize::from(old.size.rows()));
         *self = fresh;
     }
 

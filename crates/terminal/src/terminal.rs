@@ -74,6 +74,13 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
+    /// Returns the work done so far beyond the bytes written: the rows that were moved or replaced by
+    /// scrolling, erasing and resetting. A caller that plays a stranger's bytes limits by it how long
+    /// they can keep a processor busy.
+    pub fn effort(&self) -> u64 {
+        self.emulator.effort
+    }
+
     /// Returns whether the alternate screen is shown.
     pub fn alternate_screen(&self) -> bool {
         self.emulator.alternate_shown

@@ -186,3 +186,32 @@ proptest! {
         prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
     }
 }
+
+/// Plays host bytes into a client's copy of this size.
+fn play(window: Size, bytes: &[u8]) -> Result<(), ApplyError> {
+    let mut message = MessageWriter::default();
+    message.host_bytes(bytes);
+    HostScreen::replica(window).apply(&message.finish())
+}
+
+#[test]
+fn a_diff_may_cost_so_much_work_and_no_more() {
+    // A line feed in the last of 2048 rows moves all of them.
+    let scrolls = |count| [b"\x1b[2048H".as_slice(), &vec![b'\n'; count]].concat();
+    let scrolls_max = usize::try_from(EFFORT_MAX / 2048).unwrap();
+    assert_eq!(play(size(1, 2048), &scrolls(scrolls_max)), Ok(()));
+    assert!(play(size(1, 2048), &scrolls(scrolls_max + 1)).is_err());
+}
+
+#[test]
+fn small_sequences_cannot_keep_a_client_busy_with_a_large_screen() {
+    for sequence in ["\x1bc", "\x1b[2J", "\x1b#8", "\x1b[L", "\x1b[M", "\x1b[S", "\x1b[T", "\x1bM"]
+    {
+        let hostile = sequence.repeat(400_000 / sequence.len());
+        assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
+    }
+    for sequence in ["\x1b[@", "\x1b[P", "\x1b[K", "\x1b[X"] {
+        let hostile = sequence.repeat(4_000_000 / sequence.len());
+        assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
+    }
+}
