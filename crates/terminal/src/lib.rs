@@ -10,6 +10,7 @@ mod cell;
 mod charset;
 mod compose;
 mod cursor;
+mod decset;
 mod dispatch;
 pub mod display;
 mod edit;

@@ -1,0 +1,115 @@
+//! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
+
+use crate::emulator::Emulator;
+use crate::mode::{MouseEncoding, MouseReporting};
+
+impl Emulator {
+    /// Sets or resets an ANSI mode.
+    pub(crate) fn set_ansi_mode(&mut self, mode: u16, set: bool) {
+        match mode {
+            4 => self.modes.insert = set,
+            20 => self.modes.newline = set,
+            _ => {}
+        }
+    }
+
+    /// Returns whether an ANSI mode is set; `None` if it is unknown.
+    pub(crate) fn ansi_mode(&self, mode: u16) -> Option<bool> {
+        match mode {
+            4 => Some(self.modes.insert),
+            20 => Some(self.modes.newline),
+            _ => None,
+        }
+    }
+
+    /// Sets or resets a DEC private mode.
+    pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
+        match mode {
+            1 => self.modes.application_cursor_keys = set,
+            5 => self.screen.reverse_video = set,
+            6 => {
+                self.modes.origin = set;
+                self.move_to(0, 0);
+            }
+            7 => self.modes.autowrap = set,
+            25 => self.screen.cursor.visible = set,
+            47 => self.show_alternate(set),
+            66 => self.modes.application_keypad = set,
+            1004 => self.screen.focus_reporting = set,
+            1007 => self.modes.alternate_scroll = set,
+            1047 => {
+                if !set && self.alternate_shown {
+                    self.erase_display(2);
+                }
+                self.show_alternate(set);
+            }
+            1048 if set => self.save_cursor(),
+            1048 => self.restore_cursor(),
+            1049 if set => {
+                if !self.alternate_shown {
+                    self.save_cursor();
+                    self.show_alternate(true);
+                }
+                self.erase_display(2);
+            }
+            1049 => {
+                self.show_alternate(false);
+                self.restore_cursor();
+            }
+            2004 => self.screen.bracketed_paste = set,
+            2026 => self.modes.synchronized_output = set,
+            _ => self.set_mouse_mode(mode, set),
+        }
+    }
+
+    /// Mouse modes exclude each other; resetting any of them turns all of a kind off.
+    fn set_mouse_mode(&mut self, mode: u16, set: bool) {
+        if let Some(reporting) = mouse_reporting(mode) {
+            self.screen.mouse_reporting = if set { reporting } else { MouseReporting::Off };
+        } else if let Some(encoding) = mouse_encoding(mode) {
+            self.screen.mouse_encoding = if set { encoding } else { MouseEncoding::Default };
+        }
+    }
+
+    /// Returns whether a DEC private mode is set; `None` if it is unknown.
+    pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
+        Some(match mode {
+            1 => self.modes.application_cursor_keys,
+            5 => self.screen.reverse_video,
+            6 => self.modes.origin,
+            7 => self.modes.autowrap,
+            25 => self.screen.cursor.visible,
+            47 | 1047 | 1049 => self.alternate_shown,
+            66 => self.modes.application_keypad,
+            1004 => self.screen.focus_reporting,
+            1007 => self.modes.alternate_scroll,
+            2004 => self.screen.bracketed_paste,
+            2026 => self.modes.synchronized_output,
+            _ => match (mouse_reporting(mode), mouse_encoding(mode)) {
+                (Some(reporting), _) => self.screen.mouse_reporting == reporting,
+                (_, Some(encoding)) => self.screen.mouse_encoding == encoding,
+                _ => return None,
+            },
+        })
+    }
+}
+
+fn mouse_reporting(mode: u16) -> Option<MouseReporting> {
+    Some(match mode {
+        9 => MouseReporting::X10,
+        1000 => MouseReporting::Normal,
+        1001 => MouseReporting::Highlight,
+        1002 => MouseReporting::ButtonMotion,
+        1003 => MouseReporting::AnyMotion,
+        _ => return None,
+    })
+}
+
+fn mouse_encoding(mode: u16) -> Option<MouseEncoding> {
+    Some(match mode {
+        1005 => MouseEncoding::Utf8,
+        1006 => MouseEncoding::Sgr,
+        1015 => MouseEncoding::Urxvt,
+        _ => return None,
+    })
+}
