@@ -1,0 +1,98 @@
+//! The command line of `rove-lab screen`.
+
+use clap::Args;
+use rove_terminal::Size;
+
+use crate::screen::ScreenOptions;
+
+const EXAMPLES: &str = "\
+Examples:
+  rove-lab screen --size 80x24 < recording
+  printf 'a\\033[7mb' | rove-lab screen --size 80x24 --json | jq '.rows[0].runs'
+  rove-lab screen --size 80x24 --stats < recording > /dev/null";
+
+const AFTER_HELP: &str = "\
+Text output is one line for each row of the screen, always as many as the screen has, without the
+blanks at the end of the line.
+
+JSON output is one object; rows and columns count from 0:
+  size        columns, rows
+  cursor      row, column, visible
+  modes       reverse_video, bracketed_paste, focus_reporting, mouse_reporting, mouse_encoding,
+              alternate_screen, application_cursor_keys, synchronized_output
+  title, icon_name, clipboard (base64), bells (how often it rang)
+  replies     what the terminal would have answered the program, escaped; reply_bytes says how much
+  rows        for each row: text, wrapped (it goes on in the next row), and runs of cells that are
+              alike: column, cells, width (of each cell), text, foreground, background, attributes
+docs/lab.md describes every field.
+
+Exit codes:
+  0  the screen was written
+  1  the input could not be read, or the output not written: one sentence on standard error says why
+  2  the command line is wrong, or standard input is a terminal";
+
+/// Shows the screen that a program's output makes: bytes on standard input, the screen on standard
+/// output
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
+)]
+pub(crate) struct ScreenArgs {
+    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048
+    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
+    size: Size,
+    /// Write JSON: colours, attributes, cursor, modes, title and replies too
+    #[arg(long)]
+    json: bool,
+    /// Say on standard error how many bytes were read and how fast the emulator took them
+    #[arg(long)]
+    stats: bool,
+}
+
+impl ScreenArgs {
+    /// Returns what the words ask for.
+    pub(crate) const fn options(&self) -> ScreenOptions {
+        ScreenOptions { size: self.size, json: self.json, stats: self.stats }
+    }
+}
+
+/// Reads a size: `80x24`.
+fn parse_size(text: &str) -> Result<Size, String> {
+    let number = |text: &str| text.parse::<i64>().ok();
+    let (columns, rows) = text
+        .split_once('x')
+        .and_then(|(columns, rows)| Some((number(columns)?, number(rows)?)))
+        .ok_or("a size is columns and rows, such as 80x24")?;
+    Size::new(columns, rows).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_up_to_the_largest_screen_and_no_further() {
+        for (text, size) in [
+            ("80x24", Some((80, 24))),
+            ("1x1", Some((1, 1))),
+            ("4096x2048", Some((4096, 2048))),
+            ("4097x2048", None),
+            ("4096x2049", None),
+            ("0x24", None),
+            ("80x0", None),
+            ("-1x24", None),
+            ("99999999999999999999x24", None),
+            ("80", None),
+            ("80x", None),
+            ("x24", None),
+            ("80x24x2", None),
+            ("80 x 24", None),
+            ("80X24", None),
+            ("", None),
+        ] {
+            let read = parse_size(text).ok().map(|size| (size.columns(), size.rows()));
+            assert_eq!(read, size, "{text}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The screen as JSON. The format is a promise: docs/lab.md.
+
+use std::io::{self, Write};
+
+use rove_terminal::{
+    Attributes, Cell, Color, MouseEncoding, MouseReporting, Pen, Row, Screen, Terminal,
+};
+use serde::{Serialize, Serializer};
+
+use super::Played;
+use super::layout::Layout;
+
+/// Attributes in the order they are listed in.
+const ATTRIBUTES: [(Attributes, &str); 6] = [
+    (Attributes::BOLD, "bold"),
+    (Attributes::ITALIC, "italic"),
+    (Attributes::UNDERLINE, "underline"),
+    (Attributes::BLINK, "blink"),
+    (Attributes::INVERSE, "inverse"),
+    (Attributes::INVISIBLE, "invisible"),
+];
+
+#[derive(Serialize)]
+struct Report<'a> {
+    size: SizeReport,
+    cursor: CursorReport,
+    modes: Modes,
+    title: &'a str,
+    icon_name: &'a str,
+    clipboard: &'a str,
+    bells: u64,
+    replies: String,
+    reply_bytes: u64,
+    #[serde(serialize_with = "serialize_rows")]
+    rows: &'a Screen,
+}
+
+#[derive(Serialize)]
+struct SizeReport {
+    columns: u16,
+    rows: u16,
+}
+
+#[derive(Serialize)]
+struct CursorReport {
+    row: u16,
+    column: u16,
+    visible: bool,
+}
+
+#[derive(Serialize)]
+struct Modes {
+    reverse_video: bool,
+    bracketed_paste: bool,
+    focus_reporting: bool,
+    mouse_reporting: &'static str,
+    mouse_encoding: &'static str,
+    alternate_screen: bool,
+    application_cursor_keys: bool,
+    synchronized_output: bool,
+}
+
+#[derive(Serialize)]
+struct RowReport {
+    text: String,
+    wrapped: bool,
+    runs: Vec<Run>,
+}
+
+/// Neighbouring cells that are painted alike.
+#[derive(Serialize)]
+struct Run {
+    column: u16,
+    cells: u16,
+    width: u16,
+    text: String,
+    foreground: Paint,
+    background: Paint,
+    attributes: Vec<&'static str>,
+    /// The last of its cells, which the next one must be like to belong to it.
+    #[serde(skip)]
+    last: Cell,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Paint {
+    Named(&'static str),
+    Indexed(u8),
+    Rgb(String),
+}
+
+/// Writes what was played as one JSON object and a line feed.
+pub(super) fn write_json(played: &Played, mut output: impl Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut output, Layout::default());
+    report(played).serialize(&mut serializer)?;
+    output.write_all(b"\n")
+}
+
+fn report(played: &Played) -> Report<'_> {
+    let screen = played.terminal.screen();
+    let (size, cursor) = (screen.size(), screen.cursor());
+    Report {
+        size: SizeReport { columns: size.columns(), rows: size.rows() },
+        cursor: CursorReport { row: cursor.row, column: cursor.column, visible: cursor.visible },
+        modes: modes(&played.terminal),
+        title: screen.title(),
+        icon_name: screen.icon_name(),
+        clipboard: screen.clipboard(),
+        bells: screen.bells(),
+        replies: played.replies.kept.escape_ascii().to_string(),
+        reply_bytes: played.replies.bytes.get(),
+        rows: screen,
+    }
+}
+
+fn modes(terminal: &Terminal) -> Modes {
+    let screen = terminal.screen();
+    Modes {
+        reverse_video: screen.reverse_video(),
+        bracketed_paste: screen.bracketed_paste(),
+        focus_reporting: screen.focus_reporting(),
+        mouse_reporting: match screen.mouse_reporting() {
+            MouseReporting::Off => "off",
+            MouseReporting::X10 => "x10",
+            MouseReporting::Normal => "normal",
+            MouseReporting::Highlight => "highlight",
+            MouseReporting::ButtonMotion => "button-motion",
+            MouseReporting::AnyMotion => "any-motion",
+        },
+        mouse_encoding: match screen.mouse_encoding() {
+            MouseEncoding::Default => "default",
+            MouseEncoding::Utf8 => "utf8",
+            MouseEncoding::Sgr => "sgr",
+            MouseEncoding::Urxvt => "urxvt",
+        },
+        alternate_screen: terminal.alternate_screen(),
+        application_cursor_keys: terminal.application_cursor_keys(),
+        synchronized_output: terminal.synchronized_output(),
+    }
+}
+
+/// Makes one row at a time: described, the largest screen would take a gigabyte.
+fn serialize_rows<S: Serializer>(screen: &Screen, serializer: S) -> Result<S::Ok, S::Error> {
+    let rows = 0..screen.size().rows();
+    serializer.collect_seq(rows.filter_map(|index| {
+        let row = screen.row(index)?;
+        let (text, wrapped) = (screen.row_text(index), row.wrapped());
+        Some(RowReport { text, wrapped, runs: runs(row) })
+    }))
+}
+
+/// Returns the runs of a row. Empty cells of no colour belong to none.
+fn runs(row: &Row) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut end = 0;
+    for (column, cell) in (0u16..).zip(row.cells()) {
+        // What is covered is the right half of a wide character.
+        let is_covered = column < end;
+        if is_covered || *cell == Cell::erased(Pen::default()) {
+            continue;
+        }
+        match runs.last_mut() {
+            Some(run) if end == column && goes_on(&run.last, cell) => {
+                run.cells += 1;
+                run.text.extend(cell.base);
+                run.last = *cell;
+            }
+            _ => runs.push(Run::new(column, cell, row.marks(column))),
+        }
+        end = column + cell.width();
+    }
+    runs
+}
+
+/// Returns whether `cell` may stand in one run with `last`. A cell with combining characters stands
+/// alone, so that elsewhere one character is one cell.
+fn goes_on(last: &Cell, cell: &Cell) -> bool {
+    !last.combined
+        && !cell.combined
+        && last.pen == cell.pen
+        && last.wide == cell.wide
+        && last.base.is_some() == cell.base.is_some()
+}
+
+impl Run {
+    fn new(column: u16, cell: &Cell, marks: &str) -> Self {
+        let alone = if cell.combined { Some('\u{a0}') } else { None };
+        let attributes = ATTRIBUTES
+            .iter()
+            .filter(|(attribute, _)| cell.pen.attributes.contains(*attribute))
+            .map(|(_, name)| *name)
+            .collect();
+        Self {
+            column,
+            cells: 1,
+            width: cell.width(),
+            text: cell.base.or(alone).into_iter().chain(marks.chars()).collect(),
+            foreground: Paint::from(cell.pen.foreground),
+            background: Paint::from(cell.pen.background),
+            attributes,
+            last: *cell,
+        }
+    }
+}
+
+impl From<Color> for Paint {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Default => Self::Named("default"),
+            Color::Indexed(index) => Self::Indexed(index),
+            Color::Rgb(r, g, b) => Self::Rgb(format!("#{r:02x}{g:02x}{b:02x}")),
+        }
+    }
+}

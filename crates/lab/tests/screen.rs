@@ -1,0 +1,102 @@
+//! The program as scripts call it: streams, sentences and exit codes.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+fn rove_lab(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a command that is fed with `input`.
+fn fed(args: &[&str], input: &[u8]) -> Output {
+    let mut child = rove_lab(args).stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("its input is a pipe");
+    stdin.write_all(input).expect("it reads to the end");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("sentences are UTF-8")
+}
+
+#[test]
+fn a_screen_comes_out_as_text_or_as_json() {
+    let output = fed(&["screen", "--size", "5x2"], b"hello\r\nworld");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    assert_eq!(output.stdout, b"hello\nworld\n");
+
+    let output = fed(&["screen", "--size", "5x2", "--json", "--stats"], b"\x1b[2;3Hhi");
+    assert_eq!(output.status.code(), Some(0));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["rows"][1]["text"], "  hi");
+    assert_eq!(report["cursor"]["column"], 4);
+    assert!(stderr(&output).starts_with("rove-lab: 8 bytes, "), "{}", stderr(&output));
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_with_code_two() {
+    for (args, sentence) in [
+        (&["screen", "--size", "0x24"][..], "a screen of 0 columns and 24 rows is outside"),
+        (&["screen", "--size", "4097x24"], "outside 1x1 to 4096x2048"),
+        (&["screen", "--size", "big"], "a size is columns and rows, such as 80x24"),
+        (&["screen"], "--size <COLSxROWS>"),
+        (&["screen", "--size", "80x24", "--colour"], "unexpected argument '--colour'"),
+        (&["screen", "--size", "80x24", "recording"], "unexpected argument 'recording'"),
+        (&["scream"], "unrecognized subcommand 'scream'"),
+        (&[], "Usage: rove-lab"),
+    ] {
+        let output = rove_lab(args).output().unwrap();
+        assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]), "{args:?}");
+        assert!(stderr(&output).contains(sentence), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_terminal_is_refused_as_input() {
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let program_side = OpenOptions::new().read(true).write(true).open(name).unwrap();
+    let output = rove_lab(&["screen", "--size", "80x24"]).stdin(program_side).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+    assert!(stderr(&output).starts_with("rove-lab: standard input is a terminal"));
+    assert_eq!(stderr(&output).lines().count(), 1);
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_told() {
+    let folder = File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let output = rove_lab(&["screen", "--size", "80x24"]).stdin(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).starts_with("rove-lab: cannot read standard input: "));
+}
+
+#[test]
+fn a_reader_that_went_away_is_told_in_one_sentence() {
+    for extra in [&[][..], &["--json"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let args = [&["screen", "--size", "80x24"], extra].concat();
+        let output = rove_lab(&args).stdout(writer).output().unwrap();
+        let sentence =
+            "rove-lab: standard output was closed by its reader before the screen was written\n";
+        assert_eq!((output.status.code(), stderr(&output)), (Some(1), sentence));
+    }
+}
+
+#[test]
+fn help_has_examples_the_format_and_the_exit_codes() {
+    let output = rove_lab(&["screen", "--help"]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    let help = String::from_utf8(output.stdout).unwrap();
+    for part in ["Examples:", "reply_bytes", "Exit codes:", "from 1x1 to 4096x2048"] {
+        assert!(help.contains(part), "{part} is missing in:\n{help}");
+    }
+}
