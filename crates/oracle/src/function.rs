@@ -1,0 +1,54 @@
+//! The functions that streams are made of, as programs send them.
+
+/// One piece of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// Characters; marks only behind what they belong to.
+    Text(String),
+    /// A C0 control.
+    Control(u8),
+    /// `ESC` and what follows.
+    Escape(&'static str),
+    /// A control sequence with up to two numbers; 0 is left out.
+    Csi(u8, u16, u16),
+    /// SGR with these parameters.
+    Sgr(String),
+    /// DECSTBM, and the cursor to the corner.
+    Margins(u16, u16),
+    /// DECOM, and the cursor to the corner.
+    Origin(bool),
+    /// DECAWM.
+    Autowrap(bool),
+    /// IRM.
+    Insert(bool),
+    /// DECTCEM.
+    CursorVisible(bool),
+    /// Mode 1049; to the alternate screen, the cursor goes to the corner.
+    Alternate(bool),
+}
+
+impl Function {
+    /// Returns its bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        let letter = |set: bool| if set { 'h' } else { 'l' };
+        let number = |n: u16| if n == 0 { String::new() } else { n.to_string() };
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Control(control) => char::from(*control).to_string(),
+            Self::Escape(rest) => format!("\x1b{rest}"),
+            Self::Csi(last, first, 0) => format!("\x1b[{}{}", number(*first), char::from(*last)),
+            Self::Csi(last, first, second) => {
+                format!("\x1b[{};{second}{}", number(*first), char::from(*last))
+            }
+            Self::Sgr(parameters) => format!("\x1b[{parameters}m"),
+            Self::Margins(top, bottom) => format!("\x1b[{top};{bottom}r\x1b[H"),
+            Self::Origin(set) => format!("\x1b[?6{}\x1b[H", letter(*set)),
+            Self::Autowrap(set) => format!("\x1b[?7{}", letter(*set)),
+            Self::Insert(set) => format!("\x1b[4{}", letter(*set)),
+            Self::CursorVisible(set) => format!("\x1b[?25{}", letter(*set)),
+            Self::Alternate(true) => "\x1b[?1049h\x1b[H".to_owned(),
+            Self::Alternate(false) => "\x1b[?1049l".to_owned(),
+        }
+        .into_bytes()
+    }
+}

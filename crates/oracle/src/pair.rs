@@ -1,0 +1,77 @@
+//! Ours and another emulator, side by side.
+
+use core::fmt;
+
+use rove_terminal::Size;
+
+use crate::context::Context;
+use crate::differences::DIFFERENCES;
+use crate::emulator::{Emulator, Oracle, Ours};
+use crate::function::Function;
+use crate::picture::Picture;
+
+/// Two emulators that take the same functions and show the same.
+pub struct Pair<T> {
+    ours: Ours,
+    theirs: T,
+    context: Context,
+    /// What was taken so far, for the message of a failure.
+    taken: Vec<u8>,
+}
+
+impl<T: Oracle> Pair<T> {
+    /// Creates both with a blank screen.
+    pub fn blank(size: Size) -> Self {
+        let ours = Ours::blank(size);
+        let context = Context::blank(size, ours.picture());
+        Self { ours, theirs: T::blank(size), context, taken: Vec::new() }
+    }
+
+    /// Gives both a function, unless it is one that is done differently. Returns whether they took it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Mismatch`] when they do not show the same after it.
+    pub fn take(&mut self, function: &Function) -> Result<bool, Box<Mismatch>> {
+        let differs = DIFFERENCES
+            .iter()
+            .filter(|difference| difference.who.includes(T::WHO))
+            .any(|difference| (difference.touches)(&self.context, function));
+        if differs {
+            return Ok(false);
+        }
+        let bytes = function.bytes();
+        self.ours.write(&bytes);
+        self.theirs.write(&bytes);
+        self.taken.extend_from_slice(&bytes);
+        let ours = self.ours.picture();
+        let theirs = self.theirs.picture();
+        let limited = ours.clone().limited_to(T::KNOWN);
+        if limited != theirs {
+            let taken = self.taken.escape_ascii().to_string();
+            let last = function.clone();
+            return Err(Box::new(Mismatch { last, taken, ours: limited, theirs }));
+        }
+        self.context.follow(function, ours, self.ours.background());
+        Ok(true)
+    }
+}
+
+/// Two terminals that show different things.
+pub struct Mismatch {
+    /// The function after which they do.
+    pub last: Function,
+    /// All bytes up to there.
+    pub taken: String,
+    /// Our picture.
+    pub ours: Picture,
+    /// The other one.
+    pub theirs: Picture,
+}
+
+impl fmt::Debug for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "after {:?} in {}", self.last, self.taken)?;
+        write!(f, "ours: {:?}theirs: {:?}", self.ours, self.theirs)
+    }
+}

@@ -1,0 +1,118 @@
+//! What every emulator shows, in one form.
+//!
+//! What they say differently and a person sees alike is made alike here:
+//!
+//! | | here |
+//! |---|---|
+//! | an empty cell, a space, a cell passed by a tab (`alacritty_terminal` keeps the tab) | a space |
+//! | the foreground and the attributes of an empty cell in `vt100` | none: nothing shows them |
+//! | the right half of a wide character | empty text in default colours |
+//! | the cell that a wide character did not fit into | a space in the background |
+//! | the cursor while a wrap is pending (`vt100`: behind the last column) | in the last column |
+//! | blinking; invisible text, which `vt100` does not know; what a screen of ours cannot carry | left out |
+
+use core::fmt;
+
+use rove_terminal::{Attributes, Color, Pen};
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The base character and what is combined with it.
+    pub text: String,
+    /// Colours, and those attributes that the emulator at hand knows.
+    pub pen: Pen,
+    /// Whether it is the left half of a wide character.
+    pub wide: bool,
+}
+
+impl Look {
+    /// Returns what the right half of a wide character looks like.
+    pub(crate) fn right_half() -> Self {
+        Self { text: String::new(), pen: Pen::default(), wide: false }
+    }
+
+    /// Returns whether it is the right half of a wide character.
+    pub(crate) fn is_right_half(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+/// The cells, row by row, and the cursor.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Rows of cells.
+    pub rows: Vec<Vec<Look>>,
+    /// Row and column of the cursor.
+    pub cursor: (u16, u16),
+    /// Whether the last column was written and the next character wraps first.
+    pub pending_wrap: bool,
+    /// Whether the cursor is shown.
+    pub cursor_visible: bool,
+}
+
+impl Picture {
+    /// Returns it without the attributes that are not in `known`.
+    #[must_use]
+    pub fn limited_to(mut self, known: Attributes) -> Self {
+        for look in self.rows.iter_mut().flatten() {
+            for attribute in ATTRIBUTES {
+                if !known.contains(attribute) {
+                    look.pen.attributes = look.pen.attributes.without(attribute);
+                }
+            }
+        }
+        self
+    }
+
+    /// Returns whether the cell at `column` of `row` is the right half of a wide character; not
+    /// behind the last column.
+    pub fn is_right_half(&self, row: u16, column: u16) -> bool {
+        let row = self.rows.get(usize::from(row));
+        row.and_then(|row| row.get(usize::from(column))).is_some_and(Look::is_right_half)
+    }
+
+    /// Returns whether a row holds a wide character.
+    pub fn has_wide(&self, row: u16) -> bool {
+        self.rows.get(usize::from(row)).is_some_and(|row| row.iter().any(|look| look.wide))
+    }
+}
+
+/// The attributes that are compared at all.
+pub(crate) const ATTRIBUTES: [Attributes; 6] = [
+    Attributes::BOLD,
+    Attributes::ITALIC,
+    Attributes::UNDERLINE,
+    Attributes::BLINK,
+    Attributes::INVERSE,
+    Attributes::INVISIBLE,
+];
+
+/// For failures: the text, then every cell that is painted.
+impl fmt::Debug for Picture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cursor, pending_wrap, cursor_visible, .. } = self;
+        writeln!(f, "cursor {cursor:?}, wraps: {pending_wrap}, shown: {cursor_visible}")?;
+        for row in &self.rows {
+            let text: String = row.iter().map(|look| look.text.as_str()).collect();
+            write!(f, "|{text}|")?;
+            for (column, look) in row.iter().enumerate().filter(|(_, l)| l.pen != Pen::default()) {
+                let Pen { foreground, background, attributes } = look.pen;
+                write!(f, " {column}:{}/{}", short(foreground), short(background))?;
+                if attributes != Attributes::NONE {
+                    write!(f, "{attributes:?}")?;
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+fn short(color: Color) -> String {
+    match color {
+        Color::Default => "-".to_owned(),
+        Color::Indexed(n) => n.to_string(),
+        Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
+    }
+}

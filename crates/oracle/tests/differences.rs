@@ -1,0 +1,43 @@
+//! The table of differences says nothing that is no longer so.
+
+use rove_oracle::{Alacritty, DIFFERENCES, Emulator as _, Oracle, Ours, Vt100, Who};
+use rove_terminal::Size;
+
+fn differs<T: Oracle>(stream: &str) -> bool {
+    let size = Size::clamped(10, 6);
+    let (mut ours, mut theirs) = (Ours::blank(size), T::blank(size));
+    ours.write(stream.as_bytes());
+    theirs.write(stream.as_bytes());
+    ours.picture().limited_to(T::KNOWN) != theirs.picture()
+}
+
+#[test]
+fn every_difference_shows_on_its_stream() {
+    let mut gone = Vec::new();
+    for difference in &DIFFERENCES {
+        for (who, shows) in [
+            (Alacritty::WHO, differs::<Alacritty>(difference.shown_by)),
+            (Vt100::WHO, differs::<Vt100>(difference.shown_by)),
+        ] {
+            if !shows && difference.who.includes(who) {
+                gone.push((who, difference.theirs));
+            }
+        }
+    }
+    assert!(gone.is_empty(), "{gone:#?}");
+}
+
+#[test]
+fn the_manual_lists_every_difference() {
+    let manual = include_str!("../../../docs/terminal.md");
+    let rows = DIFFERENCES.iter().map(|difference| {
+        let who = match difference.who {
+            Who::Alacritty => "alacritty",
+            Who::Vt100 => "vt100",
+            Who::Both => "both",
+        };
+        format!("| {who} | {} | {} |\n", difference.theirs, difference.ours)
+    });
+    let missing: String = rows.filter(|row| !manual.contains(row)).collect();
+    assert!(missing.is_empty(), "docs/terminal.md lacks\n{missing}");
+}
