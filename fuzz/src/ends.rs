@@ -1,0 +1,344 @@
+//! Whole ends, driven by a peer that holds the key, a user, a program, and a clock that jumps.
+
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::collections::VecDeque;
+
+use arbitrary::{Result, Unstructured};
+use rove_session::{
+    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, Server, ServerConfig, UserStream,
+};
+use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
+use rove_terminal::{Outer, Size};
+use rove_units::{Duration, Instant, Seed};
+
+use crate::forger::{Forger, instruction, key, text};
+use crate::script::size;
+
+const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 60001);
+
+/// Datagrams one end may send at one instant. Chosen: the fragments of a full instruction in the
+/// smallest datagrams, twice; more is an end that spins.
+const BURST_MAX: usize = 2 * 4_194_304 / 400;
+
+/// Times in a row an end may want to be woken now. Chosen: each timer once, and some.
+const WAKES_MAX: usize = 16;
+
+/// Things that happen in one run.
+const STEPS_MAX: usize = 400;
+
+/// Authentic instructions of any kind at any time to a transport of either role.
+pub fn transport_survives(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let mut input = Unstructured::new(data);
+    let (start, chaff) = (Instant::ZERO, Seed::new(1).stream("chaff"));
+    let capabilities = [None, Some(Capabilities::NONE), Some(Capabilities::EXIT_STATUS)];
+    let capabilities = capabilities[usize::from(flags >> 2) % 3];
+    let (user, picture) = (UserStream::new(), Size::DEFAULT);
+    if flags & 1 == 0 {
+        let config = Config { capabilities, ..Config::client() };
+        let role = Role::Client { server: SERVER };
+        let screen = HostScreen::replica(picture);
+        let transport = Transport::new(role, &key(), config, user, screen, chaff, start);
+        let _ = drive(transport, Direction::ToClient, &mut input, |user, bytes| {
+            user.push_bytes(bytes);
+        });
+    } else {
+        let config = Config { capabilities, ..Config::server() };
+        let role = Role::Server { ipv6: flags & 2 != 0 };
+        let screen = HostScreen::initial(picture);
+        let transport = Transport::new(role, &key(), config, screen, user, chaff, start);
+        let mut terminal = rove_terminal::Terminal::host(picture);
+        let _ = drive(transport, Direction::ToServer, &mut input, |screen, bytes| {
+            terminal.write(bytes);
+            let echo_ack = screen.echo_ack();
+            *screen = HostScreen::published(terminal.snapshot(), echo_ack, None);
+        });
+    }
+}
+
+fn drive<Local: Object, Remote: Object>(
+    mut transport: Transport<Local, Remote>,
+    direction: Direction,
+    input: &mut Unstructured<'_>,
+    mut change: impl FnMut(&mut Local, &[u8]),
+) -> Result<()> {
+    let mut forger = Forger::new(direction);
+    let mut now = Instant::ZERO;
+    let mut nonces = Nonces::default();
+    for _ in 0..STEPS_MAX {
+        if input.is_empty() {
+            break;
+        }
+        match input.int_in_range(0..=9)? {
+            0..=3 => {
+                let instruction = instruction(input, transport.sent_num().get())?;
+                for datagram in forger.datagrams(&instruction) {
+                    let _ =
+                        transport.handle_datagram(now, address(input)?, Ecn::Capable, &datagram);
+                }
+            }
+            4 => {
+                let payload = forger.seal(text(input)?);
+                let ecn = Ecn::CongestionExperienced;
+                let _ = transport.handle_datagram(now, address(input)?, ecn, &payload);
+            }
+            5 => {
+                let mut local = transport.local().clone();
+                change(&mut local, &text(input)?);
+                transport.publish(local);
+            }
+            6 => now = transport.poll_timeout().unwrap_or(now).max(now),
+            7 => now = jump(input, now)?,
+            8 => transport.hold_remote(input.arbitrary()?),
+            _ => match input.int_in_range(0..=7)? {
+                0 => transport.start_shutdown(now),
+                _ => transport.handle_message_too_long(),
+            },
+        }
+        for wake in 0.. {
+            transport.handle_timeout(now);
+            let mut burst = 0;
+            while let Some(transmit) = transport.poll_transmit(now) {
+                burst += 1;
+                assert!(burst <= BURST_MAX, "sends without end");
+                nonces.check(&transmit.payload);
+            }
+            while transport.poll_event().is_some() {}
+            if transport.poll_timeout().is_none_or(|at| at > now) {
+                break;
+            }
+            assert!(wake < WAKES_MAX, "wants to be woken now, for ever");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no nonce is used twice.
+#[derive(Default)]
+struct Nonces(Option<u64>);
+
+impl Nonces {
+    fn check(&mut self, payload: &[u8]) {
+        let nonce = u64::from_be_bytes(*payload.first_chunk().expect("a nonce"));
+        assert!(self.0.is_none_or(|last| last < nonce), "a nonce twice");
+        self.0 = Some(nonce);
+    }
+}
+
+/// Draws the client's address.
+fn address(input: &mut Unstructured<'_>) -> Result<SocketAddr> {
+    let last = input.arbitrary::<u8>()? & 3;
+    Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, last)), 60001))
+}
+
+/// Draws a later time: from a moment to a century.
+fn jump(input: &mut Unstructured<'_>, now: Instant) -> Result<Instant> {
+    let [unit, count] = input.arbitrary::<[u8; 2]>()?;
+    let count = u64::from(count);
+    let step = match unit & 7 {
+        0 => Duration::from_nanos(count),
+        1 => Duration::from_millis(count),
+        2 => Duration::from_millis(count * 100),
+        3 => Duration::from_secs(count),
+        4 => Duration::from_secs(count * 60),
+        5 => Duration::from_secs(count * 86_400),
+        6 => Duration::from_secs(count * 86_400 * 30),
+        _ => Duration::from_secs(5),
+    };
+    Ok(now + step)
+}
+
+/// A session: both ends, the network between them, and everybody around.
+struct Session {
+    client: Client,
+    server: Server,
+    to_client: VecDeque<Vec<u8>>,
+    to_server: VecDeque<Vec<u8>>,
+    client_nonces: Nonces,
+    server_nonces: Nonces,
+    client_forger: Forger,
+    server_forger: Forger,
+    now: Instant,
+}
+
+/// Everything that can happen to a session, in any order.
+pub fn session_survives(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let mut session = Session::new(*flags);
+    let _ = session.run(&mut Unstructured::new(data));
+    let _ = session.client.close_terminal();
+}
+
+impl Session {
+    fn new(flags: u8) -> Self {
+        let flag = |bit: u8| flags >> bit & 1 == 1;
+        let capabilities = |ours: bool| ours.then_some(Capabilities::EXIT_STATUS);
+        let client = ClientConfig {
+            server: SERVER,
+            key: key(),
+            transport: Config { capabilities: capabilities(flag(0)), ..Config::client() },
+            size: Size::DEFAULT,
+            outer: Outer { titles: flag(1), ..Outer::default() },
+            escape_key: flag(2).then_some(0x1e),
+            program: "rove".to_owned(),
+            chaff: Seed::new(1).stream("client.chaff"),
+        };
+        let server = ServerConfig {
+            key: key(),
+            transport: Config { capabilities: capabilities(flag(3)), ..Config::server() },
+            ipv6: flag(4),
+            size: Size::DEFAULT,
+            network_timeout: flag(5).then_some(Duration::from_secs(30)),
+            chaff: Seed::new(1).stream("server.chaff"),
+        };
+        Self {
+            client: Client::new(client, Instant::ZERO),
+            server: Server::new(server, Instant::ZERO),
+            to_client: VecDeque::new(),
+            to_server: VecDeque::new(),
+            client_nonces: Nonces::default(),
+            server_nonces: Nonces::default(),
+            client_forger: Forger::new(Direction::ToClient),
+            server_forger: Forger::new(Direction::ToServer),
+            now: Instant::ZERO,
+        }
+    }
+
+    fn run(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
+        for _ in 0..STEPS_MAX {
+            if input.is_empty() {
+                break;
+            }
+            self.step(input)?;
+            self.pump(input.arbitrary::<u8>()? & 7 != 0);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
+        let now = self.now;
+        match input.int_in_range(0..=21)? {
+            0 | 1 if self.client.wants_input() => self.client.handle_input(now, &text(input)?),
+            2 => {
+                let [columns, rows] = input.arbitrary::<[u8; 2]>()?;
+                self.client.handle_resize(now, size(columns, rows));
+            }
+            3 | 4 => self.server.handle_host_output(now, &text(input)?),
+            5 => {
+                let instruction = instruction(input, self.client.pending_input())?;
+                for datagram in self.client_forger.datagrams(&instruction) {
+                    let _ = self.client.handle_datagram(now, SERVER, Ecn::Capable, &datagram);
+                }
+            }
+            6 => {
+                let instruction = instruction(input, 8)?;
+                for datagram in self.server_forger.datagrams(&instruction) {
+                    let from = address(input)?;
+                    let _ = self.server.handle_datagram(now, from, Ecn::Capable, &datagram);
+                }
+            }
+            7 => {
+                let garbage = text(input)?;
+                let _ = self.client.handle_datagram(now, SERVER, Ecn::NotCapable, &garbage);
+                let from = address(input)?;
+                let _ = self.server.handle_datagram(now, from, Ecn::NotCapable, &garbage);
+            }
+            8..=10 => self.deliver(input)?,
+            11..=13 => {
+                let wakes = [self.client.poll_timeout(), self.server.poll_timeout()];
+                self.now = wakes.into_iter().flatten().min().unwrap_or(now).max(now);
+            }
+            14 => self.now = jump(input, now)?,
+            15 => {
+                let _ = self.client.close_terminal();
+                self.client.handle_resume(now);
+            }
+            16 => self.server.consume_host_input(input.arbitrary::<u16>()?.into()),
+            17 => self.client.handle_network_error(now, "sendto: Network is unreachable"),
+            18 => {
+                self.client.handle_message_too_long();
+                self.server.handle_message_too_long();
+            }
+            19 => {
+                let text = text(input)?;
+                let times = usize::from(input.arbitrary::<u8>()?);
+                self.server.handle_host_output(now, &text.repeat(times));
+            }
+            20 => match input.int_in_range(0..=19)? {
+                0 => self.client.shutdown(now, "Exiting on signal"),
+                1 => self.client.handle_input_closed(now),
+                2 => self.server.shutdown(now),
+                3 => self.server.handle_host_closed(now, Some(ExitStatus::Code(3))),
+                _ => self.server.handle_timeout(now),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Delivers what the ends have sent, or loses, repeats or reorders some of it.
+    fn deliver(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
+        let how = input.arbitrary::<u8>()?;
+        let from = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 40000);
+        for (queue, to_client) in [(&mut self.to_client, true), (&mut self.to_server, false)] {
+            if how & 7 == 1 {
+                queue.make_contiguous().reverse();
+            }
+            let drops = how & 7 == 2;
+            let repeats = if how & 7 == 3 { 2 } else { 1 };
+            for datagram in queue.drain(..).skip(usize::from(drops)) {
+                for _ in 0..repeats {
+                    let _ = if to_client {
+                        self.client.handle_datagram(self.now, SERVER, Ecn::Capable, &datagram)
+                    } else {
+                        self.server.handle_datagram(self.now, from, Ecn::Capable, &datagram)
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does for both ends what a driver does after each event.
+    fn pump(&mut self, shows: bool) {
+        let now = self.now;
+        for wake in 0.. {
+            let mut wanted = [self.client.poll_timeout(), self.server.poll_timeout()];
+            if wanted[0].is_some_and(|at| at <= now) {
+                self.client.handle_timeout(now);
+            }
+            if wanted[1].is_some_and(|at| at <= now) {
+                self.server.handle_timeout(now);
+            }
+            let mut burst = 0;
+            while let Some(transmit) = self.client.poll_transmit(now) {
+                burst += 1;
+                self.client_nonces.check(&transmit.payload);
+                self.to_server.push_back(transmit.payload);
+            }
+            while let Some(transmit) = self.server.poll_transmit(now) {
+                burst += 1;
+                self.server_nonces.check(&transmit.payload);
+                self.to_client.push_back(transmit.payload);
+            }
+            assert!(burst <= 2 * BURST_MAX, "sends without end");
+            self.to_client.truncate(BURST_MAX);
+            self.to_server.truncate(BURST_MAX);
+            if shows {
+                let _ = self.client.poll_output(now);
+            }
+            while let Some(event) = self.client.poll_event() {
+                if event == ClientEvent::Suspend {
+                    let _ = self.client.close_terminal();
+                    self.client.handle_resume(now);
+                }
+            }
+            while self.server.poll_event().is_some() {}
+            wanted = [self.client.poll_timeout(), self.server.poll_timeout()];
+            if wanted.into_iter().flatten().all(|at| at > now) {
+                break;
+            }
+            assert!(wake < WAKES_MAX, "wants to be woken now, for ever");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A peer that holds the key and seals whatever it is told to.
+
+use arbitrary::{Result, Unstructured};
+use rove_ssp::wire::{
+    Cipher, Codec, DATAGRAM_LEN_MAX, DATAGRAM_OVERHEAD, Datagram, Instruction, SeqNum, Timestamp16,
+    split,
+};
+use rove_ssp::{Capabilities, Direction, Hello, Key, StateNum};
+
+/// Bytes of a datagram's payload. Chosen: what fits after the fragment's header.
+const CONTENTS_MAX: usize = DATAGRAM_LEN_MAX - DATAGRAM_OVERHEAD - 10;
+
+/// The one key of all targets.
+pub(crate) fn key() -> Key {
+    Key::from_bytes(*b"sixteen bytes...")
+}
+
+/// Seals, with numbers that go up.
+pub(crate) struct Forger {
+    cipher: Cipher,
+    codec: Codec,
+    direction: Direction,
+    sent: u64,
+}
+
+impl Forger {
+    pub(crate) fn new(direction: Direction) -> Self {
+        Self { cipher: Cipher::new(&key()), codec: Codec::new(), direction, sent: 0 }
+    }
+
+    /// Returns the datagrams of an instruction.
+    pub(crate) fn datagrams(&mut self, instruction: &Instruction) -> Vec<Vec<u8>> {
+        let compressed = self.codec.compress(&instruction.encode()).expect("short");
+        let fragments = split(self.sent, &compressed, CONTENTS_MAX);
+        fragments.iter().map(|fragment| self.seal(fragment.encode())).collect()
+    }
+
+    /// Seals a payload.
+    pub(crate) fn seal(&mut self, payload: Vec<u8>) -> Vec<u8> {
+        self.sent += 1;
+        let datagram = Datagram {
+            direction: self.direction,
+            seq: SeqNum::new(self.sent),
+            timestamp: Some(Timestamp16::from_millis(self.sent * 7)),
+            timestamp_reply: Some(Timestamp16::from_millis(self.sent * 91)),
+            payload,
+        };
+        datagram.seal(&mut self.cipher).expect("a few datagrams")
+    }
+}
+
+/// Draws an instruction whose numbers meet those of the other end now and then.
+pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Instruction> {
+    let [old, new, ack, throwaway, hello] = input.arbitrary::<[u8; 5]>()?;
+    let num = |byte: u8| {
+        StateNum::new(match byte {
+            0..=127 => u64::from(byte) / 4,
+            128..=191 => sent.saturating_sub(u64::from(byte) - 128),
+            192..=250 => sent.saturating_add(u64::from(byte) - 192),
+            _ => u64::MAX - (255 - u64::from(byte)),
+        })
+    };
+    let hello = hello & 3;
+    Ok(Instruction {
+        old_num: num(old),
+        new_num: num(new),
+        ack_num: num(ack),
+        throwaway_num: num(throwaway),
+        diff: diff(input)?,
+        chaff: Vec::new(),
+        hello: (hello > 0).then(|| Hello {
+            version: hello.into(),
+            capabilities: Capabilities::from_bits((hello - 1).into()),
+        }),
+    })
+}
+
+/// Draws a diff for either side: true members, and noise.
+fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let mut diff = Vec::new();
+    for _ in 0..input.int_in_range(0..=3)? {
+        let body = match input.int_in_range(0..=5)? {
+            0 | 1 => member(2, &member(4, &text(input)?)),
+            2 => {
+                let [width, height] = input.arbitrary::<[u8; 2]>()?;
+                let size = crate::script::size(width, height);
+                let (columns, rows) = (u64::from(size.columns()), u64::from(size.rows()));
+                member(3, &[varint(5 << 3, columns), varint(6 << 3, rows)].concat())
+            }
+            3 => member(7, &varint(8 << 3, input.arbitrary::<u8>()?.into())),
+            4 => {
+                // A long run of keys, or of one letter on the screen.
+                let len = usize::from(input.arbitrary::<u16>()?);
+                member(2, &member(4, &vec![b'k'; len]))
+            }
+            _ => text(input)?,
+        };
+        diff.extend(member(1, &body));
+    }
+    Ok(diff)
+}
+
+/// Draws some bytes.
+pub(crate) fn text(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let len = usize::from(input.arbitrary::<u8>()?).min(input.len());
+    Ok(input.bytes(len)?.to_vec())
+}
+
+fn member(field: u8, body: &[u8]) -> Vec<u8> {
+    let len = u64::try_from(body.len()).expect("a length fits 64 bits");
+    [varint(field << 3 | 2, len), body.to_vec()].concat()
+}
+
+fn varint(tag: u8, mut value: u64) -> Vec<u8> {
+    let mut out = vec![tag];
+    while value >= 128 {
+        out.push(value.to_le_bytes()[0] | 128);
+        value >>= 7;
+    }
+    out.push(value.to_le_bytes()[0]);
+    out
+}

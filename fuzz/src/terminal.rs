@@ -1,0 +1,162 @@
+//! The terminal: bytes to picture, picture to bytes.
+
+use rove_session::HostScreen;
+use rove_ssp::Object;
+use rove_terminal::{Outer, Renderer, Screen, Terminal, display};
+
+use crate::script::{Script, Step, take_size};
+
+/// Text that makes what is hidden show.
+const PROBE: &[u8] = "x一\r\n\ty\x1b8z\x1b[6n".as_bytes();
+
+/// Any bytes at any size, cut anywhere, come to the same picture.
+pub fn takes_anything(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let (size, data) = take_size(data);
+    let fresh = if flags & 1 == 0 { Terminal::host(size) } else { Terminal::replica(size) };
+    let (mut whole, mut pieces) = (fresh.clone(), fresh);
+    let mut looks = Vec::new();
+    for step in Script(data) {
+        match step {
+            Step::Write(bytes) => {
+                whole.write(bytes);
+                bytes.chunks(usize::from(flags >> 1) + 1).for_each(|piece| pieces.write(piece));
+            }
+            Step::Resize(size) => {
+                whole.resize(size);
+                pieces.resize(size);
+            }
+            Step::Look if looks.len() < 4 => looks.push(whole.snapshot()),
+            Step::Look => {}
+        }
+    }
+    for terminal in [&mut whole, &mut pieces] {
+        terminal.ground();
+        terminal.write(PROBE);
+    }
+    assert!(whole.screen() == pieces.screen(), "the cuts show");
+    assert_eq!(whole.take_replies(), pieces.take_replies());
+}
+
+/// A replica that plays the differences follows a running program, resizes and all.
+pub fn diffs_carry_everything(data: &[u8]) {
+    let (size, data) = take_size(data);
+    let mut host = Terminal::host(size);
+    let mut replica = Terminal::replica(size);
+    let mut shown = host.snapshot();
+    for step in Script(data).chain([Step::Look]) {
+        match step {
+            Step::Write(bytes) => host.write(bytes),
+            Step::Resize(size) => host.resize(size),
+            Step::Look => {
+                let bytes = display::diff(&shown, host.screen());
+                if shown.size() != host.screen().size() {
+                    replica.resize(host.screen().size());
+                }
+                replica.write(&bytes);
+                assert_same(replica.screen(), host.screen());
+                shown = host.snapshot();
+                assert!(display::diff(&shown, host.screen()).is_empty());
+            }
+        }
+    }
+}
+
+/// Panics unless both show the same: all that a diff carries but wrap flags, which have exceptions.
+fn assert_same(shown: &Screen, wanted: &Screen) {
+    assert_eq!(shown.size(), wanted.size());
+    assert_eq!(shown.cursor(), wanted.cursor());
+    assert_eq!(shown.pen(), wanted.pen());
+    assert_eq!(shown.reverse_video(), wanted.reverse_video());
+    assert_eq!(shown.bracketed_paste(), wanted.bracketed_paste());
+    assert_eq!(shown.focus_reporting(), wanted.focus_reporting());
+    assert_eq!(shown.mouse_reporting(), wanted.mouse_reporting());
+    assert_eq!(shown.mouse_encoding(), wanted.mouse_encoding());
+    assert_eq!(shown.title(), wanted.title());
+    assert_eq!(shown.icon_name(), wanted.icon_name());
+    assert_eq!(shown.clipboard(), wanted.clipboard());
+    for row in 0..wanted.size().rows() {
+        let (a, b) = (shown.row(row).expect("a row"), wanted.row(row).expect("a row"));
+        if a == b {
+            continue;
+        }
+        assert_eq!(a.cells(), b.cells(), "row {row}");
+        for column in 0..wanted.size().columns() {
+            assert_eq!(a.marks(column), b.marks(column), "row {row} column {column}");
+        }
+    }
+}
+
+/// Whatever a server shows, the user's terminal gets sequences that are ours, and shows the same.
+pub fn frames_are_clean(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let flag = |bit: u8| flags >> bit & 1 == 1;
+    let (size, data) = take_size(data);
+    let outer = Outer {
+        erase_characters: flag(0),
+        background_color_erase: flag(1),
+        titles: flag(2),
+        title_prefix: if flag(3) { "[rove] ".to_owned() } else { String::new() },
+        synchronized_output: flag(4),
+        ..Outer::default()
+    };
+    let mut host = if flag(5) { Terminal::host(size) } else { Terminal::replica(size) };
+    let mut renderer = Renderer::new(outer);
+    let mut outside = Terminal::host(size);
+    outside.write(&renderer.open());
+    for step in Script(data).chain([Step::Look]) {
+        match step {
+            Step::Write(bytes) => host.write(bytes),
+            Step::Resize(size) => {
+                host.resize(size);
+                outside.resize(size);
+                renderer.invalidate();
+            }
+            Step::Look => {
+                let frame = renderer.frame(host.screen());
+                assert_clean(&frame);
+                outside.write(&frame);
+                let (ours, theirs) = (outside.screen(), host.screen());
+                assert_eq!(ours.cursor(), theirs.cursor());
+                // A replica may hold half a wide character, of which nothing can be seen.
+                for row in 0..if flag(5) { size_rows(theirs) } else { 0 } {
+                    assert_eq!(ours.row_text(row), theirs.row_text(row), "row {row}");
+                }
+                assert!(renderer.frame(host.screen()).is_empty(), "nothing is left to draw");
+            }
+        }
+    }
+    assert_clean(&renderer.close());
+    // The same pictures reach the client as diffs of a server that may be anything.
+    let _ = HostScreen::replica(size).apply(data);
+}
+
+fn size_rows(screen: &Screen) -> u16 {
+    screen.size().rows()
+}
+
+/// Panics unless `bytes` are UTF-8 text, the controls we use, and whole sequences of the kinds we use.
+fn assert_clean(bytes: &[u8]) {
+    let text = core::str::from_utf8(bytes).expect("UTF-8");
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' | '\n' | '\x08' | '\x07' | '\x0f' | '\t' => {}
+            '\x1b' => match chars.next() {
+                Some('[') => {
+                    let last = chars.find(|c| !matches!(c, '0'..='?')).expect("a whole sequence");
+                    assert!(matches!(last, '@'..='~'), "{last:?} ends a sequence");
+                }
+                Some(']') => {
+                    let last = chars.find(|c| c.is_control()).expect("a whole string");
+                    assert_eq!(last, '\x07', "in a string");
+                }
+                // ASCII, whatever charset was chosen before us.
+                Some('(') => assert_eq!(chars.next(), Some('B')),
+                Some('M') => {}
+                other => panic!("ESC {other:?}"),
+            },
+            c => assert!(!c.is_control(), "{c:?} as text"),
+        }
+    }
+}
