@@ -16,9 +16,7 @@ pub struct Context {
     pub background: Color,
     /// Top and bottom margin, from 0, both inclusive.
     pub margins: (u16, u16),
-    /// Whether rows count from the top margin.
-    pub origin: bool,
-    /// Whether they ever did.
+    /// Whether rows ever counted from the top margin: DECRC may bring that back.
     pub origin_used: bool,
     /// Whether printing shifts the rest of the row.
     pub insert: bool,
@@ -42,7 +40,6 @@ impl Context {
             size,
             background: Color::Default,
             margins: (0, size.rows() - 1),
-            origin: false,
             origin_used: false,
             insert: false,
             autowrap: true,
@@ -64,14 +61,11 @@ impl Context {
             Function::Escape("c") => *self = Self::blank(self.size, picture.clone()),
             Function::Escape("H") | Function::Csi(b'g', ..) => self.tabs_changed = true,
             // Designations, and what may restore one.
-            Function::Escape(_) => self.repeatable = None,
+            Function::Escape(_) | Function::Csi(b'u', ..) => self.repeatable = None,
             Function::Margins(top, bottom) if self.leaves_two_rows(top, bottom) => {
                 self.margins = (top - 1, bottom.min(self.size.rows()) - 1);
             }
-            Function::Origin(set) => {
-                self.origin = set;
-                self.origin_used |= set;
-            }
+            Function::Origin(set) => self.origin_used |= set,
             Function::Autowrap(set) => self.autowrap = set,
             Function::Insert(set) => self.insert = set,
             Function::Alternate(set) => (self.alternate, self.repeatable) = (set, None),

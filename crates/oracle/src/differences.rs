@@ -294,7 +294,7 @@ pub const DIFFERENCES: [Difference; 33] = [
         "VPA counts from the first row in origin mode",
         "from the top margin (xterm)",
         "\x1b[2;4r\x1b[?6h\x1b[dX",
-        |context, function| context.origin && matches!(function, Function::Csi(b'd', ..)),
+        |context, function| context.origin_used && matches!(function, Function::Csi(b'd', ..)),
     ),
     of(
         Who::Vt100,
@@ -311,7 +311,7 @@ pub const DIFFERENCES: [Difference; 33] = [
         "the other way round (xterm)",
         "\x1b[2;3r\x1b[?1049h\x1b[3;1Ha\n\nb",
         |context, function| match function {
-            Function::Alternate(_) => context.origin || !context.is_open(),
+            Function::Alternate(_) => context.origin_used || !context.is_open(),
             Function::Escape("7" | "8") => context.alternate,
             _ => false,
         },

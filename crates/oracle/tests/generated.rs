@@ -7,8 +7,8 @@ use proptest::test_runner::TestRunner;
 use rove_oracle::{Alacritty, Function, Oracle, Pair, Vt100};
 use rove_terminal::Size;
 
-/// Streams a property is tried on. Chosen: both take a fifth of a second; they held for thirty
-/// thousand.
+/// Streams a property is tried on. Chosen: both take a fifth of a second; they held for
+/// two hundred thousand.
 const CASES: u32 = 192;
 
 fn text() -> impl Strategy<Value = Function> {
