@@ -12,7 +12,7 @@ use crate::message::{HostInstruction, MessageWriter, host_instructions};
 const RESIZES_MAX: usize = 16;
 
 /// Most work that one diff may cost the replica, in rows moved (`Terminal::effort`). Chosen: eight
-/// times a scroll of the largest screen by all its rows, line by line; a tenth of a second.
+/// times a scroll of the largest screen by all its rows, line by line; well under a second.
 const EFFORT_MAX: u64 = 8 * 2048 * 2048;
 
 /// Host bytes played between two looks at the effort. Chosen: 4096 bytes cost at most 2048 resets.

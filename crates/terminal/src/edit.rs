@@ -9,7 +9,7 @@ use crate::emulator::{Emulator, Region};
 impl Emulator {
     /// Empties cells of a row in the current background.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
-        self.spend_cells();
+        self.spend_cells(columns.len());
         if columns.len() == usize::from(self.columns()) {
             self.screen.rows[usize::from(row)] = self.blank_row();
         } else {
@@ -61,7 +61,7 @@ impl Emulator {
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let (cursor, pen, host) = (self.screen.cursor, self.screen.pen, self.is_host());
         self.pending_wrap = false;
-        self.spend_cells();
+        self.spend_shift(cursor.row, cursor.column);
         let row = self.row_mut_at(cursor.row, cursor.column);
         row.insert(cursor.column, count, pen);
         if host {
@@ -73,7 +73,7 @@ impl Emulator {
     pub(crate) fn delete_cells(&mut self, count: u16) {
         let (cursor, pen) = (self.screen.cursor, self.screen.pen);
         self.pending_wrap = false;
-        self.spend_cells();
+        self.spend_shift(cursor.row, cursor.column);
         self.row_mut_at(cursor.row, cursor.column).delete(cursor.column, count, pen);
     }
 
@@ -98,7 +98,7 @@ impl Emulator {
         let pen = self.screen.pen.erased();
         let mut row = self.blank_row();
         Arc::make_mut(&mut row).cells.fill(Cell { base: Some('E'), ..Cell::erased(pen) });
-        self.spend_cells();
+        self.spend_cells(usize::from(self.columns()));
         self.spend_rows(self.screen.rows.len());
         self.screen.rows.fill(row);
         self.region = Region::full(self.screen.size);

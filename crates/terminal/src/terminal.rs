@@ -74,8 +74,8 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far beyond the bytes written: the rows that were moved or replaced by
-    /// scrolling, erasing and resetting. A caller that plays a stranger's bytes limits by it how long
+    /// Returns the work done so far beyond the bytes written: the rows that were moved, copied or
+    /// replaced, and the cells shifted and cleared, in rows' worth. A caller that plays a stranger's bytes limits by it how long
     /// they can keep a processor busy.
     pub fn effort(&self) -> u64 {
         self.emulator.effort

@@ -196,9 +196,9 @@ fn play(window: Size, bytes: &[u8]) -> Result<(), ApplyError> {
 
 #[test]
 fn a_diff_may_cost_so_much_work_and_no_more() {
-    // A line feed in the last of 2048 rows moves all of them.
+    // A line feed in the last of 2048 rows moves all of them and clears one.
     let scrolls = |count| [b"\x1b[2048H".as_slice(), &vec![b'\n'; count]].concat();
-    let scrolls_max = usize::try_from(EFFORT_MAX / 2048).unwrap();
+    let scrolls_max = usize::try_from(EFFORT_MAX / 2049).unwrap();
     assert_eq!(play(size(1, 2048), &scrolls(scrolls_max)), Ok(()));
     assert!(play(size(1, 2048), &scrolls(scrolls_max + 1)).is_err());
 }
@@ -210,8 +210,35 @@ fn small_sequences_cannot_keep_a_client_busy_with_a_large_screen() {
         let hostile = sequence.repeat(400_000 / sequence.len());
         assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
     }
-    for sequence in ["\x1b[@", "\x1b[P", "\x1b[K", "\x1b[X"] {
+    for sequence in ["\x1b[@", "\x1b[P", "\x1b[K", "\x1b[4096X"] {
         let hostile = sequence.repeat(4_000_000 / sequence.len());
         assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
     }
+}
+
+#[test]
+fn small_sequences_cannot_keep_a_client_busy_with_a_long_row() {
+    let marked = "x\u{301}".repeat(4096);
+    for sequence in ["\n", "\x1bMx", "\x1b[4h\x1b[Hx\u{301}", "\x1b[H\x1b[@x\u{301}", "\x1b[2K\rx"]
+    {
+        let hostile = marked.clone() + &sequence.repeat(400_000 / sequence.len());
+        assert!(play(size(4096, 1), hostile.as_bytes()).is_err(), "{sequence:?}");
+    }
+}
+
+#[test]
+fn a_picture_of_many_pieces_costs_a_client_little() {
+    // Shifts, gaps and colors in every row of a screen larger than any wall of monitors.
+    let piece = "\x1b[44;31mx\u{301}\x1b[20X\x1b[20C\x1b[mgap\x1b[9C";
+    let row = piece.repeat(30) + "\r\n";
+    let mut host = rove_terminal::Terminal::host(size(1000, 300));
+    host.write(row.repeat(300).as_bytes());
+    let first = HostScreen::published(host.snapshot(), num(0), None);
+    host.write("\x1b[2@".repeat(2).as_bytes());
+    (1..=300).for_each(|row| host.write(format!("\x1b[{row};3H\x1b[2@").as_bytes()));
+    let second = HostScreen::published(host.snapshot(), num(0), None);
+    let (replica, _) = followed(size(80, 24), &[&first, &second]);
+    assert!(second.diff_from(&replica, ROVE).is_empty());
+    let Picture::Replica(terminal) = &replica.picture else { panic!("a replica") };
+    assert!(terminal.effort() < EFFORT_MAX / 20, "{} of {EFFORT_MAX}", terminal.effort());
 }
