@@ -146,7 +146,13 @@ impl Object for HostScreen {
 
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let own = Bytes::from(size_of::<Self>());
-        own + self.screen().bytes_beyond(neighbour.map(Self::screen))
+        match (&self.picture, neighbour.map(|neighbour| &neighbour.picture)) {
+            (Picture::Replica(terminal), Some(Picture::Replica(theirs))) => {
+                own + terminal.bytes_beyond(Some(theirs))
+            }
+            (Picture::Replica(terminal), None) => own + terminal.bytes_beyond(None),
+            _ => own + self.screen().bytes_beyond(neighbour.map(Self::screen)),
+        }
     }
 
     fn midpoint(&self, base: &Self) -> Option<Self> {

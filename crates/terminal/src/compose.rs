@@ -12,16 +12,8 @@ use crate::width::char_width;
 impl Screen {
     /// Returns the memory this screen takes beyond what it shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
-        let shared = neighbour.map(row_addresses).unwrap_or_default();
-        let mut own: Vec<(usize, &Arc<Row>)> =
-            self.rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
-        own.sort_unstable_by_key(|(address, _)| *address);
-        own.dedup_by_key(|(address, _)| *address);
-        let rows: usize = own
-            .iter()
-            .filter(|(address, _)| shared.binary_search(address).is_err())
-            .map(|(_, row)| row.bytes())
-            .sum();
+        let shared = neighbour.map(|screen| row_addresses(&screen.rows)).unwrap_or_default();
+        let rows = rows_beyond(&self.rows, &shared);
         let texts: usize = [
             (&self.icon_name, neighbour.map(|screen| &screen.icon_name)),
             (&self.title, neighbour.map(|screen| &screen.title)),
@@ -89,9 +81,21 @@ impl Screen {
     }
 }
 
-/// Returns where the rows of a screen live, sorted.
-fn row_addresses(screen: &Screen) -> Vec<usize> {
-    let mut addresses: Vec<usize> = screen.rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
+/// Returns the memory of rows, each counted once, that do not live at the `shared` addresses.
+pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
+    let mut own: Vec<(usize, &Arc<Row>)> =
+        rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
+    own.sort_unstable_by_key(|(address, _)| *address);
+    own.dedup_by_key(|(address, _)| *address);
+    own.iter()
+        .filter(|(address, _)| shared.binary_search(address).is_err())
+        .map(|(_, row)| row.bytes())
+        .sum()
+}
+
+/// Returns where rows live, sorted.
+pub(crate) fn row_addresses(rows: &[Arc<Row>]) -> Vec<usize> {
+    let mut addresses: Vec<usize> = rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
     addresses.sort_unstable();
     addresses
 }

@@ -1,5 +1,8 @@
 //! The emulator: parser, modes and screen.
 
+use rove_units::Bytes;
+
+use crate::compose::{row_addresses, rows_beyond};
 use crate::emulator::{Emulator, Role};
 use crate::parse::Parser;
 use crate::screen::{Screen, Size};
@@ -79,6 +82,17 @@ impl Terminal {
     /// they can keep a processor busy.
     pub fn effort(&self) -> u64 {
         self.emulator.effort
+    }
+
+    /// Returns the memory this terminal takes beyond what it shares with `neighbour`: the picture, and
+    /// the one that is hidden behind or before the alternate screen.
+    pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
+        let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
+        let Some(hidden) = &self.emulator.hidden else { return shown };
+        let theirs = neighbour.and_then(|terminal| terminal.emulator.hidden.as_ref());
+        let shared = theirs.map(|hidden| row_addresses(&hidden.rows)).unwrap_or_default();
+        let rows = size_of_val(&*hidden.rows) + rows_beyond(&hidden.rows, &shared);
+        shown + Bytes::new(u64::try_from(rows).expect("memory fits 64 bits"))
     }
 
     /// Returns whether the alternate screen is shown.

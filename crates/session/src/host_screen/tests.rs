@@ -242,3 +242,18 @@ fn a_picture_of_many_pieces_costs_a_client_little() {
     let Picture::Replica(terminal) = &replica.picture else { panic!("a replica") };
     assert!(terminal.effort() < EFFORT_MAX / 20, "{} of {EFFORT_MAX}", terminal.effort());
 }
+
+#[test]
+fn what_a_replica_hides_counts_as_memory() {
+    let text: String = (1..=300).map(|row| format!("\x1b[{row}Hx")).collect();
+    let mut message = MessageWriter::default();
+    message.host_bytes(format!("\x1b[?47h{text}\x1b[H\x1b[?47l").as_bytes());
+    let blank = HostScreen::replica(size(1000, 300));
+    let mut hiding = blank.clone();
+    hiding.apply(&message.finish()).unwrap();
+    assert!(hiding.screen() == blank.screen());
+    let cells = 300 * 1000 * 16;
+    assert!(hiding.bytes_beyond(Some(&blank)).get() > cells);
+    assert!(hiding.bytes_beyond(None).get() > cells);
+    assert!(hiding.clone().bytes_beyond(Some(&hiding)).get() < cells / 50);
+}
