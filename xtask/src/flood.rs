@@ -77,12 +77,11 @@ pub(crate) fn run(load: Load, mebibytes: usize, rounds: usize) -> Result<()> {
     let mut costs: [Vec<Cost>; 2] = [Vec::new(), Vec::new()];
     for round in 0..rounds {
         for (system, costs) in systems.iter().zip(&mut costs) {
-            let cost = pour(system, &file).with_context(|| format!("{} failed", system.name))?;
+            let cost = pour(system, &file.0).with_context(|| format!("{} failed", system.name))?;
             println!("round {} {:<6} {cost:.3?}", round + 1, system.name);
             costs.push(cost);
         }
     }
-    std::fs::remove_file(&file).context("cannot remove the load")?;
     println!("\n{mebibytes} MiB {load:?}, medians of {rounds} interleaved rounds");
     println!("{:<24}{:>10}{:>10}{:>10}", "", "stock", "rove", "ratio");
     let rows: [(&str, Figure); 4] = [
@@ -117,7 +116,16 @@ fn release_binary() -> Result<PathBuf> {
     Ok(target.join("release/rove"))
 }
 
-fn write_load(load: Load, mebibytes: usize) -> Result<PathBuf> {
+/// The file that holds the flood; removed however the run ends.
+struct LoadFile(PathBuf);
+
+impl Drop for LoadFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn write_load(load: Load, mebibytes: usize) -> Result<LoadFile> {
     let path = std::env::temp_dir().join(format!("rove-flood-{}", std::process::id()));
     let mut text = Vec::with_capacity(mebibytes << 20);
     let mut number = 0_u32;
@@ -133,8 +141,9 @@ fn write_load(load: Load, mebibytes: usize) -> Result<PathBuf> {
             }
         }
     }
-    std::fs::write(&path, text).context("cannot write the load")?;
-    Ok(path)
+    let file = LoadFile(path);
+    std::fs::write(&file.0, text).context("cannot write the load")?;
+    Ok(file)
 }
 
 /// Pours the load through one session.
