@@ -2,6 +2,7 @@
 
 use rove_terminal::{Size, Terminal};
 
+use super::follow::Follow;
 use super::{host, rows};
 
 #[test]
@@ -62,6 +63,48 @@ fn the_title_stack_has_ten_places() {
 #[test]
 fn the_bell_is_counted() {
     assert_eq!(host(80, 2, "a\x07\x07b").screen().bells(), 2);
+}
+
+#[test]
+fn a_bell_alone_is_worth_a_frame() {
+    let mut follow = Follow::new(Size::DEFAULT);
+    follow.write(b"a");
+    for bells in 1..=3 {
+        follow.write(b"\x07\x07");
+        assert_eq!(follow.host().screen().bells(), 2 * bells);
+        // Two in one frame become one.
+        assert_eq!((follow.replica().bells(), follow.user().bells()), (bells, bells));
+    }
+}
+
+#[test]
+fn the_users_terminal_follows_modes_titles_and_copied_text() {
+    let mut follow = Follow::new(Size::DEFAULT);
+    for (input, title) in [
+        ("\x1b]1;icon\x07", ""),
+        ("\x1b]2;hello\x07", "hello"),
+        ("\x1b]0;h\u{e9}\x1b\\", "h\u{e9}"),
+    ] {
+        follow.write(input.as_bytes());
+        assert_eq!(follow.replica().title(), title);
+        follow.assert_seen(input.as_bytes());
+    }
+    for mode in [9, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1015, 2004, 5, 25] {
+        for last in ["h", "l"] {
+            let input = format!("\x1b[?{mode}{last}");
+            follow.write(input.as_bytes());
+            follow.assert_seen(input.as_bytes());
+            let (user, host) = (follow.user(), follow.host().screen());
+            assert_eq!(user.mouse_reporting(), host.mouse_reporting(), "{input:?}");
+            assert_eq!(user.mouse_encoding(), host.mouse_encoding(), "{input:?}");
+            assert_eq!(user.focus_reporting(), host.focus_reporting(), "{input:?}");
+            assert_eq!(user.bracketed_paste(), host.bracketed_paste(), "{input:?}");
+        }
+    }
+    for text in ["aGVsbG8=", "YQ=="] {
+        follow.write(format!("\x1b]52;c;{text}\x07").as_bytes());
+        assert_eq!((follow.replica().clipboard(), follow.user().clipboard()), (text, text));
+    }
 }
 
 #[test]

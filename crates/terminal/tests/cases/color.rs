@@ -38,9 +38,48 @@ fn colors_come_in_three_kinds() {
 }
 
 #[test]
+fn a_palette_color_below_8_is_the_same_as_its_old_name() {
+    for n in 0..8 {
+        let [named, numbered] = [format!("\x1b[3{n};4{n}mA"), format!("\x1b[38;5;{n};48;5;{n}mA")];
+        assert!(host(8, 1, named).screen() == host(8, 1, numbered).screen());
+    }
+}
+
+/// Returns a rainbow of 77 cells: red falls, green rises and falls, blue rises.
+fn rainbow(attributes: &str) -> String {
+    let mut row = format!("\x1b[{attributes}m");
+    for i in 0..=76 {
+        let (red, green, blue) = (255 - 255 * i / 76, 510 * i / 76, 255 * i / 76);
+        let green = if green > 255 { 510 - green } else { green };
+        row.push_str(&format!("\x1b[48;2;{red};{green};{blue}m"));
+        row.push_str(&format!("\x1b[38;2;{};{};{}mE", 255 - red, 255 - green, 255 - blue));
+    }
+    row + "\x1b[m\r\n"
+}
+
+#[test]
+fn rainbows_arrive_with_every_attribute() {
+    let attributes = ["", "1", "3", "4", "5", "7", "8", "1;3;4"];
+    let terminal = host(80, 9, attributes.map(rainbow).concat());
+    for (row, letters) in (1..).zip(["", "b", "i", "u", "k", "r", "h", "biu"]) {
+        for (column, colors) in
+            [(1, "on 00ffff at ff0000"), (39, "on 7f0080 at 80ff7f"), (77, "on ffff00 at 0000ff")]
+        {
+            let expected = format!("{letters} {colors}");
+            assert_eq!(paint(cell(terminal.screen(), row, column)), expected.trim());
+        }
+        assert_eq!(paint(cell(terminal.screen(), row, 78)), "");
+    }
+}
+
+#[test]
 fn unfinished_colors_hurt_nothing_else() {
     assert_eq!(paints("\x1b[31mA\x1b[;mB\x1b[31;mC"), ["on 1", "", ""]);
     assert_eq!(paints("\x1b[38;2;1;2mA\x1b[38;5mC"), ["", ""]);
+    assert_eq!(
+        paints("\x1b[38;5;256mA\x1b[38;2;999;1;2mB\x1b[38mC"),
+        ["", "on ff0102", "on ff0102"]
+    );
     assert_eq!(paints("\x1b[38:2::255:0:0mA\x1b[0m\x1b[4:3mB\x1b[0mC"), ["on ff0000", "u", ""]);
     assert_eq!(paints("\x1b[2;9;21;53mA\x1b[58:2::1:2:3mB\x1b[58;5;1mC"), ["", "", ""]);
 }

@@ -2,7 +2,8 @@
 
 use rove_terminal::{Size, Terminal};
 
-use super::{check, cursor, host, rows};
+use super::follow::Follow;
+use super::{cell, check, cursor, host, paint, rows};
 
 /// Rows `l1` to `l8`.
 const ROWS: &str = "l1\r\nl2\r\nl3\r\nl4\r\nl5\r\nl6\r\nl7\r\nl8";
@@ -33,6 +34,43 @@ fn the_cursor_moves_and_stops_at_the_edges() {
 }
 
 #[test]
+fn text_scattered_over_the_screen_is_followed_letter_by_letter() {
+    let mut follow = Follow::new(Size::DEFAULT);
+    let places = [
+        (1, 1, "A"),
+        (10, 1, "B"),
+        (1, 2, "C"),
+        (1, 4, "D"),
+        (10, 4, "E"),
+        (1, 7, "F"),
+        (1, 11, "G"),
+        (10, 11, "H"),
+        (1, 16, "I"),
+        (2, 16, "J"),
+        (1, 22, "K"),
+        (60, 23, "L"),
+        (59, 23, "M"),
+        (57, 23, "N"),
+        (54, 23, "O"),
+        (50, 23, "P"),
+        (45, 23, "Q"),
+        (39, 23, "R"),
+        (32, 23, "S"),
+        (1, 24, "done"),
+    ];
+    let mut expected = vec![vec![b' '; 80]; 24];
+    for (column, row, text) in places {
+        let input = format!("\x1b[{row};{column}H{text}");
+        follow.write(input.as_bytes());
+        follow.assert_seen(input.as_bytes());
+        expected[row - 1][column - 1..][..text.len()].copy_from_slice(text.as_bytes());
+    }
+    let text = |row: &Vec<u8>| String::from_utf8_lossy(row).trim_end().to_owned();
+    assert_eq!(rows(follow.user()), expected.iter().map(text).collect::<Vec<_>>());
+    assert_eq!(cursor(follow.user()), (24, 5));
+}
+
+#[test]
 fn margins_stop_a_cursor_that_is_between_them() {
     check(
         4,
@@ -54,6 +92,7 @@ fn scrolling_moves_the_region_and_not_the_cursor() {
         8,
         &[
             (&format!("{ROWS}\x1b[4S\x1b[2TX"), &rest, (8, 4)),
+            (&format!("{ROWS}\x1b[99SX"), &["", "", "", "", "", "", "", "  X"], (8, 4)),
             (
                 &format!("{ROWS}\x1b[3;6r\x1b[2S"),
                 &["l1", "l2", "l5", "l6", "", "", "l7", "l8"],
@@ -190,6 +229,7 @@ fn tabs_go_to_their_stops() {
             ("hello, wurld\x1b[99Z9", &["9ello, wurld"], (1, 2)),
             ("hello, wurld\x1b[It", &["hello, wurld    t"], (1, 18)),
             ("\x1b[3g\x1b[5G\x1bH\x1b[1GA\tB", &["A   B"], (1, 6)),
+            ("\x1b[3g\x1b[5G\x1bH\x1b[1GA\tB\tC", &[&format!("A   B{:74}C", "")], (1, 80)),
             ("\x1b[9G\x1b[g\x1b[1GA\tB", &["A               B"], (1, 18)),
             ("A\u{88}\x1b[1G\tB", &["AB"], (1, 3)),
         ],
@@ -258,4 +298,7 @@ fn the_cursor_is_saved_with_its_pen_origin_and_character_sets() {
             ("abc\x1b8X", &["Xbc"], (1, 2)),
         ],
     );
+    let terminal = host(20, 8, "\x1b[5;10H\x1b[1;31m\x1b7\x1b[m\x1b[1;1Hq\x1b8X");
+    assert_eq!(paint(cell(terminal.screen(), 1, 1)), "");
+    assert_eq!(paint(cell(terminal.screen(), 5, 10)), "b on 1");
 }

@@ -6,21 +6,27 @@
 mod channels;
 mod color;
 mod editing;
+mod follow;
 mod margin;
 mod modes;
 mod resize;
 mod text;
 
+use follow::Follow;
 use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal};
 
-/// Returns a host terminal that took `input`, and checks that any other cutting makes no difference.
+/// Returns a host terminal that took `input`, and checks what holds for every input: cut between any
+/// two bytes it makes the same screen, and the far end and the user, who follow byte by byte or come
+/// late, see that screen too.
 fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
-    let size = Size::new(columns, rows).expect("an allowed size");
-    let (mut whole, mut pieces) = (Terminal::host(size), Terminal::host(size));
-    whole.write(input.as_ref());
-    input.as_ref().iter().for_each(|byte| pieces.write(&[*byte]));
-    assert!(whole.screen() == pieces.screen(), "{}", input.as_ref().escape_ascii());
-    assert_eq!(whole.clone().take_replies(), pieces.take_replies());
+    let (size, input) = (Size::new(columns, rows).expect("an allowed size"), input.as_ref());
+    let mut whole = Terminal::host(size);
+    whole.write(input);
+    let mut pieces = Follow::new(size);
+    input.chunks(1).for_each(|byte| pieces.write(byte));
+    assert!(whole.screen() == pieces.host().screen(), "{}", input.escape_ascii());
+    assert_eq!(whole.clone().take_replies(), pieces.host().clone().take_replies());
+    pieces.assert_seen(input);
     whole
 }
 

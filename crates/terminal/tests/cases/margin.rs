@@ -2,6 +2,7 @@
 
 use rove_terminal::{Size, Terminal};
 
+use super::follow::Follow;
 use super::{cell, check, cursor, host, paint, rows};
 
 /// A full row.
@@ -37,6 +38,14 @@ fn the_wrap_waits_for_the_next_character() {
             ("EEEEEEEE\nx", &[E, "       x"], (2, 8)),
             ("EEEEEEEE\x1b7\x1b[H\x1b8x", &[E, "x"], (2, 2)),
             ("\x1b[99;99HX", &["", "", "       X"], (3, 8)),
+            ("\x1b[99;99HXy", &["", "       X", "y"], (3, 2)),
+            ("EEEEEEEE\x1b[31C\x1b[1mx", &["EEEEEEEx"], (1, 8)),
+            ("EEEEEEEE\x1b[I\x1b[?5hx", &[E, "x"], (2, 2)),
+            ("EEEEEEEE\x1b[?6hx", &["xEEEEEEE"], (1, 2)),
+            ("EEEEEEEE\x1b[Zx", &["xEEEEEEE"], (1, 2)),
+            ("EEEEEEEE\x1b[1@x", &["EEEEEEEx"], (1, 8)),
+            ("EEEEEEEE\x1b[Px", &["EEEEEEEx"], (1, 8)),
+            ("EEEEEEEE\x1b[999z\x1b[?1;2;3zx", &[E, "x"], (2, 2)),
         ],
     );
 }
@@ -86,4 +95,35 @@ fn in_a_replica_the_first_back_space_only_cancels_the_wrap() {
     assert_eq!(rows(replica.screen()), ["EEEEEEEx"]);
     replica.write(b"\x08\x08\x08y");
     assert_eq!(rows(replica.screen()), ["EEEEEyEx"]);
+}
+
+#[test]
+fn rows_that_wrap_from_one_frame_into_the_next_stay_whole() {
+    let mut follow = Follow::new(Size::DEFAULT);
+    let (large, small) =
+        (format!("abcd{}1234", "X".repeat(72)), format!("ABCD{}5678", "x".repeat(72)));
+    for _ in 0..10 {
+        for line in [&large, &small] {
+            follow.write(line.as_bytes());
+            follow.assert_seen(line.as_bytes());
+        }
+    }
+    follow.write(b"\n");
+    follow.assert_seen(b"the rows and a line feed");
+    let shown = rows(follow.host().screen());
+    assert_eq!(shown, [large.as_str(), &small].repeat(10));
+    // Whoever marks the rows with a mouse gets one line.
+    for screen in [follow.host().screen(), follow.replica(), follow.user()] {
+        let wrapped = (0..24).filter(|&row| screen.row(row).unwrap().wrapped());
+        assert_eq!(wrapped.collect::<Vec<_>>(), (0..19).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_long_line_is_one_line_to_the_users_mouse() {
+    let mut follow = Follow::new(Size::DEFAULT);
+    follow.write("w".repeat(100).as_bytes());
+    for screen in [follow.host().screen(), follow.replica(), follow.user()] {
+        assert!(screen.row(0).unwrap().wrapped() && !screen.row(1).unwrap().wrapped());
+    }
 }

@@ -27,6 +27,27 @@ fn the_alternate_screen_gives_the_primary_one_back() {
 }
 
 #[test]
+fn the_first_character_stands_in_the_first_row_and_the_last_is_not_lost() {
+    check(
+        80,
+        24,
+        &[
+            ("", &[], (1, 1)),
+            ("\x1b[H\x1b[2J", &[], (1, 1)),
+            ("first", &["first"], (1, 6)),
+            ("$ printf abc\r\nabc", &["$ printf abc", "abc"], (2, 4)),
+        ],
+    );
+}
+
+#[test]
+fn screens_are_equal_when_the_bytes_are_and_differ_by_an_attribute() {
+    assert!(host(8, 1, "X").screen() == host(8, 1, "X").screen());
+    assert!(host(8, 1, "X").screen() != host(8, 1, "\x1b[1mX\x1b[m").screen());
+    assert!(host(8, 1, "X").screen() != host(8, 1, "X\x1b[1m").screen());
+}
+
+#[test]
 fn each_screen_has_its_own_saved_cursor() {
     check(
         12,

@@ -2,13 +2,20 @@
 
 use rove_terminal::{Size, Terminal};
 
+use super::follow::Follow;
 use super::{cursor, host, rows};
 
-/// Returns a host terminal that took `input` and then a series of sizes.
+/// Returns a host terminal that took `input` and then a series of sizes, each of which the far end
+/// and the user followed.
 fn resized(columns: u16, height: u16, input: &str, sizes: &[(u16, u16)]) -> Terminal {
     let mut terminal = host(columns, height, input);
+    let mut follow = Follow::new(terminal.screen().size());
+    follow.write(input.as_bytes());
     for (columns, rows) in sizes {
-        terminal.resize(Size::new(*columns, *rows).expect("an allowed size"));
+        let size = Size::new(*columns, *rows).expect("an allowed size");
+        terminal.resize(size);
+        follow.resize(size);
+        follow.assert_seen(format!("{columns}x{rows} after {input}").as_bytes());
     }
     terminal
 }
@@ -93,5 +100,49 @@ fn extreme_sizes_are_held() {
         terminal.resize(Size::new(columns, rows).unwrap());
         terminal
             .write("a一b\u{301}\r\n\t\x1b[99;99Hx\x1b[L\x1b[M\x1b[@\x1b[P\x1b[S\x1b[T".as_bytes());
+    }
+}
+
+#[test]
+fn full_rows_are_cut_at_the_edge_and_stay_cut() {
+    let row = |n: u16| format!("{n:02}:{}", "abcdefghijklmnopqrstuvw".repeat(3));
+    let text = (1..=24).map(row).collect::<Vec<_>>().join("\r\n");
+    let terminal = resized(80, 24, &format!("{text}\x1b[H"), &[(40, 10)]);
+    let cut: Vec<String> = (1..=10).map(|n| row(n)[..40].to_owned()).collect();
+    assert_eq!(rows(terminal.screen()), cut);
+    let terminal = resized(80, 24, &format!("{text}\x1b[H"), &[(40, 10), (80, 24)]);
+    assert_eq!(rows(terminal.screen()), cut);
+    assert_eq!(cursor(terminal.screen()), (1, 1));
+}
+
+#[test]
+fn a_window_drawn_larger_and_smaller_row_by_row_is_followed() {
+    let page = |rows: u16| (1..rows).map(|n| format!("line {n}\r\n")).collect::<String>() + ":";
+    let mut follow = Follow::new(Size::DEFAULT);
+    follow.write(page(24).as_bytes());
+    let down = (14..24).rev().map(|rows| (80, rows));
+    let up = (15..=24).map(|rows| (80, rows));
+    let narrower = (70..80).rev().map(|columns| (columns, 24));
+    let wider = (71..=80).map(|columns| (columns, 24));
+    for (columns, rows) in down.chain(up).chain(narrower).chain(wider) {
+        follow.resize(Size::new(columns, rows).unwrap());
+        follow.assert_seen(b"a new size");
+        // As a pager draws its page anew.
+        follow.write(format!("\x1b[H\x1b[J{}", page(rows)).as_bytes());
+        follow.assert_seen(b"a new page");
+    }
+    assert_eq!(rows(follow.user()).len(), 24);
+    assert_eq!(rows(follow.user())[22], "line 23");
+}
+
+#[test]
+fn whatever_is_half_done_survives_a_resize() {
+    for input in
+        ["一一一一", "abcdefgh", "\x1b[2;3r\x1b[3H\x1b[?6h", "\x1b[?1049h一\x1b7", "a\u{301}"]
+    {
+        for size in [(1, 1), (2, 1), (7, 2), (8, 1), (9, 5), (4096, 1), (1, 2048)] {
+            let mut terminal = resized(8, 4, input, &[size, (8, 4)]);
+            terminal.write("x一\x1b8y\r\n".as_bytes());
+        }
     }
 }

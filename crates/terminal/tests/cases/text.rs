@@ -12,6 +12,16 @@ fn latin_1_takes_one_column_each() {
 }
 
 #[test]
+fn a_page_of_latin_1_keeps_its_columns() {
+    let printable = ('\u{20}'..='\u{7e}').chain('\u{a0}'..='\u{ff}');
+    let entries: Vec<String> = printable.map(|c| format!("{:02x} {c} ", u32::from(c))).collect();
+    let lines: Vec<String> = entries.chunks(16).map(<[String]>::concat).collect();
+    let shown = rows(host(80, 24, lines.join("\r\n")).screen());
+    let expected: Vec<&str> = lines.iter().map(|line| line.trim_end_matches(' ')).collect();
+    assert_eq!(shown, expected);
+}
+
+#[test]
 fn combining_characters_join_what_stands_there() {
     check(
         8,
@@ -31,6 +41,8 @@ fn combining_characters_join_what_stands_there() {
             ("abe\u{301}\x1b[1;1H\x1b[2P", &["e\u{301}"], (1, 1)),
             ("abe\u{301}\x1b[1;2H\x1b[2Px", &["ax"], (1, 3)),
             ("e\u{301}\x1b[1;1Hx", &["x"], (1, 2)),
+            ("a\u{302}\x1b[31m\u{301}", &["a\u{302}\u{301}"], (1, 2)),
+            ("a\x1b[3;8H\u{302}", &["a", "", "       \u{a0}\u{302}"], (3, 8)),
         ],
     );
 }
@@ -79,6 +91,13 @@ fn a_half_overwritten_wide_character_goes_whole() {
             ("一二三四\x1b[1;1H\x1b[@", &[" 一二三"], (1, 1)),
             ("一二\x1b[1;2H三", &[" 三"], (1, 4)),
             ("一二\x1b[1;4H\x1b[@", &["一"], (1, 4)),
+            ("一二三\x1b[1;1H\x1b[4hX", &["X一二三"], (1, 2)),
+            ("一二三\x1b[1;3H\x1b[4h四", &["一四二三"], (1, 5)),
+            ("一二三四\x1b[1;1H\x1b[4hX", &["X一二三"], (1, 2)),
+            ("一二三\x1b[1;2H\x1b[3X", &["    三"], (1, 2)),
+            ("一二三\x1b[1;2H\x1b[2P", &["  三"], (1, 2)),
+            ("一二三\x1b[1;4H\x1b[J", &["一"], (1, 4)),
+            ("一二三\x1b[1;3H\x1b[1J", &["    三"], (1, 3)),
         ],
     );
 }
@@ -150,6 +169,27 @@ fn strings_are_swallowed() {
             ("\x1b]133;A\x07$ \x1b]7;file:///\x1b\\x", &["$ x"], (1, 4)),
         ],
     );
+}
+
+#[test]
+fn the_width_of_a_character_is_known_to_both_ends() {
+    // Marks, joiners, flags, emoji, jamo, private use: what stands behind them keeps its column.
+    for text in [
+        "\u{2764}\u{fe0f}",
+        "\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+        "\u{1f1e9}\u{1f1ea}",
+        "\u{1f44d}\u{1f3fd}",
+        "1\u{fe0f}\u{20e3}",
+        "\u{1112}\u{1161}\u{11ab}",
+        "\u{e0b0}\u{f0001}",
+        "\u{0e33}\u{0b95}\u{0bcd}",
+        "\u{feff}\u{2060}\u{200e}",
+        "\u{3099}\u{ff9e}\u{fffd}",
+    ] {
+        let input = format!("[{text}]\r\n{text}|\x1b[1;1H{text}|\x1b[5G+\x1b[2;3H\x1b[P");
+        let terminal = host(20, 3, &input);
+        assert_eq!(terminal.screen().row(0).unwrap().cells()[4].base, Some('+'), "{input:?}");
+    }
 }
 
 #[test]
