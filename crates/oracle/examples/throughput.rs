@@ -1,7 +1,7 @@
 //! How fast three emulators take output: `cargo run --release -p rove-oracle --example throughput`.
 //!
 //! The emulators take turns on the same bytes, so that a busy machine slows all of them; printed are
-//! the medians in MB/s, and how much faster ours is.
+//! the medians in MB/s, and how much faster ours is. Only the kind named as argument, if there is one.
 
 use std::hint::black_box;
 
@@ -29,7 +29,11 @@ fn main() {
         ("scrolling region", "\x1b[5;20r\x1b[20;1H".to_owned() + &"a line\r\n\x1b[2M".repeat(200)),
     ];
     println!("{:18}{:>8}{:>12}{:>8}   ours / theirs", "MB/s", "ours", "alacritty", "vt100");
+    let wanted = std::env::args().nth(1);
     for (name, text) in kinds {
+        if wanted.as_ref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
         let input: Vec<u8> = text.bytes().cycle().take(BYTES).collect();
         let mut turns: [Vec<f64>; 3] = Default::default();
         for _ in 0..ROUNDS {

@@ -9,20 +9,21 @@ pub(crate) const PARAMETERS_MAX: usize = 32;
 /// A number that is missing is 0, as the standards have it, and one too large for 16 bits is 65 535.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
-    values: [u16; PARAMETERS_MAX],
-    len: usize,
+    /// The last place is for what is dropped.
+    values: [u16; PARAMETERS_MAX + 1],
+    /// The place of the number that digits go to.
+    last: usize,
     /// Bit i: number i stands behind a colon and belongs to the one before it.
-    joined: u32,
-    /// Whether a number beyond the last place was begun.
-    overflow: bool,
+    joined: u64,
     given: bool,
 }
 
-const _: () = assert!(PARAMETERS_MAX <= u32::BITS as usize);
+// The bit behind the last number is looked at too.
+const _: () = assert!(PARAMETERS_MAX < u64::BITS as usize);
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { values: [0; PARAMETERS_MAX], len: 1, joined: 0, overflow: false, given: false }
+        Self { values: [0; PARAMETERS_MAX + 1], last: 0, joined: 0, given: false }
     }
 }
 
@@ -30,26 +31,38 @@ impl Parameters {
     /// Forgets all numbers.
     pub(crate) fn clear(&mut self) {
         self.values[0] = 0;
-        self.len = 1;
+        self.last = 0;
         self.joined = 0;
-        self.overflow = false;
         self.given = false;
     }
 
-    /// Takes a digit, `;` or `:`.
-    pub(crate) fn push(&mut self, byte: u8) {
-        self.given = true;
-        if byte.is_ascii_digit() {
-            if !self.overflow {
-                let value = &mut self.values[self.len - 1];
-                *value = value.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+    /// Takes the digits, semicolons and colons that `bytes` begin with; returns how many they are.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> usize {
+        let mut number = self.values[self.last];
+        let mut taken = 0;
+        for &byte in bytes {
+            match byte {
+                b'0'..=b'9' => {
+                    number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+                }
+                b';' | b':' => {
+                    self.values[self.last] = number;
+                    self.begin_number(byte == b':');
+                    number = 0;
+                }
+                _ => break,
             }
-        } else if self.len == PARAMETERS_MAX {
-            self.overflow = true;
-        } else {
-            self.values[self.len] = 0;
-            self.joined |= u32::from(byte == b':') << self.len;
-            self.len += 1;
+            taken += 1;
+        }
+        self.values[self.last] = number;
+        self.given |= taken > 0;
+        taken
+    }
+
+    fn begin_number(&mut self, joined: bool) {
+        self.last = (self.last + 1).min(PARAMETERS_MAX);
+        if self.last < PARAMETERS_MAX {
+            self.joined |= u64::from(joined) << self.last;
         }
     }
 
@@ -65,7 +78,7 @@ impl Parameters {
 
     /// Returns number `index`; 0 if it is missing.
     pub(crate) fn value(&self, index: usize) -> u16 {
-        self.values[..self.len].get(index).copied().unwrap_or(0)
+        self.values().get(index).copied().unwrap_or(0)
     }
 
     /// Returns number `index` where 0 and missing mean 1.
@@ -75,14 +88,16 @@ impl Parameters {
 
     /// Returns the numbers, whatever separates them.
     pub(crate) fn values(&self) -> &[u16] {
-        &self.values[..self.len]
+        &self.values[..(self.last + 1).min(PARAMETERS_MAX)]
     }
 
     /// Returns the number at `index` with the sub-parameters behind it.
     pub(crate) fn group(&self, index: usize) -> &[u16] {
-        let end =
-            (index + 1..self.len).find(|&next| self.joined & (1 << next) == 0).unwrap_or(self.len);
-        self.values[..end].get(index..).unwrap_or(&[])
+        let Some(numbers) = self.values().get(index..).filter(|numbers| !numbers.is_empty()) else {
+            return &[];
+        };
+        let joined = (self.joined >> (index + 1)).trailing_ones();
+        &numbers[..1 + usize::try_from(joined).expect("at most 64")]
     }
 }
 
@@ -92,7 +107,7 @@ mod tests {
 
     fn parsed(text: &str) -> Parameters {
         let mut parameters = Parameters::default();
-        text.bytes().for_each(|byte| parameters.push(byte));
+        assert_eq!(parameters.take(text.as_bytes()), text.len());
         parameters
     }
 

@@ -105,24 +105,33 @@ impl Parser {
         // No control lies between `at` and here; remembered so that malformed text, which is
         // taken apart piece by piece, is not searched again for each piece.
         let mut text_end = at;
-        while at < bytes.len() {
-            if self.state == State::Ground {
-                if text_end <= at {
-                    text_end = at + text_len(&bytes[at..]);
+        while let Some(&byte) = bytes.get(at) {
+            let rest = &bytes[at..];
+            // Nearly all output is one of these runs, taken at once.
+            let run = match self.state {
+                State::Ground if byte >= 0x20 => {
+                    if text_end <= at {
+                        text_end = at + text_len(rest);
+                    }
+                    print_well_formed(&bytes[at..text_end], perform)
                 }
-                let printed = print_well_formed(&bytes[at..text_end], perform);
-                if printed > 0 {
-                    at += printed;
-                    continue;
+                State::Ground if rest.starts_with(b"\x1b[") => {
+                    self.enter_sequence(State::CsiEntry);
+                    2
                 }
+                State::CsiParameter => self.parameters.take(rest),
+                _ => 0,
+            };
+            if run > 0 {
+                at += run;
+                continue;
             }
-            match decode(&bytes[at..]) {
+            match decode(rest) {
                 Some((c, len)) => {
                     self.step(c, perform);
                     at += len;
                 }
                 None => {
-                    let rest = &bytes[at..];
                     self.partial[..rest.len()].copy_from_slice(rest);
                     self.partial_len = rest.len();
                     return;
@@ -254,10 +263,10 @@ impl Parser {
         match (self.state, byte) {
             (State::CsiIgnore, ..0x40) => {}
             (State::CsiEntry | State::CsiParameter, b'0'..=b'9' | b';') => {
-                self.parameters.push(byte);
+                self.parameters.take(&[byte]);
                 self.state = State::CsiParameter;
             }
-            (State::CsiParameter, b':') => self.parameters.push(byte),
+            (State::CsiParameter, b':') => _ = self.parameters.take(&[byte]),
             (State::CsiEntry, b'<'..=b'?') => {
                 self.private = byte;
                 self.state = State::CsiParameter;
@@ -281,7 +290,7 @@ impl Parser {
         match (self.state, byte) {
             (_, ..0x20 | 0x7f) => {}
             (State::DcsEntry | State::DcsParameter, b'0'..=b'9' | b';') => {
-                self.parameters.push(byte);
+                self.parameters.take(&[byte]);
                 self.state = State::DcsParameter;
             }
             (State::DcsEntry, b'<'..=b'?') => {

@@ -103,7 +103,7 @@ mod tests {
 
     fn pen_after(text: &str) -> Pen {
         let mut parameters = Parameters::default();
-        text.bytes().for_each(|byte| parameters.push(byte));
+        parameters.take(text.as_bytes());
         apply(Pen::default(), &parameters)
     }
 
