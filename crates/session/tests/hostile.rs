@@ -5,10 +5,14 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use rove_link::LinkConfig;
 use rove_link::net::{LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
 use rove_ssp::{Config, Direction, Ecn, StateNum};
 use rove_units::{Duration, Instant};
+
+/// The bound on bytes waiting for the pty; one client message or answer may go over it.
+const HOST_INPUT_MAX: usize = 1_048_576;
 
 /// Seals whatever it is told to.
 struct Forger {
@@ -44,20 +48,78 @@ impl Forger {
 
 /// Returns a protobuf field of bytes.
 fn member(field: u8, body: &[u8]) -> Vec<u8> {
-    let len = u8::try_from(body.len()).unwrap();
-    assert!(len < 128 && field < 16);
-    [&[field << 3 | 2, len], body].concat()
+    assert!(field < 16);
+    let len = number(u32::try_from(body.len()).unwrap());
+    [&[field << 3 | 2], &len[..], body].concat()
 }
 
 fn varint(field: u8, value: u32) -> Vec<u8> {
-    let mut out = vec![field << 3];
-    let mut value = value;
+    [&[field << 3], &number(value)[..]].concat()
+}
+
+fn number(mut value: u32) -> Vec<u8> {
+    let mut out = Vec::new();
     while value >= 128 {
         out.push(u8::try_from(value & 127).unwrap() | 128);
         value >>= 7;
     }
     out.push(u8::try_from(value).unwrap());
     out
+}
+
+/// A client whose server, a stock one, says whatever a test wants.
+struct Victim {
+    forger: Forger,
+    end: ClientEnd,
+    /// All that was written to the user's terminal.
+    output: Vec<u8>,
+    num: u64,
+    now: Instant,
+}
+
+impl Victim {
+    fn new() -> Self {
+        let forger = Forger::new(Direction::ToClient);
+        let end = ClientEnd::new(stock(Config::client()));
+        Self { forger, end, output: Vec::new(), num: 0, now: Instant::ZERO }
+    }
+
+    /// Receives a state that differs from the last by these host bytes.
+    fn receive(&mut self, host_bytes: &[u8]) {
+        self.receive_diff(member(1, &member(2, &member(4, host_bytes))));
+    }
+
+    fn receive_diff(&mut self, diff: Vec<u8>) {
+        let [old_num, new_num] = [self.num, self.num + 1].map(StateNum::new);
+        let instruction = Instruction {
+            old_num,
+            new_num,
+            ack_num: StateNum::INITIAL,
+            throwaway_num: StateNum::INITIAL,
+            diff,
+            chaff: Vec::new(),
+            hello: None,
+        };
+        for datagram in self.forger.datagrams(&instruction) {
+            let client = &mut self.end.client;
+            if client.handle_datagram(self.now, RIGHT_ADDRESS, Ecn::Capable, &datagram).is_ok() {
+                self.num += 1;
+            }
+        }
+        self.now += Duration::from_millis(250);
+        let client = &mut self.end.client;
+        client.handle_timeout(self.now);
+        while client.poll_transmit(self.now).is_some() {}
+        if let Some(output) = client.poll_output(self.now) {
+            self.end.tty.write(&output);
+            self.output.extend(output);
+        }
+    }
+
+    /// Returns what the user sees in a row.
+    fn row(&self, row: u16) -> String {
+        self.end.tty.screen().row_text(row)
+    }
 }
 
 /// Any number near the ends of its range, or small.
@@ -110,6 +172,150 @@ fn any_instruction() -> impl Strategy<Value = Instruction> {
             hello: None,
         },
     )
+}
+
+#[test]
+fn a_question_for_the_users_clipboard_is_never_passed_on() {
+    let questions = [
+        "\x1b]52;c;?\x07",
+        "\x1b]52;c;?\x1b\\",
+        "\x1b]52;c;?\u{9c}",
+        "\u{9d}52;c;?\x07",
+        "\x1b]52;;?\x07",
+        "\x1b]52;cps01234567;?\x07",
+        "\x1b]52;c;?aGk=\x07",
+        "\x1b]52;c;aGk=?\x07",
+        "\x1b]52;c;\x00?\x07",
+        "\x1b]2;\x1b]52;c;?\x07",
+        "\x1b]2;a\u{9d}52;c;?\x07",
+        "\x1b]0;]52;c;?\x07",
+        "]52;c;?\x07",
+    ];
+    let mut victim = Victim::new();
+    victim.receive(b"\x1b]52;c;aGVsbG8=\x07\x1b]52;c;?\x07first");
+    for question in questions {
+        victim.receive(question.as_bytes());
+        // Cut between two diffs.
+        victim.receive(&question.as_bytes()[..question.len() / 2]);
+        victim.receive(&question.as_bytes()[question.len() / 2..]);
+    }
+    victim.output.extend(victim.end.client.close_terminal());
+    let sent = String::from_utf8_lossy(&victim.output);
+    for (at, _) in sent.match_indices("\x1b]52;") {
+        assert!(sent[at..].starts_with("\x1b]52;c;aGVsbG8=\x07"), "{}", sent.escape_debug());
+    }
+    assert!(!sent.contains('\u{9d}'));
+}
+
+#[test]
+fn a_title_of_a_megabyte_reaches_the_user_as_one_that_can_be_read() {
+    let mut victim = Victim::new();
+    victim.receive(b"before");
+    victim.receive(format!("\x1b]2;{}\x07", "t".repeat(1 << 20)).as_bytes());
+    let len = victim.output.len();
+    assert!(len < 4096, "{len} bytes");
+    victim.receive(b"\rbehind");
+    assert_eq!(victim.row(0), "behind");
+}
+
+#[test]
+fn a_diff_that_breaks_a_rule_leaves_the_user_a_screen() {
+    let broken: [&[u8]; 14] = [
+        b"\x1b[2;3r\x1b[?6h",
+        b"\x1b[4h\x1b[?7l\x1b[20h",
+        b"\x1b[3g\x1b(0\x0e\x1bN",
+        b"\x1b[?2026h",
+        b"\x1b[?1049h\x1b7",
+        b"\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?25$p\x1bP$qm\x1b\\\x05\x1bZ",
+        b"\x1b]2;unfinished",
+        b"\x1b[31",
+        b"\xe4\xb8",
+        b"\xff\xfe\xc0\x80",
+        b"\x1b[9;9H\xe4\xb8\x80\x1b[9;10Hx\x1b[1;80H\xe4\xb8\x80",
+        b"\x1b[65535;65535H\x1b[65535b\x1b[65535@\x1b[65535L",
+        b"\x1b[1000000000;1000000000H\x1b[1000000000X",
+        b"\x1bP\x1b]\x1b_\x1b^",
+    ];
+    for first in broken {
+        for second in broken {
+            let mut victim = Victim::new();
+            for diff in [b"text\r\n", first, second, b"\x18\x1bcafter"] {
+                victim.receive(diff);
+                assert!(
+                    victim.end.tty.take_replies().is_empty(),
+                    "nobody asks the user's terminal"
+                );
+                assert!(!victim.end.tty.synchronized_output());
+            }
+            assert_eq!(victim.num, 4, "{} {}", first.escape_ascii(), second.escape_ascii());
+            assert_eq!(victim.row(0), "after", "{}", second.escape_ascii());
+            let close = victim.end.client.close_terminal();
+            victim.end.tty.write(&close);
+            victim.end.tty.write(b"\x1b[H\x1b[2Jprompt");
+            assert_eq!(victim.row(0), "prompt");
+            assert!(!victim.end.tty.application_cursor_keys());
+        }
+    }
+}
+
+#[test]
+fn a_size_no_window_has_is_refused_and_a_huge_one_bounded() {
+    for (width, height, taken) in [
+        (0, 24, false),
+        (80, 0, false),
+        (u32::MAX, 24, false),
+        (1, 1, true),
+        (100_000, 2, true),
+        (2, 100_000, true),
+    ] {
+        let mut victim = Victim::new();
+        victim.receive(b"before");
+        let size = member(3, &[varint(5, width), varint(6, height)].concat());
+        victim.receive_diff(member(1, &size));
+        assert_eq!(victim.num, if taken { 2 } else { 1 }, "{width}x{height}");
+        let size = victim.end.client.screen().size();
+        assert!(size.columns() <= 4096 && size.rows() <= 2048);
+    }
+}
+
+#[test]
+fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    pair.right.stuck = true;
+    let questions = b"\x1b[6n\x1b[c\x1b[?25$p".repeat(1000);
+    let mut keys = Vec::new();
+    for round in 0..300_u32 {
+        print(&mut pair, &questions);
+        if round % 10 == 0 {
+            let key = [b'a' + u8::try_from(round / 10 % 26).unwrap()];
+            type_text(&mut pair, &key);
+            keys.extend(key);
+            print(&mut pair, format!("\x1b[Hround {round}").as_bytes());
+            pair.run_for(ms(50));
+        }
+    }
+    let waiting = pair.right.server.host_input().len();
+    assert!(waiting < HOST_INPUT_MAX + 65_536, "{waiting} bytes");
+    // The picture goes on: what the user sees is new.
+    assert!(pair.run_until(secs(5), same_picture));
+    assert_eq!(pair.left.client.screen().row_text(0), "round 290");
+    // Once the program reads, every key arrives, and every answer that was given is whole.
+    pair.right.stuck = false;
+    let letters = |typed: &[u8]| {
+        let text = String::from_utf8(typed.to_vec()).unwrap();
+        let text = ["\x1b[1;1R", "\x1b[?62c", "\x1b[?25;1$y"]
+            .iter()
+            .fold(text, |text, answer| text.replace(answer, ""));
+        let place = |c: char| c.is_ascii_digit() || "\x1b[;R".contains(c);
+        text.replace(place, "").into_bytes()
+    };
+    assert!(pair.run_until(secs(30), |_, server| letters(&server.typed).len() >= keys.len()));
+    assert_eq!(letters(&pair.right.typed), keys);
+    pair.right.typed.clear();
+    print(&mut pair, b"\x1b[5n");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.typed, b"\x1b[0n");
 }
 
 proptest! {
