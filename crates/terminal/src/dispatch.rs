@@ -6,6 +6,10 @@ use crate::parse::{Perform, Sequence};
 use crate::sgr;
 
 impl Perform for Emulator {
+    fn print_ascii(&mut self, text: &[u8]) {
+        self.print_ascii_text(text);
+    }
+
     fn print(&mut self, text: &str) {
         self.print_text(text);
     }

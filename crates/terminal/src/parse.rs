@@ -18,6 +18,8 @@ pub(crate) const INTERMEDIATES_MAX: usize = 2;
 
 /// What a byte stream asks for.
 pub(crate) trait Perform {
+    /// Prints a run of ASCII without any control character.
+    fn print_ascii(&mut self, text: &[u8]);
     /// Prints a run of text without any control character.
     fn print(&mut self, text: &str);
     /// Executes a C0 or C1 control.
@@ -109,17 +111,29 @@ impl Parser {
             let rest = &bytes[at..];
             // Nearly all output is one of these runs, taken at once.
             let run = match self.state {
-                State::Ground if byte >= 0x20 => {
-                    if text_end <= at {
-                        text_end = at + text_len(rest);
+                State::Ground => match byte {
+                    0x1b if rest.get(1) == Some(&b'[') => {
+                        self.enter_sequence(State::CsiEntry);
+                        2 + self.take_csi(&rest[2..], perform)
                     }
-                    print_well_formed(&bytes[at..text_end], perform)
-                }
-                State::Ground if rest.starts_with(b"\x1b[") => {
-                    self.enter_sequence(State::CsiEntry);
-                    2
-                }
-                State::CsiParameter => self.parameters.take(rest),
+                    0x1b => 0,
+                    ..0x20 => {
+                        perform.execute(char::from(byte));
+                        1
+                    }
+                    0x20..=0x7e => {
+                        let len = ascii_len(rest);
+                        perform.print_ascii(&rest[..len]);
+                        len
+                    }
+                    _ => {
+                        if text_end <= at {
+                            text_end = at + text_len(rest);
+                        }
+                        print_well_formed(&bytes[at..text_end], perform)
+                    }
+                },
+                State::CsiEntry | State::CsiParameter => self.take_csi(rest, perform),
                 _ => 0,
             };
             if run > 0 {
@@ -137,6 +151,26 @@ impl Parser {
                     return;
                 }
             }
+        }
+    }
+
+    /// Takes the numbers of a control sequence, and its last byte if that follows; returns how many
+    /// bytes these are.
+    fn take_csi(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
+        if self.state == State::CsiEntry && bytes.first() == Some(&b':') {
+            return 0;
+        }
+        let numbers = self.parameters.take(bytes);
+        if numbers > 0 {
+            self.state = State::CsiParameter;
+        }
+        match bytes.get(numbers) {
+            Some(&last @ 0x40..=0x7e) => {
+                self.state = State::Ground;
+                perform.csi(&self.sequence(last));
+                numbers + 1
+            }
+            _ => numbers,
         }
     }
 
@@ -377,6 +411,11 @@ impl Parser {
             last,
         }
     }
+}
+
+/// Returns how many bytes at the start are ASCII and no control.
+fn ascii_len(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, 0x20..=0x7e)).count()
 }
 
 /// Returns how many bytes at the start hold no control, in either of its forms.

@@ -5,6 +5,15 @@ use crate::screen::Position;
 use crate::width::char_width;
 
 impl Emulator {
+    /// Prints a run of ASCII.
+    pub(crate) fn print_ascii_text(&mut self, text: &[u8]) {
+        if self.charsets.is_plain() {
+            self.print_ascii(text);
+        } else {
+            self.print_text(str::from_utf8(text).expect("ASCII"));
+        }
+    }
+
     /// Prints a run of text.
     pub(crate) fn print_text(&mut self, text: &str) {
         let mut rest = text;

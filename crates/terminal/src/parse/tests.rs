@@ -5,6 +5,10 @@ use super::*;
 struct Recorder(Vec<String>);
 
 impl Perform for Recorder {
+    fn print_ascii(&mut self, text: &[u8]) {
+        self.print(str::from_utf8(text).expect("ASCII"));
+    }
+
     fn print(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(last) if last.starts_with("print ") => last.push_str(text),
