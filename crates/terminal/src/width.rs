@@ -1,11 +1,20 @@
 //! Columns per code point, from `unicode-width` with the exceptions listed here.
 //!
 //! Cells are placed by the sum of the widths of single characters, as `wcwidth` programs and stock
-//! Mosh do; clusters (variation selectors, joined emoji, flags) never change a width. The exceptions:
+//! Mosh do; clusters (variation selectors, joined emoji, flags) never change a width. The crate
+//! counts for clusters, though, and takes what extends one for nothing. So that a line editor on the
+//! pty and the screen agree, it is overruled where the C library's `wcwidth` (glibc 2.36 as measured
+//! over all code points) says otherwise of a character that both know:
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
-//! | U+00AD soft hyphen | 0 | 1 | xterm, glibc and Mosh 1.4.0 show it |
+//! | spacing marks (category Mc) that extend a cluster | 0 | 1 | only Mn, Me and Cf take no column |
+//! | signs and letters prepended to a cluster | 0 | 1 | the same |
+//! | U+00AD soft hyphen, U+FFA0 Hangul filler | 0 | 1 | the same; xterm shows the hyphen |
+//! | U+302E, U+302F, U+16FF0, U+16FF1, U+3164 | 0 | 2 | the same, and East Asian Wide |
+//! | U+2D7F, U+FFF9 to U+FFFB, U+13430 to U+1343F | 1 | 0 | category Mn or Cf |
+//! | U+3248 to U+324F | 1 | 2 | xterm and glibc agree |
+//! | U+17A4 | 2 | 1 | one letter, not the two it stands for |
 //! | any wider than 2 (U+17D8) | 3 | 2 | a cell has two halves |
 //! | C0, C1, DEL | none | 0 | never printed |
 
@@ -13,41 +22,119 @@ use unicode_width::UnicodeWidthChar;
 
 /// Returns the columns `c` takes: 0, 1 or 2.
 pub fn char_width(c: char) -> u16 {
-    match c {
-        ' '..='~' | '\u{a0}'..='\u{ff}' => 1,
-        _ => u16::try_from(c.width().unwrap_or(0).min(2)).expect("at most 2"),
+    if matches!(c, ' '..='~') {
+        return 1;
     }
+    // The exceptions are sorted by what the crate says, so that a common character meets few.
+    match c.width() {
+        None => 0,
+        Some(0) => match c {
+            '\u{ad}' | '\u{ffa0}' => 1,
+            '\u{302e}' | '\u{302f}' | '\u{3164}' | '\u{16ff0}' | '\u{16ff1}' => 2,
+            _ => u16::from(is_prepended(c) || is_spacing_mark(c)),
+        },
+        Some(1) => match c {
+            '\u{2d7f}' | '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' => 0,
+            '\u{3248}'..='\u{324f}' => 2,
+            _ => 1,
+        },
+        Some(_) => match c {
+            '\u{17a4}' => 1,
+            _ => 2,
+        },
+    }
+}
+
+/// Returns whether `c` is a sign or letter prepended to a cluster that the crate takes for nothing.
+const fn is_prepended(c: char) -> bool {
+    matches!(c,
+        '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'
+        | '\u{111c2}'..='\u{111c3}' | '\u{113d1}' | '\u{1193f}' | '\u{11941}'
+        | '\u{11a84}'..='\u{11a89}' | '\u{11d46}' | '\u{11f02}'
+    )
+}
+
+/// Returns whether `c` is a spacing mark that extends a cluster, other than a wide one.
+const fn is_spacing_mark(c: char) -> bool {
+    matches!(c,
+        '\u{9be}' | '\u{9d7}' // Bengali
+        | '\u{b3e}' | '\u{b57}' // Oriya
+        | '\u{bbe}' | '\u{bd7}' // Tamil
+        | '\u{cc0}' | '\u{cc2}' | '\u{cc7}'..='\u{cc8}' | '\u{cca}'..='\u{ccb}' // Kannada
+        | '\u{cd5}'..='\u{cd6}' // Kannada
+        | '\u{d3e}' | '\u{d57}' // Malayalam
+        | '\u{dcf}' | '\u{ddf}' // Sinhala
+        | '\u{1715}' | '\u{1734}' // Tagalog, Hanunoo
+        | '\u{1b35}' | '\u{1b3b}' | '\u{1b3d}' | '\u{1b43}'..='\u{1b44}' // Balinese
+        | '\u{1baa}' | '\u{1bf2}'..='\u{1bf3}' // Sundanese, Batak
+        | '\u{a953}' | '\u{a9c0}' // Rejang, Javanese
+        | '\u{111c0}' | '\u{11235}' // Sharada, Khojki
+        | '\u{1133e}' | '\u{1134d}' | '\u{11357}' // Grantha
+        | '\u{113b8}' | '\u{113c2}' | '\u{113c5}' | '\u{113c7}'..='\u{113c9}' | '\u{113cf}' // Tulu
+        | '\u{114b0}' | '\u{114bd}' | '\u{115af}' | '\u{116b6}' // Tirhuta, Siddham, Takri
+        | '\u{11930}' | '\u{1193d}' // Dives Akuru
+        | '\u{11f41}' // Kawi
+        | '\u{1d165}'..='\u{1d166}' | '\u{1d16d}'..='\u{1d172}' // musical stems and flags
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Pins all widths: their runs, and how many code points take no, one and two columns. A newer
+    /// table changes it; what it changes is then to be looked at.
     #[test]
-    fn every_scalar_takes_at_most_two_columns() {
-        assert!(('\0'..=char::MAX).all(|c| char_width(c) <= 2));
+    fn every_scalar_has_the_width_it_had() {
+        let mut code_points = [0; 3];
+        // FNV-1a over the beginnings of the runs and their widths.
+        let (mut runs, mut digest, mut previous) = (0, 0xcbf2_9ce4_8422_2325_u64, None);
+        for c in '\0'..=char::MAX {
+            let width = char_width(c);
+            code_points[usize::from(width)] += 1;
+            if previous.replace(width) != Some(width) {
+                runs += 1;
+                for part in [u64::from(c), u64::from(width)] {
+                    digest = (digest ^ part).wrapping_mul(0x100_0000_01b3);
+                }
+            }
+        }
+        assert_eq!(code_points, [6331, 921_865, 183_868]);
+        assert_eq!((runs, digest), (1005, 9_311_658_347_724_377_300));
+    }
+
+    #[test]
+    fn the_crate_is_overruled_where_the_table_above_says_so() {
+        let mut kinds = std::collections::BTreeMap::<_, usize>::new();
+        for c in '\0'..=char::MAX {
+            let (theirs, ours) = (c.width().unwrap_or(0), char_width(c));
+            if theirs != usize::from(ours) {
+                *kinds.entry((theirs, ours)).or_default() += 1;
+            }
+        }
+        let kinds: Vec<_> = kinds.into_iter().collect();
+        assert_eq!(
+            kinds,
+            [((0, 1), 79), ((0, 2), 5), ((1, 0), 20), ((1, 2), 8), ((2, 1), 1), ((3, 2), 1)]
+        );
     }
 
     #[test]
     fn widths_are_those_of_terminals() {
-        for (c, width) in [
-            ('a', 1),
-            ('\u{ad}', 1),
-            ('\u{e9}', 1),
-            ('\u{301}', 0),
-            ('\u{200b}', 0),
-            ('\u{200d}', 0),
-            ('\u{fe0f}', 0),
-            ('\u{4e00}', 2),
-            ('\u{1f600}', 2),
-            ('\u{2764}', 1),
-            ('\u{1f1e9}', 1),
-            ('\u{17d8}', 2),
-            ('\u{2500}', 1),
-            ('\u{fffd}', 1),
-            ('\x07', 0),
+        for (text, width) in [
+            ("a~\u{a0}\u{ad}\u{e9}\u{ff}", 1),
+            ("\u{301}\u{200b}\u{200d}\u{200e}\u{2060}\u{fe0f}\u{feff}\u{20e3}\u{e0041}", 0),
+            ("\u{1160}\u{11ff}\u{d7b0}\u{d7fb}", 0), // jamo that join the one before
+            ("\u{1100}\u{ac00}\u{3042}\u{4e00}\u{20000}\u{ff21}\u{4dc0}", 2),
+            ("\u{1f600}\u{1f3fb}\u{231a}\u{2705}", 2),
+            ("\u{2764}\u{1f1e9}\u{263a}\u{a9}\u{20ac}\u{2500}\u{e0b0}\u{fffd}\u{378}", 1),
+            ("\u{600}\u{6dd}\u{110bd}\u{bbe}\u{9be}\u{903}\u{94b}", 1), // signs, spacing marks
+            ("\u{17d8}\u{302e}\u{3164}", 2),
+            ("\0\u{7}\u{7f}\u{9b}", 0),
         ] {
-            assert_eq!(char_width(c), width, "{c:?}");
+            for c in text.chars() {
+                assert_eq!(char_width(c), width, "{c:?}");
+            }
         }
     }
 }
