@@ -1,6 +1,6 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
-mod flood;
+mod bench;
 mod gate;
 mod packages;
 mod sim;
@@ -37,26 +37,14 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Pour a flood of output through a session of rove and one of stock Mosh, and compare.
-    Flood {
-        /// What the output is made of.
-        #[arg(long, value_enum, default_value = "plain")]
-        load: flood::Load,
-        /// How much of it, in MiB.
-        #[arg(long, default_value_t = 50)]
-        mebibytes: usize,
-        /// How often each system runs, in turn.
-        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
-        rounds: u16,
-    },
+    /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test { install } => gate::run(install),
-        Command::Flood { load, mebibytes, rounds } => {
-            flood::run(load, mebibytes, usize::from(rounds))
-        }
+        Command::Bench(options) => bench::run(&options),
         Command::Sim { seeds, seed } => simulate(seed, seeds),
         Command::Tidy => tidy::run(&workspace_root()),
     };

@@ -22,13 +22,28 @@ const PROGRAMS: [(&str, &str); 10] = [
 /// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
+/// Checks that these programs are installed, each named with its Debian package.
+///
+/// # Errors
+///
+/// Returns an error that names the missing packages and the command that installs them.
+pub(crate) fn require_programs(programs: &[(&'static str, &'static str)]) -> Result<()> {
+    match missing(programs).as_slice() {
+        [] => Ok(()),
+        missing => {
+            let list = missing.join(" ");
+            bail!("this runs programs of missing Debian packages: apt-get install {list}")
+        }
+    }
+}
+
 /// Checks that every program the tests run is installed; installs what is missing if `install`.
 ///
 /// # Errors
 ///
 /// Returns an error that names the missing packages and the command that installs them.
 pub(crate) fn require(install: bool) -> Result<()> {
-    let missing = missing();
+    let missing = missing(&PROGRAMS);
     if missing.is_empty() {
         return Ok(());
     }
@@ -45,14 +60,14 @@ pub(crate) fn require(install: bool) -> Result<()> {
     let mut args = vec!["install", "-y", "-qq", "--no-install-recommends"];
     args.extend(&missing);
     apt_get(&args)?;
-    match self::missing().as_slice() {
+    match self::missing(&PROGRAMS).as_slice() {
         [] => Ok(()),
         still => bail!("apt-get succeeded, but these are still missing: {}", still.join(" ")),
     }
 }
 
-fn missing() -> Vec<&'static str> {
-    let mut packages: Vec<_> = PROGRAMS
+fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
+    let mut packages: Vec<_> = programs
         .iter()
         .filter(|(program, _)| !is_installed(program))
         .map(|(_, package)| *package)

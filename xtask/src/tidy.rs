@@ -20,7 +20,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
     ("oracle", &["terminal"]),
     ("rove", &["units", "ssp", "terminal", "link", "session"]),
     ("lab", &["units", "terminal", "link", "session"]),
-    ("xtask", &["units", "ssp", "terminal", "link", "session"]),
+    ("xtask", &["units", "ssp", "terminal", "link", "session", "shell"]),
 ];
 
 /// The only file that may hold `unsafe`.

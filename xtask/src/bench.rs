@@ -1,0 +1,226 @@
+//! `cargo xtask bench`: what rove costs, beside stock Mosh, a bare pty and other emulators.
+//!
+//! Everything compared runs in turn, round by round in one run, so that a change of the machine's speed
+//! hits all alike. Targets are printed with the figures; a missed one is no failure of the command.
+
+mod clock;
+mod emulator;
+mod flood;
+mod frame;
+mod interrupt;
+mod process;
+mod programs;
+mod report;
+mod scratch;
+mod script;
+mod session;
+mod stats;
+mod terminal;
+mod window;
+mod wire;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::packages;
+use programs::{Programs, System};
+use report::{Line, Report};
+
+/// Stands for standard output in place of a file's name.
+const STDOUT: &str = "-";
+
+/// Stock Mosh, and the Debian package that brings it.
+const STOCK_CLIENT: (&str, &str) = ("mosh-client", "mosh");
+const STOCK_SERVER: (&str, &str) = ("mosh-server", "mosh");
+
+/// What `cargo xtask bench` is asked to do.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Options {
+    /// What to measure [default: everything].
+    #[arg(value_enum, value_name = "ROW")]
+    rows: Vec<Row>,
+    /// How often each of the compared takes its turn.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// Write the figures as JSON, to standard output unless a file is named.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
+    json: Option<PathBuf>,
+}
+
+/// A part of the table that can be measured on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+enum Row {
+    /// 50 MB of output through a session: processor time, time, memory.
+    Flood,
+    /// The parser and the screen alone, beside two other emulators.
+    Emulator,
+    /// Ctrl-C under `yes` on a slow path: time until the prompt, and processor time.
+    Interrupt,
+    /// A snapshot of a large screen and the difference of two.
+    Frame,
+    /// Bytes on the wire for a script of typing, ls, vim and htop.
+    Wire,
+}
+
+impl Row {
+    const ALL: [Self; 5] = [Self::Flood, Self::Emulator, Self::Interrupt, Self::Frame, Self::Wire];
+
+    fn measure(self, bench: &Bench) -> Result<Vec<Line>> {
+        match self {
+            Self::Flood => flood::measure(bench),
+            Self::Emulator => emulator::measure(bench),
+            Self::Interrupt => interrupt::measure(bench),
+            Self::Frame => frame::measure(bench),
+            Self::Wire => wire::measure(bench),
+        }
+    }
+
+    /// Returns the programs it runs beside rove, and the Debian packages that bring them.
+    const fn programs(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Emulator | Self::Frame => &[],
+            Self::Flood | Self::Interrupt => &[STOCK_CLIENT, STOCK_SERVER],
+            Self::Wire => &[STOCK_CLIENT, STOCK_SERVER, ("vim", "vim"), ("htop", "htop")],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Flood => "flood",
+            Self::Emulator => "emulator",
+            Self::Interrupt => "interrupt",
+            Self::Frame => "frame",
+            Self::Wire => "wire",
+        }
+    }
+}
+
+/// What every part measures with.
+struct Bench {
+    rounds: usize,
+    programs: Programs,
+}
+
+impl Bench {
+    /// Lets stock Mosh and rove take turns; returns what each of them measured, round by round.
+    fn compare<T>(
+        &self,
+        what: &str,
+        mut turn: impl FnMut(&System) -> Result<T>,
+    ) -> Result<[Vec<T>; 2]> {
+        let mut found = [Vec::new(), Vec::new()];
+        for round in 1..=self.rounds {
+            for (system, found) in self.programs.systems().into_iter().zip(&mut found) {
+                self.progress(what, system.name, round);
+                found.push(turn(system).with_context(|| format!("{what}, {}", system.name))?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Shows that something goes on.
+    fn progress(&self, what: &str, who: &str, round: usize) {
+        eprintln!("round {round} of {}: {what}, {who}", self.rounds);
+    }
+}
+
+/// Measures what is asked for and prints the table.
+///
+/// # Errors
+///
+/// Returns an error when a program is missing, cannot be started, or shows nothing for two minutes.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let rows = chosen(&options.rows);
+    let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
+    packages::require_programs(&programs)?;
+    let bench = Bench { rounds: usize::from(options.rounds), programs: Programs::build(&rows)? };
+    let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
+    let mut report = Report::new(bench.rounds, stock);
+    for row in rows {
+        report.add(row.name(), row.measure(&bench)?);
+    }
+    publish(&report, options.json.as_deref())
+}
+
+/// Returns the rows to measure, each once, in the table's order.
+fn chosen(named: &[Row]) -> Vec<Row> {
+    Row::ALL.into_iter().filter(|row| named.is_empty() || named.contains(row)).collect()
+}
+
+/// Prints the table, and the JSON where it is asked for.
+fn publish(report: &Report, json: Option<&Path>) -> Result<()> {
+    match json {
+        None => print!("{}", report.table()),
+        Some(file) if file == Path::new(STDOUT) => {
+            eprint!("{}", report.table());
+            print!("{}", report.json());
+        }
+        Some(file) => {
+            print!("{}", report.table());
+            fs::write(file, report.json())
+                .with_context(|| format!("cannot write {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn parse(words: &[&str]) -> Option<Options> {
+        let words = ["bench"].iter().chain(words);
+        Cli::try_parse_from(words).ok().map(|cli| cli.options)
+    }
+
+    #[test]
+    fn rows_are_measured_once_each_in_the_tables_order() {
+        for (words, rows) in [
+            (&[][..], &Row::ALL[..]),
+            (&["wire", "flood", "wire"], &[Row::Flood, Row::Wire]),
+            (&["frame"], &[Row::Frame]),
+        ] {
+            assert_eq!(chosen(&parse(words).unwrap().rows), rows, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn json_takes_a_file_only_behind_an_equals_sign() {
+        for (words, json, rows) in [
+            (&[][..], None, 0),
+            (&["--json"], Some("-"), 0),
+            (&["--json", "flood"], Some("-"), 1),
+            (&["--json=out.json", "flood"], Some("out.json"), 1),
+        ] {
+            let options = parse(words).unwrap();
+            assert_eq!(options.json.as_deref(), json.map(Path::new), "{words:?}");
+            assert_eq!(options.rows.len(), rows, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn there_are_five_rounds_unless_another_number_is_given() {
+        assert_eq!(parse(&[]).unwrap().rounds, 5);
+        assert_eq!(parse(&["--rounds", "1"]).unwrap().rounds, 1);
+        for words in [&["--rounds", "0"], &["--rounds", "x"], &["nonsense", "flood"]] {
+            assert!(parse(words).is_none(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_chosen_by_its_name() {
+        for row in Row::ALL {
+            assert_eq!(parse(&[row.name()]).unwrap().rows, [row]);
+        }
+    }
+}

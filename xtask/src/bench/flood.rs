@@ -1,0 +1,217 @@
+//! 50 MB of output through a session: what it costs the server, how long it takes, what it leaves.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Child, Command};
+
+use anyhow::{Context, Result};
+use rove_terminal::Size;
+
+use super::Bench;
+use super::clock;
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, Server, in_known_environment};
+use super::terminal::Terminal;
+
+/// Bytes of a flood. Chosen: seconds of work for a stock server.
+const BYTES: usize = 50_000_000;
+
+/// Printed when the program is ready for the flood. One character, as a frame may end between two.
+const READY: &str = "\u{2600}";
+
+/// Printed after the flood: when it is on the user's terminal the flood is over.
+const OVER: &str = "\u{2603}";
+
+/// What a flood is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Load {
+    /// Lines of text.
+    Plain,
+    /// Colours and cursor moves.
+    Escapes,
+}
+
+/// What one flood cost a session.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    server_cpu: f64,
+    seconds: f64,
+    server_megabytes: f64,
+    client_megabytes: f64,
+}
+
+/// Measures both floods, the plain one also on a pty with no emulator.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let (plain, bare) = pour(bench, "plain flood", Load::Plain)?;
+    let (escapes, _) = pour(bench, "flood of escapes", Load::Escapes)?;
+    let figures = |costs: &[Cost], figure: fn(&Cost) -> f64| costs.iter().map(figure).collect();
+    let line = |what: &str, unit, costs: &[Vec<Cost>; 2], figure| {
+        Line::new(what, unit, figures(&costs[1], figure))
+            .beside("stock", figures(&costs[0], figure))
+    };
+    // Each flood has a session of its own, and the larger of the two peaks counts.
+    let peak: [Vec<Cost>; 2] = [0, 1].map(|system: usize| {
+        plain[system].iter().zip(&escapes[system]).map(|(one, other)| one.larger(other)).collect()
+    });
+    let seconds: fn(&Cost) -> f64 = |cost| cost.seconds;
+    let server_cpu: fn(&Cost) -> f64 = |cost| cost.server_cpu;
+    Ok(vec![
+        line("plain flood, server CPU", "s", &plain, server_cpu).target(Target::RatioAtMost(0.20)),
+        line("flood of escapes, server CPU", "s", &escapes, server_cpu)
+            .target(Target::RatioAtMost(0.25)),
+        Line::new("plain flood, until the prompt", "s", figures(&plain[1], seconds))
+            .beside("bare pty", bare)
+            .target(Target::RatioAtMost(1.35)),
+        line("plain flood, until the prompt", "s", &plain, seconds),
+        line("flood of escapes, until the prompt", "s", &escapes, seconds),
+        line("peak memory, server", "MB", &peak, |cost| cost.server_megabytes)
+            .target(Target::AtMost(7.5)),
+        line("peak memory, client", "MB", &peak, |cost| cost.client_megabytes)
+            .target(Target::AtMost(9.0)),
+    ])
+}
+
+impl Cost {
+    /// Returns the larger peaks of two floods.
+    const fn larger(&self, other: &Self) -> Self {
+        Self {
+            server_megabytes: self.server_megabytes.max(other.server_megabytes),
+            client_megabytes: self.client_megabytes.max(other.client_megabytes),
+            ..*self
+        }
+    }
+}
+
+/// Pours a load through both systems and through a bare pty, in turn.
+fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
+    let scratch = Scratch::new()?;
+    let file = scratch.write("flood", &load.bytes(BYTES))?;
+    let script = format!(
+        "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
+        file.display()
+    );
+    let command = ["sh", "-c", &script];
+    let mut bare = Vec::new();
+    let costs = bench.compare(what, |system| {
+        // A round begins with stock.
+        if system.name == "stock" && load == Load::Plain {
+            bare.push(through_bare_pty(&command, scratch.path()).context("a bare pty")?);
+        }
+        through_session(system, &command, scratch.path())
+    })?;
+    Ok((costs, bare))
+}
+
+/// Pours the load through one session.
+fn through_session(system: &System, command: &[&str], home: &Path) -> Result<Cost> {
+    let server = Server::start(system, home, command)?;
+    let mut terminal = Terminal::open(Size::DEFAULT)?;
+    let client = Client::start(system, &server, None, home, &terminal)?;
+    terminal.read_past(READY)?;
+    let (before, start) = (server.process.cpu_seconds()?, clock::now());
+    terminal.send(b"\r")?;
+    terminal.read_past(OVER)?;
+    let cost = Cost {
+        seconds: clock::seconds_since(start),
+        server_cpu: server.process.cpu_seconds()? - before,
+        server_megabytes: server.process.peak_megabytes()?,
+        client_megabytes: client.peak_megabytes()?,
+    };
+    terminal.send(b"\r")?;
+    client.wait(&mut terminal)?;
+    Ok(cost)
+}
+
+/// Runs the same command on a pty whose output is read and thrown away; returns the seconds.
+fn through_bare_pty(command: &[&str], home: &Path) -> Result<f64> {
+    let mut terminal = Terminal::open(Size::DEFAULT)?;
+    let mut call = Command::new(command[0]);
+    call.args(&command[1..]);
+    let child = in_known_environment(&mut call, home)
+        .stdin(terminal.stdio()?)
+        .stdout(terminal.stdio()?)
+        .stderr(terminal.stdio()?)
+        .spawn()?;
+    let mut program = Program(child);
+    terminal.read_up_to(READY)?;
+    let start = clock::now();
+    terminal.send(b"\r")?;
+    terminal.read_up_to(OVER)?;
+    let seconds = clock::seconds_since(start);
+    terminal.send(b"\r")?;
+    terminal.drain_until_exit(&mut program.0)?;
+    Ok(seconds)
+}
+
+/// A program on a bare pty; ended when dropped.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Load {
+    /// Returns at least this many bytes of it, no line or sequence cut.
+    fn bytes(self, len: usize) -> Vec<u8> {
+        let mut text = String::with_capacity(len + 100);
+        let mut number = 0_u32;
+        while text.len() < len {
+            number += 1;
+            // Writing to a string cannot fail.
+            let _ = match self {
+                Self::Plain => {
+                    writeln!(text, "{number:>8} the quick brown fox jumps over the lazy dog")
+                }
+                Self::Escapes => {
+                    let (row, column, color) = (number % 24 + 1, number % 71 + 1, number % 256);
+                    let digit = number % 10;
+                    write!(text, "\x1b[{row};{column}H\x1b[38;5;{color}mword{digit}\x1b[0m")
+                }
+            };
+        }
+        text.into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_has_the_length_asked_for_and_holds_no_marker() {
+        for load in [Load::Plain, Load::Escapes] {
+            for len in [1, 100, 10_000] {
+                let bytes = load.bytes(len);
+                assert!((len..len + 100).contains(&bytes.len()), "{load:?}, {len}");
+                assert!(bytes.is_ascii(), "{load:?} would be taken for the end");
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_floods_the_larger_peaks_count() {
+        let cost = |server_megabytes, client_megabytes| Cost {
+            server_cpu: 1.0,
+            seconds: 1.0,
+            server_megabytes,
+            client_megabytes,
+        };
+        let larger = cost(3.0, 4.0).larger(&cost(2.0, 5.0));
+        let peaks = (larger.server_megabytes.to_bits(), larger.client_megabytes.to_bits());
+        assert_eq!(peaks, (3.0_f64.to_bits(), 5.0_f64.to_bits()));
+    }
+
+    #[test]
+    fn a_bare_pty_runs_the_command_to_its_marker() {
+        let scratch = Scratch::new().unwrap();
+        let script =
+            format!("stty -echo; printf {READY}; read go; echo x; printf {OVER}; read stay");
+        assert!(through_bare_pty(&["sh", "-c", &script], scratch.path()).unwrap() > 0.0);
+    }
+}

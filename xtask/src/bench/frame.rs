@@ -1,0 +1,45 @@
+//! What a frame of a large screen costs the server: the snapshot and the difference.
+
+use anyhow::{Context, Result};
+
+use super::Bench;
+use super::emulator::series;
+use super::report::{Line, Target};
+
+/// Runs the example of crates/session that makes frames.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    eprintln!("{} rounds: frames", bench.rounds);
+    lines(&bench.programs.example("frame", bench.rounds)?)
+}
+
+/// Reads what the example printed.
+fn lines(text: &str) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (kind, mut figures) = series(line).with_context(|| format!("unexpected {line:?}"))?;
+        let microseconds = figures.remove("microseconds").context("a frame took no time")?;
+        let limit = match kind.as_str() {
+            "no change" => Some(Target::AtMost(2.0)),
+            "one key" => Some(Target::AtMost(10.0)),
+            _ => None,
+        };
+        let line = Line::new(format!("frame of 200x60, {kind}"), "us", microseconds);
+        lines.push(Line { target: limit, ..line });
+    }
+    Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_small_frames_have_targets() {
+        let text = "{\"kind\":\"no change\",\"microseconds\":[0.3]}\n\
+                    {\"kind\":\"one key\",\"microseconds\":[0.9]}\n\
+                    {\"kind\":\"everything\",\"microseconds\":[70.0]}";
+        let targets: Vec<_> = lines(text).unwrap().iter().map(|line| line.target).collect();
+        assert_eq!(targets, [Some(Target::AtMost(2.0)), Some(Target::AtMost(10.0)), None]);
+        assert!(lines("{\"kind\":\"no change\"}").is_err());
+    }
+}

@@ -1,0 +1,123 @@
+//! What a process has used, and processes that cannot outlive a run.
+
+use anyhow::{Context, Result};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// A process that is not our child. It is told to end when this is dropped, if it has not by then.
+///
+/// It is held by descriptor, so a number used again can never hit a stranger.
+#[derive(Debug)]
+pub(super) struct Process {
+    pid: u32,
+    pidfd: OwnedFd,
+}
+
+impl Process {
+    /// Takes hold of a running process.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when there is none of this number.
+    pub(super) fn open(pid: u32) -> Result<Self> {
+        Ok(Self { pid, pidfd: pidfd(pid)? })
+    }
+
+    /// Returns the processor time used so far, user and system together, in seconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the process has ended.
+    pub(super) fn cpu_seconds(&self) -> Result<f64> {
+        let path = format!("/proc/{}/stat", self.pid);
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+        let ticks = cpu_ticks(&text).with_context(|| format!("unexpected {path}"))?;
+        #[expect(clippy::cast_precision_loss, reason = "a hundred or a thousand")]
+        let rate = rustix::param::clock_ticks_per_second() as f64;
+        Ok(ticks / rate)
+    }
+
+    /// Returns the most memory held so far, in megabytes of 10^6 bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the process has ended.
+    pub(super) fn peak_megabytes(&self) -> Result<f64> {
+        peak_megabytes(self.pid)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::TERM);
+    }
+}
+
+/// Opens a descriptor that becomes readable when the process ends.
+///
+/// # Errors
+///
+/// Returns an error when there is no process of this number.
+pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// Returns the most memory a process has held, in megabytes of 10^6 bytes.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended.
+pub(super) fn peak_megabytes(pid: u32) -> Result<f64> {
+    let path = format!("/proc/{pid}/status");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let kibibytes = peak_kibibytes(&text).with_context(|| format!("no VmHWM in {path}"))?;
+    Ok(kibibytes * 1024.0 / 1e6)
+}
+
+/// Reads user and system time out of `/proc/PID/stat`. The name before them may hold anything.
+fn cpu_ticks(stat: &str) -> Option<f64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut fields = after_name.split_whitespace().skip(11);
+    let (user, system) = (fields.next()?, fields.next()?);
+    Some(user.parse::<f64>().ok()? + system.parse::<f64>().ok()?)
+}
+
+/// Reads the peak of the resident memory out of `/proc/PID/status`.
+fn peak_kibibytes(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_stands_behind_whatever_the_name_is() {
+        for (stat, ticks) in [
+            ("7 (sh) S 1 2 3 4 5 6 7 8 9 10 30 12 0 0 20", Some(42.0)),
+            ("7 (a) b) 9 S) S 1 2 3 4 5 6 7 8 9 10 1 2 0", Some(3.0)),
+            ("7 (sh) S 1 2", None),
+            ("", None),
+        ] {
+            assert_eq!(cpu_ticks(stat), ticks, "{stat}");
+        }
+    }
+
+    #[test]
+    fn the_peak_is_read_in_kibibytes() {
+        assert_eq!(peak_kibibytes("Name:\tx\nVmHWM:\t   3040 kB\nVmRSS:\t 1 kB\n"), Some(3040.0));
+        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn this_process_has_used_memory() {
+        let own = Process { pid: std::process::id(), pidfd: pidfd(std::process::id()).unwrap() };
+        assert!(own.peak_megabytes().unwrap() > 0.1);
+        assert!(own.cpu_seconds().unwrap() >= 0.0);
+        // Dropped, it would end the tests.
+        std::mem::forget(own);
+    }
+}

@@ -1,0 +1,298 @@
+//! The table of a run, for people and as JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::stats;
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// What was measured.
+    pub(super) what: String,
+    /// What the figures count.
+    pub(super) unit: &'static str,
+    /// rove's figures, round by round.
+    pub(super) rove: Vec<f64>,
+    /// What rove is compared with.
+    pub(super) beside: Option<Beside>,
+    /// What rove is to reach.
+    pub(super) target: Option<Target>,
+}
+
+/// What rove is compared with.
+#[derive(Clone, Debug)]
+pub(super) struct Beside {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// Its figures, in the order of rove's.
+    pub(super) figures: Vec<f64>,
+}
+
+/// What rove is to reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Target {
+    /// At most this, whatever the other one does.
+    AtMost(f64),
+    /// At most this multiple of the other's figure.
+    RatioAtMost(f64),
+    /// At least this multiple of the other's figure.
+    RatioAtLeast(f64),
+    /// At most this much more than the other's figure.
+    ExcessAtMost(f64),
+}
+
+impl Line {
+    /// Creates a line about rove alone.
+    pub(super) fn new(what: impl Into<String>, unit: &'static str, rove: Vec<f64>) -> Self {
+        Self { what: what.into(), unit, rove, beside: None, target: None }
+    }
+
+    /// Puts another one's figures beside rove's.
+    pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
+        Self { beside: Some(Beside { name, figures }), ..self }
+    }
+
+    /// Says what rove is to reach.
+    pub(super) fn target(self, target: Target) -> Self {
+        Self { target: Some(target), ..self }
+    }
+
+    fn ratio(&self) -> Option<f64> {
+        self.beside.as_ref().map(|beside| stats::ratio(&self.rove, &beside.figures))
+    }
+
+    fn excess(&self) -> Option<f64> {
+        self.beside.as_ref().map(|beside| stats::excess(&self.rove, &beside.figures))
+    }
+
+    /// Returns whether rove reaches its target; `None` where it has none.
+    fn is_met(&self) -> Option<bool> {
+        Some(match self.target? {
+            Target::AtMost(most) => stats::median(&self.rove) <= most,
+            Target::RatioAtMost(most) => self.ratio()? <= most,
+            Target::RatioAtLeast(least) => self.ratio()? >= least,
+            Target::ExcessAtMost(most) => self.excess()? <= most,
+        })
+    }
+
+    fn json(&self, row: &str) -> Value {
+        let series = |figures: &[f64]| json!({"median": stats::median(figures), "rounds": figures});
+        let target = self.target.map(|target| {
+            let (kind, value) = match target {
+                Target::AtMost(value) => ("at_most", value),
+                Target::RatioAtMost(value) => ("ratio_at_most", value),
+                Target::RatioAtLeast(value) => ("ratio_at_least", value),
+                Target::ExcessAtMost(value) => ("excess_at_most", value),
+            };
+            json!({"kind": kind, "value": value, "met": self.is_met()})
+        });
+        json!({
+            "row": row,
+            "what": self.what,
+            "unit": self.unit,
+            "rove": series(&self.rove),
+            "beside": self.beside.as_ref().map(|beside| {
+                let mut value = series(&beside.figures);
+                value["name"] = beside.name.into();
+                value
+            }),
+            "ratio": self.ratio(),
+            "target": target,
+        })
+    }
+
+    fn cells(&self) -> [String; 7] {
+        let beside = self.beside.as_ref();
+        let verdict = match self.is_met() {
+            Some(true) => "met",
+            Some(false) => "MISSED",
+            None => "",
+        };
+        [
+            self.what.clone(),
+            self.unit.to_owned(),
+            digits(stats::median(&self.rove)),
+            beside.map(|beside| digits(stats::median(&beside.figures))).unwrap_or_default(),
+            beside.map(|beside| beside.name.to_owned()).unwrap_or_default(),
+            self.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+            self.target
+                .map(|target| format!("{} {verdict}", self.wanted(target)))
+                .unwrap_or_default(),
+        ]
+    }
+
+    fn wanted(&self, target: Target) -> String {
+        match target {
+            Target::AtMost(most) => format!("<= {} {}:", number(most), self.unit),
+            Target::RatioAtMost(most) => format!("ratio <= {}:", number(most)),
+            Target::RatioAtLeast(least) => format!("ratio >= {}:", number(least)),
+            Target::ExcessAtMost(most) => {
+                let excess = self.excess().map(digits).unwrap_or_default();
+                format!("excess <= {} {} (is {excess}):", number(most), self.unit)
+            }
+        }
+    }
+}
+
+/// All lines of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    rounds: usize,
+    stock: Option<String>,
+    lines: Vec<(&'static str, Line)>,
+}
+
+impl Report {
+    /// Creates a report without lines.
+    pub(super) const fn new(rounds: usize, stock: Option<String>) -> Self {
+        Self { rounds, stock, lines: Vec::new() }
+    }
+
+    /// Adds the lines of a row.
+    pub(super) fn add(&mut self, row: &'static str, lines: Vec<Line>) {
+        self.lines.extend(lines.into_iter().map(|line| (row, line)));
+    }
+
+    /// Returns the table as text.
+    pub(super) fn table(&self) -> String {
+        let heading = ["", "", "rove", "other", "", "ratio", "target"].map(str::to_owned);
+        let cells: Vec<[String; 7]> = std::iter::once(heading)
+            .chain(self.lines.iter().map(|(_, line)| line.cells()))
+            .collect();
+        let width = |column: usize| {
+            cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+        };
+        let widths: [usize; 7] = std::array::from_fn(width);
+        let stock = self.stock.iter().map(|name| format!("stock: {name}. ")).collect::<String>();
+        let mut text = format!(
+            "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n",
+            self.rounds
+        );
+        for row in &cells {
+            let padded = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+                let is_figure = matches!(column, 2 | 3 | 5);
+                if is_figure { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            });
+            let _ = writeln!(text, "{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+        }
+        text
+    }
+
+    /// Returns everything that was measured as JSON, a line of text for each line of the table.
+    pub(super) fn json(&self) -> String {
+        let lines: Vec<String> =
+            self.lines.iter().map(|(row, line)| format!("    {}", line.json(row))).collect();
+        format!(
+            "{{\n  \"rounds\": {},\n  \"stock\": {},\n  \"lines\": [\n{}\n  ]\n}}\n",
+            self.rounds,
+            json!(self.stock),
+            lines.join(",\n")
+        )
+    }
+}
+
+/// Writes a measured figure with three digits that matter.
+fn digits(figure: f64) -> String {
+    let decimals = match figure.abs() {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{figure:.decimals$}")
+}
+
+/// Writes a target as it was chosen.
+fn number(value: f64) -> String {
+    format!("{value}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(target: Target) -> Line {
+        Line::new("x", "s", vec![2.0, 1.0, 3.0]).beside("stock", vec![4.0, 2.0, 6.0]).target(target)
+    }
+
+    #[test]
+    fn a_target_is_met_up_to_its_limit() {
+        for (target, met) in [
+            (Target::AtMost(2.0), true),
+            (Target::AtMost(1.99), false),
+            (Target::RatioAtMost(0.5), true),
+            (Target::RatioAtMost(0.49), false),
+            (Target::RatioAtLeast(0.5), true),
+            (Target::RatioAtLeast(0.51), false),
+            (Target::ExcessAtMost(-2.0), true),
+            (Target::ExcessAtMost(-2.1), false),
+        ] {
+            assert_eq!(line(target).is_met(), Some(met), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_target_or_a_neighbour_has_no_verdict() {
+        let alone = Line::new("x", "s", vec![1.0]);
+        assert_eq!(alone.is_met(), None);
+        assert_eq!(alone.clone().target(Target::RatioAtMost(1.0)).is_met(), None);
+        assert_eq!(alone.target(Target::AtMost(1.0)).is_met(), Some(true));
+    }
+
+    #[test]
+    fn the_table_says_for_each_line_whether_its_target_is_met() {
+        let mut report = Report::new(3, Some("mosh-server (mosh 1.4.0)".to_owned()));
+        report.add(
+            "flood",
+            vec![
+                Line::new("server CPU", "s", vec![0.5])
+                    .beside("stock", vec![2.5])
+                    .target(Target::RatioAtMost(0.2)),
+                Line::new("until the prompt", "ms", vec![80.0])
+                    .beside("stock", vec![50.0])
+                    .target(Target::ExcessAtMost(10.0)),
+            ],
+        );
+        report.add("frame", vec![Line::new("a key", "us", vec![0.5])]);
+        let wanted = "\
+stock: mosh-server (mosh 1.4.0). Medians of 3 rounds; a ratio is the median of the rounds' ratios.
+
+                       rove  other         ratio  target
+server CPU        s   0.500   2.50  stock   0.20  ratio <= 0.2: met
+until the prompt  ms   80.0   50.0  stock   1.60  excess <= 10 ms (is 30.0): MISSED
+a key             us  0.500
+";
+        assert_eq!(report.table(), wanted);
+    }
+
+    #[test]
+    fn the_json_holds_every_round() {
+        let mut report = Report::new(3, None);
+        report.add("flood", vec![line(Target::RatioAtMost(0.2)), Line::new("y", "B", vec![1.0])]);
+        let value: Value = serde_json::from_str(&report.json()).unwrap();
+        assert_eq!(value["rounds"], 3);
+        assert_eq!(value["lines"][0]["row"], "flood");
+        assert_eq!(value["lines"][0]["rove"], json!({"median": 2.0, "rounds": [2.0, 1.0, 3.0]}));
+        assert_eq!(value["lines"][0]["beside"]["name"], "stock");
+        assert_eq!(value["lines"][0]["ratio"], 0.5);
+        let target = json!({"kind": "ratio_at_most", "value": 0.2, "met": false});
+        assert_eq!(value["lines"][0]["target"], target);
+        assert_eq!(value["lines"][1]["beside"], Value::Null);
+        assert_eq!(value["lines"][1]["target"], Value::Null);
+    }
+
+    #[test]
+    fn figures_have_three_digits_that_matter() {
+        for (figure, text) in [
+            (12345.6, "12346"),
+            (123.4, "123"),
+            (12.34, "12.3"),
+            (1.234, "1.23"),
+            (0.1234, "0.123"),
+        ] {
+            assert_eq!(digits(figure), text);
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What a user does while the bytes on the wire are counted.
+
+use rove_units::Duration;
+
+/// One thing the user does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Types these keys, one after the other at this pace.
+    Type(&'static str, Duration),
+    /// Waits until this is on the screen.
+    Expect(&'static str),
+    /// Waits for the shell.
+    Prompt,
+    /// Looks on.
+    Watch(Duration),
+}
+
+/// A part of the script whose bytes are counted for themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scene {
+    /// The name in the table.
+    pub(super) name: &'static str,
+    /// What happens.
+    pub(super) steps: &'static [Step],
+}
+
+/// The file the script opens in vim, in the home folder, and its text: one of our own sources.
+pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../crates/link/src/link.rs"));
+
+/// Seven keys a second, as someone types who knows how.
+const FINGERS: Duration = Duration::from_millis(140);
+/// A key held down: the repeat rate of most keyboards.
+const HELD: Duration = Duration::from_millis(40);
+/// A key pressed by someone who reads along.
+const READING: Duration = Duration::from_millis(700);
+/// Pasted, or written by a program.
+const AT_ONCE: Duration = Duration::ZERO;
+/// After a scene: long enough for every acknowledgment that belongs to it.
+pub(super) const REST: Duration = Duration::from_secs(2);
+
+/// The script.
+pub(super) const SCRIPT: [Scene; 4] = [
+    Scene {
+        name: "typing",
+        steps: &[
+            Step::Type(": the quick brown fox jumps over the lazy dog", FINGERS),
+            Step::Type("\x7f\x7f\x7fcat, which \x08\x08 sleeps\r", FINGERS),
+            Step::Prompt,
+            Step::Type("echo what is typed comes back\r", FINGERS),
+            Step::Prompt,
+            Step::Watch(REST),
+        ],
+    },
+    Scene {
+        name: "ls",
+        steps: &[
+            Step::Type("ls --color=always /etc\r", FINGERS),
+            Step::Prompt,
+            Step::Type("ls -l --color=always /usr/bin\r", FINGERS),
+            Step::Prompt,
+            Step::Type("clear\r", FINGERS),
+            Step::Prompt,
+            Step::Watch(REST),
+        ],
+    },
+    Scene {
+        name: "vim",
+        steps: &[
+            Step::Type("vim --clean -n ~/link.rs\r", AT_ONCE),
+            Step::Expect("//! One direction of a path."),
+            Step::Watch(REST),
+            // A page at a time, half a page at a time, line by line; to the end and back.
+            Step::Type("\x06\x06\x06\x06\x02\x02", READING),
+            Step::Type("\x04\x04\x15", READING),
+            Step::Type("jjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjjj", HELD),
+            Step::Type("Ggg", READING),
+            Step::Type("/handle\rnn", FINGERS),
+            Step::Type("Oa new line of text\x1bu", FINGERS),
+            Step::Type(":q!\r", FINGERS),
+            Step::Prompt,
+            Step::Watch(REST),
+        ],
+    },
+    Scene {
+        name: "htop, 10 s",
+        steps: &[
+            Step::Type("htop\r", AT_ONCE),
+            Step::Expect("Tasks"),
+            Step::Watch(Duration::from_secs(10)),
+            Step::Type("q", AT_ONCE),
+            Step::Prompt,
+            Step::Watch(REST),
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scene_ends_at_the_prompt_and_lets_its_acknowledgments_pass() {
+        for scene in SCRIPT {
+            let [.., Step::Prompt, Step::Watch(rest)] = scene.steps else {
+                panic!("{} leaves something behind", scene.name);
+            };
+            assert_eq!(*rest, REST);
+        }
+    }
+
+    #[test]
+    fn vim_shows_what_the_script_waits_for() {
+        let Some(Step::Expect(first)) = SCRIPT[2].steps.get(1) else { panic!("vim has a file") };
+        assert!(FILE.1.starts_with(first));
+    }
+}

@@ -1,0 +1,173 @@
+//! A whole session: server, path, client, and the user's terminal.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use rove_link::LinkConfig;
+use rove_shell::relay::{Relay, RelayConfig};
+use rove_units::Seed;
+
+use super::process::{self, Process};
+use super::programs::System;
+use super::terminal::Terminal;
+
+/// What the shell shows when it waits for a command, without the space behind it.
+pub(super) const PROMPT: &str = "bench$";
+
+/// A shell that reads no file of this machine's.
+pub(super) const SHELL: [&str; 4] = ["bash", "--norc", "--noprofile", "-i"];
+
+/// A server with its program, waiting for a client.
+#[derive(Debug)]
+pub(super) struct Server {
+    /// The process that serves.
+    pub(super) process: Process,
+    address: SocketAddr,
+    key: String,
+}
+
+impl Server {
+    /// Starts a server that will run `command`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the server said instead of where it listens.
+    pub(super) fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
+        let mut call = system.server();
+        call.args(["new", "-i", "127.0.0.1", "-c", "256", "--"]).args(command);
+        let output = in_known_environment(&mut call, home)
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot start {call:?}"))?;
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let announced = connect_line(&stdout).zip(pid_line(&stderr));
+        let Some(((port, key), pid)) = announced else {
+            bail!("the server said {stdout:?} and {stderr:?}")
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
+    }
+
+    /// Puts a path in front of the server, the same in both directions.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a socket or a thread.
+    pub(super) fn behind(&self, link: &LinkConfig) -> Result<Relay> {
+        Ok(Relay::start(RelayConfig {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            server: self.address,
+            uplink: link.clone(),
+            downlink: link.clone(),
+            seed: Seed::new(1),
+        })?)
+    }
+}
+
+/// A client on a terminal; ended when dropped.
+#[derive(Debug)]
+pub(super) struct Client(Child);
+
+impl Client {
+    /// Starts a client of `server` on this terminal, through `relay` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn start(
+        system: &System,
+        server: &Server,
+        relay: Option<&Relay>,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        let address = relay.map_or(server.address, Relay::address);
+        let mut call = system.client();
+        call.args([address.ip().to_string(), address.port().to_string()]);
+        let child = in_known_environment(&mut call, home)
+            .env("MOSH_KEY", &server.key)
+            // Bytes and times of what the server shows, not of what a client guesses.
+            .env("MOSH_PREDICTION_DISPLAY", "never")
+            .stdin(terminal.stdio()?)
+            .stdout(terminal.stdio()?)
+            .stderr(terminal.stdio()?)
+            .spawn()
+            .with_context(|| format!("cannot start {call:?}"))?;
+        Ok(Self(child))
+    }
+
+    /// Returns the most memory the client has held, in megabytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the client has ended.
+    pub(super) fn peak_megabytes(&self) -> Result<f64> {
+        process::peak_megabytes(self.0.id())
+    }
+
+    /// Waits until the client has ended by itself, as its server's program has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it does not.
+    pub(super) fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
+        terminal.drain_until_exit(&mut self.0)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It has usually ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Gives a program an environment that is the same on every machine.
+pub(super) fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home)
+        .env("LANG", "C.UTF-8")
+        .env("TERM", "xterm-256color")
+        .env("SHELL", "/bin/sh")
+        .env("PS1", format!("{PROMPT} "))
+        .env("HISTFILE", "/dev/null")
+        .current_dir(home)
+}
+
+/// Returns port and key of the line `MOSH CONNECT port key`.
+fn connect_line(stdout: &str) -> Option<(u16, &str)> {
+    let rest = stdout.lines().find_map(|line| line.strip_prefix("MOSH CONNECT "))?;
+    let (port, key) = rest.split_once(' ')?;
+    Some((port.parse().ok()?, key))
+}
+
+/// Returns the number in `pid = N`.
+fn pid_line(stderr: &str) -> Option<u32> {
+    let (_, rest) = stderr.split_once("pid = ")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_where_it_listens() {
+        for (stdout, found) in [
+            ("\r\n\nMOSH CONNECT 60001 AAAA\n", Some((60001, "AAAA"))),
+            ("MOSH CONNECT x AAAA\n", None),
+            ("bash: mosh-server: not found", None),
+        ] {
+            assert_eq!(connect_line(stdout), found, "{stdout}");
+        }
+        assert_eq!(pid_line("\n[mosh-server detached, pid = 4711]\n"), Some(4711));
+        assert_eq!(pid_line("no such thing"), None);
+    }
+}
