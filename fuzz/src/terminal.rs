@@ -2,7 +2,8 @@
 
 use rove_session::HostScreen;
 use rove_ssp::Object;
-use rove_terminal::{Outer, Renderer, Screen, Terminal, display};
+use rove_terminal::display::{self, Repertoire};
+use rove_terminal::{Outer, Renderer, Screen, Terminal};
 
 use crate::script::{Script, Step, take_size};
 
@@ -49,14 +50,14 @@ pub fn diffs_carry_everything(data: &[u8]) {
             Step::Write(bytes) => host.write(bytes),
             Step::Resize(size) => host.resize(size),
             Step::Look => {
-                let bytes = display::diff(&shown, host.screen());
+                let bytes = display::diff(&shown, host.screen(), Repertoire::FULL);
                 if shown.size() != host.screen().size() {
                     replica.resize(host.screen().size());
                 }
                 replica.write(&bytes);
                 assert_same(replica.screen(), host.screen());
                 shown = host.snapshot();
-                assert!(display::diff(&shown, host.screen()).is_empty());
+                assert!(display::diff(&shown, host.screen(), Repertoire::FULL).is_empty());
             }
         }
     }

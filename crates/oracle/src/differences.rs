@@ -51,7 +51,7 @@ const fn of(
 }
 
 /// Everything done differently on purpose.
-pub const DIFFERENCES: [Difference; 33] = [
+pub const DIFFERENCES: [Difference; 34] = [
     of(
         Who::Both,
         "erasing, inserting and deleting cells leave a pending wrap",
@@ -229,7 +229,7 @@ pub const DIFFERENCES: [Difference; 33] = [
     of(
         Who::Alacritty,
         "SGR 21 resets bold",
-        "ignored: xterm's double underline, which a screen cannot carry",
+        "underlines doubly, as xterm does",
         "\x1b[1;21mX",
         |_, function| matches!(function, Function::Sgr(text) if text == "21"),
     ),
@@ -351,8 +351,15 @@ pub const DIFFERENCES: [Difference; 33] = [
     of(
         Who::Vt100,
         "SGR 2 takes bold away",
-        "ignored: a screen cannot carry it",
+        "text may be bold and faint, as in xterm",
         "\x1b[1;2mX",
         |_, function| matches!(function, Function::Sgr(text) if text == "2"),
+    ),
+    of(
+        Who::Vt100,
+        "does not know SGR 21",
+        "underlines doubly, as xterm does",
+        "\x1b[21mX",
+        |_, function| matches!(function, Function::Sgr(text) if text == "21"),
     ),
 ];

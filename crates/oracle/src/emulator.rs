@@ -9,19 +9,21 @@ use alacritty_terminal::term::cell::Flags;
 use alacritty_terminal::term::{Config, TermMode};
 use alacritty_terminal::vte::ansi::{self, NamedColor, Processor};
 use alacritty_terminal::{Term, term};
-use rove_terminal::{Attributes, Color, Pen, Size, Terminal};
+use rove_terminal::{Attributes, Color, Pen, Size, Terminal, Underline};
 
 use crate::differences::Who;
 use crate::picture::{Look, Picture};
 
 /// What the attributes both of the others know have in common with ours.
-const COMMON: Attributes =
-    Attributes::BOLD.with(Attributes::ITALIC).with(Attributes::UNDERLINE).with(Attributes::INVERSE);
+const COMMON: Attributes = Attributes::BOLD.with(Attributes::ITALIC).with(Attributes::INVERSE);
 
 /// A terminal emulator that can be looked at.
 pub trait Emulator {
     /// The attributes of ours that it knows.
     const KNOWN: Attributes;
+
+    /// Whether it tells kinds of underlines.
+    const UNDERLINES: bool;
 
     /// Creates one with a blank screen.
     fn blank(size: Size) -> Self;
@@ -59,7 +61,13 @@ impl Ours {
 }
 
 impl Emulator for Ours {
-    const KNOWN: Attributes = COMMON.with(Attributes::INVISIBLE);
+    const KNOWN: Attributes = COMMON
+        .with(Attributes::FAINT)
+        .with(Attributes::BLINK)
+        .with(Attributes::INVISIBLE)
+        .with(Attributes::STRIKE)
+        .with(Attributes::OVERLINE);
+    const UNDERLINES: bool = true;
 
     fn blank(size: Size) -> Self {
         Self(Terminal::host(size))
@@ -90,7 +98,7 @@ impl Emulator for Ours {
             pending_wrap: self.pending_wrap(),
             cursor_visible: cursor.visible,
         }
-        .limited_to(Self::KNOWN)
+        .limited_to(Self::KNOWN, Self::UNDERLINES)
     }
 }
 
@@ -121,7 +129,9 @@ impl Dimensions for Dimensioned {
 }
 
 impl Emulator for Alacritty {
-    const KNOWN: Attributes = COMMON.with(Attributes::INVISIBLE);
+    const KNOWN: Attributes =
+        COMMON.with(Attributes::FAINT).with(Attributes::INVISIBLE).with(Attributes::STRIKE);
+    const UNDERLINES: bool = true;
 
     fn blank(size: Size) -> Self {
         let config = Config { scrolling_history: 0, ..Config::default() };
@@ -163,12 +173,24 @@ fn look(cell: &term::cell::Cell) -> Look {
     for (flags, attribute) in [
         (Flags::BOLD, Attributes::BOLD),
         (Flags::ITALIC, Attributes::ITALIC),
-        (Flags::ALL_UNDERLINES, Attributes::UNDERLINE),
+        (Flags::DIM, Attributes::FAINT),
+        (Flags::STRIKEOUT, Attributes::STRIKE),
         (Flags::INVERSE, Attributes::INVERSE),
         (Flags::HIDDEN, Attributes::INVISIBLE),
     ] {
         if cell.flags.intersects(flags) {
             attributes = attributes.with(attribute);
+        }
+    }
+    for (flags, underline) in [
+        (Flags::UNDERLINE, Underline::Straight),
+        (Flags::DOUBLE_UNDERLINE, Underline::Double),
+        (Flags::UNDERCURL, Underline::Curly),
+        (Flags::DOTTED_UNDERLINE, Underline::Dotted),
+        (Flags::DASHED_UNDERLINE, Underline::Dashed),
+    ] {
+        if cell.flags.contains(flags) {
+            attributes = attributes.underlined(underline);
         }
     }
     let pen = Pen { foreground: alacritty_color(cell.fg), background, attributes };
@@ -196,6 +218,7 @@ impl Oracle for Vt100 {
 
 impl Emulator for Vt100 {
     const KNOWN: Attributes = COMMON;
+    const UNDERLINES: bool = false;
 
     fn blank(size: Size) -> Self {
         let known = |length| NonZeroU16::new(length).expect("a screen is not empty");
@@ -234,12 +257,14 @@ fn vt100_look(cell: &vt100::Cell) -> Look {
     for (set, attribute) in [
         (cell.bold(), Attributes::BOLD),
         (cell.italic(), Attributes::ITALIC),
-        (cell.underline(), Attributes::UNDERLINE),
         (cell.inverse(), Attributes::INVERSE),
     ] {
         if set {
             attributes = attributes.with(attribute);
         }
+    }
+    if cell.underline() {
+        attributes = attributes.underlined(Underline::Straight);
     }
     let pen = Pen { foreground: vt100_color(cell.fgcolor()), background, attributes };
     Look { text: cell.contents().to_owned(), pen, wide: cell.is_wide() }

@@ -46,7 +46,7 @@ impl<T: Oracle> Pair<T> {
         self.taken.extend_from_slice(&bytes);
         let ours = self.ours.picture();
         let theirs = self.theirs.picture();
-        let limited = ours.clone().limited_to(T::KNOWN);
+        let limited = ours.clone().limited_to(T::KNOWN, T::UNDERLINES);
         if limited != theirs {
             let taken = self.taken.escape_ascii().to_string();
             let last = function.clone();

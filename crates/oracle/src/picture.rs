@@ -13,7 +13,7 @@
 
 use core::fmt;
 
-use rove_terminal::{Attributes, Color, Pen};
+use rove_terminal::{Attributes, Color, Pen, Underline};
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,14 +52,18 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Returns it without the attributes that are not in `known`.
+    /// Returns it without the attributes that are not in `known`; all underlines are alike unless
+    /// `underlines` says that their kinds are known.
     #[must_use]
-    pub fn limited_to(mut self, known: Attributes) -> Self {
+    pub fn limited_to(mut self, known: Attributes, underlines: bool) -> Self {
         for look in self.rows.iter_mut().flatten() {
             for attribute in ATTRIBUTES {
                 if !known.contains(attribute) {
                     look.pen.attributes = look.pen.attributes.without(attribute);
                 }
+            }
+            if !underlines && look.pen.attributes.underline() != Underline::None {
+                look.pen.attributes = look.pen.attributes.underlined(Underline::Straight);
             }
         }
         self
@@ -79,10 +83,12 @@ impl Picture {
 }
 
 /// The attributes that are compared at all.
-pub(crate) const ATTRIBUTES: [Attributes; 6] = [
+pub(crate) const ATTRIBUTES: [Attributes; 8] = [
     Attributes::BOLD,
     Attributes::ITALIC,
-    Attributes::UNDERLINE,
+    Attributes::FAINT,
+    Attributes::STRIKE,
+    Attributes::OVERLINE,
     Attributes::BLINK,
     Attributes::INVERSE,
     Attributes::INVISIBLE,

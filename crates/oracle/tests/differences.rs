@@ -8,7 +8,7 @@ fn differs<T: Oracle>(stream: &str) -> bool {
     let (mut ours, mut theirs) = (Ours::blank(size), T::blank(size));
     ours.write(stream.as_bytes());
     theirs.write(stream.as_bytes());
-    ours.picture().limited_to(T::KNOWN) != theirs.picture()
+    ours.picture().limited_to(T::KNOWN, T::UNDERLINES) != theirs.picture()
 }
 
 #[test]

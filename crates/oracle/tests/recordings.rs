@@ -56,7 +56,7 @@ impl Three {
     fn alone(&self) -> Vec<String> {
         let [ours, alacritty, vt100] =
             [self.ours.picture(), self.alacritty.picture(), self.vt100.picture()]
-                .map(|picture| picture.limited_to(COMMON));
+                .map(|picture| picture.limited_to(COMMON, false));
         let mut alone = Vec::new();
         for (row, looks) in ours.rows.iter().enumerate() {
             for (column, look) in looks.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus};
-use rove_ssp::{Capabilities, Config, Key};
+use rove_ssp::{Config, Key};
 use rustix::stdio;
 
 use crate::clock::Clock;
@@ -86,7 +86,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(&outer.leave)?;
-    let capabilities = (!options.strict).then_some(Capabilities::EXIT_STATUS);
+    let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
     let session = Client::new(
         ClientConfig {
             server: options.server,

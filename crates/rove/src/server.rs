@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use anyhow::Context;
 use rove_session::{Server, ServerConfig, ServerOutcome};
-use rove_ssp::{Capabilities, Config, Key};
+use rove_ssp::{Config, Key};
 use rove_terminal::Size;
 use rove_units::Duration;
 use rustix::fs::{Mode, OFlags};
@@ -175,7 +175,7 @@ impl Station {
             ServerConfig {
                 key: self.key,
                 transport: Config {
-                    capabilities: Some(Capabilities::EXIT_STATUS),
+                    capabilities: Some(rove_session::CAPABILITIES),
                     ..Config::server()
                 },
                 ipv6: self.socket.local_addr().is_ipv6(),

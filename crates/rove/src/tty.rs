@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use rove_terminal::display::MODES_OFF;
-use rove_terminal::{Outer, Size};
+use rove_terminal::display::{MODES_OFF, Repertoire};
+use rove_terminal::{Attributes, Outer, Size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -69,6 +69,19 @@ const TITLED_TERMINALS: [&str; 13] = [
 /// once, though their terminfo entries may not say so yet. Source: their documentation.
 const SYNCHRONIZED_TERMINALS: [&str; 6] =
     ["alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty"];
+
+/// Beginnings of the `TERM` names whose terminals know every kind and colour of underline, though
+/// their terminfo entries may not say so. Source: their documentation.
+const DECORATING_TERMINALS: [&str; 8] = [
+    "alacritty",
+    "contour",
+    "foot",
+    "konsole",
+    "mintty",
+    "wezterm",
+    "xterm-ghostty",
+    "xterm-kitty",
+];
 
 /// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
 #[derive(Debug)]
@@ -317,10 +330,11 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
     let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
     Ok(Outer {
         synchronized_output: info.extended_cap("Sync").is_some()
-            || SYNCHRONIZED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
+            || is_one_of(term, &SYNCHRONIZED_TERMINALS),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
-        titles: TITLED_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
+        repertoire: repertoire(&info, term),
+        titles: is_one_of(term, &TITLED_TERMINALS),
         title_prefix: title_prefix(manner),
         enter: screen(StringCapability::EnterAlternativeMode),
         leave: screen(StringCapability::ExitAlternativeMode),
@@ -335,11 +349,37 @@ pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
         synchronized_output: false,
         erase_characters: false,
         background_color_erase: false,
+        repertoire: Repertoire::STOCK,
         titles: false,
         title_prefix: title_prefix(manner),
         enter: screen(b"\x1b[?1049h"),
         leave: screen(b"\x1b[?1049l"),
     }
+}
+
+/// Returns the graphic renditions that a terminal knows. What it does not know would be ignored, or
+/// worse: an old terminal takes the sub-parameters of an underline's kind for other attributes.
+fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
+    let is_decorated = is_one_of(term, &DECORATING_TERMINALS);
+    let has = |name| is_decorated || info.extended_cap(name).is_some();
+    let dim = info.raw_string_cap(StringCapability::EnterDimMode).is_some();
+    let attributes = [
+        (Attributes::FAINT, is_decorated || dim),
+        (Attributes::STRIKE, has("smxx")),
+        (Attributes::OVERLINE, has("Smol")),
+    ];
+    let known = attributes.into_iter().filter(|(_, known)| *known);
+    Repertoire {
+        attributes: known.fold(Attributes::NONE, |set, (attribute, _)| set.with(attribute)),
+        underlines: has("Smulx") || has("Su"),
+        underline_colors: has("Setulc"),
+        // Every terminal that takes a title from an OSC sequence passes over those it does not know.
+        links: is_one_of(term, &TITLED_TERMINALS),
+    }
+}
+
+fn is_one_of(term: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| term.starts_with(beginning))
 }
 
 fn title_prefix(manner: Manner) -> String {

@@ -1,7 +1,8 @@
 //! The host's screen with its echo acknowledgment: the object the server owns.
 
 use rove_ssp::{ApplyError, Capabilities, Object, StateNum};
-use rove_terminal::{Screen, Size, Terminal, display};
+use rove_terminal::display::{self, Repertoire};
+use rove_terminal::{Screen, Size, Terminal};
 use rove_units::Bytes;
 
 use crate::exit_status::ExitStatus;
@@ -89,7 +90,12 @@ impl Object for HostScreen {
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
-        let bytes = display::diff(old, new);
+        let repertoire = if peer.contains(Capabilities::RICH_SCREEN) {
+            Repertoire::FULL
+        } else {
+            Repertoire::STOCK
+        };
+        let bytes = display::diff(old, new, repertoire);
         if !bytes.is_empty() {
             message.host_bytes(&bytes);
         }

@@ -22,3 +22,7 @@ pub use exit_status::ExitStatus;
 pub use host_screen::HostScreen;
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};
+
+/// What both ends of this version understand beyond the stock protocol.
+pub const CAPABILITIES: rove_ssp::Capabilities =
+    rove_ssp::Capabilities::EXIT_STATUS.union(rove_ssp::Capabilities::RICH_SCREEN);

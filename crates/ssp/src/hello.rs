@@ -16,6 +16,8 @@ impl Capabilities {
     pub const NONE: Self = Self(0);
     /// The remote command's exit status travels with the screen.
     pub const EXIT_STATUS: Self = Self(1);
+    /// The screen may hold, and its diff say, more than a stock client knows.
+    pub const RICH_SCREEN: Self = Self(1 << 1);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

@@ -12,7 +12,40 @@ pub enum Color {
     Rgb(u8, u8, u8),
 }
 
-/// A set of character attributes, one bit each.
+/// How text is underlined; the numbers are those of SGR `4:n`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Underline {
+    /// Not at all.
+    #[default]
+    None = 0,
+    /// By a line: SGR 4.
+    Straight = 1,
+    /// By two lines: SGR 21. This and those that follow are straight to a stock peer.
+    Double = 2,
+    /// By a wave.
+    Curly = 3,
+    /// By dots.
+    Dotted = 4,
+    /// By dashes.
+    Dashed = 5,
+}
+
+impl Underline {
+    /// Returns the kind with this number; `None` for a number without one.
+    pub const fn from_number(number: u16) -> Option<Self> {
+        Some(match number {
+            0 => Self::None,
+            1 => Self::Straight,
+            2 => Self::Double,
+            3 => Self::Curly,
+            4 => Self::Dotted,
+            5 => Self::Dashed,
+            _ => return None,
+        })
+    }
+}
+
+/// A set of character attributes: one bit each, and how text is underlined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Attributes(u16);
 
@@ -23,21 +56,52 @@ impl Attributes {
     pub const BOLD: Self = Self(1);
     /// SGR 3.
     pub const ITALIC: Self = Self(1 << 1);
-    /// SGR 4.
-    pub const UNDERLINE: Self = Self(1 << 2);
     /// SGR 5.
-    pub const BLINK: Self = Self(1 << 3);
+    pub const BLINK: Self = Self(1 << 2);
     /// SGR 7.
-    pub const INVERSE: Self = Self(1 << 4);
+    pub const INVERSE: Self = Self(1 << 3);
     /// SGR 8.
-    pub const INVISIBLE: Self = Self(1 << 5);
+    pub const INVISIBLE: Self = Self(1 << 4);
+    /// SGR 2. Between two roves only, like those that follow.
+    pub const FAINT: Self = Self(1 << 5);
+    /// SGR 9: struck out.
+    pub const STRIKE: Self = Self(1 << 6);
+    /// SGR 53.
+    pub const OVERLINE: Self = Self(1 << 7);
+    /// Where the kind of underline stands.
+    const UNDERLINE_SHIFT: u16 = 8;
+    const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
+
+    /// Returns how text is underlined.
+    pub const fn underline(self) -> Underline {
+        match (self.0 & Self::UNDERLINE_MASK) >> Self::UNDERLINE_SHIFT {
+            0 => Underline::None,
+            2 => Underline::Double,
+            3 => Underline::Curly,
+            4 => Underline::Dotted,
+            5 => Underline::Dashed,
+            _ => Underline::Straight,
+        }
+    }
+
+    /// Returns the set with text underlined this way instead.
+    #[must_use]
+    pub const fn underlined(self, underline: Underline) -> Self {
+        Self(self.0 & !Self::UNDERLINE_MASK | (underline as u16) << Self::UNDERLINE_SHIFT)
+    }
 
     /// Returns whether every attribute in `other` is set.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Returns the set with `other` added.
+    /// Returns what both sets hold.
+    #[must_use]
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Returns the set with `other` added. Only one of the two may hold an underline.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -50,7 +114,8 @@ impl Attributes {
     }
 }
 
-/// Colours and attributes: what a printed character is painted with.
+/// Colours and attributes: what a printed character is painted with. The few cells with more than that
+/// have it beside them ([`crate::Decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pen {
     /// Text colour.
@@ -77,7 +142,7 @@ impl Pen {
 ///
 /// An empty cell holds no character, which is not the same as holding a space. The right half of a
 /// wide character is an empty cell. Combining characters live beside the row's cells
-/// ([`crate::Row::marks`]); `combined` says that some do.
+/// ([`crate::Row::marks`]); `combined` says that some do. So do decorations ([`crate::Row::decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The base character; `None` for an empty cell.

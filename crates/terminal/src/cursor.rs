@@ -1,6 +1,6 @@
 //! Where the next character goes.
 
-use crate::cell::Pen;
+use crate::cell::{Color, Pen};
 use crate::charset::Charsets;
 
 /// The cursor as it is shown.
@@ -21,6 +21,7 @@ pub(crate) struct SavedCursor {
     pub(crate) column: u16,
     pub(crate) pending_wrap: bool,
     pub(crate) pen: Pen,
+    pub(crate) underline_color: Color,
     pub(crate) origin: bool,
     pub(crate) charsets: Charsets,
 }

@@ -3,6 +3,7 @@
 use crate::charset::Charset;
 use crate::emulator::Emulator;
 use crate::parse::{Perform, Sequence};
+use crate::screen::Screen;
 use crate::sgr;
 
 impl Perform for Emulator {
@@ -141,7 +142,10 @@ impl Emulator {
                     self.set_ansi_mode(mode, last == b'h');
                 }
             }
-            b'm' => self.screen.pen = sgr::apply(self.screen.pen, parameters),
+            b'm' => {
+                let Screen { pen, decoration, .. } = &mut self.screen;
+                sgr::apply(pen, &mut decoration.underline_color, parameters);
+            }
             b'n' => self.report_status(parameters.value(0)),
             b'r' => self.set_margins(count, parameters.value(1)),
             b's' if !parameters.given() => self.save_cursor(),

@@ -6,6 +6,8 @@
 //! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
+//! - to a stock client, what its [`Repertoire`] lacks;
+//! - a hyperlink in a row that holds more than 32 KiB of them, each piece counted;
 //! - the bell counter: the diff rings once, however far the counter moved;
 //! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
 //!   characters or in a character whose width may be judged differently, and on the bottom row of a
@@ -32,6 +34,8 @@ use crate::screen::Screen;
 pub(crate) use canvas::picture;
 pub use modes::MODES_OFF;
 pub(crate) use modes::{clipboard, modes, titles};
+pub use sgr::Repertoire;
+pub(crate) use sgr::write_from_scratch;
 
 /// Most code points of a title that are sent.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.
@@ -52,20 +56,23 @@ pub(crate) struct Dialect {
     pub(crate) erase_characters: bool,
     /// Whether erasing paints the current background.
     pub(crate) background_color_erase: bool,
+    /// What it can paint.
+    pub(crate) repertoire: Repertoire,
 }
 
 impl Dialect {
-    /// What every replica can do.
-    pub(crate) const REPLICA: Self =
-        Self { replica: true, erase_characters: true, background_color_erase: true };
+    /// A replica at a far end that knows this repertoire.
+    const fn replica(repertoire: Repertoire) -> Self {
+        Self { replica: true, erase_characters: true, background_color_erase: true, repertoire }
+    }
 }
 
 /// Returns bytes that, played into a replica showing `old`, make it show `new`; empty when equal.
 ///
 /// Where the sizes differ the replica must have been resized before the bytes are played.
-/// The bytes keep to what a stock 1.4.0 client understands, leave no margin or other hidden state
+/// With [`Repertoire::STOCK`] the bytes keep to what a stock 1.4.0 client understands. They leave no margin or other hidden state
 /// behind, and hold whether or not the replica has a wrap pending. See the module for what is not carried.
-pub fn diff(old: &Screen, new: &Screen) -> Vec<u8> {
+pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
     let mut out = Vec::new();
     if old.bells != new.bells {
         out.push(b'\x07');
@@ -75,5 +82,5 @@ pub fn diff(old: &Screen, new: &Screen) -> Vec<u8> {
         clipboard(&mut out, &new.clipboard);
     }
     modes(&mut out, Some(old), new);
-    picture(out, old, new, old.size != new.size, Dialect::REPLICA)
+    picture(out, old, new, old.size != new.size, Dialect::replica(repertoire))
 }

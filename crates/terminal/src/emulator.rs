@@ -1,10 +1,12 @@
 //! The state behind the picture, and the movements everything else is made of.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cell::Pen;
+use crate::cell::{Color, Pen, Underline};
 use crate::charset::Charsets;
 use crate::cursor::SavedCursor;
+use crate::decoration::{Decoration, HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
 use crate::mode::Modes;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
@@ -167,6 +169,21 @@ impl Emulator {
         row
     }
 
+    /// Gives the cells just written what the next character gets beside its pen, if anything: an
+    /// underline's colour only where there is an underline.
+    pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
+        let mut decoration = self.screen.decoration.clone();
+        if self.screen.pen.attributes.underline() == Underline::None {
+            decoration.underline_color = Color::Default;
+        }
+        let link_bytes_max =
+            if self.is_host() { HOST_ROW_LINK_BYTES_MAX } else { ROW_LINK_BYTES_MAX };
+        let row = self.row_mut(row);
+        row.decorate(columns, &decoration, link_bytes_max);
+        let runs = row.decorations.len();
+        self.spend_rows(runs / MARKS_PER_EFFORT);
+    }
+
     /// Puts the cursor somewhere on the screen.
     pub(crate) fn set_cursor(&mut self, row: u16, column: u16) {
         self.screen.cursor.row = row.min(self.screen.size.rows() - 1);
@@ -310,6 +327,7 @@ impl Emulator {
             column: self.screen.cursor.column,
             pending_wrap: self.pending_wrap,
             pen: self.screen.pen,
+            underline_color: self.screen.decoration.underline_color,
             origin: self.modes.origin,
             charsets: self.charsets,
         };
@@ -320,6 +338,7 @@ impl Emulator {
         let saved = self.saved_cursor;
         self.modes.origin = saved.origin;
         self.screen.pen = saved.pen;
+        self.screen.decoration.underline_color = saved.underline_color;
         self.charsets = saved.charsets;
         self.set_cursor(saved.row, saved.column);
         self.pending_wrap = saved.pending_wrap && saved.column + 1 == self.columns();
@@ -366,6 +385,7 @@ impl Emulator {
         self.modes.cursor_style = 0;
         self.screen.cursor.visible = true;
         self.screen.pen = Pen::default();
+        self.screen.decoration = Decoration::default();
         self.region = Region::full(self.screen.size);
         self.charsets = Charsets::default();
         self.saved_cursor = SavedCursor::default();

@@ -10,6 +10,7 @@ mod cell;
 mod charset;
 mod compose;
 mod cursor;
+mod decoration;
 mod decset;
 mod dispatch;
 pub mod display;
@@ -31,8 +32,9 @@ mod tabs;
 mod terminal;
 mod width;
 
-pub use cell::{Attributes, Cell, Color, Pen};
+pub use cell::{Attributes, Cell, Color, Pen, Underline};
 pub use cursor::Cursor;
+pub use decoration::{Decoration, Hyperlink};
 pub use mode::{MouseEncoding, MouseReporting};
 pub use renderer::{Outer, Renderer};
 pub use row::Row;

@@ -1,9 +1,10 @@
-//! Operating system commands: titles and the clipboard. And the title stack.
+//! Operating system commands: titles, hyperlinks and the clipboard. And the title stack.
 //!
 //! A title longer than a diff can carry is cut here already, and copied text is ignored whole.
 
 use std::sync::Arc;
 
+use crate::decoration::Hyperlink;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
 
@@ -19,6 +20,7 @@ impl Emulator {
             "" | "0" => self.set_titles(Some(rest), Some(rest)),
             "1" => self.set_titles(Some(rest), None),
             "2" => self.set_titles(None, Some(rest)),
+            "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" if !cut => self.set_clipboard(rest),
             _ => {}
         }

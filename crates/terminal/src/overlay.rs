@@ -19,6 +19,7 @@ impl Screen {
             let row = Arc::make_mut(row);
             row.cells[usize::from(at.column)] = cell;
             row.marks.remove(&at.column);
+            row.decorations.clear(at.column..at.column + 1);
         }
     }
 

@@ -63,6 +63,9 @@ impl Emulator {
             let (head, tail) = text.split_at(usize::from(count));
             let pen = self.screen.pen;
             self.row_mut_at(cursor.row, cursor.column).write_ascii(cursor.column, head, pen);
+            if !self.screen.decoration.is_none() {
+                self.decorate(cursor.row, cursor.column..cursor.column + count);
+            }
             self.advance(cursor.row, cursor.column + count - 1, 1);
             // Without autowrap the rest overwrites the last column, and only its end stays.
             text = if self.modes.autowrap { tail } else { &tail[tail.len().saturating_sub(1)..] };
@@ -96,6 +99,11 @@ impl Emulator {
         let (cursor, pen) = (self.screen.cursor, self.screen.pen);
         let row = self.row_mut_at(cursor.row, cursor.column);
         row.write(cursor.column, c, width == 2, pen);
+        if !self.screen.decoration.is_none() {
+            // The empty half of a wide character is never decorated, so it needs no care when it loses
+            // the other.
+            self.decorate(cursor.row, cursor.column..cursor.column + 1);
+        }
         self.advance(cursor.row, cursor.column, width);
     }
 

@@ -1,6 +1,6 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
-use crate::display::{Dialect, MODES_OFF, clipboard, modes, picture, titles};
+use crate::display::{Dialect, MODES_OFF, Repertoire, clipboard, modes, picture, titles};
 use crate::screen::{Screen, Size};
 
 /// What the user's terminal can do, read from terminfo and the environment by the program.
@@ -10,6 +10,8 @@ pub struct Outer {
     pub erase_characters: bool,
     /// `bce`: erasing paints the current background.
     pub background_color_erase: bool,
+    /// The graphic renditions it knows.
+    pub repertoire: Repertoire,
     /// Whether titles may be set (by the terminal's name).
     pub titles: bool,
     /// Put in front of window titles, such as `[rove] `.
@@ -76,6 +78,7 @@ impl Renderer {
             replica: false,
             erase_characters: self.outer.erase_characters,
             background_color_erase: self.outer.background_color_erase,
+            repertoire: self.outer.repertoire,
         };
         let mut out = picture(out, shown, frame, repaint, dialect);
         if self.outer.synchronized_output && !out.is_empty() {

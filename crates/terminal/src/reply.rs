@@ -1,8 +1,6 @@
 //! Answers to the program on the pty.
 
-use std::fmt::Write as _;
-
-use crate::cell::{Attributes, Color, Pen};
+use crate::display::{Repertoire, write_from_scratch};
 use crate::emulator::Emulator;
 use crate::parse::Sequence;
 
@@ -67,7 +65,7 @@ impl Emulator {
             return;
         }
         let setting = match text {
-            "m" => format!("{}m", sgr_of(self.screen.pen)),
+            "m" => format!("{}m", self.rendition()),
             "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),
             " q" => format!("{} q", self.modes.cursor_style),
             "\"p" => "62;1\"p".to_owned(),
@@ -75,31 +73,12 @@ impl Emulator {
         };
         self.reply(&format!("\x1bP1$r{setting}\x1b\\"));
     }
-}
 
-/// Returns the SGR parameters that set `pen` from scratch.
-fn sgr_of(pen: Pen) -> String {
-    let mut text = "0".to_owned();
-    for (attribute, code) in [
-        (Attributes::BOLD, ";1"),
-        (Attributes::ITALIC, ";3"),
-        (Attributes::UNDERLINE, ";4"),
-        (Attributes::BLINK, ";5"),
-        (Attributes::INVERSE, ";7"),
-        (Attributes::INVISIBLE, ";8"),
-    ] {
-        if pen.attributes.contains(attribute) {
-            text.push_str(code);
-        }
+    /// Returns the SGR parameters that set what is set now.
+    fn rendition(&self) -> String {
+        let mut text = Vec::new();
+        let rendition = Repertoire::FULL.rendition(self.screen.pen, &self.screen.decoration);
+        write_from_scratch(&mut text, rendition);
+        String::from_utf8(text).expect("numbers are ASCII")
     }
-    for (color, base) in [(pen.foreground, 30), (pen.background, 40)] {
-        // Writing to a string cannot fail.
-        let _ = match color {
-            Color::Default => Ok(()),
-            Color::Indexed(n @ 0..=7) => write!(text, ";{}", base + u32::from(n)),
-            Color::Indexed(n) => write!(text, ";{};5;{n}", base + 8),
-            Color::Rgb(r, g, b) => write!(text, ";{};2;{r};{g};{b}", base + 8),
-        };
-    }
-    text
 }

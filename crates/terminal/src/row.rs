@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::cell::{Cell, Pen};
+use crate::decoration::{Decoration, Decorations};
 
 /// Most bytes of text in one cell, base and combining characters together: once reached, further
 /// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
-/// One row: its cells, the combining characters beside them, and whether it wraps into the next.
+/// One row: its cells, what stands beside them, and whether it wraps into the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub(crate) cells: Box<[Cell]>,
     /// Combining characters by column, only where [`Cell::combined`] is set.
     pub(crate) marks: BTreeMap<u16, Box<str>>,
+    pub(crate) decorations: Decorations,
     pub(crate) wrapped: bool,
 }
 
@@ -24,6 +26,7 @@ impl Row {
         Self {
             cells: vec![Cell::erased(pen); usize::from(columns)].into_boxed_slice(),
             marks: BTreeMap::new(),
+            decorations: Decorations::default(),
             wrapped: false,
         }
     }
@@ -36,6 +39,11 @@ impl Row {
     /// Returns the combining characters of the cell in `column`; empty for none.
     pub fn marks(&self, column: u16) -> &str {
         self.marks.get(&column).map_or("", |marks| marks)
+    }
+
+    /// Returns how the cell in `column` is decorated beside its pen.
+    pub fn decoration(&self, column: u16) -> &Decoration {
+        self.decorations.at(column)
     }
 
     /// Returns whether its text goes on in the next row without a line break.
@@ -60,13 +68,14 @@ impl Row {
     pub(crate) fn bytes(&self) -> usize {
         let marks: usize =
             self.marks.values().map(|marks| marks.len() + size_of::<Box<str>>()).sum();
-        size_of::<Self>() + size_of_val(&*self.cells) + marks
+        size_of::<Self>() + size_of_val(&*self.cells) + marks + self.decorations.bytes()
     }
 
-    /// Becomes equal to a row of the same width without marks.
+    /// Becomes equal to a row of the same width with nothing beside its cells.
     pub(crate) fn copy_from(&mut self, blank: &Self) {
         self.cells.copy_from_slice(&blank.cells);
         self.marks.clear();
+        self.decorations = Decorations::default();
         self.wrapped = blank.wrapped;
     }
 
@@ -88,6 +97,17 @@ impl Row {
         self.cells[column] = Cell { base: Some(c), pen, wide, combined: false };
     }
 
+    /// Decorates the cells of `range`, which were just written. A link that would bring the row over
+    /// `link_bytes_max` is left out.
+    pub(crate) fn decorate(
+        &mut self,
+        range: Range<u16>,
+        decoration: &Decoration,
+        link_bytes_max: usize,
+    ) {
+        self.decorations.set(range, decoration, link_bytes_max);
+    }
+
     /// Empties the cells of `range`.
     pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
         let range = usize::from(range.start)..usize::from(range.end);
@@ -102,6 +122,9 @@ impl Row {
         let (from, to) = (usize::from(column), usize::from(column + count));
         self.cells.copy_within(from..usize::from(columns - count), to);
         self.shift_marks(column, |mark| mark.checked_add(count).filter(|&mark| mark < columns));
+        if !self.decorations.is_empty() {
+            self.decorations.insert(column, count, columns);
+        }
         self.wrapped = false;
         self.cells[from..to].fill(Cell::erased(pen));
     }
@@ -112,6 +135,9 @@ impl Row {
         let count = count.min(columns - column);
         self.cells.copy_within(usize::from(column + count).., usize::from(column));
         self.shift_marks(column, |mark| mark.checked_sub(count).filter(|&mark| mark >= column));
+        if !self.decorations.is_empty() {
+            self.decorations.delete(column, count);
+        }
         self.erase(columns - count..columns, pen);
     }
 
@@ -151,6 +177,8 @@ impl Row {
         let cells = usize::from(kept);
         row.cells[..cells].copy_from_slice(&self.cells[..cells]);
         row.marks = self.marks.range(..kept).map(|(at, marks)| (*at, marks.clone())).collect();
+        row.decorations = self.decorations.clone();
+        row.decorations.clear(kept..self.columns().max(kept));
         row.trim_wide();
         row
     }
@@ -167,6 +195,7 @@ impl Row {
         let combined = self.cells.iter().filter(|cell| cell.combined).count();
         assert_eq!(combined, self.marks.len(), "each combined cell has its marks");
         assert!(self.marks.keys().all(|&at| self.cells[usize::from(at)].combined));
+        self.decorations.assert_integrity(self.columns());
     }
 
     /// Forgets what hangs on cells that are about to be replaced.
@@ -176,6 +205,9 @@ impl Row {
         }
         let column = |at: usize| u16::try_from(at).expect("a row has at most 4096 columns");
         let range = column(range.start)..column(range.end);
+        if !self.decorations.is_empty() {
+            self.decorations.clear(range.clone());
+        }
         while let Some((&at, _)) = self.marks.range(range.clone()).next() {
             self.marks.remove(&at);
         }

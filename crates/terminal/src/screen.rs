@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cell::Pen;
 use crate::cursor::Cursor;
+use crate::decoration::Decoration;
 use crate::mode::{MouseEncoding, MouseReporting};
 use crate::row::Row;
 
@@ -80,6 +81,8 @@ pub struct Screen {
     pub(crate) rows: Vec<Arc<Row>>,
     pub(crate) cursor: Cursor,
     pub(crate) pen: Pen,
+    /// What the next character gets beside its pen.
+    pub(crate) decoration: Decoration,
     pub(crate) reverse_video: bool,
     pub(crate) bracketed_paste: bool,
     pub(crate) focus_reporting: bool,
@@ -104,6 +107,7 @@ impl Screen {
             rows: vec![blank; usize::from(size.rows)],
             cursor: Cursor { row: 0, column: 0, visible: true },
             pen: Pen::default(),
+            decoration: Decoration::default(),
             reverse_video: false,
             bracketed_paste: false,
             focus_reporting: false,
@@ -135,6 +139,11 @@ impl Screen {
     /// Returns what the next character would be painted with.
     pub const fn pen(&self) -> Pen {
         self.pen
+    }
+
+    /// Returns what the next character would get beside its pen.
+    pub const fn decoration(&self) -> &Decoration {
+        &self.decoration
     }
 
     /// Returns whether foreground and background are exchanged everywhere (DECSCNM).
@@ -223,6 +232,7 @@ impl PartialEq for Screen {
         self.size == other.size
             && self.cursor == other.cursor
             && self.pen == other.pen
+            && self.decoration == other.decoration
             && self.reverse_video == other.reverse_video
             && self.bracketed_paste == other.bracketed_paste
             && self.focus_reporting == other.focus_reporting

@@ -1,53 +1,64 @@
 //! SGR: the sequence that sets the pen.
 
-use crate::cell::{Attributes, Color, Pen};
+use crate::cell::{Attributes, Color, Pen, Underline};
 use crate::parameters::Parameters;
 
-/// Returns `pen` after an SGR with these parameters.
-pub(crate) fn apply(mut pen: Pen, parameters: &Parameters) -> Pen {
+/// Changes the pen and the underline's colour as an SGR with these parameters says.
+pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Parameters) {
     let mut at = 0;
     while at < parameters.values().len() {
         let group = parameters.group(at);
         let mut next = at + group.len();
         match group {
-            [38 | 48 | 58, _, ..] => set_color(&mut pen, group[0], color_of_group(&group[1..])),
+            [code @ (38 | 48 | 58), _, ..] => {
+                set_color(pen, underline_color, *code, color_of_group(&group[1..]));
+            }
             [code @ (38 | 48 | 58)] => {
                 let (color, taken) = color_of_list(&parameters.values()[next..]);
-                set_color(&mut pen, *code, color);
+                set_color(pen, underline_color, *code, color);
                 next += taken;
             }
-            [4, kind, ..] => match kind {
-                0 => pen.attributes = pen.attributes.without(Attributes::UNDERLINE),
-                1..=5 => pen.attributes = pen.attributes.with(Attributes::UNDERLINE),
-                _ => {}
-            },
-            [code] => apply_code(&mut pen, *code),
+            [4, kind, ..] => {
+                if let Some(underline) = Underline::from_number(*kind) {
+                    pen.attributes = pen.attributes.underlined(underline);
+                }
+            }
+            [code @ (0 | 59)] => {
+                *underline_color = Color::Default;
+                apply_code(pen, *code);
+            }
+            [code] => apply_code(pen, *code),
             _ => {}
         }
         at = next;
     }
-    pen
 }
 
-/// Applies a code that stands alone. Faint (2), strike (9), double underline (21), overline (53) and
-/// their kin are known and have no effect: a screen cannot carry them.
+/// Applies a code that stands alone.
 fn apply_code(pen: &mut Pen, code: u16) {
     let low = |base: u16| Color::Indexed(u8::try_from(code - base).expect("at most 7"));
     let bright = |base: u16| Color::Indexed(u8::try_from(code - base + 8).expect("at most 15"));
+    let (with, without) = (|set| pen.attributes.with(set), |set| pen.attributes.without(set));
     match code {
         0 => *pen = Pen::default(),
-        1 => pen.attributes = pen.attributes.with(Attributes::BOLD),
-        3 => pen.attributes = pen.attributes.with(Attributes::ITALIC),
-        4 => pen.attributes = pen.attributes.with(Attributes::UNDERLINE),
-        5 | 6 => pen.attributes = pen.attributes.with(Attributes::BLINK),
-        7 => pen.attributes = pen.attributes.with(Attributes::INVERSE),
-        8 => pen.attributes = pen.attributes.with(Attributes::INVISIBLE),
-        22 => pen.attributes = pen.attributes.without(Attributes::BOLD),
-        23 => pen.attributes = pen.attributes.without(Attributes::ITALIC),
-        24 => pen.attributes = pen.attributes.without(Attributes::UNDERLINE),
-        25 => pen.attributes = pen.attributes.without(Attributes::BLINK),
-        27 => pen.attributes = pen.attributes.without(Attributes::INVERSE),
-        28 => pen.attributes = pen.attributes.without(Attributes::INVISIBLE),
+        1 => pen.attributes = with(Attributes::BOLD),
+        2 => pen.attributes = with(Attributes::FAINT),
+        3 => pen.attributes = with(Attributes::ITALIC),
+        4 => pen.attributes = pen.attributes.underlined(Underline::Straight),
+        5 | 6 => pen.attributes = with(Attributes::BLINK),
+        7 => pen.attributes = with(Attributes::INVERSE),
+        8 => pen.attributes = with(Attributes::INVISIBLE),
+        9 => pen.attributes = with(Attributes::STRIKE),
+        21 => pen.attributes = pen.attributes.underlined(Underline::Double),
+        22 => pen.attributes = without(Attributes::BOLD.with(Attributes::FAINT)),
+        23 => pen.attributes = without(Attributes::ITALIC),
+        24 => pen.attributes = pen.attributes.underlined(Underline::None),
+        25 => pen.attributes = without(Attributes::BLINK),
+        27 => pen.attributes = without(Attributes::INVERSE),
+        28 => pen.attributes = without(Attributes::INVISIBLE),
+        29 => pen.attributes = without(Attributes::STRIKE),
+        53 => pen.attributes = with(Attributes::OVERLINE),
+        55 => pen.attributes = without(Attributes::OVERLINE),
         30..=37 => pen.foreground = low(30),
         39 => pen.foreground = Color::Default,
         40..=47 => pen.background = low(40),
@@ -58,11 +69,11 @@ fn apply_code(pen: &mut Pen, code: u16) {
     }
 }
 
-fn set_color(pen: &mut Pen, code: u16, color: Option<Color>) {
+fn set_color(pen: &mut Pen, underline_color: &mut Color, code: u16, color: Option<Color>) {
     match (code, color) {
         (38, Some(color)) => pen.foreground = color,
         (48, Some(color)) => pen.background = color,
-        // 58 colours the underline, which a screen cannot carry.
+        (58, Some(color)) => *underline_color = color,
         _ => {}
     }
 }
@@ -101,10 +112,12 @@ fn rgb(r: u16, g: u16, b: u16) -> Color {
 mod tests {
     use super::*;
 
-    fn pen_after(text: &str) -> Pen {
+    fn painted_after(text: &str) -> (Pen, Color) {
         let mut parameters = Parameters::default();
         parameters.take(text.as_bytes());
-        apply(Pen::default(), &parameters)
+        let (mut pen, mut underline_color) = (Pen::default(), Color::Default);
+        apply(&mut pen, &mut underline_color, &parameters);
+        (pen, underline_color)
     }
 
     fn foreground(foreground: Color) -> Pen {
@@ -117,6 +130,28 @@ mod tests {
 
     fn attributes(attributes: Attributes) -> Pen {
         Pen { attributes, ..Pen::default() }
+    }
+
+    fn underlined(underline: Underline) -> Attributes {
+        Attributes::NONE.underlined(underline)
+    }
+
+    #[test]
+    fn an_underline_has_its_own_colour() {
+        for (text, color) in [
+            ("58:2::1:2:3", Color::Rgb(1, 2, 3)),
+            ("58:2:1:2:3", Color::Rgb(1, 2, 3)),
+            ("58;2;1;2;3", Color::Rgb(1, 2, 3)),
+            ("58;5;9", Color::Indexed(9)),
+            ("58:5:9;4", Color::Indexed(9)),
+            ("58:5:9;24;1", Color::Indexed(9)),
+            ("58:5:9;59", Color::Default),
+            ("58:5:9;0", Color::Default),
+            ("58:5:9;", Color::Default),
+            ("58:5:256", Color::Default),
+        ] {
+            assert_eq!(painted_after(text).1, color, "{text}");
+        }
     }
 
     #[test]
@@ -150,15 +185,21 @@ mod tests {
             ("58:2::1:2:3", Pen::default()),
             ("58;2;1;2;3", Pen::default()),
             ("58;5;1", Pen::default()),
-            ("58:5:1;4", attributes(Attributes::UNDERLINE)),
-            ("4:3", attributes(Attributes::UNDERLINE)),
+            ("58:5:1;4", attributes(underlined(Underline::Straight))),
+            ("4:3", attributes(underlined(Underline::Curly))),
+            ("21", attributes(underlined(Underline::Double))),
+            ("4:5;4:9", attributes(underlined(Underline::Dashed))),
             ("4;4:0", Pen::default()),
             ("4:9", Pen::default()),
-            ("2;9;21;53", Pen::default()),
-            ("1;22", Pen::default()),
+            (
+                "2;9;53",
+                attributes(Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE)),
+            ),
+            ("2;9;53;29;55;22", Pen::default()),
+            ("1;2;22", Pen::default()),
             ("1:2", Pen::default()),
         ] {
-            assert_eq!(pen_after(text), pen, "{text}");
+            assert_eq!(painted_after(text).0, pen, "{text}");
         }
     }
 }

@@ -264,7 +264,7 @@ fn a_new_size_between_any_two_bytes_does_no_harm() {
                 host.write(byte);
                 host.resize(size);
                 replica.resize(size);
-                replica.write(&display::diff(&before, host.screen()));
+                replica.write(&display::diff(&before, host.screen(), display::Repertoire::FULL));
                 assert_eq!(replica.screen().cursor(), host.screen().cursor());
                 for row in 0..host.screen().size().rows() {
                     assert_eq!(replica.screen().row_text(row), host.screen().row_text(row));
@@ -311,7 +311,10 @@ fn a_question_for_the_clipboard_goes_nowhere() {
             assert!(!clipboard.contains('?'), "{question:?} leaves {clipboard:?}");
             assert!(terminal.take_replies().is_empty(), "{question:?}");
             let blank = Screen::blank(Size::DEFAULT);
-            for sent in [display::diff(&blank, terminal.screen()), drawn(terminal.screen())] {
+            for sent in [
+                display::diff(&blank, terminal.screen(), display::Repertoire::FULL),
+                drawn(terminal.screen()),
+            ] {
                 let copies = sent.windows(5).filter(|window| window == b"\x1b]52;").count();
                 assert_eq!(copies, usize::from(!clipboard.is_empty()), "{question:?}");
                 assert!(!sent.windows(2).any(|window| window == b";?"), "{question:?}");

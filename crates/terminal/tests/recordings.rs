@@ -12,7 +12,7 @@ fn replayed(recording: &[u8]) -> String {
     let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
     for piece in recording.chunks(FRAME_BYTES) {
         host.write(piece);
-        replica.write(&display::diff(replica.screen(), host.screen()));
+        replica.write(&display::diff(replica.screen(), host.screen(), display::Repertoire::FULL));
         assert_eq!(text(replica.screen()), text(host.screen()));
     }
     text(host.screen())

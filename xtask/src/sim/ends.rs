@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 
 use rove_link::net::{End, RIGHT_ADDRESS};
 use rove_session::{Client, ClientConfig, Server, ServerConfig, ServerEvent};
-use rove_ssp::{Capabilities, Config, Ecn, Key};
+use rove_ssp::{Config, Ecn, Key};
 use rove_terminal::{Outer, Screen, Size, Terminal};
 use rove_units::{Instant, Seed};
 
@@ -50,7 +50,10 @@ impl ClientEnd {
         let config = ClientConfig {
             server: RIGHT_ADDRESS,
             key: key(seed),
-            transport: Config { capabilities: Some(Capabilities::EXIT_STATUS), ..Config::client() },
+            transport: Config {
+                capabilities: Some(rove_session::CAPABILITIES),
+                ..Config::client()
+            },
             size: scenario.size,
             outer: Outer::default(),
             escape_key: None,
@@ -119,7 +122,7 @@ impl End for ClientEnd {
 
 impl ServerEnd {
     pub(super) fn new(scenario: &Scenario, seed: Seed) -> Self {
-        let capabilities = (!scenario.one_is_stock).then_some(Capabilities::EXIT_STATUS);
+        let capabilities = (!scenario.one_is_stock).then_some(rove_session::CAPABILITIES);
         let config = ServerConfig {
             key: key(seed),
             transport: Config { capabilities, ..Config::server() },

@@ -1,9 +1,11 @@
 //! The screen as JSON. The format is a promise: docs/lab.md.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use rove_terminal::{
-    Attributes, Cell, Color, MouseEncoding, MouseReporting, Pen, Row, Screen, Terminal,
+    Attributes, Cell, Color, Decoration, Hyperlink, MouseEncoding, MouseReporting, Pen, Row,
+    Screen, Terminal, Underline,
 };
 use serde::{Serialize, Serializer};
 
@@ -11,13 +13,15 @@ use super::Played;
 use super::layout::Layout;
 
 /// Attributes in the order they are listed in.
-const ATTRIBUTES: [(Attributes, &str); 6] = [
+const ATTRIBUTES: [(Attributes, &str); 8] = [
     (Attributes::BOLD, "bold"),
+    (Attributes::FAINT, "faint"),
     (Attributes::ITALIC, "italic"),
-    (Attributes::UNDERLINE, "underline"),
     (Attributes::BLINK, "blink"),
     (Attributes::INVERSE, "inverse"),
     (Attributes::INVISIBLE, "invisible"),
+    (Attributes::STRIKE, "strike"),
+    (Attributes::OVERLINE, "overline"),
 ];
 
 #[derive(Serialize)]
@@ -77,9 +81,23 @@ struct Run {
     foreground: Paint,
     background: Paint,
     attributes: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    underline: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    underline_color: Option<Paint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<Link>,
     /// The last of its cells, which the next one must be like to belong to it.
     #[serde(skip)]
     last: Cell,
+    #[serde(skip)]
+    decoration: Decoration,
+}
+
+#[derive(Serialize)]
+struct Link {
+    id: String,
+    uri: String,
 }
 
 #[derive(Serialize)]
@@ -161,12 +179,16 @@ fn runs(row: &Row) -> Vec<Run> {
             continue;
         }
         match runs.last_mut() {
-            Some(run) if end == column && goes_on(&run.last, cell) => {
+            Some(run)
+                if end == column
+                    && goes_on(&run.last, cell)
+                    && run.decoration == *row.decoration(column) =>
+            {
                 run.cells += 1;
                 run.text.extend(cell.base);
                 run.last = *cell;
             }
-            _ => runs.push(Run::new(column, cell, row.marks(column))),
+            _ => runs.push(Run::new(column, cell, row)),
         }
         end = column + cell.width();
     }
@@ -184,7 +206,10 @@ fn goes_on(last: &Cell, cell: &Cell) -> bool {
 }
 
 impl Run {
-    fn new(column: u16, cell: &Cell, marks: &str) -> Self {
+    fn new(column: u16, cell: &Cell, row: &Row) -> Self {
+        let decoration = row.decoration(column).clone();
+        let link =
+            |link: &Arc<Hyperlink>| Link { id: link.id().to_owned(), uri: link.uri().to_owned() };
         let alone = if cell.combined { Some('\u{a0}') } else { None };
         let attributes = ATTRIBUTES
             .iter()
@@ -195,13 +220,29 @@ impl Run {
             column,
             cells: 1,
             width: cell.width(),
-            text: cell.base.or(alone).into_iter().chain(marks.chars()).collect(),
+            text: cell.base.or(alone).into_iter().chain(row.marks(column).chars()).collect(),
             foreground: Paint::from(cell.pen.foreground),
             background: Paint::from(cell.pen.background),
             attributes,
+            underline: underline(cell.pen.attributes.underline()),
+            underline_color: (decoration.underline_color != Color::Default)
+                .then(|| Paint::from(decoration.underline_color)),
+            link: decoration.link.as_ref().map(link),
             last: *cell,
+            decoration,
         }
     }
+}
+
+fn underline(kind: Underline) -> Option<&'static str> {
+    Some(match kind {
+        Underline::None => return None,
+        Underline::Straight => "straight",
+        Underline::Double => "double",
+        Underline::Curly => "curly",
+        Underline::Dotted => "dotted",
+        Underline::Dashed => "dashed",
+    })
 }
 
 impl From<Color> for Paint {

@@ -97,7 +97,7 @@ fn json_shows_a_person_all_there_is() {
           {"column": 0, "cells": 1, "width": 1, "text": "a", "foreground": "default", "background": "default", "attributes": []},
           {"column": 1, "cells": 1, "width": 1, "text": "b", "foreground": "default", "background": "default", "attributes": ["inverse"]},
           {"column": 2, "cells": 1, "width": 1, "text": " ", "foreground": "default", "background": "default", "attributes": []},
-          {"column": 3, "cells": 5, "width": 1, "text": "wörld", "foreground": 208, "background": "#0102ff", "attributes": ["bold", "underline"]}
+          {"column": 3, "cells": 5, "width": 1, "text": "wörld", "foreground": 208, "background": "#0102ff", "attributes": ["bold"], "underline": "straight"}
         ]},
         {"text": "端末éx", "wrapped": false, "runs": [
           {"column": 0, "cells": 2, "width": 2, "text": "端末", "foreground": "default", "background": "default", "attributes": []},

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ROVE: Capabilities = Capabilities::EXIT_STATUS;
+const ROVE: Capabilities = crate::CAPABILITIES;
 
 fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).unwrap()

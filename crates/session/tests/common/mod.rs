@@ -8,7 +8,7 @@ use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::{
     Client, ClientConfig, ClientEvent, Server, ServerConfig, ServerEvent, ServerOutcome,
 };
-use rove_ssp::{Capabilities, Config, Ecn, Key};
+use rove_ssp::{Config, Ecn, Key};
 use rove_terminal::{Outer, Size, Terminal};
 use rove_units::{Duration, Instant, Seed};
 
@@ -64,7 +64,7 @@ pub fn pair(link: &LinkConfig) -> Pair {
 
 /// Returns a config that offers all that a rove understands.
 pub fn rove(config: Config) -> Config {
-    Config { capabilities: Some(Capabilities::EXIT_STATUS), ..config }
+    Config { capabilities: Some(rove_session::CAPABILITIES), ..config }
 }
 
 /// Returns a config that behaves as a stock peer does.

@@ -1,12 +1,15 @@
 //! Bytes for the receiving terminal, and an account of the state they leave it in.
 
+use std::sync::Arc;
+
 use super::Dialect;
 use super::doubt::width_is_settled;
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
-use super::sgr::write_sgr;
-use crate::cell::{Cell, Pen};
+use super::sgr::{Rendition, write_sgr};
+use crate::cell::{Cell, Pen, Underline};
 use crate::cursor::Cursor;
+use crate::decoration::{Decoration, Hyperlink};
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 
@@ -15,17 +18,18 @@ use crate::screen::{Position, Screen, Size};
 const LINE_FEEDS_MAX: u16 = 10;
 
 /// The receiving terminal as far as it decides which bytes come next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct State {
     place: Place,
     /// Whether the cursor was ever moved from where the shown screen has it.
     moved: bool,
-    pen: Pen,
+    rendition: Rendition,
+    link: Option<Arc<Hyperlink>>,
     visible: bool,
 }
 
 /// Where to go back to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
     state: State,
@@ -47,7 +51,13 @@ impl Brush {
         let state = State {
             place: shown_at(cursor, shown.size),
             moved: false,
-            pen: shown.pen,
+            rendition: dialect.repertoire.rendition(shown.pen, &shown.decoration),
+            // A frame on a real terminal leaves none open.
+            link: shown
+                .decoration
+                .link
+                .clone()
+                .filter(|_| dialect.replica && dialect.repertoire.links),
             visible: cursor.visible,
         };
         Self { out, dialect, size: shown.size, state }
@@ -63,10 +73,11 @@ impl Brush {
             // origin mode off.
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
+        self.link_to(None);
         self.out.extend(b"\x1b[r\x1b[m\x1b[H\x1b[2J");
         self.state.place = HOME;
         self.state.moved = true;
-        self.state.pen = Pen::default();
+        self.state.rendition = Rendition::default();
     }
 
     /// Returns how many bytes there are.
@@ -76,17 +87,17 @@ impl Brush {
 
     /// Returns where to go back to.
     pub(super) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { length: self.out.len(), state: self.state }
+        Checkpoint { length: self.out.len(), state: self.state.clone() }
     }
 
     /// Returns the bytes written since `checkpoint`.
-    pub(super) fn since(&self, checkpoint: Checkpoint) -> usize {
+    pub(super) fn since(&self, checkpoint: &Checkpoint) -> usize {
         self.out.len() - checkpoint.length
     }
 
     /// Takes back everything written since `checkpoint`, and returns the bytes.
-    pub(super) fn rewind(&mut self, checkpoint: Checkpoint) -> Vec<u8> {
-        self.state = checkpoint.state;
+    pub(super) fn rewind(&mut self, checkpoint: &Checkpoint) -> Vec<u8> {
+        self.state = checkpoint.state.clone();
         self.out.split_off(checkpoint.length)
     }
 
@@ -101,9 +112,11 @@ impl Brush {
         self.state.place
     }
 
-    /// Returns the pen.
-    pub(super) fn pen(&self) -> Pen {
-        self.state.pen
+    /// Returns whether printing a cell of this pen and decoration needs no change first.
+    pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
+        let repertoire = self.dialect.repertoire;
+        self.state.rendition == repertoire.rendition(pen, decoration)
+            && (!repertoire.links || self.state.link == decoration.link)
     }
 
     /// Moves the cursor.
@@ -126,17 +139,47 @@ impl Brush {
         }
     }
 
-    /// Takes up `pen`.
-    pub(super) fn paint_with(&mut self, pen: Pen) {
-        write_sgr(&mut self.out, self.state.pen, pen);
-        self.state.pen = pen;
+    /// Takes up a pen and what goes with it.
+    pub(super) fn paint_with(&mut self, pen: Pen, decoration: &Decoration) {
+        let mut rendition = self.dialect.repertoire.rendition(pen, decoration);
+        if pen.attributes.underline() == Underline::None {
+            // Of no consequence, and back to the default costs bytes.
+            rendition.underline_color = self.state.rendition.underline_color;
+        }
+        self.render_with(rendition);
+        self.link_to(decoration.link.as_ref());
+    }
+
+    fn render_with(&mut self, rendition: Rendition) {
+        write_sgr(&mut self.out, self.state.rendition, rendition);
+        self.state.rendition = rendition;
+    }
+
+    /// Begins, changes or ends a hyperlink.
+    fn link_to(&mut self, link: Option<&Arc<Hyperlink>>) {
+        if !self.dialect.repertoire.links || self.state.link.as_ref() == link {
+            return;
+        }
+        self.out.extend(b"\x1b]8;");
+        if let Some(link) = link {
+            if !link.id().is_empty() {
+                self.out.extend(b"id=");
+                self.out.extend(link.id().as_bytes());
+            }
+            self.out.push(b';');
+            self.out.extend(link.uri().as_bytes());
+        } else {
+            self.out.push(b';');
+        }
+        self.out.extend(b"\x1b\\");
+        self.state.link = link.cloned();
     }
 
     /// Takes up a pen that erases as `pen` would. A replica looks at the background alone; real
     /// terminals are known that erase with other attributes too.
     fn erase_with(&mut self, pen: Pen) {
-        if !self.dialect.replica || pen.background != self.state.pen.background {
-            self.paint_with(pen.erased());
+        if !self.dialect.replica || pen.background != self.state.rendition.pen.background {
+            self.paint_with(pen.erased(), Decoration::NONE);
         }
     }
 
@@ -147,8 +190,8 @@ impl Brush {
 
     /// Prints a cell at the cursor. Where an unsettled width leaves the cursor in doubt, it is
     /// placed absolutely before the next cell.
-    pub(super) fn print(&mut self, cell: &Cell, marks: &str) {
-        self.paint_with(cell.pen);
+    pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
+        self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
         self.push(base);
         self.out.extend(marks.as_bytes());
@@ -257,9 +300,9 @@ impl Brush {
         // Line feeds would scroll on their way past the margin.
         self.state.place = Place::Unknown;
         self.go(bottom, last);
-        self.print(&now.cells[usize::from(last)], "");
+        self.print(&now.cells[usize::from(last)], "", now.decoration(last));
         if first.base.is_some() {
-            self.print(first, now.marks(0));
+            self.print(first, now.marks(0), now.decoration(0));
         } else {
             self.print_spaces(1);
         }
@@ -287,7 +330,9 @@ impl Brush {
         if self.state.visible != cursor.visible {
             private_mode(&mut self.out, 25, cursor.visible);
         }
-        self.paint_with(new.pen);
+        self.render_with(self.dialect.repertoire.rendition(new.pen, &new.decoration));
+        // A link left open on a real terminal would catch what others write there.
+        self.link_to(new.decoration.link.as_ref().filter(|_| self.dialect.replica));
         self.out
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn picture(
     // On a real terminal a screen cleared for no reason flickers.
     if dialect.replica
         && !repaint
-        && best.as_ref().is_some_and(|best| best.since(start) >= CLEAR_MIN)
+        && best.as_ref().is_some_and(|best| best.since(&start) >= CLEAR_MIN)
     {
         best = canvases[0].cleared().draw(new, best.as_ref()).or(best);
     }
@@ -99,10 +99,7 @@ impl Canvas {
     /// rows of it or more are not.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
-        let is_blank = |row: &&Arc<Row>| {
-            Arc::ptr_eq(row, &self.blank)
-                || row.cells == self.blank.cells && row.marks.is_empty() && !row.wrapped
-        };
+        let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {

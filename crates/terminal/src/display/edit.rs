@@ -16,14 +16,14 @@ const SHIFT_MAX: usize = 8;
 pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
     let start = brush.checkpoint();
     let mut best = Line::new(brush, row, was, now).draw();
-    if !brush.dialect.replica || brush.since(start) < RETRY_MIN {
+    if !brush.dialect.replica || brush.since(&start) < RETRY_MIN {
         return best;
     }
     let first = first_difference(was, now);
     let edits = [(best.erasures >= 2).then_some(Edit::Erase), shift(was, now, first)];
     for edit in edits.into_iter().flatten() {
         let end = brush.checkpoint();
-        let bytes = brush.rewind(start);
+        let bytes = brush.rewind(&start);
         let edited = edit.apply(was, first);
         brush.go(row, column(first));
         match edit {
@@ -32,10 +32,10 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
             Edit::Delete(count) => brush.delete_characters(column(count)),
         }
         let drawn = Line::new(brush, row, &edited, now).draw();
-        if brush.since(start) < bytes.len() {
+        if brush.since(&start) < bytes.len() {
             best = drawn;
         } else {
-            brush.rewind(start);
+            brush.rewind(&start);
             brush.replay(&bytes, end);
         }
     }
@@ -63,6 +63,7 @@ impl Edit {
             Self::Erase => {
                 row.cells[first..].fill(Cell::default());
                 row.marks.split_off(&column(first));
+                row.decorations.clear(column(first)..row.columns());
             }
             Self::Insert(count) => {
                 row.cells.copy_within(first..columns - count, first + count);
@@ -79,9 +80,11 @@ impl Edit {
 
 /// Returns the shift that brings most text of `was` to its place in `now`, if there is one to trust.
 ///
-/// Rows with a wrap flag or combining characters are left alone: stock replicas shift the flag along.
+/// Rows with a wrap flag, or with anything beside their cells, are left alone: stock replicas shift the
+/// flag along.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
-    if was.wrapped || was.marks.range(column(first)..).next().is_some() {
+    let has_marks = was.marks.range(column(first)..).next().is_some();
+    if was.wrapped || has_marks || !was.decorations.is_empty() {
         return None;
     }
     let columns = was.cells.len();
@@ -109,7 +112,9 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
 /// Returns the first column that differs, or of the wide character it is half of.
 fn first_difference(was: &Row, now: &Row) -> usize {
     let differs = |&at: &usize| {
-        was.cells[at] != now.cells[at] || was.marks(column(at)) != now.marks(column(at))
+        was.cells[at] != now.cells[at]
+            || was.marks(column(at)) != now.marks(column(at))
+            || was.decoration(column(at)) != now.decoration(column(at))
     };
     let first = (0..now.cells.len()).find(differs).unwrap_or(0);
     let half = first > 0 && (now.cells[first - 1].wide || was.cells[first - 1].wide);

@@ -4,6 +4,7 @@ use super::brush::Brush;
 use super::doubt::{clusters, width_is_settled};
 use super::motion::Place;
 use crate::cell::{Cell, Pen};
+use crate::decoration::Decoration;
 use crate::row::Row;
 
 /// Most unchanged cells that are written again rather than stepped over.
@@ -34,6 +35,8 @@ pub(super) struct Line<'a> {
     stale_until: u16,
     /// Columns from this one on may show anything.
     doubt_from: u16,
+    /// Whether any cell carries something beside its pen that the terminal shows.
+    decorated: bool,
     /// The column of a cell to write even if it is there: only that changes the wrap flag.
     forced: Option<u16>,
     /// Whether the row is to end with a wrap into the next.
@@ -54,8 +57,12 @@ impl<'a> Line<'a> {
         } else {
             first_cluster(was).min(first_cluster(now))
         };
+        let shows_decorations =
+            brush.dialect.repertoire.links || brush.dialect.repertoire.underline_colors;
+        let decorated =
+            shows_decorations && !(was.decorations.is_empty() && now.decorations.is_empty());
         let drawn = Drawn::default();
-        Self { brush, row, was, now, stale_until: 0, doubt_from, forced, wrapped, drawn }
+        Self { brush, row, was, now, stale_until: 0, doubt_from, decorated, forced, wrapped, drawn }
     }
 
     /// Writes the first cell where the row above wraps to it, then the rest.
@@ -65,7 +72,7 @@ impl<'a> Line<'a> {
         let printed = first.base.is_some() && first.width() <= brush.size.columns();
         let width = if printed { first.width() } else { 1 };
         if printed {
-            brush.print(first, now.marks(0));
+            brush.print(first, now.marks(0), now.decoration(0));
         } else {
             brush.print_spaces(1);
         }
@@ -119,7 +126,7 @@ impl<'a> Line<'a> {
         if cell.base.is_none() && self.brush.dialect.replica {
             self.brush.print_marks(self.row, column, cell, marks);
         } else {
-            self.brush.print(cell, marks);
+            self.brush.print(cell, marks, self.now.decoration(column));
         }
         self.wrote_up_to(column + cell.width());
         self.note_print(column, cell.width());
@@ -154,7 +161,7 @@ impl<'a> Line<'a> {
             self.drawn.erasures += 1;
         } else {
             self.go(column);
-            self.brush.paint_with(pen);
+            self.brush.paint_with(pen, Decoration::NONE);
             self.brush.print_spaces(needed - column);
         }
         self.wrote_up_to(needed);
@@ -163,13 +170,17 @@ impl<'a> Line<'a> {
 
     /// Moves to `column`, or writes the few unchanged cells before it again where that is as short.
     fn go(&mut self, column: u16) {
-        let pen = self.brush.pen();
-        let plain = |cell: &Cell| {
-            cell.pen == pen && !cell.combined && cell.base.is_some_and(|c| matches!(c, ' '..='~'))
+        let now = self.now;
+        let plain = |(cell, at): (&Cell, u16)| {
+            self.brush.paints(cell.pen, now.decoration(at))
+                && !cell.combined
+                && cell.base.is_some_and(|c| matches!(c, ' '..='~'))
         };
         match self.cells_up_to(column) {
-            Some(gap) if gap.len() <= BRIDGE_MAX && gap.iter().all(plain) => {
-                gap.iter().for_each(|cell| self.brush.print(cell, ""));
+            Some((gap, from)) if gap.len() <= BRIDGE_MAX && gap.iter().zip(from..).all(plain) => {
+                for (cell, at) in gap.iter().zip(from..) {
+                    self.brush.print(cell, "", now.decoration(at));
+                }
             }
             _ => self.brush.go(self.row, column),
         }
@@ -178,10 +189,9 @@ impl<'a> Line<'a> {
     /// Moves to `column` to erase, or stays before it where all between is as empty anyway. Returns
     /// where it is.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
-        if let Some(gap) = self.cells_up_to(column)
+        if let Some((gap, here)) = self.cells_up_to(column)
             && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
         {
-            let here = column - u16::try_from(gap.len()).expect("a row has at most 4096 cells");
             // The empty half of a wide character is not to be erased alone.
             if here > 0 && !self.now.cells[usize::from(here) - 1].wide {
                 return here;
@@ -191,12 +201,13 @@ impl<'a> Line<'a> {
         column
     }
 
-    /// Returns the cells from the cursor, if it is in this row and left of `column`, to there.
-    fn cells_up_to(&self, column: u16) -> Option<&'a [Cell]> {
+    /// Returns the cells from the cursor, if it is in this row and left of `column`, to there; and where
+    /// it is.
+    fn cells_up_to(&self, column: u16) -> Option<(&'a [Cell], u16)> {
         let now: &'a Row = self.now;
         match self.brush.place() {
             Place::At(at) if at.row == self.row && at.column < column => {
-                Some(&now.cells[usize::from(at.column)..usize::from(column)])
+                Some((&now.cells[usize::from(at.column)..usize::from(column)], at.column))
             }
             _ => None,
         }
@@ -209,9 +220,24 @@ impl<'a> Line<'a> {
         column >= self.stale_until
             && column < self.doubt_from
             && self.forced != Some(column)
-            && was[at] == now[at]
+            && self.is_alike(at)
             && (!now[at].wide || was.get(at + 1) == now.get(at + 1))
             && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
+    }
+
+    /// Returns whether the terminal cannot tell the two cells at `at` from each other.
+    fn is_alike(&self, at: usize) -> bool {
+        let (was, now) = (&self.was.cells[at], &self.now.cells[at]);
+        let repertoire = self.brush.dialect.repertoire;
+        let alike = was == now || {
+            let pen = |cell: &Cell| Cell { pen: repertoire.pen(cell.pen), ..*cell };
+            pen(was) == pen(now)
+        };
+        let column = || u16::try_from(at).expect("a row has at most 4096 cells");
+        alike
+            && (!self.decorated
+                || repertoire
+                    .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
     /// Notes that the columns before `end` were overwritten: a wide character cut in two there loses

@@ -1,10 +1,14 @@
 //! Laws of drawing, held against random programs at random sizes.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
-use super::diff;
 use super::line::is_settled;
+use super::sgr::Rendition;
+use super::{Repertoire, diff};
 use crate::cell::{Cell, Color};
+use crate::decoration::{Decoration, Decorations};
 use crate::renderer::{Outer, Renderer};
 use crate::row::Row;
 use crate::screen::{Screen, Size};
@@ -34,7 +38,8 @@ fn word() -> impl Strategy<Value = String> {
         4 => prop::collection::vec(
             prop::sample::select(vec![
                 "0", "1", "3", "4", "5", "7", "8", "22", "24", "27", "31", "42", "39", "49", "97", "103",
-                "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;9;8;7",
+                "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;9;8;7", "2", "9", "21", "53", "29", "55", "4:3", "4:5",
+                "58:5:9", "58:2::1:2:3", "59",
             ]),
             0..4,
         )
@@ -50,6 +55,10 @@ fn word() -> impl Strategy<Value = String> {
         1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]2;{text}\x07")),
         1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]0;{text}\x07")),
         1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]1;{text}\x07")),
+        2 => prop::sample::select(vec![
+            "\x1b]8;;http://a.example\x1b\\", "\x1b]8;id=x;http://b.example/c;d\x07", "\x1b]8;;\x07",
+        ])
+        .prop_map(str::to_owned),
         1 => prop::sample::select(vec!["aGVsbG8=", "YQ==", ""]).prop_map(|text| format!("\x1b]52;c;{text}\x07")),
     ]
 }
@@ -71,13 +80,37 @@ fn size() -> impl Strategy<Value = Size> {
 }
 
 /// Makes `terminal` take a diff from `old` to `new` as a session would, and checks what it shows.
-fn follow(terminal: &mut Terminal, old: &Screen, new: &Screen) -> Result<(), TestCaseError> {
-    let bytes = diff(old, new);
+fn follow(
+    terminal: &mut Terminal,
+    old: &Screen,
+    new: &Screen,
+    repertoire: Repertoire,
+) -> Result<(), TestCaseError> {
+    let bytes = diff(old, new, repertoire);
     if old.size != new.size {
         terminal.resize(new.size);
     }
     terminal.write(&bytes);
-    prop_assert_same(terminal.screen(), new, &bytes)
+    prop_assert_same(terminal.screen(), &degraded(new, repertoire), &bytes)
+}
+
+/// Returns what a far end of this repertoire can hold of a screen.
+fn degraded(screen: &Screen, repertoire: Repertoire) -> Screen {
+    let mut screen = screen.clone();
+    if repertoire == Repertoire::STOCK {
+        screen.pen = repertoire.pen(screen.pen);
+        screen.decoration = Decoration::default();
+        for row in &mut screen.rows {
+            let row = Arc::make_mut(row);
+            row.decorations = Decorations::default();
+            row.cells.iter_mut().for_each(|cell| cell.pen = repertoire.pen(cell.pen));
+        }
+    }
+    screen
+}
+
+fn repertoire() -> impl Strategy<Value = Repertoire> {
+    prop::sample::select(vec![Repertoire::STOCK, Repertoire::FULL])
 }
 
 /// Checks that two screens agree in all that a diff carries.
@@ -90,6 +123,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
             prop_assert_eq!(a, b, "row {} column {} {}", row, column, &context);
         }
         prop_assert_eq!(&a.marks, &b.marks, "row {} {}", row, &context);
+        prop_assert_eq!(&a.decorations, &b.decorations, "row {} {}", row, &context);
         if carries_wrap(&wanted, row) {
             prop_assert_eq!(a.wrapped, b.wrapped, "row {} {}", row, &context);
         }
@@ -100,7 +134,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
         rest
     };
     prop_assert_eq!(rest(shown), rest(&wanted), "{}", &context);
-    prop_assert_eq!(diff(shown, &wanted), Vec::<u8>::new());
+    prop_assert_eq!(diff(shown, &wanted, Repertoire::FULL), Vec::<u8>::new());
     Ok(())
 }
 
@@ -123,9 +157,13 @@ fn press_against_the_margin(terminal: &mut Terminal) {
     }
     let Some(base) = cell.base.filter(|_| !cell.combined) else { return };
     let mut bytes = format!("\x1b[{};{}H", row + 1, column + 1).into_bytes();
-    super::sgr::write_sgr(&mut bytes, screen.pen, cell.pen);
+    if !screen.decoration.is_none() || !screen.rows[row].decorations.is_empty() {
+        return;
+    }
+    let rendition = |pen| Rendition { pen, ..Rendition::default() };
+    super::sgr::write_sgr(&mut bytes, rendition(screen.pen), rendition(cell.pen));
     bytes.extend(base.to_string().as_bytes());
-    super::sgr::write_sgr(&mut bytes, cell.pen, screen.pen);
+    super::sgr::write_sgr(&mut bytes, rendition(cell.pen), rendition(screen.pen));
     terminal.write(&bytes);
     assert_eq!(*terminal.screen(), screen);
 }
@@ -145,7 +183,8 @@ fn look(screen: &Screen) -> Vec<String> {
                     break;
                 }
                 let base = cell.base.unwrap_or(if cell.combined { '\u{a0}' } else { ' ' });
-                text += &format!("{base}{}{:?}", row.marks(column), cell.pen);
+                let decoration = row.decoration(column);
+                text += &format!("{base}{}{:?}{decoration:?}", row.marks(column), cell.pen);
                 column += cell.width();
             }
             text
@@ -190,6 +229,7 @@ proptest! {
     #[test]
     fn a_diff_between_any_two_screens_carries_everything(
         (a, b) in (size(), size()), (one, two) in (program(), program()), same_size: bool,
+        repertoire in repertoire(),
     ) {
         let mut first = Terminal::host(a);
         first.write(one.as_bytes());
@@ -198,17 +238,18 @@ proptest! {
         second.write(b"\x1b]2;t\x07"); // a title once set cannot be unset
         let (first, second) = (first.snapshot(), second.snapshot());
         for mut replica in [Terminal::replica(a), Terminal::host(a)] {
-            follow(&mut replica, &Screen::blank(a), &first)?;
+            follow(&mut replica, &Screen::blank(a), &first, repertoire)?;
             let mut pressed = replica.clone();
-            follow(&mut replica, &first, &second)?;
+            follow(&mut replica, &first, &second, repertoire)?;
             press_against_the_margin(&mut pressed);
-            follow(&mut pressed, &first, &second)?;
+            follow(&mut pressed, &first, &second, repertoire)?;
         }
     }
 
     #[test]
     fn a_chain_of_diffs_follows_a_running_program(
         size in size(), resized in prop::option::of(size()), parts in prop::collection::vec(program(), 1..6),
+        repertoire in repertoire(),
     ) {
         let mut host = Terminal::host(size);
         let mut replica = Terminal::replica(size);
@@ -218,7 +259,7 @@ proptest! {
                 host.resize(size);
             }
             host.write(part.as_bytes());
-            follow(&mut replica, &last, host.screen())?;
+            follow(&mut replica, &last, host.screen(), repertoire)?;
             press_against_the_margin(&mut replica);
             last = host.snapshot();
         }
@@ -247,10 +288,11 @@ proptest! {
     #[test]
     fn frames_look_the_same_on_any_terminal(
         size in size(), parts in prop::collection::vec(program(), 1..6),
-        ech: bool, bce: bool, replica: bool,
+        ech: bool, bce: bool, replica: bool, repertoire in repertoire(),
     ) {
         let outer = Outer {
-            erase_characters: ech, background_color_erase: bce, titles: true, ..Outer::default()
+            erase_characters: ech, background_color_erase: bce, titles: true, repertoire,
+            ..Outer::default()
         };
         // What a stock server makes of a wide character half written over must be drawn too.
         let mut host = if replica { Terminal::replica(size) } else { Terminal::host(size) };
@@ -261,7 +303,7 @@ proptest! {
             host.write(part.as_bytes());
             let bytes = renderer.frame(host.screen());
             outside.write(&bytes);
-            prop_assert_eq!(look(outside.screen()), look(host.screen()), "{:?}", String::from_utf8_lossy(&bytes));
+            prop_assert_eq!(look(outside.screen()), look(&degraded(host.screen(), repertoire)), "{:?}", String::from_utf8_lossy(&bytes));
             prop_assert_eq!(outside.screen().cursor, host.screen().cursor);
             prop_assert!(renderer.frame(host.screen()).is_empty());
         }

@@ -128,6 +128,7 @@ impl Print {
             ink += usize::from(!cell.is_blank());
         }
         row.marks.hash(&mut mix);
+        row.decorations.hash(&mut mix);
         Self { hash: mix.finish(), ink }
     }
 }

@@ -1,43 +1,118 @@
-//! The shortest way to change the pen.
+//! The shortest way to change the graphic rendition.
 
-use crate::cell::{Attributes, Color, Pen};
+use crate::cell::{Attributes, Color, Pen, Underline};
+use crate::decoration::Decoration;
 
 use super::motion::push_number;
 
-/// Each attribute with the parameters that set and clear it.
+/// Each attribute that has a parameter of its own to set and to clear it.
 const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
-    (Attributes::BOLD, 1, 22),
     (Attributes::ITALIC, 3, 23),
-    (Attributes::UNDERLINE, 4, 24),
     (Attributes::BLINK, 5, 25),
     (Attributes::INVERSE, 7, 27),
     (Attributes::INVISIBLE, 8, 28),
+    (Attributes::STRIKE, 9, 29),
+    (Attributes::OVERLINE, 53, 55),
 ];
+
+/// The two that are cleared together, by 22.
+const WEIGHTS: [(Attributes, u16); 2] = [(Attributes::BOLD, 1), (Attributes::FAINT, 2)];
+
+/// What SGR sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Rendition {
+    pub(crate) pen: Pen,
+    pub(crate) underline_color: Color,
+}
+
+/// The graphic renditions a receiver knows beyond those of every terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repertoire {
+    /// Those of faint, struck out and overlined text that it shows.
+    pub attributes: Attributes,
+    /// Whether it tells kinds of underlines; otherwise all are straight.
+    pub underlines: bool,
+    /// Whether underlines have a colour of their own.
+    pub underline_colors: bool,
+    /// Whether it knows hyperlinks.
+    pub links: bool,
+}
+
+impl Default for Repertoire {
+    fn default() -> Self {
+        Self::STOCK
+    }
+}
+
+impl Repertoire {
+    const EXTRA: Attributes = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
+
+    /// What a stock client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    pub const STOCK: Self = Self {
+        attributes: Attributes::NONE,
+        underlines: false,
+        underline_colors: false,
+        links: false,
+    };
+
+    /// Everything a screen can hold.
+    pub const FULL: Self =
+        Self { attributes: Self::EXTRA, underlines: true, underline_colors: true, links: true };
+
+    /// Returns the nearest pen it knows.
+    pub(crate) fn pen(self, mut pen: Pen) -> Pen {
+        let extra = pen.attributes.intersection(Self::EXTRA);
+        pen.attributes = pen.attributes.without(extra.without(self.attributes));
+        if !self.underlines && pen.attributes.underline() != Underline::None {
+            pen.attributes = pen.attributes.underlined(Underline::Straight);
+        }
+        pen
+    }
+
+    /// Returns the nearest rendition it knows.
+    pub(crate) fn rendition(self, pen: Pen, decoration: &Decoration) -> Rendition {
+        let underline_color =
+            if self.underline_colors { decoration.underline_color } else { Color::Default };
+        Rendition { pen: self.pen(pen), underline_color }
+    }
+
+    /// Returns whether two decorations look the same to it.
+    pub(crate) fn same_decoration(self, a: &Decoration, b: &Decoration) -> bool {
+        (!self.underline_colors || a.underline_color == b.underline_color)
+            && (!self.links || a.link == b.link)
+    }
+}
 
 /// Writes the SGR sequence that turns `from` into `to`: from scratch, or only what changes, whichever
 /// is shorter.
-pub(super) fn write_sgr(out: &mut Vec<u8>, from: Pen, to: Pen) {
+pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;
     }
     let start = out.len();
-    if to == Pen::default() {
+    if to == Rendition::default() {
         out.extend(b"\x1b[m");
         return;
     }
-    let mut scratch = Parameters::open(out);
-    scratch.push(0);
-    scratch.change(Pen::default(), to);
-    scratch.close();
+    out.extend(b"\x1b[");
+    write_from_scratch(out, to);
+    out.push(b'm');
     let middle = out.len();
-    let mut relative = Parameters::open(out);
-    relative.change(from, to);
-    relative.close();
+    out.extend(b"\x1b[");
+    Parameters { out, empty: true }.change(from, to);
+    out.push(b'm');
     if out.len() - middle < middle - start {
         out.drain(start..middle);
     } else {
         out.truncate(middle);
     }
+}
+
+/// Writes the SGR parameters that set `to` whatever was set before.
+pub(crate) fn write_from_scratch(out: &mut Vec<u8>, to: Rendition) {
+    let mut parameters = Parameters { out, empty: true };
+    parameters.push(0);
+    parameters.change(Rendition::default(), to);
 }
 
 /// The parameters of one SGR sequence as they are written.
@@ -46,12 +121,7 @@ struct Parameters<'a> {
     empty: bool,
 }
 
-impl<'a> Parameters<'a> {
-    fn open(out: &'a mut Vec<u8>) -> Self {
-        out.extend(b"\x1b[");
-        Self { out, empty: true }
-    }
-
+impl Parameters<'_> {
     fn push(&mut self, number: u16) {
         if !self.empty {
             self.out.push(b';');
@@ -60,19 +130,72 @@ impl<'a> Parameters<'a> {
         push_number(self.out, number);
     }
 
-    fn change(&mut self, from: Pen, to: Pen) {
+    /// Pushes numbers that belong to the one before, in the form that no terminal mistakes for others.
+    fn push_joined(&mut self, numbers: &[u16]) {
+        for &number in numbers {
+            self.out.push(b':');
+            push_number(self.out, number);
+        }
+    }
+
+    fn change(&mut self, from: Rendition, to: Rendition) {
+        let (was, now) = (from.pen.attributes, to.pen.attributes);
+        self.change_weight(was, now);
         for (attribute, set, clear) in ATTRIBUTES {
-            match (from.attributes.contains(attribute), to.attributes.contains(attribute)) {
+            match (was.contains(attribute), now.contains(attribute)) {
                 (false, true) => self.push(set),
                 (true, false) => self.push(clear),
                 _ => {}
             }
         }
-        if from.foreground != to.foreground {
-            self.color(to.foreground, 30);
+        if was.underline() != now.underline() {
+            match now.underline() {
+                Underline::None => self.push(24),
+                Underline::Straight => self.push(4),
+                kind => {
+                    self.push(4);
+                    self.push_joined(&[kind as u16]);
+                }
+            }
         }
-        if from.background != to.background {
-            self.color(to.background, 40);
+        if from.pen.foreground != to.pen.foreground {
+            self.color(to.pen.foreground, 30);
+        }
+        if from.pen.background != to.pen.background {
+            self.color(to.pen.background, 40);
+        }
+        if from.underline_color != to.underline_color {
+            self.underline_color(to.underline_color);
+        }
+    }
+
+    fn change_weight(&mut self, was: Attributes, now: Attributes) {
+        let lost =
+            WEIGHTS.iter().any(|(weight, _)| was.contains(*weight) && !now.contains(*weight));
+        if lost {
+            self.push(22);
+        }
+        for (weight, set) in WEIGHTS {
+            if now.contains(weight) && (lost || !was.contains(weight)) {
+                self.push(set);
+            }
+        }
+    }
+
+    fn underline_color(&mut self, color: Color) {
+        match color {
+            Color::Default => self.push(59),
+            Color::Indexed(index) => {
+                self.push(58);
+                self.push_joined(&[5, u16::from(index)]);
+            }
+            Color::Rgb(red, green, blue) => {
+                self.push(58);
+                // The empty place is that of the colour space.
+                self.push_joined(&[2]);
+                self.out.push(b':');
+                self.push_joined(&[red, green, blue].map(u16::from));
+            }
         }
     }
 
@@ -92,10 +215,6 @@ impl<'a> Parameters<'a> {
             }
         }
     }
-
-    fn close(self) {
-        self.out.push(b'm');
-    }
 }
 
 #[cfg(test)]
@@ -111,7 +230,9 @@ mod tests {
         let busy = Pen {
             foreground: Color::Rgb(1, 22, 255),
             background: Color::Indexed(200),
-            attributes: Attributes::UNDERLINE.with(Attributes::ITALIC).with(Attributes::INVERSE),
+            attributes: Attributes::ITALIC
+                .with(Attributes::INVERSE)
+                .underlined(Underline::Straight),
         };
         for (from, to, bytes) in [
             (bold_red, plain, "^[m"),
@@ -122,13 +243,69 @@ mod tests {
             (bold_red, bold, "^[39m"),
             (bold_red, red, "^[22m"),
             (busy, red, "^[0;31m"),
-            (plain, busy, "^[3;4;7;38;2;1;22;255;48;5;200m"),
+            (plain, busy, "^[3;7;4;38;2;1;22;255;48;5;200m"),
             (plain, Pen { background: Color::Indexed(9), ..plain }, "^[101m"),
         ] {
-            let mut out = Vec::new();
-            write_sgr(&mut out, from, to);
-            let text = String::from_utf8(out).expect("SGR is ASCII").replace('\x1b', "^");
-            assert_eq!(text, bytes, "{from:?} {to:?}");
+            assert_eq!(
+                change(plain_rendition(from), plain_rendition(to)),
+                bytes,
+                "{from:?} {to:?}"
+            );
         }
+    }
+
+    fn plain_rendition(pen: Pen) -> Rendition {
+        Rendition { pen, ..Rendition::default() }
+    }
+
+    fn change(from: Rendition, to: Rendition) -> String {
+        let mut out = Vec::new();
+        write_sgr(&mut out, from, to);
+        String::from_utf8(out).expect("SGR is ASCII").replace('\x1b', "^")
+    }
+
+    #[test]
+    fn what_only_newer_terminals_know_is_written_so_that_others_ignore_it() {
+        let attributes = |attributes| plain_rendition(Pen { attributes, ..Pen::default() });
+        let underline = |kind| attributes(Attributes::NONE.underlined(kind));
+        let colored =
+            |underline_color| Rendition { underline_color, ..underline(Underline::Curly) };
+        let (bold, faint) = (attributes(Attributes::BOLD), attributes(Attributes::FAINT));
+        let both = attributes(Attributes::BOLD.with(Attributes::FAINT));
+        for (from, to, bytes) in [
+            (bold, faint, "^[0;2m"),
+            (both, bold, "^[0;1m"),
+            (bold, both, "^[2m"),
+            (
+                Rendition::default(),
+                attributes(Attributes::STRIKE.with(Attributes::OVERLINE)),
+                "^[9;53m",
+            ),
+            (underline(Underline::Straight), underline(Underline::Dashed), "^[4:5m"),
+            (underline(Underline::Curly), colored(Color::Indexed(9)), "^[58:5:9m"),
+            (underline(Underline::Curly), colored(Color::Rgb(1, 2, 3)), "^[58:2::1:2:3m"),
+            (colored(Color::Indexed(9)), underline(Underline::Curly), "^[59m"),
+        ] {
+            assert_eq!(change(from, to), bytes, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_gets_the_nearest_it_knows() {
+        let pen = |attributes| Pen { attributes, ..Pen::default() };
+        let rich = pen(Attributes::BOLD
+            .with(Attributes::FAINT)
+            .with(Attributes::OVERLINE)
+            .underlined(Underline::Curly));
+        assert_eq!(Repertoire::FULL.pen(rich), rich);
+        assert_eq!(
+            Repertoire::STOCK.pen(rich),
+            pen(Attributes::BOLD.underlined(Underline::Straight))
+        );
+        let faint_only = Repertoire { attributes: Attributes::FAINT, ..Repertoire::STOCK };
+        assert_eq!(
+            faint_only.pen(rich),
+            pen(Attributes::BOLD.with(Attributes::FAINT).underlined(Underline::Straight))
+        );
     }
 }

@@ -17,7 +17,7 @@ fn attributes_are_set_and_taken_back_one_by_one() {
     );
     assert_eq!(
         paints("\x1b[1;3;4;5;7;8mA\x1b[22mB\x1b[23mC\x1b[24mD\x1b[25mE\x1b[27mF\x1b[28mG"),
-        ["biukrh", "iukrh", "ukrh", "krh", "rh", "h", ""]
+        ["bikrhu", "ikrhu", "krhu", "krh", "rh", "h", ""]
     );
 }
 
@@ -80,8 +80,20 @@ fn unfinished_colors_hurt_nothing_else() {
         paints("\x1b[38;5;256mA\x1b[38;2;999;1;2mB\x1b[38mC"),
         ["", "on ff0102", "on ff0102"]
     );
-    assert_eq!(paints("\x1b[38:2::255:0:0mA\x1b[0m\x1b[4:3mB\x1b[0mC"), ["on ff0000", "u", ""]);
-    assert_eq!(paints("\x1b[2;9;21;53mA\x1b[58:2::1:2:3mB\x1b[58;5;1mC"), ["", "", ""]);
+    assert_eq!(paints("\x1b[38:2::255:0:0mA\x1b[0m\x1b[4:3mB\x1b[0mC"), ["on ff0000", "u3", ""]);
+}
+
+#[test]
+fn newer_attributes_are_set_and_taken_back_one_by_one() {
+    assert_eq!(
+        paints("\x1b[2;9;21;53mA\x1b[22mB\x1b[29mC\x1b[55mD\x1b[24mE"),
+        ["fsou2", "sou2", "ou2", "u2", ""]
+    );
+    assert_eq!(
+        paints("\x1b[4:0mA\x1b[4:1mB\x1b[4:2mC\x1b[4:3mD\x1b[4:4mE\x1b[4:5mF\x1b[4:6mG\x1b[4:0mH"),
+        ["", "u", "u2", "u3", "u4", "u5", "u5", ""]
+    );
+    assert_eq!(paints("\x1b[1;2mA\x1b[22mB"), ["bf", ""]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Whoever follows a host's screen sees it: the far end by diffs, the user by frames.
 
+use rove_terminal::display::{self, Repertoire};
 use rove_terminal::{
-    Attributes, Cell, Color, Outer, Renderer, Row, Screen, Size, Terminal, display,
+    Attributes, Cell, Color, Outer, Renderer, Row, Screen, Size, Terminal, Underline,
 };
 
 /// A host terminal, a far end's replica, and two users' terminals of unlike abilities.
@@ -13,9 +14,9 @@ pub(super) struct Follow {
 
 impl Follow {
     pub(super) fn new(size: Size) -> Self {
-        let able =
-            Outer { erase_characters: true, background_color_erase: true, ..Outer::default() };
-        let users = [able, Outer::default()].map(|outer| {
+        let plain = Outer { repertoire: Repertoire::FULL, ..Outer::default() };
+        let able = Outer { erase_characters: true, background_color_erase: true, ..plain.clone() };
+        let users = [able, plain].map(|outer| {
             let mut renderer = Renderer::new(outer);
             let mut terminal = Terminal::host(size);
             terminal.write(&renderer.open());
@@ -55,7 +56,7 @@ impl Follow {
 
     fn pass_on(&mut self, before: &Screen) {
         let now = self.host.screen();
-        self.replica.write(&display::diff(before, now));
+        self.replica.write(&display::diff(before, now, Repertoire::FULL));
         for (renderer, terminal) in &mut self.users {
             terminal.write(&renderer.frame(now));
         }
@@ -67,7 +68,7 @@ impl Follow {
         let (name, host) = (input.escape_ascii(), self.host.screen());
         assert_same(self.replica.screen(), host, &format!("replica of {name}"));
         let mut late = Terminal::replica(host.size());
-        late.write(&display::diff(late.screen(), host));
+        late.write(&display::diff(late.screen(), host, Repertoire::FULL));
         assert_same(late.screen(), host, &format!("late replica of {name}"));
         for (_, terminal) in &self.users {
             assert_looks_the_same(terminal.screen(), host, &format!("user of {name}"));
@@ -128,7 +129,7 @@ fn look(mut cell: Cell) -> Cell {
     cell.base = Some(cell.base.unwrap_or(if alone { '\u{a0}' } else { ' ' }));
     let shows_ink = cell.base != Some(' ')
         || cell.pen.attributes.contains(Attributes::INVERSE)
-        || cell.pen.attributes.contains(Attributes::UNDERLINE);
+        || cell.pen.attributes.underline() != Underline::None;
     if !shows_ink {
         cell.pen.foreground = Color::Default;
         cell.pen.attributes = Attributes::NONE;

@@ -13,7 +13,7 @@ mod resize;
 mod text;
 
 use follow::Follow;
-use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal};
+use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal, Underline};
 
 /// Returns a host terminal that took `input`, and checks what holds for every input: cut between any
 /// two bytes it makes the same screen, and the far end and the user, who follow byte by byte or come
@@ -49,19 +49,27 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
     screen.row(row - 1).expect("a row of the screen").cells()[usize::from(column) - 1]
 }
 
-/// Describes how a cell is painted: `b` bold, `i` italic, `u` underlined, `k` blinking, `r` reversed,
-/// `h` hidden, then the colours.
+/// Describes how a cell is painted: `b` bold, `f` faint, `i` italic, `k` blinking, `r` reversed, `h`
+/// hidden, `s` struck out, `o` overlined, `u` underlined with the number of the kind unless it is
+/// straight, then the colours.
 fn paint(cell: Cell) -> String {
     let letters = [
         (Attributes::BOLD, 'b'),
+        (Attributes::FAINT, 'f'),
         (Attributes::ITALIC, 'i'),
-        (Attributes::UNDERLINE, 'u'),
         (Attributes::BLINK, 'k'),
         (Attributes::INVERSE, 'r'),
         (Attributes::INVISIBLE, 'h'),
+        (Attributes::STRIKE, 's'),
+        (Attributes::OVERLINE, 'o'),
     ];
     let set = letters.iter().filter(|(attribute, _)| cell.pen.attributes.contains(*attribute));
     let mut text: String = set.map(|(_, letter)| letter).collect();
+    match cell.pen.attributes.underline() {
+        Underline::None => {}
+        Underline::Straight => text.push('u'),
+        kind => text.push_str(&format!("u{}", kind as u8)),
+    }
     for (color, ground) in [(cell.pen.foreground, "on"), (cell.pen.background, "at")] {
         match color {
             Color::Default => {}

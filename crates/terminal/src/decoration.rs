@@ -1,0 +1,399 @@
+//! What a few cells carry beside their pen: a colour of the underline's own, and a hyperlink.
+//!
+//! They lie beside the row's cells, as combining characters do, so that a cell stays small and a row
+//! without them pays nothing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::cell::Color;
+
+/// Longest address of a hyperlink, in bytes; a longer one is no link.
+/// Source: the limit of the terminals that introduced OSC 8, as its specification gives it.
+pub(crate) const URI_BYTES_MAX: usize = 2083;
+
+/// Longest identifier of a hyperlink, in bytes. Source: the same.
+pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
+
+/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text
+/// beyond is kept without its link. Chosen: seven of the longest addresses, so that 24 rows hold less
+/// than half a megabyte.
+pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 16 * 1024;
+
+/// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts, and halfway through a
+/// diff a row that follows a far end's holds old links and new ones.
+pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
+
+/// Schemes that a link may lead to. Chosen: what opens a page, a file or a conversation. Others may
+/// run a program on the user's computer with words of the far host's choosing.
+const SCHEMES: [&str; 20] = [
+    "file", "ftp", "ftps", "gemini", "git", "gopher", "http", "https", "info", "irc", "ircs",
+    "mailto", "man", "news", "nntp", "sftp", "sip", "ssh", "tel", "xmpp",
+];
+
+/// A hyperlink (OSC 8).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hyperlink {
+    id: Box<str>,
+    uri: Box<str>,
+}
+
+impl Hyperlink {
+    /// Reads the part of an OSC 8 behind its number, `parameters;address`. `None` where it ends a
+    /// link, and for an address that is too long, not printable ASCII or of an unknown scheme.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (parameters, uri) = text.split_once(';')?;
+        let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
+        let is_printable = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        let is_link = uri.len() <= URI_BYTES_MAX
+            && id.len() <= LINK_ID_BYTES_MAX
+            && is_printable(uri)
+            && is_printable(id)
+            && uri.split_once(':').is_some_and(|(scheme, _)| {
+                SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
+            });
+        is_link.then(|| Self { id: id.into(), uri: uri.into() })
+    }
+
+    /// Returns the identifier that makes pieces one link; empty for none.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the address.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    fn bytes(&self) -> usize {
+        self.id.len() + self.uri.len()
+    }
+}
+
+/// What a cell carries beside its pen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Decoration {
+    /// The underline's colour; the text's where it is the default.
+    pub underline_color: Color,
+    /// Where the text leads.
+    pub link: Option<Arc<Hyperlink>>,
+}
+
+impl Decoration {
+    /// No decoration.
+    pub const NONE: &'static Self = &Self { underline_color: Color::Default, link: None };
+
+    /// Returns whether there is none.
+    pub fn is_none(&self) -> bool {
+        self == Self::NONE
+    }
+
+    fn link_bytes(&self) -> usize {
+        self.link.as_ref().map_or(0, |link| link.bytes())
+    }
+}
+
+/// Neighbouring cells that are decorated alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Run {
+    columns: Range<u16>,
+    decoration: Decoration,
+}
+
+impl Run {
+    fn touches(&self, next: &Self) -> bool {
+        self.columns.end == next.columns.start && self.decoration == next.decoration
+    }
+}
+
+/// The decorations of a row: in order, none empty, no two that touch alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Decorations {
+    runs: Vec<Run>,
+    link_bytes: usize,
+}
+
+impl Decorations {
+    /// Returns whether no cell is decorated.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns how many runs there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Returns the decoration of the cell in `column`.
+    pub(crate) fn at(&self, column: u16) -> &Decoration {
+        let run = self.runs.get(self.first_behind(column));
+        run.filter(|run| run.columns.contains(&column))
+            .map_or(Decoration::NONE, |run| &run.decoration)
+    }
+
+    /// Decorates `columns`. A link that would bring the row over `link_bytes_max` is left out.
+    pub(crate) fn set(
+        &mut self,
+        columns: Range<u16>,
+        decoration: &Decoration,
+        link_bytes_max: usize,
+    ) {
+        self.clear(columns.clone());
+        if columns.is_empty() {
+            return;
+        }
+        let mut run = Run { columns, decoration: decoration.clone() };
+        let at = self.first_behind(run.columns.start);
+        if !self.joins(at, &run) && self.link_bytes + decoration.link_bytes() > link_bytes_max {
+            run.decoration.link = None;
+        }
+        if run.decoration.is_none() {
+            return;
+        }
+        self.link_bytes += run.decoration.link_bytes();
+        self.runs.insert(at, run);
+        self.merge_with_next(at);
+        if let Some(before) = at.checked_sub(1) {
+            self.merge_with_next(before);
+        }
+    }
+
+    /// Removes what decorates `columns`. A run cut in two is two, whose tail loses its link where that
+    /// would bring the row over [`ROW_LINK_BYTES_MAX`].
+    pub(crate) fn clear(&mut self, columns: Range<u16>) {
+        if !columns.is_empty() {
+            self.cut(columns);
+        }
+    }
+
+    /// Removes what decorates `columns`; a run around an empty range is cut in two there.
+    fn cut(&mut self, columns: Range<u16>) {
+        let mut at = self.first_behind(columns.start);
+        while let Some(run) = self.runs.get_mut(at)
+            && run.columns.start < columns.end
+        {
+            let (head, tail) = (run.columns.start..columns.start, columns.end..run.columns.end);
+            match (head.is_empty(), tail.is_empty()) {
+                (true, true) => {
+                    self.link_bytes -= run.decoration.link_bytes();
+                    self.runs.remove(at);
+                    continue;
+                }
+                (true, false) => run.columns = tail,
+                (false, true) => run.columns = head,
+                (false, false) => {
+                    let mut decoration = run.decoration.clone();
+                    run.columns = head;
+                    if self.link_bytes + decoration.link_bytes() > ROW_LINK_BYTES_MAX {
+                        decoration.link = None;
+                    }
+                    self.link_bytes += decoration.link_bytes();
+                    if !decoration.is_none() {
+                        self.runs.insert(at + 1, Run { columns: tail, decoration });
+                    }
+                    return;
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Follows cells that moved right by `count` from `column` on; `end` is the row's.
+    pub(crate) fn insert(&mut self, column: u16, count: u16, end: u16) {
+        if count == 0 {
+            return;
+        }
+        self.clear(end - count..end);
+        self.cut(column..column);
+        for run in &mut self.runs {
+            if run.columns.start >= column {
+                run.columns = run.columns.start + count..run.columns.end + count;
+            }
+        }
+    }
+
+    /// Follows cells that moved left by `count` to `column`.
+    pub(crate) fn delete(&mut self, column: u16, count: u16) {
+        self.clear(column..column + count);
+        for run in &mut self.runs {
+            if run.columns.start >= column {
+                run.columns = run.columns.start - count..run.columns.end - count;
+            }
+        }
+        if let Some(before) = self.first_behind(column).checked_sub(1) {
+            self.merge_with_next(before);
+        }
+    }
+
+    /// Returns roughly how many bytes of memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.runs.len() * size_of::<Run>() + self.link_bytes
+    }
+
+    /// Panics if what must always hold does not.
+    pub(crate) fn assert_integrity(&self, columns: u16) {
+        assert!(self.runs.iter().all(|run| !run.columns.is_empty() && !run.decoration.is_none()));
+        assert!(self.runs.last().is_none_or(|run| run.columns.end <= columns));
+        for pair in self.runs.windows(2) {
+            let (left, right) = (&pair[0], &pair[1]);
+            assert!(left.columns.end <= right.columns.start);
+            assert!(left.columns.end < right.columns.start || left.decoration != right.decoration);
+        }
+        let link_bytes: usize = self.runs.iter().map(|run| run.decoration.link_bytes()).sum();
+        assert_eq!(link_bytes, self.link_bytes);
+    }
+
+    /// Returns the index of the first run that ends behind `column`.
+    fn first_behind(&self, column: u16) -> usize {
+        self.runs.partition_point(|run| run.columns.end <= column)
+    }
+
+    /// Returns whether `run`, which goes to index `at`, touches a run of its kind.
+    fn joins(&self, at: usize, run: &Run) -> bool {
+        let before = at.checked_sub(1).map(|before| &self.runs[before]);
+        let after = self.runs.get(at);
+        before.is_some_and(|before| before.touches(run))
+            || after.is_some_and(|after| run.touches(after))
+    }
+
+    fn merge_with_next(&mut self, at: usize) {
+        if let [left, right, ..] = &mut self.runs[at..]
+            && left.touches(right)
+        {
+            left.columns.end = right.columns.end;
+            self.link_bytes -= right.decoration.link_bytes();
+            self.runs.remove(at + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn link(uri: &str) -> Decoration {
+        let link = Hyperlink::parse(&format!(";{uri}")).map(Arc::new);
+        Decoration { link, ..Decoration::default() }
+    }
+
+    fn colored(index: u8) -> Decoration {
+        Decoration { underline_color: Color::Indexed(index), link: None }
+    }
+
+    #[test]
+    fn links_lead_to_places_and_nowhere_else() {
+        let long = |len: usize| format!(";http:{}", "x".repeat(len - 5));
+        for (text, expected) in [
+            (";http://a.example/b;c?d", Some(("", "http://a.example/b;c?d"))),
+            ("id=7;mailto:me", Some(("7", "mailto:me"))),
+            ("x=1:id=a b:y=2;FILE:///etc", Some(("a b", "FILE:///etc"))),
+            (";", None),
+            ("", None),
+            ("id=1", None),
+            (";no-scheme", None),
+            (";javascript:alert(1)", None),
+            (";http://\u{e9}", None),
+            ("id=\u{e9};http://a", None),
+        ] {
+            let link = Hyperlink::parse(text);
+            assert_eq!(link.as_ref().map(|link| (link.id(), link.uri())), expected, "{text}");
+        }
+        assert!(Hyperlink::parse(&long(URI_BYTES_MAX)).is_some());
+        assert!(Hyperlink::parse(&long(URI_BYTES_MAX + 1)).is_none());
+        let id = |len| Hyperlink::parse(&format!("id={};http:x", "i".repeat(len)));
+        assert!(id(LINK_ID_BYTES_MAX).is_some() && id(LINK_ID_BYTES_MAX + 1).is_none());
+    }
+
+    #[test]
+    fn a_row_holds_links_up_to_its_limit() {
+        let mut decorations = Decorations::default();
+        let (a, b) = (link("http:aaaaa"), link("http:bbbbb"));
+        decorations.set(0..1, &a, 20);
+        decorations.set(2..3, &b, 20);
+        decorations.set(4..5, &a, 20);
+        assert_eq!((decorations.at(0), decorations.at(2)), (&a, &b));
+        assert!(decorations.at(4).is_none(), "a third piece is one too many");
+        decorations.set(1..2, &a, 20);
+        assert_eq!(decorations.at(1), &a, "a longer piece is not a further one");
+        decorations.clear(0..2);
+        decorations.set(4..5, &a, 20);
+        assert_eq!(decorations.at(4), &a);
+    }
+
+    #[test]
+    fn pieces_of_one_link_are_bounded() {
+        let mut decorations = Decorations::default();
+        let uri = format!("http:{}", "x".repeat(2000));
+        decorations.set(0..4096, &link(&uri), HOST_ROW_LINK_BYTES_MAX);
+        for column in (1..4096).step_by(2) {
+            decorations.clear(column..column + 1);
+        }
+        decorations.assert_integrity(4096);
+        assert!(decorations.link_bytes <= ROW_LINK_BYTES_MAX);
+        assert!(!decorations.at(0).is_none());
+    }
+
+    /// What a row of cells, each with its own decoration, would do.
+    #[derive(Clone, Debug)]
+    enum Edit {
+        Set(Range<u16>, u8),
+        Clear(Range<u16>),
+        Insert(u16, u16),
+        Delete(u16, u16),
+    }
+
+    const COLUMNS: u16 = 12;
+
+    fn edit() -> impl Strategy<Value = Edit> {
+        let range = (0..COLUMNS, 0..=COLUMNS).prop_map(|(a, b)| a.min(b)..a.max(b));
+        let shift = (0..COLUMNS, 0..=COLUMNS).prop_map(|(at, count)| (at, count.min(COLUMNS - at)));
+        prop_oneof![
+            (range.clone(), 0_u8..4).prop_map(|(range, index)| Edit::Set(range, index)),
+            range.prop_map(Edit::Clear),
+            shift.clone().prop_map(|(at, count)| Edit::Insert(at, count)),
+            shift.prop_map(|(at, count)| Edit::Delete(at, count)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn runs_do_what_single_cells_would(edits in prop::collection::vec(edit(), 0..20)) {
+            let mut runs = Decorations::default();
+            let mut cells = vec![Decoration::default(); usize::from(COLUMNS)];
+            let decoration = |index: u8| match index {
+                0 => Decoration::default(),
+                1 => link("http:a"),
+                index => colored(index),
+            };
+            let at = |range: &Range<u16>| usize::from(range.start)..usize::from(range.end);
+            for edit in edits {
+                match edit {
+                    Edit::Set(range, index) => {
+                        cells[at(&range)].fill(decoration(index));
+                        runs.set(range, &decoration(index), usize::MAX);
+                    }
+                    Edit::Clear(range) => {
+                        cells[at(&range)].fill(Decoration::default());
+                        runs.clear(range);
+                    }
+                    Edit::Insert(column, count) => {
+                        cells[usize::from(column)..].rotate_right(usize::from(count));
+                        cells[at(&(column..column + count))].fill(Decoration::default());
+                        runs.insert(column, count, COLUMNS);
+                    }
+                    Edit::Delete(column, count) => {
+                        cells[usize::from(column)..].rotate_left(usize::from(count));
+                        cells[usize::from(COLUMNS - count)..].fill(Decoration::default());
+                        runs.delete(column, count);
+                    }
+                }
+                runs.assert_integrity(COLUMNS);
+                for (column, cell) in (0..).zip(&cells) {
+                    prop_assert_eq!(runs.at(column), cell, "column {}", column);
+                }
+            }
+        }
+    }
+}
