@@ -11,6 +11,7 @@ use crate::mode::Modes;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::tabs::TabStops;
+use crate::user_terminal::UserTerminal;
 
 /// Cells whose copying costs about as much as moving a row. Chosen: some 10 ns each, as measured.
 const CELLS_PER_EFFORT: usize = 8;
@@ -69,6 +70,7 @@ pub(crate) struct Emulator {
     /// Pairs of icon name and title, oldest first.
     pub(crate) title_stack: Vec<(Arc<str>, Arc<str>)>,
     pub(crate) replies: Vec<u8>,
+    pub(crate) user_terminal: UserTerminal,
     /// What [`crate::Terminal::effort`] returns.
     pub(crate) effort: u64,
     /// An empty row in the current background, shared by all that are.
@@ -101,6 +103,7 @@ impl Emulator {
             hidden: None,
             title_stack: Vec::new(),
             replies: Vec::new(),
+            user_terminal: UserTerminal::default(),
             effort: 0,
             blank,
         }
@@ -370,6 +373,7 @@ impl Emulator {
         fresh.screen.bells = old.bells;
         fresh.title_stack = core::mem::take(&mut self.title_stack);
         fresh.replies = core::mem::take(&mut self.replies);
+        fresh.user_terminal = self.user_terminal;
         fresh.effort = self.effort;
         fresh.spend_cells(usize::from(old.size.columns()));
         fresh.spend_rows(usize::from(old.size.rows()));

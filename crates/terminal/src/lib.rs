@@ -30,6 +30,7 @@ mod screen;
 mod sgr;
 mod tabs;
 mod terminal;
+mod user_terminal;
 mod width;
 
 pub use cell::{Attributes, Cell, Color, Pen, Underline};
@@ -40,4 +41,5 @@ pub use renderer::{Outer, Renderer};
 pub use row::Row;
 pub use screen::{COLUMNS_MAX, Position, ROWS_MAX, Screen, Size, SizeError};
 pub use terminal::Terminal;
+pub use user_terminal::UserTerminal;
 pub use width::char_width;

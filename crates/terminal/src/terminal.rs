@@ -6,6 +6,7 @@ use crate::compose::{row_addresses, rows_beyond};
 use crate::emulator::{Emulator, Role};
 use crate::parse::Parser;
 use crate::screen::{Screen, Size};
+use crate::user_terminal::UserTerminal;
 
 /// A terminal emulator.
 ///
@@ -64,6 +65,16 @@ impl Terminal {
     /// Returns the picture as it is now, which later writes leave alone.
     pub fn snapshot(&self) -> Screen {
         self.emulator.screen.clone()
+    }
+
+    /// Tells a host terminal what is known of the user's real terminal.
+    pub fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
+        self.emulator.user_terminal = user_terminal;
+    }
+
+    /// Returns what is known of the user's real terminal.
+    pub fn user_terminal(&self) -> &UserTerminal {
+        &self.emulator.user_terminal
     }
 
     /// Returns whether cursor keys are to be sent in application form (DECCKM).

@@ -1,0 +1,17 @@
+//! What is known of the terminal that the user looks at, far from the host terminal.
+
+/// What a host terminal knows of the user's real terminal. Programs are answered from it; the default
+/// is to know nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UserTerminal {
+    /// Whether it speaks the keyboard protocol of kitty.
+    pub kitty_keyboard: bool,
+    /// Its default foreground: red, green, blue.
+    pub foreground: Option<(u8, u8, u8)>,
+    /// Its default background.
+    pub background: Option<(u8, u8, u8)>,
+    /// The colour of its cursor.
+    pub cursor: Option<(u8, u8, u8)>,
+    /// Width and height of a cell in pixels.
+    pub cell_pixels: Option<(u16, u16)>,
+}
