@@ -295,7 +295,7 @@ impl Emulator {
         for slot in &mut rows[emptied..] {
             // The row that one line feed scrolls away becomes the new one, which is written next.
             match Arc::get_mut(slot) {
-                Some(row) if count == 1 => row.copy_from(&self.blank),
+                Some(row) if count == 1 => row.copy_blank(&self.blank),
                 _ => *slot = Arc::clone(&self.blank),
             }
         }

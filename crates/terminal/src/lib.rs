@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod cell;
+mod cells;
 mod charset;
 mod compose;
 mod cursor;

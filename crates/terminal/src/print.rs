@@ -17,17 +17,34 @@ impl Emulator {
     /// Prints a run of text.
     pub(crate) fn print_text(&mut self, text: &str) {
         let mut rest = text;
-        while !rest.is_empty() {
-            let plain = self.charsets.is_plain();
-            let ascii = if plain { rest.bytes().take_while(u8::is_ascii).count() } else { 0 };
-            self.print_ascii(&rest.as_bytes()[..ascii]);
-            let mut chars = rest[ascii..].chars();
-            if let Some(c) = chars.next() {
+        while let Some(c) = rest.chars().next() {
+            let run = self.print_in_row(rest, c);
+            if run == 0 {
                 let c = self.charsets.translate(c);
                 self.print_char(c);
             }
-            rest = chars.as_str();
+            rest = &rest[run.max(c.len_utf8())..];
         }
+    }
+
+    /// Prints the beginning of `text` that fits into a row, if nothing special is to be done for its
+    /// characters; `first` is the first of them. Returns its bytes.
+    fn print_in_row(&mut self, text: &str, first: char) -> usize {
+        let plain =
+            self.charsets.is_plain() && !self.modes.insert && self.screen.decoration.is_none();
+        if !plain || char_width(first) == 0 {
+            return 0;
+        }
+        self.wrap_if_pending();
+        let (at, pen) = (self.screen.cursor, self.screen.pen);
+        let row = self.row_mut_at(at.row, at.column);
+        let (bytes, columns) = row.write_text(at.column, text, pen);
+        if let Some(last) = text[..bytes].chars().next_back() {
+            let width = char_width(last);
+            self.last_printed = Some(last);
+            self.advance(at.row, at.column + columns - width, width);
+        }
+        bytes
     }
 
     /// REP: prints the last character again, a screenful at most: more would only scroll the same text

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::cell::{Cell, Pen};
+use crate::cells::Cells;
 use crate::decoration::{Decoration, Decorations};
 
 /// Most bytes of text in one cell, base and combining characters together: once reached, further
@@ -13,7 +14,7 @@ pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 /// One row: its cells, what stands beside them, and whether it wraps into the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    pub(crate) cells: Box<[Cell]>,
+    pub(crate) cells: Cells,
     /// Combining characters by column, only where [`Cell::combined`] is set.
     pub(crate) marks: BTreeMap<u16, Box<str>>,
     pub(crate) decorations: Decorations,
@@ -24,7 +25,7 @@ impl Row {
     /// Creates a row of `columns` empty cells as erasing with `pen` leaves them.
     pub fn erased(columns: u16, pen: Pen) -> Self {
         Self {
-            cells: vec![Cell::erased(pen); usize::from(columns)].into_boxed_slice(),
+            cells: Cells::erased(columns, pen),
             marks: BTreeMap::new(),
             decorations: Decorations::default(),
             wrapped: false,
@@ -71,9 +72,9 @@ impl Row {
         size_of::<Self>() + size_of_val(&*self.cells) + marks + self.decorations.bytes()
     }
 
-    /// Becomes equal to a row of the same width with nothing beside its cells.
-    pub(crate) fn copy_from(&mut self, blank: &Self) {
-        self.cells.copy_from_slice(&blank.cells);
+    /// Becomes equal to a blank row of the same width.
+    pub(crate) fn copy_blank(&mut self, blank: &Self) {
+        self.cells.copy_blank(&blank.cells);
         self.marks.clear();
         self.decorations = Decorations::default();
         self.wrapped = blank.wrapped;
@@ -83,7 +84,7 @@ impl Row {
     pub(crate) fn write_ascii(&mut self, column: u16, text: &[u8], pen: Pen) {
         let range = usize::from(column)..usize::from(column) + text.len();
         self.before_write(range.clone());
-        for (cell, &byte) in self.cells[range].iter_mut().zip(text) {
+        for (cell, &byte) in self.cells.for_writing(range).iter_mut().zip(text) {
             *cell = Cell { base: Some(char::from(byte)), pen, wide: false, combined: false };
         }
     }
@@ -93,8 +94,18 @@ impl Row {
         let column = usize::from(column);
         let end = (column + 1 + usize::from(wide)).min(self.cells.len());
         self.before_write(column..end);
-        self.cells[column..end].fill(Cell::erased(pen));
-        self.cells[column] = Cell { base: Some(c), pen, wide, combined: false };
+        let cells = self.cells.for_writing(column..end);
+        cells.fill(Cell::erased(pen));
+        cells[0] = Cell { base: Some(c), pen, wide, combined: false };
+    }
+
+    /// Writes `text` at `column`, as far as it fits and up to the first character without a column of
+    /// its own; returns how many bytes and columns that took.
+    pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> (usize, u16) {
+        let start = usize::from(column);
+        let (bytes, end) = self.cells.write_text(start, text, pen);
+        self.before_write(start..end);
+        (bytes, u16::try_from(end - start).expect("a row has at most 4096 columns"))
     }
 
     /// Decorates the cells of `range`, which were just written. A link that would bring the row over
@@ -112,45 +123,44 @@ impl Row {
     pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
         let range = usize::from(range.start)..usize::from(range.end);
         self.before_write(range.clone());
-        self.cells[range].fill(Cell::erased(pen));
+        self.cells.erase(range, pen);
     }
 
     /// Shifts what stands at and behind `column` right by `count`, leaving empty cells.
     pub(crate) fn insert(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
-        let (from, to) = (usize::from(column), usize::from(column + count));
-        self.cells.copy_within(from..usize::from(columns - count), to);
+        self.cells.insert(usize::from(column), usize::from(count), pen);
         self.shift_marks(column, |mark| mark.checked_add(count).filter(|&mark| mark < columns));
         if !self.decorations.is_empty() {
             self.decorations.insert(column, count, columns);
         }
         self.wrapped = false;
-        self.cells[from..to].fill(Cell::erased(pen));
     }
 
     /// Removes `count` cells at `column`; what stands behind moves left, empty cells follow.
     pub(crate) fn delete(&mut self, column: u16, count: u16, pen: Pen) {
         let columns = self.columns();
         let count = count.min(columns - column);
-        self.cells.copy_within(usize::from(column + count).., usize::from(column));
+        self.cells.delete(usize::from(column), usize::from(count), pen);
         self.shift_marks(column, |mark| mark.checked_sub(count).filter(|&mark| mark >= column));
         if !self.decorations.is_empty() {
             self.decorations.delete(column, count);
         }
-        self.erase(columns - count..columns, pen);
+        self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
     /// Adds a combining character to the cell at `column`; on an empty cell it stands alone.
     pub(crate) fn combine(&mut self, column: u16, mark: char) {
-        let cell = &mut self.cells[usize::from(column)];
+        let cell = self.cells[usize::from(column)];
         let marks = self.marks.get(&column).map_or("", |marks| marks);
         if cell.base.map_or(0, char::len_utf8) + marks.len() < CELL_TEXT_BYTES_MAX {
             let mut text = String::with_capacity(marks.len() + mark.len_utf8());
             text.push_str(marks);
             text.push(mark);
             self.marks.insert(column, text.into_boxed_str());
-            cell.combined = true;
+            let at = usize::from(column);
+            self.cells.for_writing(at..at + 1)[0].combined = true;
         }
     }
 
@@ -175,7 +185,7 @@ impl Row {
         let mut row = Self::erased(columns, pen);
         let kept = columns.min(self.columns());
         let cells = usize::from(kept);
-        row.cells[..cells].copy_from_slice(&self.cells[..cells]);
+        row.cells.for_writing(0..cells).copy_from_slice(&self.cells[..cells]);
         row.marks = self.marks.range(..kept).map(|(at, marks)| (*at, marks.clone())).collect();
         row.decorations = self.decorations.clone();
         row.decorations.clear(kept..self.columns().max(kept));
@@ -185,6 +195,7 @@ impl Row {
 
     /// Panics if a wide character lacks its right half, or a combining character its cell.
     pub(crate) fn assert_integrity(&self) {
+        self.cells.assert_integrity();
         for (column, cell) in self.cells.iter().enumerate() {
             if cell.wide {
                 let right =
@@ -208,8 +219,10 @@ impl Row {
         if !self.decorations.is_empty() {
             self.decorations.clear(range.clone());
         }
-        while let Some((&at, _)) = self.marks.range(range.clone()).next() {
-            self.marks.remove(&at);
+        if !self.marks.is_empty() {
+            while let Some((&at, _)) = self.marks.range(range.clone()).next() {
+                self.marks.remove(&at);
+            }
         }
     }
 

@@ -119,7 +119,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
     wanted.bells = shown.bells;
     let context = format!("after {:?}", String::from_utf8_lossy(bytes));
     for (row, (a, b)) in shown.rows.iter().zip(&wanted.rows).enumerate() {
-        for (column, (a, b)) in a.cells.iter().zip(&b.cells).enumerate() {
+        for (column, (a, b)) in a.cells.iter().zip(b.cells.iter()).enumerate() {
             prop_assert_eq!(a, b, "row {} column {} {}", row, column, &context);
         }
         prop_assert_eq!(&a.marks, &b.marks, "row {} {}", row, &context);

@@ -120,7 +120,7 @@ impl Print {
     fn of(row: &Row) -> Self {
         let mut mix = Mix(0);
         let mut ink = 0;
-        for cell in &row.cells {
+        for cell in row.cells.iter() {
             mix.write_u32(cell.base.map_or(0, u32::from));
             if cell.pen != Pen::default() {
                 cell.pen.hash(&mut mix);

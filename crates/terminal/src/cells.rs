@@ -1,0 +1,231 @@
+//! The cells of a row, and from where on they are blank.
+//!
+//! Lines are mostly shorter than the screen is wide and are cleared many times: as they scroll in, and
+//! as programs erase what is behind their text. That is cheap where it is known what is blank already.
+
+use std::ops::{Deref, DerefMut, Range};
+
+use crate::cell::{Cell, Pen};
+use crate::width::char_width;
+
+/// The cells of a row, left to right.
+#[derive(Clone, Debug, Eq)]
+pub(crate) struct Cells {
+    all: Box<[Cell]>,
+    /// The cells at this column and behind are empty and painted alike.
+    blank_from: usize,
+}
+
+impl Cells {
+    /// Creates this many cells as erasing with `pen` leaves them.
+    pub(crate) fn erased(columns: u16, pen: Pen) -> Self {
+        let all = vec![Cell::erased(pen); usize::from(columns)].into_boxed_slice();
+        Self { all, blank_from: 0 }
+    }
+
+    /// Returns the cells of `range` for writing.
+    pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
+        self.blank_from = self.blank_from.max(range.end);
+        &mut self.all[range]
+    }
+
+    /// Writes `text` at `column`, as far as it fits and up to the first character without a column of
+    /// its own; returns how many bytes of it that is, and the column behind.
+    pub(crate) fn write_text(&mut self, column: usize, text: &str, pen: Pen) -> (usize, usize) {
+        let columns = self.all.len();
+        let mut free = self.all[column..].iter_mut();
+        let mut bytes = 0;
+        for c in text.chars() {
+            let wide = match char_width(c) {
+                1 if free.len() > 0 => false,
+                2 if free.len() > 1 => true,
+                _ => break,
+            };
+            let mut put = |cell| *free.next().expect("there is room") = cell;
+            put(Cell { base: Some(c), pen, wide, combined: false });
+            if wide {
+                put(Cell::erased(pen));
+            }
+            bytes += c.len_utf8();
+        }
+        let end = columns - free.len();
+        self.blank_from = self.blank_from.max(end);
+        (bytes, end)
+    }
+
+    /// Empties the cells of `range`.
+    pub(crate) fn erase(&mut self, range: Range<usize>, pen: Pen) {
+        let columns = self.all.len();
+        let blank = Cell::erased(pen);
+        let blank_alike = self.blank_from < columns && self.all[columns - 1] == blank;
+        if !blank_alike {
+            self.all[range.clone()].fill(blank);
+            let to_the_end = range.end == columns;
+            self.blank_from = if to_the_end { range.start } else { self.blank_from.max(range.end) };
+        } else if range.start < self.blank_from {
+            self.all[range.start..range.end.min(self.blank_from)].fill(blank);
+            if range.end >= self.blank_from {
+                self.blank_from = range.start;
+            }
+        }
+    }
+
+    /// Becomes equal to as many cells that are all blank.
+    pub(crate) fn copy_blank(&mut self, blank: &Self) {
+        let columns = self.all.len();
+        let blank_alike = self.blank_from < columns && self.all[columns - 1] == blank.all[0];
+        let end = if blank_alike { self.blank_from } else { columns };
+        self.all[..end].copy_from_slice(&blank.all[..end]);
+        self.blank_from = 0;
+    }
+
+    /// Shifts the cells at and behind `column` right by `count`, leaving empty ones.
+    pub(crate) fn insert(&mut self, column: usize, count: usize, pen: Pen) {
+        let columns = self.all.len();
+        self.all.copy_within(column..columns - count, column + count);
+        self.all[column..column + count].fill(Cell::erased(pen));
+        self.blank_from = columns.min(self.blank_from.max(column) + count);
+    }
+
+    /// Removes `count` cells at `column`; what stands behind moves left, empty cells follow.
+    pub(crate) fn delete(&mut self, column: usize, count: usize, pen: Pen) {
+        let columns = self.all.len();
+        self.all.copy_within(column + count.., column);
+        self.erase(columns - count..columns, pen);
+    }
+
+    /// Panics if a cell that is said to be blank is not.
+    pub(crate) fn assert_integrity(&self) {
+        let blank = &self.all[self.blank_from..];
+        let alike = blank.first().map(|first| Cell::erased(first.pen));
+        assert!(blank.iter().all(|cell| Some(*cell) == alike), "blank cells are blank alike");
+    }
+}
+
+impl PartialEq for Cells {
+    fn eq(&self, other: &Self) -> bool {
+        self.all == other.all
+    }
+}
+
+impl Deref for Cells {
+    type Target = [Cell];
+
+    fn deref(&self) -> &[Cell] {
+        &self.all
+    }
+}
+
+/// Whatever is written this way may be anywhere.
+impl DerefMut for Cells {
+    fn deref_mut(&mut self) -> &mut [Cell] {
+        self.blank_from = self.all.len();
+        &mut self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::cell::Color;
+
+    const COLUMNS: u16 = 9;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Write(usize, usize),
+        Text(usize, &'static str),
+        Erase(usize, usize),
+        Insert(usize, usize),
+        Delete(usize, usize),
+        Clear,
+        Anywhere(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let columns = usize::from(COLUMNS);
+        let range = (0..=columns, 0..=columns).prop_map(|(a, b)| (a.min(b), a.max(b)));
+        prop_oneof![
+            range.clone().prop_map(|(start, end)| Step::Write(start, end)),
+            (0..=columns, prop::sample::select(vec!["a", "一二", "é一x", "a\u{301}b"]))
+                .prop_map(|(column, text)| Step::Text(column, text)),
+            range.clone().prop_map(|(start, end)| Step::Erase(start, end)),
+            range.clone().prop_map(|(start, end)| Step::Insert(start, end - start)),
+            range.prop_map(|(start, end)| Step::Delete(start, end - start)),
+            Just(Step::Clear),
+            (0..columns).prop_map(Step::Anywhere),
+        ]
+    }
+
+    proptest! {
+        /// The plain slice that each step is done to as well knows nothing of what is blank.
+        #[test]
+        fn knowing_what_is_blank_changes_nothing(
+            steps in prop::collection::vec((step(), 0u8..2), 1..30)
+        ) {
+            let mut cells = Cells::erased(COLUMNS, Pen::default());
+            let mut plain = cells.to_vec();
+            for (step, color) in steps {
+                let pen = Pen { background: Color::Indexed(color), ..Pen::default() };
+                let (blank, x) = (Cell::erased(pen), Cell { base: Some('x'), ..Cell::default() });
+                match step {
+                    Step::Write(start, end) => {
+                        cells.for_writing(start..end).fill(x);
+                        plain[start..end].fill(x);
+                    }
+                    Step::Text(column, text) => {
+                        let (_, end) = cells.write_text(column, text, pen);
+                        plain[column..end].copy_from_slice(&cells[column..end]);
+                    }
+                    Step::Erase(start, end) => {
+                        cells.erase(start..end, pen);
+                        plain[start..end].fill(blank);
+                    }
+                    Step::Insert(column, count) => {
+                        cells.insert(column, count, pen);
+                        plain.splice(column..column, vec![blank; count]);
+                        plain.truncate(usize::from(COLUMNS));
+                    }
+                    Step::Delete(column, count) => {
+                        cells.delete(column, count, pen);
+                        plain.drain(column..column + count);
+                        plain.resize(usize::from(COLUMNS), blank);
+                    }
+                    Step::Clear => {
+                        cells.copy_blank(&Cells::erased(COLUMNS, pen));
+                        plain.fill(blank);
+                    }
+                    Step::Anywhere(column) => {
+                        cells[column] = x;
+                        plain[column] = x;
+                    }
+                }
+                cells.assert_integrity();
+                prop_assert_eq!(&*cells, &*plain);
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_written_up_to_what_has_no_place() {
+        for (column, text, written) in [
+            (0, "abc", (3, 3)),
+            (0, "a一é", (6, 4)),
+            (7, "abc", (2, 9)),
+            (7, "一二", (3, 9)),
+            (8, "一", (0, 8)),
+            (9, "a", (0, 9)),
+            (0, "a\u{301}b", (1, 1)),
+            (0, "\u{301}b", (0, 0)),
+        ] {
+            let mut cells = Cells::erased(COLUMNS, Pen::default());
+            assert_eq!(
+                cells.write_text(column, text, Pen::default()),
+                written,
+                "{text} at {column}"
+            );
+        }
+    }
+}
