@@ -12,7 +12,8 @@ use crate::clock::Clock;
 use crate::event_loop::EventLoop;
 use crate::program::ProgramName;
 use crate::socket::ClientSockets;
-use crate::tty::{Manner, Tty};
+use crate::terminal_type::{self, Manner};
+use crate::tty::Tty;
 use crate::{entropy, logging, sys, tty};
 
 mod pump;
@@ -77,9 +78,9 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let manner =
         Manner { name: options.name, init: options.init, title_prefix: options.title_prefix };
-    let outer = tty::capabilities(&term, manner).unwrap_or_else(|warning| {
+    let outer = terminal_type::capabilities(&term, manner).unwrap_or_else(|warning| {
         let _ = writeln!(io::stderr(), "{}: {warning}", options.name.as_str());
-        tty::plain_capabilities(manner)
+        terminal_type::plain_capabilities(manner)
     });
     let sockets = ClientSockets::open(options.server).context("cannot open a UDP socket")?;
     let clock = Clock::start();

@@ -2,7 +2,7 @@
 //!
 //! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
 //! They stand on `event_loop` (waiting), `socket` (datagrams), `pty` (the host's programs),
-//! `tty` (the user's terminal) and `clock` (the only clock). `demo` runs both on one computer,
+//! `tty` and `terminal_type` (the user's terminal) and `clock` (the only clock). `demo` runs both on one computer,
 //! joined by a [`relay`]. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
@@ -24,6 +24,7 @@ pub mod relay;
 mod server;
 mod socket;
 mod sys;
+mod terminal_type;
 #[cfg(test)]
 mod test_scripts;
 mod tty;

@@ -1,0 +1,183 @@
+//! What the type of the user's terminal tells of it: terminfo's entry, and what entries do not say.
+
+use anyhow::Context;
+use rove_terminal::display::Repertoire;
+use rove_terminal::{Attributes, Outer};
+use termini::{BoolCapability, StringCapability, TermInfo};
+
+use crate::program::ProgramName;
+
+/// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
+/// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
+const TITLED_TERMINALS: [&str; 13] = [
+    "xterm",
+    "rxvt",
+    "kterm",
+    "Eterm",
+    "alacritty",
+    "screen",
+    "tmux",
+    "foot",
+    "konsole",
+    "mintty",
+    "putty",
+    "st-",
+    "wezterm",
+];
+
+/// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at
+/// once, though their terminfo entries may not say so yet. Source: their documentation.
+const SYNCHRONIZED_TERMINALS: [&str; 6] =
+    ["alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty"];
+
+/// Beginnings of the `TERM` names whose terminals know every kind and colour of underline, though
+/// their terminfo entries may not say so. Source: their documentation.
+const DECORATING_TERMINALS: [&str; 8] = [
+    "alacritty",
+    "contour",
+    "foot",
+    "konsole",
+    "mintty",
+    "wezterm",
+    "xterm-ghostty",
+    "xterm-kitty",
+];
+
+/// How the session shall use the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Decides the prefix of titles.
+    pub(crate) name: ProgramName,
+    /// Whether to use the alternate screen.
+    pub(crate) init: bool,
+    /// Whether titles get a prefix.
+    pub(crate) title_prefix: bool,
+}
+
+/// Finds out what the user's terminal, called `term`, can do.
+///
+/// # Errors
+///
+/// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
+/// will do.
+pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
+    // A name is looked up as a file; one with a slash would be some file.
+    let info = Some(term).filter(|term| !term.contains('/'));
+    let info = info.and_then(|term| TermInfo::from_name(term).ok()).with_context(|| {
+        format!(
+            "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
+             taken for a plain one: install its entry (often in a package ncurses-term), or try \
+             TERM=xterm-256color"
+        )
+    })?;
+    let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
+    let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
+    Ok(Outer {
+        synchronized_output: info.extended_cap("Sync").is_some()
+            || is_one_of(term, &SYNCHRONIZED_TERMINALS),
+        erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
+        background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
+        repertoire: repertoire(&info, term),
+        titles: is_one_of(term, &TITLED_TERMINALS),
+        title_prefix: title_prefix(manner),
+        enter: screen(StringCapability::EnterAlternativeMode),
+        leave: screen(StringCapability::ExitAlternativeMode),
+    })
+}
+
+/// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
+/// have an alternate screen as xterm has it, and need nothing more for a session to look right.
+pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
+    let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
+    Outer {
+        synchronized_output: false,
+        erase_characters: false,
+        background_color_erase: false,
+        repertoire: Repertoire::STOCK,
+        titles: false,
+        title_prefix: title_prefix(manner),
+        enter: screen(b"\x1b[?1049h"),
+        leave: screen(b"\x1b[?1049l"),
+    }
+}
+
+/// Returns the graphic renditions that a terminal knows. What it does not know would be ignored, or
+/// worse: an old terminal takes the sub-parameters of an underline's kind for other attributes.
+fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
+    let is_decorated = is_one_of(term, &DECORATING_TERMINALS);
+    let has = |name| is_decorated || info.extended_cap(name).is_some();
+    let dim = info.raw_string_cap(StringCapability::EnterDimMode).is_some();
+    let attributes = [
+        (Attributes::FAINT, is_decorated || dim),
+        (Attributes::STRIKE, has("smxx")),
+        (Attributes::OVERLINE, has("Smol")),
+    ];
+    let known = attributes.into_iter().filter(|(_, known)| *known);
+    Repertoire {
+        attributes: known.fold(Attributes::NONE, |set, (attribute, _)| set.with(attribute)),
+        underlines: has("Smulx") || has("Su"),
+        underline_colors: has("Setulc"),
+        // Every terminal that takes a title from an OSC sequence passes over those it does not know.
+        links: is_one_of(term, &TITLED_TERMINALS),
+    }
+}
+
+fn is_one_of(term: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| term.starts_with(beginning))
+}
+
+fn title_prefix(manner: Manner) -> String {
+    if manner.title_prefix { format!("[{}] ", manner.name.as_str()) } else { String::new() }
+}
+
+/// Removes terminfo's delays (`$<5/>`), which no terminal of today needs.
+fn without_delays(capability: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(capability.len());
+    let mut rest = capability;
+    while let Some((&byte, after)) = rest.split_first() {
+        let delay = rest.strip_prefix(b"$<").and_then(|r| r.iter().position(|&b| b == b'>'));
+        if let Some(end) = delay {
+            rest = &rest[b"$<".len() + end + 1..];
+        } else {
+            text.push(byte);
+            rest = after;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_taken_out_of_capabilities() {
+        for (capability, text) in [
+            (b"\x1b[?5h$<100/>\x1b[?5l" as &[u8], b"\x1b[?5h\x1b[?5l" as &[u8]),
+            (b"$<5>", b""),
+            (b"cost: $<", b"cost: $<"),
+            (b"plain", b"plain"),
+        ] {
+            assert_eq!(without_delays(capability), text);
+        }
+    }
+
+    #[test]
+    fn a_terminal_is_used_as_far_as_it_goes() {
+        let manner = Manner { name: ProgramName::Mosh, init: true, title_prefix: true };
+        let Ok(xterm) = capabilities("xterm-256color", manner) else {
+            return; // a computer without a terminfo database
+        };
+        assert!(xterm.erase_characters && xterm.background_color_erase && xterm.titles);
+        assert_eq!(xterm.title_prefix, "[mosh] ");
+        assert!(xterm.enter.starts_with(b"\x1b[?1049h"));
+
+        let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
+        let plain = capabilities("xterm-256color", manner).unwrap();
+        assert!(plain.enter.is_empty() && plain.leave.is_empty() && plain.title_prefix.is_empty());
+        let dumb = capabilities("dumb", manner).unwrap();
+        assert!(!dumb.titles && !dumb.erase_characters);
+        let unknown = capabilities("no-such-terminal", manner).unwrap_err();
+        assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
+    }
+}
