@@ -1,6 +1,6 @@
 //! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
 
-use crate::emulator::Emulator;
+use crate::emulator::{Emulator, Region};
 use crate::mode::{MouseEncoding, MouseReporting};
 
 impl Emulator {
@@ -26,6 +26,7 @@ impl Emulator {
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
         match mode {
             1 => self.modes.application_cursor_keys = set,
+            3 if self.modes.column_switch => self.switch_columns(),
             5 => self.screen.reverse_video = set,
             6 => {
                 self.modes.origin = set;
@@ -33,6 +34,7 @@ impl Emulator {
             }
             7 => self.modes.autowrap = set,
             25 => self.screen.cursor.visible = set,
+            40 => self.modes.column_switch = set,
             47 => self.show_alternate(set),
             66 => self.modes.application_keypad = set,
             1004 => self.screen.focus_reporting = set,
@@ -62,6 +64,14 @@ impl Emulator {
         }
     }
 
+    /// DECCOLM, where mode 40 allows it: the window keeps the width its user gave it, and the rest is
+    /// done as if it had not.
+    fn switch_columns(&mut self) {
+        self.region = Region::full(self.screen.size);
+        self.erase_display(2);
+        self.set_cursor(0, 0);
+    }
+
     /// Mouse modes exclude each other; resetting any of them turns all of a kind off.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
@@ -79,6 +89,7 @@ impl Emulator {
             6 => self.modes.origin,
             7 => self.modes.autowrap,
             25 => self.screen.cursor.visible,
+            40 => self.modes.column_switch,
             47 | 1047 | 1049 => self.alternate_shown,
             66 => self.modes.application_keypad,
             1004 => self.screen.focus_reporting,

@@ -47,6 +47,8 @@ pub(crate) struct Modes {
     pub(crate) application_cursor_keys: bool,
     /// DECNKM.
     pub(crate) application_keypad: bool,
+    /// 40: DECCOLM is heard, as far as it goes.
+    pub(crate) column_switch: bool,
     /// 1007: the wheel becomes cursor keys on the alternate screen.
     pub(crate) alternate_scroll: bool,
     /// 2026: the picture is being drawn and better not shown.
@@ -64,6 +66,7 @@ impl Default for Modes {
             newline: false,
             application_cursor_keys: false,
             application_keypad: false,
+            column_switch: false,
             alternate_scroll: false,
             synchronized_output: false,
             cursor_style: 0,

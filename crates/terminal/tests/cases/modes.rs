@@ -132,7 +132,30 @@ fn unknown_sequences_are_swallowed() {
         &[
             ("a\x1b[4 q\x1b[>4;2m\x1b[>1u\x1b[?u\x1b=\x1b>\x1b[?1034h\x1b[18tb", &["ab"], (1, 3)),
             ("a\x1b[1\"q\x1b[61\"p\x1b[1;2;3;4$x\x1b[?69h\x1b[1;2sb", &["ab"], (1, 3)),
-            ("a\x1b[?3hb\x1b[4:3Hc", &["abc"], (1, 4)),
+            ("a\x1b[4:3Hc", &["ac"], (1, 3)),
         ],
     );
+}
+
+#[test]
+fn a_change_of_columns_clears_where_it_is_allowed_and_changes_no_width() {
+    for set in ["h", "l"] {
+        check(
+            8,
+            4,
+            &[
+                (&format!("ab\x1b[?3{set}c"), &["abc"], (1, 4)),
+                (&format!("ab\x1b[?40h\x1b[?3{set}c"), &["c"], (1, 2)),
+                (&format!("ab\x1b[?40h\x1b[?40l\x1b[?3{set}c"), &["abc"], (1, 4)),
+                (
+                    &format!("\x1b[2;3r\x1b[?6h\x1b[?40h\x1b[?3{set}a\x1b[3;1Hb\nc"),
+                    &["a", "", "b", " c"],
+                    (4, 3),
+                ),
+                (&format!("\x1b[?40hab\x1bcde\x1b[?3{set}f"), &["def"], (1, 4)),
+            ],
+        );
+    }
+    let mut asked = host(8, 1, "\x1b[?40h\x1b[?40$p\x1b[?3$p");
+    assert_eq!(asked.take_replies(), b"\x1b[?40;1$y\x1b[?3;0$y");
 }
