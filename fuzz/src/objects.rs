@@ -1,7 +1,7 @@
 //! The two objects: what a peer that holds the key may do to them.
 
 use arbitrary::{Result, Unstructured};
-use rove_session::{HostScreen, UserEvent, UserStream};
+use rove_session::{HostScreen, TerminalReport, UserEvent, UserStream};
 use rove_ssp::{Capabilities, Object};
 
 use crate::forger::text;
@@ -38,7 +38,7 @@ fn run_user_stream(input: &mut Unstructured<'_>) -> Result<()> {
     let mut newer = UserStream::new();
     let mut strange = UserStream::new();
     while !input.is_empty() {
-        match input.int_in_range(0..=8)? {
+        match input.int_in_range(0..=9)? {
             0 => newer.push_bytes(&text(input)?),
             1 => newer.push_bytes(&vec![b'p'; usize::from(input.arbitrary::<u16>()?)]),
             2 => {
@@ -67,12 +67,23 @@ fn run_user_stream(input: &mut Unstructured<'_>) -> Result<()> {
                 strange.drop_prefix(&newer);
                 let _ = strange.bytes_beyond(Some(&newer));
             }
+            8 => newer.push(UserEvent::Terminal(report(input)?)),
             _ => strange = newer.clone(),
         }
         let _ = newer.bytes_beyond(Some(&older));
     }
     assert_leads(&older, &newer);
     Ok(())
+}
+
+fn report(input: &mut Unstructured<'_>) -> Result<TerminalReport> {
+    Ok(match input.int_in_range(0..=4)? {
+        0 => TerminalReport::KittyKeyboard,
+        1 => TerminalReport::Foreground(input.arbitrary()?),
+        2 => TerminalReport::Background(input.arbitrary()?),
+        3 => TerminalReport::Cursor(input.arbitrary()?),
+        _ => TerminalReport::CellPixels { width: input.arbitrary()?, height: input.arbitrary()? },
+    })
 }
 
 /// Panics unless the difference leads from `base` to `target`, at once and by way of midpoints.

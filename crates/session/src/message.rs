@@ -9,6 +9,8 @@ use rove_ssp::{ApplyError, StateNum};
 use rove_terminal::Size;
 
 use crate::exit_status::ExitStatus;
+use crate::report::TerminalReport;
+use crate::user_stream::UserEvent;
 
 /// Field of a message: one instruction.
 const INSTRUCTION: u32 = 1;
@@ -16,6 +18,14 @@ const INSTRUCTION: u32 = 1;
 /// Members of a user instruction, and their fields.
 const KEYSTROKE: u32 = 2;
 const KEYSTROKE_KEYS: u32 = 4;
+/// Between two roves only: what the client has learned of the user's terminal.
+const TERMINAL: u32 = 16;
+const TERMINAL_KITTY_KEYBOARD: u32 = 1;
+const TERMINAL_FOREGROUND: u32 = 2;
+const TERMINAL_BACKGROUND: u32 = 3;
+const TERMINAL_CURSOR: u32 = 4;
+const TERMINAL_CELL_WIDTH: u32 = 5;
+const TERMINAL_CELL_HEIGHT: u32 = 6;
 /// Members of a host instruction, and their fields.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
@@ -64,6 +74,8 @@ pub(crate) enum UserInstruction<'a> {
     Keys(&'a [u8]),
     /// The window has a new size.
     Resize(WireSize),
+    /// The client has learned this of the user's terminal.
+    Terminal(TerminalReport),
     /// Only members this version does not know.
     Unknown,
 }
@@ -126,6 +138,35 @@ impl MessageWriter {
         self.instruction(RESIZE, &body);
     }
 
+    /// Adds one event to a `UserMessage`.
+    pub(crate) fn user_event(&mut self, event: UserEvent) {
+        match event {
+            UserEvent::Byte(byte) => self.keys(&[byte]),
+            UserEvent::Resize(size) => self.resize(size),
+            UserEvent::Terminal(report) => self.terminal(report),
+        }
+    }
+
+    /// Adds what the client has learned to a `UserMessage`. Only for a peer that has shown to know it.
+    fn terminal(&mut self, report: TerminalReport) {
+        let rgb = |(red, green, blue): (u8, u8, u8)| {
+            u64::from(red) << 16 | u64::from(green) << 8 | u64::from(blue)
+        };
+        let mut body = Vec::with_capacity(8);
+        let mut put = |field, value| put_varint_field(&mut body, field, value);
+        match report {
+            TerminalReport::KittyKeyboard => put(TERMINAL_KITTY_KEYBOARD, 1),
+            TerminalReport::Foreground(color) => put(TERMINAL_FOREGROUND, rgb(color)),
+            TerminalReport::Background(color) => put(TERMINAL_BACKGROUND, rgb(color)),
+            TerminalReport::Cursor(color) => put(TERMINAL_CURSOR, rgb(color)),
+            TerminalReport::CellPixels { width, height } => {
+                put(TERMINAL_CELL_WIDTH, u64::from(width));
+                put(TERMINAL_CELL_HEIGHT, u64::from(height));
+            }
+        }
+        self.instruction(TERMINAL, &body);
+    }
+
     /// Adds terminal bytes to a `HostMessage`.
     pub(crate) fn host_bytes(&mut self, bytes: &[u8]) {
         self.instruction(HOST_BYTES, &bytes_field(HOST_BYTES_STRING, bytes));
@@ -170,18 +211,20 @@ fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8], ApplyError
 }
 
 fn user_instruction(body: &[u8]) -> Result<UserInstruction<'_>, ApplyError> {
-    let (mut keys, mut resize) = (None, None);
+    let (mut keys, mut resize, mut terminal) = (None, None, None);
     for field in (Fields { rest: body }) {
         match field? {
             (KEYSTROKE, Value::Bytes(body)) => keys = Some(string(body, KEYSTROKE_KEYS)?),
             (RESIZE, Value::Bytes(body)) => resize = Some(wire_size(body)?),
+            (TERMINAL, Value::Bytes(body)) => terminal = wire_report(body)?,
             _ => {}
         }
     }
-    Ok(match (keys, resize) {
-        (Some(keys), _) => UserInstruction::Keys(keys),
-        (None, Some(size)) => UserInstruction::Resize(size),
-        (None, None) => UserInstruction::Unknown,
+    Ok(match (keys, resize, terminal) {
+        (Some(keys), ..) => UserInstruction::Keys(keys),
+        (None, Some(size), _) => UserInstruction::Resize(size),
+        (None, None, Some(report)) => UserInstruction::Terminal(report),
+        (None, None, None) => UserInstruction::Unknown,
     })
 }
 
@@ -253,6 +296,35 @@ fn wire_exit_status(body: &[u8]) -> Result<Option<ExitStatus>, ApplyError> {
         }
     }
     Ok(status)
+}
+
+/// Returns a report, the last where there are several, or `None` for a kind or a value that a later
+/// version may mean something by.
+fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
+    let mut report = None;
+    let (mut width, mut height) = (None, None);
+    for field in (Fields { rest: body }) {
+        let (number, Value::Varint(value)) = field? else {
+            continue;
+        };
+        let color = u32::try_from(value).ok().and_then(|value| match value.to_be_bytes() {
+            [0, red, green, blue] => Some((red, green, blue)),
+            _ => None,
+        });
+        match number {
+            TERMINAL_KITTY_KEYBOARD if value == 1 => report = Some(TerminalReport::KittyKeyboard),
+            TERMINAL_FOREGROUND => report = color.map(TerminalReport::Foreground),
+            TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),
+            TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
+            TERMINAL_CELL_WIDTH => width = u16::try_from(value).ok(),
+            TERMINAL_CELL_HEIGHT => height = u16::try_from(value).ok(),
+            _ => {}
+        }
+    }
+    if let (Some(width), Some(height)) = (width, height) {
+        report = Some(TerminalReport::CellPixels { width, height });
+    }
+    Ok(report)
 }
 
 /// Returns the low 32 bits as protobuf's `int32` reads them.
@@ -447,6 +519,47 @@ mod tests {
         let negative = b"\x0a\x0f\x1a\x0d\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x30\x18";
         let resize = UserInstruction::Resize(WireSize { width: -1, height: 24 });
         assert_eq!(user(negative), Ok(vec![resize]));
+    }
+
+    #[test]
+    fn reports_are_these_bytes_and_come_back() {
+        let table: [(TerminalReport, &[u8]); 5] = [
+            (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
+            (
+                TerminalReport::Foreground((255, 128, 1)),
+                b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07",
+            ),
+            (TerminalReport::Background((0, 0, 0)), b"\x0a\x05\x82\x01\x02\x18\x00"),
+            (TerminalReport::Cursor((0, 1, 0)), b"\x0a\x06\x82\x01\x03\x20\x80\x02"),
+            (
+                TerminalReport::CellPixels { width: 9, height: 20 },
+                b"\x0a\x07\x82\x01\x04\x28\x09\x30\x14",
+            ),
+        ];
+        for (report, bytes) in table {
+            let mut message = MessageWriter::default();
+            message.user_event(UserEvent::Terminal(report));
+            assert_eq!(message.finish(), bytes, "{report:?}");
+            assert_eq!(user(bytes), Ok(vec![UserInstruction::Terminal(report)]));
+        }
+    }
+
+    #[test]
+    fn reports_of_unknown_kinds_and_values_are_passed_over() {
+        let table: [&[u8]; 7] = [
+            b"",                         // nothing
+            b"\x08\x02",                 // another keyboard
+            b"\x10\x80\x80\x80\x08",     // a colour of 25 bits
+            b"\x28\x09",                 // a width alone
+            b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
+            b"\x38\x01",                 // field 7
+            b"\x12\x01x",                // a colour as text
+        ];
+        for body in table {
+            let mut message = MessageWriter::default();
+            message.instruction(TERMINAL, body);
+            assert_eq!(user(&message.finish()), Ok(vec![UserInstruction::Unknown]), "{body:?}");
+        }
     }
 
     #[test]

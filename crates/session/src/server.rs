@@ -308,21 +308,25 @@ impl Server {
     fn deliver(&mut self, now: Instant) {
         let remote = self.transport.remote();
         let mut size = None;
+        let mut user_terminal = *self.terminal.user_terminal();
+        let mut is_input = false;
         for event in remote.events_from(self.delivered) {
             match event {
                 UserEvent::Byte(byte) => {
+                    is_input = true;
                     let application = self.terminal.application_cursor_keys();
                     self.keys.translate(now, byte, application, &mut self.host_input.bytes);
                 }
                 // Of several sizes at once no program could tell the earlier ones, and each would
                 // cost a new screen.
-                UserEvent::Resize(newest) => size = Some(newest),
+                UserEvent::Resize(newest) => (is_input, size) = (true, Some(newest)),
+                UserEvent::Terminal(report) => report.add_to(&mut user_terminal),
             }
         }
         let first = self.delivered_num == StateNum::INITIAL;
-        let news = remote.end() != self.delivered;
         self.delivered = remote.end();
         self.delivered_num = self.transport.remote_num();
+        self.terminal.set_user_terminal(user_terminal);
         if let Some(size) = size {
             self.terminal.resize(size);
             self.note(ServerEvent::Resize(size));
@@ -330,7 +334,8 @@ impl Server {
         if first {
             self.note(ServerEvent::Start);
         }
-        if news {
+        // Nothing on the screen is an echo of what the client has learned by itself.
+        if is_input {
             self.echo.delivered(self.delivered_num, now);
         }
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {

@@ -8,6 +8,7 @@ use rove_terminal::Size;
 use rove_units::Bytes;
 
 use crate::message::{MessageWriter, UserInstruction, user_instructions};
+use crate::report::TerminalReport;
 
 /// Events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
 /// microsecond, and a clone of [`crate::client::INPUT_PENDING_MAX`] events copies 512 pointers.
@@ -28,18 +29,24 @@ pub enum UserEvent {
     Byte(u8),
     /// The window has a new size.
     Resize(Size),
+    /// Not done by the user: the client has learned this of the user's terminal. Only for a peer that
+    /// has shown to know it, as both ends count events alike.
+    Terminal(TerminalReport),
 }
 
+/// A paste of a megabyte is as many events.
+const _: () = assert!(size_of::<UserEvent>() <= 6);
+
 impl UserEvent {
-    fn is_resize(&self) -> bool {
-        matches!(self, Self::Resize(_))
+    fn is_byte(&self) -> bool {
+        matches!(self, Self::Byte(_))
     }
 
     /// Returns the byte of an event that is one.
     fn byte(&self) -> u8 {
         match self {
             Self::Byte(byte) => *byte,
-            Self::Resize(_) => 0,
+            Self::Resize(_) | Self::Terminal(_) => 0,
         }
     }
 }
@@ -147,15 +154,15 @@ impl Object for UserStream {
         let mut keys = Vec::new();
         for run in self.runs(base.end, self.end) {
             // Whole runs of bytes at once: a paste may have a million that wait.
-            for part in run.split_inclusive(UserEvent::is_resize) {
-                let (bytes, resize) = match part {
-                    [bytes @ .., UserEvent::Resize(size)] => (bytes, Some(*size)),
+            for part in run.split_inclusive(|event| !event.is_byte()) {
+                let (bytes, other) = match part {
+                    [bytes @ .., last] if !last.is_byte() => (bytes, Some(*last)),
                     bytes => (bytes, None),
                 };
                 keys.extend(bytes.iter().map(UserEvent::byte));
-                if let Some(size) = resize {
+                if let Some(event) = other {
                     message.put_keys(&mut keys);
-                    message.resize(size);
+                    message.user_event(event);
                 }
             }
         }
@@ -178,6 +185,7 @@ impl Object for UserStream {
                         self.push(UserEvent::Resize(size));
                     }
                 }
+                UserInstruction::Terminal(report) => self.push(UserEvent::Terminal(report)),
                 UserInstruction::Unknown => {}
             }
         }

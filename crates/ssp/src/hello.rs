@@ -18,6 +18,8 @@ impl Capabilities {
     pub const EXIT_STATUS: Self = Self(1);
     /// The screen may hold, and its diff say, more than a stock client knows.
     pub const RICH_SCREEN: Self = Self(1 << 1);
+    /// The user stream may hold what the client has learned of the user's terminal.
+    pub const TERMINAL_REPORT: Self = Self(1 << 2);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

@@ -121,10 +121,22 @@ fn a_midpoint_lies_between_until_one_event_is_left() {
     assert_eq!(events(&whole), events(&typed(b"abcdefg")));
 }
 
+fn any_report() -> impl Strategy<Value = TerminalReport> {
+    prop_oneof![
+        Just(TerminalReport::KittyKeyboard),
+        any::<(u8, u8, u8)>().prop_map(TerminalReport::Foreground),
+        any::<(u8, u8, u8)>().prop_map(TerminalReport::Background),
+        any::<(u8, u8, u8)>().prop_map(TerminalReport::Cursor),
+        any::<(u16, u16)>()
+            .prop_map(|(width, height)| TerminalReport::CellPixels { width, height }),
+    ]
+}
+
 fn any_event() -> impl Strategy<Value = UserEvent> {
     prop_oneof![
         8 => any::<u8>().prop_map(UserEvent::Byte),
         1 => (1_u16..300, 1_u16..300).prop_map(|(columns, rows)| resize(columns, rows)),
+        1 => any_report().prop_map(UserEvent::Terminal),
     ]
 }
 

@@ -1,0 +1,79 @@
+//! What the client has learned of the user's terminal, for the server to answer programs from.
+
+use rove_terminal::UserTerminal;
+
+/// A colour: red, green, blue.
+type Rgb = (u8, u8, u8);
+
+/// Largest side of a cell, in pixels, that is believed.
+/// Chosen: ten times the cell of a large font on today's densest screens.
+const CELL_PIXELS_MAX: u16 = 1024;
+
+/// One thing the client has learned of the user's terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TerminalReport {
+    /// It speaks the keyboard protocol of kitty.
+    KittyKeyboard,
+    /// Its default foreground.
+    Foreground(Rgb),
+    /// Its default background.
+    Background(Rgb),
+    /// The colour of its cursor.
+    Cursor(Rgb),
+    /// The size of its cells, in pixels.
+    CellPixels {
+        /// Columns of pixels.
+        width: u16,
+        /// Rows of pixels.
+        height: u16,
+    },
+}
+
+impl TerminalReport {
+    /// Adds this to what is known. A cell of a size that none has is passed over.
+    pub(crate) fn add_to(self, terminal: &mut UserTerminal) {
+        let side = 1..=CELL_PIXELS_MAX;
+        match self {
+            Self::KittyKeyboard => terminal.kitty_keyboard = true,
+            Self::Foreground(color) => terminal.foreground = Some(color),
+            Self::Background(color) => terminal.background = Some(color),
+            Self::Cursor(color) => terminal.cursor = Some(color),
+            Self::CellPixels { width, height } => {
+                if side.contains(&width) && side.contains(&height) {
+                    terminal.cell_pixels = Some((width, height));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_report_adds_what_it_says_and_no_cell_is_out_of_reason() {
+        let mut terminal = UserTerminal::default();
+        for report in [
+            TerminalReport::KittyKeyboard,
+            TerminalReport::Foreground((1, 2, 3)),
+            TerminalReport::Background((4, 5, 6)),
+            TerminalReport::Cursor((7, 8, 9)),
+            TerminalReport::CellPixels { width: 1, height: CELL_PIXELS_MAX },
+        ] {
+            report.add_to(&mut terminal);
+        }
+        let known = UserTerminal {
+            kitty_keyboard: true,
+            foreground: Some((1, 2, 3)),
+            background: Some((4, 5, 6)),
+            cursor: Some((7, 8, 9)),
+            cell_pixels: Some((1, CELL_PIXELS_MAX)),
+        };
+        assert_eq!(terminal, known);
+        for (width, height) in [(0, 8), (8, 0), (CELL_PIXELS_MAX + 1, 8), (8, u16::MAX)] {
+            TerminalReport::CellPixels { width, height }.add_to(&mut terminal);
+            assert_eq!(terminal, known, "{width}x{height}");
+        }
+    }
+}
