@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
