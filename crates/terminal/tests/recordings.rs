@@ -1,5 +1,5 @@
-//! Recorded sessions of real programs (vim, less and emacs on a pty of 80x24, `TERM=xterm-256color`)
-//! against the screens a person saw. The screens were compared with those of tmux 3.3a.
+//! Recorded sessions of real programs (on a pty of 80x24, `TERM=xterm-256color`) against the screens a
+//! person saw. Every screen was compared with those that tmux 3.3a and xterm 379 make of the same bytes.
 
 use rove_terminal::{Screen, Size, Terminal, display};
 
@@ -16,6 +16,26 @@ fn replayed(recording: &[u8]) -> String {
         assert_eq!(text(replica.screen()), text(host.screen()));
     }
     text(host.screen())
+}
+
+/// Returns the screens at some points of a recording (how many bytes in, what happened last), and
+/// checks that a replica shows them, as [`replayed`] does.
+fn followed(recording: &[u8], points: &[(usize, &str)]) -> String {
+    let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
+    let mut screens = String::new();
+    let mut at = 0;
+    for &(end, name) in points {
+        for piece in recording[at..end].chunks(FRAME_BYTES) {
+            let before = host.snapshot();
+            host.write(piece);
+            replica.write(&display::diff(&before, host.screen(), display::Repertoire::FULL));
+            assert_eq!(text(replica.screen()), text(host.screen()), "before {name}");
+        }
+        screens.push_str(&format!("---- {name}\n{}\n", text(host.screen())));
+        at = end;
+    }
+    assert_eq!(at, recording.len(), "the last point is the end");
+    screens
 }
 
 fn text(screen: &Screen) -> String {
@@ -38,4 +58,90 @@ fn less_shows_its_page() {
 #[test]
 fn emacs_shows_its_buffers() {
     insta::assert_snapshot!("emacs", replayed(include_bytes!("recordings/emacs.bin")));
+}
+
+#[test]
+fn neovim_scrolls_searches_splits_and_leaves() {
+    let recording = include_bytes!("recordings/neovim.bin");
+    let points = [
+        (1800, "opened"),
+        (6367, "scrolled"),
+        (9517, "searched"),
+        (14138, "split"),
+        (17520, "left"),
+    ];
+    insta::assert_snapshot!("neovim", followed(recording, &points));
+}
+
+#[test]
+fn tmux_splits_scrolls_back_and_leaves() {
+    let recording = include_bytes!("recordings/tmux.bin");
+    let points = [
+        (783, "opened"),
+        (2083, "split"),
+        (2926, "split again"),
+        (4094, "scrolled back"),
+        (4916, "zoomed"),
+        (6143, "left"),
+    ];
+    insta::assert_snapshot!("tmux", followed(recording, &points));
+}
+
+#[test]
+fn mc_shows_panels_and_a_file_and_leaves() {
+    let recording = include_bytes!("recordings/mc.bin");
+    let points = [
+        (3970, "opened"),
+        (4493, "other panel"),
+        (5148, "viewed"),
+        (5166, "scrolled"),
+        (8855, "panels again"),
+        (11875, "left"),
+    ];
+    insta::assert_snapshot!("mc", followed(recording, &points));
+}
+
+#[test]
+fn htop_shows_lists_and_trees_and_leaves() {
+    let recording = include_bytes!("recordings/htop.bin");
+    let points = [
+        (2220, "opened"),
+        (2894, "tree"),
+        (4842, "setup"),
+        (7977, "searching"),
+        (8690, "found"),
+        (9079, "left"),
+    ];
+    insta::assert_snapshot!("htop", followed(recording, &points));
+}
+
+#[test]
+fn fish_suggests_and_completes() {
+    let recording = include_bytes!("recordings/fish.bin");
+    let points = [
+        (150, "opened"),
+        (533, "suggested"),
+        (917, "typing"),
+        (1003, "completed"),
+        (1266, "listed"),
+        (2173, "loop"),
+        (2590, "left"),
+    ];
+    insta::assert_snapshot!("fish", followed(recording, &points));
+}
+
+#[test]
+fn zsh_lists_and_chooses() {
+    let recording = include_bytes!("recordings/zsh.bin");
+    let points = [
+        (408, "opened"),
+        (962, "listed"),
+        (1715, "chosen"),
+        (2205, "loop"),
+        (2529, "searching"),
+        (19379, "scrolled"),
+        (19556, "cleared"),
+        (19575, "left"),
+    ];
+    insta::assert_snapshot!("zsh", followed(recording, &points));
 }
