@@ -8,7 +8,7 @@ use rove_ssp::{
 use rove_terminal::{Outer, Renderer, Screen, Size};
 use rove_units::{Duration, Instant, Stream};
 
-use crate::escape::{Command, EscapeKey};
+use crate::escape::{EscapeKey, Requests};
 use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::notice::{self, Contact, Notices};
@@ -26,9 +26,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// the pace of a session without a measured path. It may have heard us, though nothing came back, and
 /// should not wait for us; but nobody likes to wait for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
-
-/// Ctrl-L: by custom "draw the screen again".
-const FORM_FEED: u8 = 0x0c;
 
 /// What a client needs to know at its start.
 pub struct ClientConfig {
@@ -191,27 +188,8 @@ impl Client {
             return;
         }
         let mut keys = Vec::with_capacity(bytes.len());
-        let mut quit = false;
-        for &byte in bytes {
-            match self.escape.handle(byte, &mut keys) {
-                Some(Command::Quit) => {
-                    quit = true;
-                    break;
-                }
-                Some(Command::Suspend) => self.suspend_due = true,
-                None => {}
-            }
-        }
-        if keys.contains(&FORM_FEED) {
-            self.renderer.invalidate();
-            self.stale = true;
-        }
-        if !keys.is_empty() {
-            self.append(|stream| stream.push_bytes(&keys));
-        }
-        if quit {
-            self.shutdown(now, "Exiting on user request...");
-        }
+        let requests = self.escape.handle(now, bytes, &mut keys);
+        self.take_keys(now, &keys, requests);
         self.refresh(now);
     }
 
@@ -272,6 +250,11 @@ impl Client {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.transport.handle_timeout(now);
+        if !self.is_ending() {
+            let mut keys = Vec::new();
+            let requests = self.escape.handle_timeout(now, &mut keys);
+            self.take_keys(now, &keys, requests);
+        }
         if self.connect_deadline().is_some_and(|deadline| deadline <= now) {
             tracing::info!("no answer from the server");
             self.notices.farewell("Timed out waiting for server...");
@@ -329,7 +312,8 @@ impl Client {
         }
         // A server that was heard after all gets all the time that an orderly end takes.
         let farewell = self.farewell_deadline.filter(|_| self.is_connecting());
-        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline(), farewell]
+        let escape = self.escape.poll_timeout().filter(|_| !self.is_ending());
+        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline(), farewell, escape]
             .into_iter()
             .flatten()
             .min()
@@ -377,6 +361,21 @@ impl Client {
     /// Returns how many events, keys and resizes, the server has not acknowledged yet.
     pub fn pending_input(&self) -> u64 {
         self.transport.local().end() - self.transport.known_receiver_state().end()
+    }
+
+    /// Sends keys on and does what the user has asked for.
+    fn take_keys(&mut self, now: Instant, keys: &[u8], requests: Requests) {
+        self.suspend_due |= requests.suspend;
+        if requests.repaint {
+            self.renderer.invalidate();
+            self.stale = true;
+        }
+        if !keys.is_empty() {
+            self.append(|stream| stream.push_bytes(keys));
+        }
+        if requests.quit {
+            self.shutdown(now, "Exiting on user request...");
+        }
     }
 
     /// Composes a frame: the server's screen as the window shows it, then what we lay over it.

@@ -1,28 +1,58 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
+//!
+//! It is recognised as a byte and, whatever the program has asked of the keyboard, in the forms that
+//! [`crate::key_event`] reads: ending the session must always be possible.
 
+use rove_units::{Duration, Instant};
+
+use crate::key_event::{self, KeyEvent, Reading};
+
+const ESC: u8 = 0x1b;
 /// After the escape key: the session ends.
 const QUIT: u8 = b'.';
 /// After the escape key: Ctrl-Z, the client suspends.
 const SUSPEND: u8 = 0x1a;
+/// Ctrl-L: by custom "draw the screen again".
+const FORM_FEED: u8 = 0x0c;
 /// What Ctrl takes away from a letter, and what the name of a control key adds again.
 const CONTROL: u8 = 0x40;
 
+/// How long the rest of a key's sequence is waited for, once more than a user's ESC or Alt-[ is there.
+/// Chosen: terminals write a sequence at once, so that the rest is on its way; a line of 9600 bit/s
+/// carries as many bytes as a key has.
+const HOLD: Duration = Duration::from_millis(50);
+
+/// Longest beginning of a sequence in text that is passed on at once, as a user may mean it by itself:
+/// `ESC [`.
+const UNHELD_LEN: usize = 2;
+
+/// Most bytes of keys that are neither hit nor to be forgotten while the escape key waits for its
+/// command. Chosen: some 80 keys released; with more to come the escape key counts as text.
+const SILENT_BYTES_MAX: usize = 1024;
+
 /// What the user has asked the client to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
-    /// End the session.
-    Quit,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Requests {
+    /// End the session. Nothing typed after it is looked at.
+    pub(crate) quit: bool,
     /// Give the terminal back and stop.
-    Suspend,
+    pub(crate) suspend: bool,
+    /// Draw the screen again; the program has got the key too.
+    pub(crate) repaint: bool,
 }
 
 /// Where in the sequence the user is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     /// Not in one. A printable escape key counts only at a line's start.
     Text { line_start: bool },
     /// After the escape key.
-    Escaped,
+    Escaped {
+        /// The escape key as it came.
+        key: Vec<u8>,
+        /// Keys released and modifiers moved since, which the program is to know of.
+        silent: Vec<u8>,
+    },
 }
 
 /// Filters the escape key and its commands out of the user's keys.
@@ -30,49 +60,171 @@ enum State {
 pub(crate) struct EscapeKey {
     key: Option<u8>,
     state: State,
+    /// What may be the beginning of a key's sequence.
+    sequence: Vec<u8>,
+    /// How many bytes of it were passed on.
+    passed: usize,
+    /// When it is one no more; set at the end of a read.
+    sequence_due: Option<Instant>,
 }
 
 impl EscapeKey {
     /// Creates a filter for `key`; `None` lets everything pass.
     pub(crate) const fn new(key: Option<u8>) -> Self {
         // The very start is not the start of a line: nothing has been typed yet.
-        Self { key, state: State::Text { line_start: false } }
+        let state = State::Text { line_start: false };
+        Self { key, state, sequence: Vec::new(), passed: 0, sequence_due: None }
     }
 
-    /// Takes one byte from the user, appends what the remote program is to read, and returns what
-    /// the client is to do.
-    pub(crate) fn handle(&mut self, byte: u8, out: &mut Vec<u8>) -> Option<Command> {
-        let Some(key) = self.key else {
-            out.push(byte);
-            return None;
-        };
-        match self.state {
-            State::Text { line_start } if byte == key && (line_start || is_control(key)) => {
-                self.state = State::Escaped;
-                return None;
-            }
-            State::Text { .. } => out.push(byte),
-            State::Escaped => match byte {
-                QUIT => {
-                    self.state = State::Text { line_start: false };
-                    return Some(Command::Quit);
-                }
-                SUSPEND => {
-                    // The prompt the user comes back to is a fresh line.
-                    self.state = State::Text { line_start: true };
-                    return Some(Command::Suspend);
-                }
-                byte if is_pass_key(key, byte) => out.push(key),
-                byte => out.extend([key, byte]),
-            },
+    /// Takes what was read from the user at once, appends what the remote program is to read, and
+    /// returns what the client is to do.
+    pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
+        let mut requests = Requests::default();
+        if self.sequence_due.is_some_and(|due| due <= now) {
+            self.give_up(out, &mut requests);
         }
-        self.state = State::Text { line_start: matches!(byte, b'\r' | b'\n') };
-        None
+        for &byte in bytes {
+            self.take_byte(byte, out, &mut requests);
+            if requests.quit {
+                return requests;
+            }
+        }
+        if self.sequence.is_empty() {
+            return requests;
+        }
+        self.sequence_due.get_or_insert(now + HOLD);
+        // Nobody who hits ESC shall wait, so this much is passed on, and looked at with what follows.
+        let is_text = matches!(self.state, State::Text { .. });
+        if is_text && self.sequence.len() <= UNHELD_LEN {
+            self.pass_sequence(out, &mut requests);
+        }
+        requests
+    }
+
+    /// Passes on the beginning of a sequence that nothing has followed.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) -> Requests {
+        let mut requests = Requests::default();
+        if self.poll_timeout().is_some_and(|due| due <= now) {
+            self.give_up(out, &mut requests);
+        }
+        requests
+    }
+
+    /// Returns when to call [`EscapeKey::handle_timeout`].
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.sequence_due.filter(|_| self.passed < self.sequence.len())
+    }
+
+    fn take_byte(&mut self, byte: u8, out: &mut Vec<u8>, requests: &mut Requests) {
+        if self.sequence.is_empty() && byte != ESC {
+            return self.take_key(Some(byte), &[byte], out, requests);
+        }
+        self.sequence.push(byte);
+        match key_event::read(&self.sequence) {
+            Reading::Beginning => {}
+            Reading::Key(event) => {
+                let sequence = core::mem::take(&mut self.sequence);
+                let typed = &sequence[self.passed..];
+                self.passed = 0;
+                self.sequence_due = None;
+                match event {
+                    KeyEvent::Press(byte) => self.take_key(byte, typed, out, requests),
+                    KeyEvent::Silent => self.take_silent(typed, out),
+                }
+            }
+            Reading::Other => {
+                // Only the last byte can begin another.
+                self.sequence.pop();
+                self.give_up(out, requests);
+                if byte == ESC {
+                    self.sequence.push(ESC);
+                } else {
+                    self.take_key(Some(byte), &[byte], out, requests);
+                }
+            }
+        }
+    }
+
+    /// Takes a key that was hit: what it is as a byte, and how it came.
+    fn take_key(
+        &mut self,
+        byte: Option<u8>,
+        typed: &[u8],
+        out: &mut Vec<u8>,
+        requests: &mut Requests,
+    ) {
+        let mut ends_line = matches!(byte, Some(b'\r' | b'\n'));
+        match &mut self.state {
+            State::Text { line_start }
+                if byte.is_some_and(|byte| {
+                    Some(byte) == self.key && (*line_start || is_control(byte))
+                }) =>
+            {
+                self.state = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
+                return;
+            }
+            State::Text { .. } => out.extend(typed),
+            State::Escaped { key, silent } => {
+                requests.quit |= byte == Some(QUIT);
+                if byte == Some(SUSPEND) {
+                    requests.suspend = true;
+                    // The prompt the user comes back to is a fresh line.
+                    ends_line = true;
+                }
+                let is_command = matches!(byte, Some(QUIT | SUSPEND));
+                let is_pass = !is_command && is_pass_key(self.key, byte);
+                if !is_command {
+                    out.append(key);
+                }
+                out.append(silent);
+                if !is_command && !is_pass {
+                    out.extend(typed);
+                    requests.repaint |= byte == Some(FORM_FEED);
+                }
+                self.state = State::Text { line_start: ends_line };
+                return;
+            }
+        }
+        requests.repaint |= byte == Some(FORM_FEED);
+        self.state = State::Text { line_start: ends_line };
+    }
+
+    /// Takes a key that was not hit but released, or a modifier.
+    fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
+        match &mut self.state {
+            State::Text { .. } => out.extend(typed),
+            State::Escaped { silent, .. } if silent.len() + typed.len() <= SILENT_BYTES_MAX => {
+                silent.extend(typed);
+            }
+            State::Escaped { key, silent } => {
+                out.append(key);
+                out.append(silent);
+                out.extend(typed);
+                self.state = State::Text { line_start: false };
+            }
+        }
+    }
+
+    /// Takes the bytes of a sequence one by one that were not taken yet.
+    fn pass_sequence(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
+        for at in self.passed..self.sequence.len() {
+            let byte = self.sequence[at];
+            self.take_key(Some(byte), &[byte], out, requests);
+        }
+        self.passed = self.sequence.len();
+    }
+
+    /// Takes what is there of a sequence for no key.
+    fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
+        self.pass_sequence(out, requests);
+        self.sequence.clear();
+        self.passed = 0;
+        self.sequence_due = None;
     }
 
     /// Returns the help to show while the escape key waits for its command.
     pub(crate) fn help(&self) -> Option<String> {
-        let key = self.key.filter(|_| self.state == State::Escaped)?;
+        let key = self.key.filter(|_| matches!(self.state, State::Escaped { .. }))?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
         Some(format!(
             "Commands: Ctrl-Z suspends, \".\" quits, \"{}\" gives literal {}",
@@ -101,81 +253,13 @@ const fn is_control(key: u8) -> bool {
     key < 0x20 || key == 0x7f
 }
 
-/// Returns whether `byte`, after the escape key, asks for the escape key itself.
-const fn is_pass_key(key: u8, byte: u8) -> bool {
+/// Returns whether a byte, after the escape key, asks for the escape key itself.
+fn is_pass_key(key: Option<u8>, byte: Option<u8>) -> bool {
+    let (Some(key), Some(byte)) = (key, byte) else {
+        return false;
+    };
     if key < 0x20 { byte.to_ascii_uppercase() == key + CONTROL } else { byte == key }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const DEFAULT: Option<u8> = Some(0x1e);
-
-    fn filtered(key: Option<u8>, typed: &[u8]) -> (Vec<u8>, Vec<Command>) {
-        let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key));
-        let commands = typed.iter().filter_map(|&byte| escape.handle(byte, &mut out)).collect();
-        (out, commands)
-    }
-
-    #[test]
-    fn commands_and_the_pass_key_are_told_from_text() {
-        use Command::{Quit, Suspend};
-        type Case = (Option<u8>, &'static [u8], &'static [u8], &'static [Command]);
-        let table: [Case; 19] = [
-            (DEFAULT, b"ab\r.", b"ab\r.", &[]),
-            (DEFAULT, b"a\x1e.", b"a", &[Quit]),
-            (DEFAULT, b"a\x1e\x1ab", b"ab", &[Suspend]),
-            (DEFAULT, b"\x1e^", b"\x1e", &[]),
-            (DEFAULT, b"\x1eX", b"\x1eX", &[]),
-            (DEFAULT, b"\x1e\x1e", b"\x1e\x1e", &[]),
-            (DEFAULT, b"\x1e\x1e.", b"\x1e\x1e.", &[]),
-            (Some(0x02), b"\x02b\x02B", b"\x02\x02", &[]),
-            (Some(b'~'), b"~.", b"~.", &[]),
-            (Some(b'~'), b"a~.", b"a~.", &[]),
-            (Some(b'~'), b"\r~.", b"\r", &[Quit]),
-            (Some(b'~'), b"\n~.", b"\n", &[Quit]),
-            (Some(b'~'), b"\r~~", b"\r~", &[]),
-            (Some(b'~'), b"\r~~.", b"\r~.", &[]),
-            (Some(b'~'), b"\r~\r~.", b"\r~\r", &[Quit]),
-            (Some(b'~'), b"\r~\x1a~.", b"\r", &[Suspend, Quit]),
-            (Some(0x7f), b"\x7f\x7f", b"\x7f", &[]),
-            (Some(0x01), b"\x01a\x01.", b"\x01", &[Quit]),
-            (None, b"\x1e.", b"\x1e.", &[]),
-        ];
-        for (key, typed, text, commands) in table {
-            assert_eq!(filtered(key, typed), (text.to_vec(), commands.to_vec()), "{typed:?}");
-        }
-    }
-
-    #[test]
-    fn help_names_the_keys_and_stays_until_the_next_one() {
-        let mut out = Vec::new();
-        for (key, before, help) in [
-            (0x1e, "", "Commands: Ctrl-Z suspends, \".\" quits, \"^\" gives literal Ctrl-^"),
-            (b'~', "\r", "Commands: Ctrl-Z suspends, \".\" quits, \"~\" gives literal \"~\""),
-        ] {
-            let mut escape = EscapeKey::new(Some(key));
-            for byte in before.bytes() {
-                escape.handle(byte, &mut out);
-            }
-            assert_eq!(escape.help(), None);
-            escape.handle(key, &mut out);
-            assert_eq!(escape.help().as_deref(), Some(help));
-            escape.handle(b'x', &mut out);
-            assert_eq!(escape.help(), None);
-        }
-    }
-
-    #[test]
-    fn the_quit_hint_names_the_configured_key() {
-        for (key, hint) in [
-            (DEFAULT, Some("[To quit: Ctrl-^ .]")),
-            (Some(0x02), Some("[To quit: Ctrl-B .]")),
-            (Some(b'~'), Some("[To quit: \"~\" .]")),
-            (None, None),
-        ] {
-            assert_eq!(EscapeKey::new(key).quit_hint().as_deref(), hint);
-        }
-    }
-}
+mod tests;

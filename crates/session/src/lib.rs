@@ -11,6 +11,7 @@ mod echo;
 mod escape;
 mod exit_status;
 mod host_screen;
+mod key_event;
 mod keys;
 mod message;
 mod notice;

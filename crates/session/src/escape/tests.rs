@@ -1,0 +1,261 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const DEFAULT: Option<u8> = Some(0x1e);
+const NOTHING: Requests = Requests { quit: false, suspend: false, repaint: false };
+const QUITS: Requests = Requests { quit: true, ..NOTHING };
+const SUSPENDS: Requests = Requests { suspend: true, ..NOTHING };
+const REPAINTS: Requests = Requests { repaint: true, ..NOTHING };
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// Returns what the program reads and what the client is to do, of keys read at once and all of
+/// whose time is over.
+fn filtered(key: Option<u8>, typed: &[u8]) -> (Vec<u8>, Requests) {
+    read_in_pieces(key, [typed])
+}
+
+fn read_in_pieces<'a>(
+    key: Option<u8>,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<u8>, Requests) {
+    let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key));
+    let mut all = NOTHING;
+    for piece in pieces {
+        let Requests { quit, suspend, repaint } = escape.handle(at(0), piece, &mut out);
+        all = Requests {
+            quit: all.quit | quit,
+            suspend: all.suspend | suspend,
+            repaint: all.repaint | repaint,
+        };
+    }
+    assert_eq!(escape.handle_timeout(at(50), &mut out), NOTHING);
+    assert_eq!(escape.poll_timeout(), None);
+    (out, all)
+}
+
+#[test]
+fn commands_and_the_pass_key_are_told_from_text() {
+    let both = Requests { quit: true, suspend: true, repaint: false };
+    type Case = (Option<u8>, &'static [u8], &'static [u8], Requests);
+    let table: [Case; 24] = [
+        (DEFAULT, b"ab\r.", b"ab\r.", NOTHING),
+        (DEFAULT, b"a\x1e.", b"a", QUITS),
+        (DEFAULT, b"a\x1e\x1ab", b"ab", SUSPENDS),
+        (DEFAULT, b"\x1e^", b"\x1e", NOTHING),
+        (DEFAULT, b"\x1eX", b"\x1eX", NOTHING),
+        (DEFAULT, b"\x1e\x1e", b"\x1e\x1e", NOTHING),
+        (DEFAULT, b"\x1e\x1e.", b"\x1e\x1e.", NOTHING),
+        (DEFAULT, b"\x1e\x1b[A.", b"\x1e\x1b[A.", NOTHING),
+        (DEFAULT, b"a\x0c", b"a\x0c", REPAINTS),
+        (DEFAULT, b"\x1e\x0c", b"\x1e\x0c", REPAINTS),
+        (Some(0x02), b"\x02b\x02B", b"\x02\x02", NOTHING),
+        (Some(b'~'), b"~.", b"~.", NOTHING),
+        (Some(b'~'), b"a~.", b"a~.", NOTHING),
+        (Some(b'~'), b"\r~.", b"\r", QUITS),
+        (Some(b'~'), b"\n~.", b"\n", QUITS),
+        (Some(b'~'), b"\r~~", b"\r~", NOTHING),
+        (Some(b'~'), b"\r~~.", b"\r~.", NOTHING),
+        (Some(b'~'), b"\r~\r~.", b"\r~\r", QUITS),
+        (Some(b'~'), b"\r~\x1a~.", b"\r", both),
+        (Some(0x7f), b"\x7f\x7f", b"\x7f", NOTHING),
+        (Some(0x01), b"\x01a\x01.", b"\x01", QUITS),
+        (Some(0x1b), b"\x1b.", b"", QUITS),
+        (Some(0x1b), b"\x1bOA", b"\x1bOA", NOTHING),
+        (None, b"\x1e.\x0c", b"\x1e.\x0c", REPAINTS),
+    ];
+    for (key, typed, text, requests) in table {
+        assert_eq!(filtered(key, typed), (text.to_vec(), requests), "{typed:?}");
+    }
+}
+
+#[test]
+fn every_form_of_the_escape_key_takes_every_form_of_a_command() {
+    let keys =
+        ["\x1e", "\x1b[94;5u", "\x1b[54;6u", "\x1b[54:94;6:1u", "\x1b[27;5;94~", "\x1b[27;6;94~"];
+    let commands = [
+        (".", QUITS),
+        ("\x1b[46u", QUITS),
+        ("\x1b[46;1:1;46u", QUITS),
+        ("\x1b[46;5u", QUITS),
+        ("\x1b[27;5;46~", QUITS),
+        ("\x1a", SUSPENDS),
+        ("\x1b[122;5u", SUSPENDS),
+        ("\x1b[27;5;122~", SUSPENDS),
+    ];
+    for key in keys {
+        for (command, requests) in commands {
+            let typed = format!("a{key}{command}");
+            assert_eq!(filtered(DEFAULT, typed.as_bytes()), (b"a".to_vec(), requests), "{typed:?}");
+        }
+        // The pass key sends the escape key as it came, and anything else sends both.
+        for pass in ["^", "\x1b[94u", "\x1b[54:94;2u", "\x1b[54;2u"] {
+            let typed = format!("{key}{pass}");
+            let passed = (key.as_bytes().to_vec(), NOTHING);
+            assert_eq!(filtered(DEFAULT, typed.as_bytes()), passed, "{typed:?}");
+        }
+        for other in ["x", "\x1b[120u", "\x1b[94;5u", "\x1b[120;3u", "\x1b[A"] {
+            let typed = format!("{key}{other}");
+            let passed = (typed.clone().into_bytes(), NOTHING);
+            assert_eq!(filtered(DEFAULT, typed.as_bytes()), passed, "{typed:?}");
+        }
+    }
+}
+
+#[test]
+fn a_printable_escape_key_counts_after_an_enter_in_any_form() {
+    for enter in ["\r", "\x1b[13u", "\x1b[13;1:1u\x1b[13;1:3u"] {
+        for key in ["~", "\x1b[96:126;2u", "\x1b[96;2;126u", "\x1b[126u", "\x1b[96;2u"] {
+            let typed = format!("{enter}{key}.");
+            let enter = enter.as_bytes().to_vec();
+            assert_eq!(filtered(Some(b'~'), typed.as_bytes()), (enter, QUITS), "{typed:?}");
+        }
+    }
+}
+
+#[test]
+fn control_l_repaints_and_passes_in_any_form() {
+    for typed in ["\x0c", "\x1b[108;5u", "\x1b[27;5;108~"] {
+        for key in [DEFAULT, None] {
+            let wanted = (typed.as_bytes().to_vec(), REPAINTS);
+            assert_eq!(filtered(key, typed.as_bytes()), wanted, "{typed:?}");
+        }
+    }
+    assert_eq!(filtered(DEFAULT, b"\x1b[108;5:3u"), (b"\x1b[108;5:3u".to_vec(), NOTHING));
+}
+
+#[test]
+fn keys_released_are_passed_on_and_are_no_command() {
+    let release = "\x1b[94;5:3u\x1b[57442;5u";
+    let table = [
+        (format!("\x1b[94;5u{release}."), release.to_owned(), QUITS),
+        (
+            format!("\x1b[94;5u{release}\x1b[94;5u"),
+            format!("\x1b[94;5u{release}\x1b[94;5u"),
+            NOTHING,
+        ),
+        (format!("\x1b[94;5u{release}^"), format!("\x1b[94;5u{release}"), NOTHING),
+        (release.to_owned(), release.to_owned(), NOTHING),
+    ];
+    for (typed, text, requests) in table {
+        assert_eq!(filtered(DEFAULT, typed.as_bytes()), (text.into_bytes(), requests), "{typed:?}");
+    }
+}
+
+#[test]
+fn released_keys_are_kept_for_the_command_up_to_a_bound() {
+    let release = b"\x1b[97;1:3u"; // nine bytes
+    let kept = SILENT_BYTES_MAX / release.len();
+    for (count, requests) in [(kept, QUITS), (kept + 1, NOTHING)] {
+        let releases = release.repeat(count);
+        let typed = [b"\x1e", releases.as_slice(), b"."].concat();
+        let text = if requests == QUITS { releases } else { typed.clone() };
+        assert_eq!(filtered(DEFAULT, &typed), (text, requests), "{count} keys");
+    }
+}
+
+#[test]
+fn a_lone_escape_is_passed_on_at_once_and_a_longer_beginning_after_its_hold() {
+    for (typed, at_once) in
+        [("\x1b", "\x1b"), ("a\x1b[", "a\x1b["), ("a\x1b[9", "a"), ("\x1b[27;5;94", "")]
+    {
+        let (mut out, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT));
+        escape.handle(at(5), typed.as_bytes(), &mut out);
+        assert_eq!(out, at_once.as_bytes());
+        let due = (typed != at_once).then_some(at(55));
+        assert_eq!(escape.poll_timeout(), due);
+        escape.handle_timeout(at(54), &mut out);
+        assert_eq!(out, at_once.as_bytes());
+        escape.handle_timeout(at(55), &mut out);
+        assert_eq!(out, typed.as_bytes());
+        assert_eq!(escape.poll_timeout(), None);
+        // What comes later is no part of it.
+        escape.handle(at(55), b"[94;5u.", &mut out);
+        assert_eq!(out, [typed.as_bytes(), b"[94;5u."].concat(), "{typed:?}");
+    }
+}
+
+#[test]
+fn reads_cut_anywhere_leave_the_escape_key_what_it_is() {
+    for typed in ["\x1b[94;5u.", "\x1e\x1b[46;5u", "\x1b[27;5;94~\x1b[27;5;46~"] {
+        let typed = typed.as_bytes();
+        for cut in 1..typed.len() {
+            let (text, requests) = read_in_pieces(DEFAULT, [&typed[..cut], &typed[cut..]]);
+            // At most the beginning has gone before it could be recognised.
+            let leaked: [&[u8]; 3] = [b"", b"\x1b", b"\x1b["];
+            assert!(leaked.contains(&text.as_slice()), "{text:?}");
+            assert_eq!(requests, QUITS, "{typed:?} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn help_names_the_keys_and_stays_until_the_next_one() {
+    let mut out = Vec::new();
+    for (key, before, typed, help) in [
+        (0x1e, "", "\x1e", "Commands: Ctrl-Z suspends, \".\" quits, \"^\" gives literal Ctrl-^"),
+        (
+            0x1e,
+            "",
+            "\x1b[94;5u",
+            "Commands: Ctrl-Z suspends, \".\" quits, \"^\" gives literal Ctrl-^",
+        ),
+        (b'~', "\r", "~", "Commands: Ctrl-Z suspends, \".\" quits, \"~\" gives literal \"~\""),
+    ] {
+        let mut escape = EscapeKey::new(Some(key));
+        escape.handle(at(0), before.as_bytes(), &mut out);
+        assert_eq!(escape.help(), None);
+        escape.handle(at(0), typed.as_bytes(), &mut out);
+        assert_eq!(escape.help().as_deref(), Some(help));
+        escape.handle(at(0), b"\x1b[94;5:3u", &mut out);
+        assert_eq!(escape.help().as_deref(), Some(help));
+        escape.handle(at(0), b"x", &mut out);
+        assert_eq!(escape.help(), None);
+    }
+}
+
+#[test]
+fn the_quit_hint_names_the_configured_key() {
+    for (key, hint) in [
+        (DEFAULT, Some("[To quit: Ctrl-^ .]")),
+        (Some(0x02), Some("[To quit: Ctrl-B .]")),
+        (Some(b'~'), Some("[To quit: \"~\" .]")),
+        (None, None),
+    ] {
+        assert_eq!(EscapeKey::new(key).quit_hint().as_deref(), hint);
+    }
+}
+
+/// Keys of which none is the escape key.
+fn any_keys() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => any::<u8>().prop_map(|byte| vec![if byte == 0x1e { b'x' } else { byte }]),
+        1 => "\x1b\\[[0-9;:]{0,8}[u~A]?".prop_map(String::into_bytes),
+        1 => "\x1b\\[(97|46|122);[0-9]{1,3}(:[123])?u".prop_map(String::into_bytes),
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn all_other_keys_pass_byte_for_byte(keys in any_keys(), cuts in any::<[prop::sample::Index; 4]>()) {
+        // None of the numbers that Ctrl-^ goes by.
+        let numbers: [&[u8]; 3] = [b"94", b"54", b"30"];
+        prop_assume!(!numbers.iter().any(|number| keys.windows(2).any(|pair| pair == *number)));
+        let mut cuts = cuts.map(|cut| cut.index(keys.len() + 1));
+        cuts.sort_unstable();
+        let mut pieces = Vec::new();
+        let mut from = 0;
+        for cut in cuts.into_iter().chain([keys.len()]) {
+            pieces.push(&keys[from..cut]);
+            from = cut;
+        }
+        let (text, requests) = read_in_pieces(DEFAULT, pieces.iter().copied());
+        prop_assert_eq!((&text, requests.quit | requests.suspend), (&keys, false));
+        let (text, _) = read_in_pieces(None, pieces);
+        prop_assert_eq!(text, keys);
+    }
+}
