@@ -79,6 +79,8 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         repertoire: repertoire(&info, term),
         titles: is_one_of(term, &TITLED_TERMINALS),
+        // One that takes a title from an OSC sequence takes colours so, or passes over them.
+        colors: is_one_of(term, &TITLED_TERMINALS),
         title_prefix: title_prefix(manner),
         enter: screen(StringCapability::EnterAlternativeMode),
         leave: screen(StringCapability::ExitAlternativeMode),
@@ -95,6 +97,7 @@ pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
         background_color_erase: false,
         repertoire: Repertoire::STOCK,
         titles: false,
+        colors: false,
         title_prefix: title_prefix(manner),
         enter: screen(b"\x1b[?1049h"),
         leave: screen(b"\x1b[?1049l"),

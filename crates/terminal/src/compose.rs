@@ -23,8 +23,12 @@ impl Screen {
         .filter(|(text, theirs)| !theirs.is_some_and(|theirs| Arc::ptr_eq(text, theirs)))
         .map(|(text, _)| text.len())
         .sum();
+        let colors = match neighbour {
+            Some(neighbour) if Arc::ptr_eq(&self.colors, &neighbour.colors) => 0,
+            _ => self.colors.bytes(),
+        };
         let itself = size_of::<Self>() + size_of_val(&*self.rows);
-        Bytes::new(u64::try_from(itself + rows + texts).expect("memory fits 64 bits"))
+        Bytes::new(u64::try_from(itself + rows + texts + colors).expect("memory fits 64 bits"))
     }
 
     /// Writes a line of text over the picture, from `position` to the right edge at most. The cursor

@@ -2,7 +2,7 @@
 
 use crate::charset::Charset;
 use crate::emulator::Emulator;
-use crate::parse::{Perform, Sequence};
+use crate::parse::{Perform, Sequence, Terminator};
 use crate::screen::Screen;
 use crate::sgr;
 
@@ -69,9 +69,11 @@ impl Perform for Emulator {
                     self.set_private_mode(mode, sequence.last == b'h');
                 }
             }
+            (b'?', b"", b'n') => self.report_private_status(parameters.value(0)),
             (b'?', b"", b'J') => self.erase_display(parameters.value(0)),
             (b'?', b"", b'K') => self.erase_line(parameters.value(0)),
             (b'>', b"", b'c') if parameters.value(0) == 0 => self.report_secondary_attributes(),
+            (b'=', b"", b'c') if parameters.value(0) == 0 => self.report_tertiary_attributes(),
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
             (0, b"!", b'p') => self.soft_reset(),
             (0, b" ", b'q') if parameters.value(0) <= 6 => {
@@ -83,12 +85,12 @@ impl Perform for Emulator {
         }
     }
 
-    fn osc(&mut self, text: &str, cut: bool) {
-        self.operating_system_command(text, cut);
+    fn osc(&mut self, text: &str, cut: bool, terminator: Terminator) {
+        self.operating_system_command(text, cut, terminator);
     }
 
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
-        self.request_setting(sequence, text);
+        self.device_control(sequence, text);
     }
 }
 
@@ -150,6 +152,7 @@ impl Emulator {
             b'r' => self.set_margins(count, parameters.value(1)),
             b's' if !parameters.given() => self.save_cursor(),
             b't' => self.window_operation(parameters.value(0), parameters.value(1)),
+            b'x' => self.report_parameters(parameters.value(0)),
             b'u' if !parameters.given() => self.restore_cursor(),
             _ => {}
         }

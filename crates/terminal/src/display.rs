@@ -6,7 +6,7 @@
 //! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - to a stock client, what its [`Repertoire`] lacks;
+//! - to a stock client, what its [`Repertoire`] lacks, and colours that programs have set;
 //! - a hyperlink in a row that holds more than 32 KiB of them, each piece counted;
 //! - the bell counter: the diff rings once, however far the counter moved;
 //! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
@@ -17,6 +17,7 @@
 
 mod brush;
 mod canvas;
+mod colors;
 mod doubt;
 mod edit;
 mod line;
@@ -32,6 +33,7 @@ mod tests;
 use crate::screen::Screen;
 
 pub(crate) use canvas::picture;
+pub(crate) use colors::{colors, reset_colors};
 pub use modes::MODES_OFF;
 pub(crate) use modes::{clipboard, modes, titles};
 pub use sgr::Repertoire;
@@ -80,6 +82,9 @@ pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
     titles(&mut out, Some(old), new, "");
     if old.clipboard != new.clipboard {
         clipboard(&mut out, &new.clipboard);
+    }
+    if repertoire == Repertoire::FULL {
+        colors(&mut out, &old.colors, &new.colors);
     }
     modes(&mut out, Some(old), new);
     picture(out, old, new, old.size != new.size, Dialect::replica(repertoire))

@@ -1,4 +1,4 @@
-//! Operating system commands: titles, hyperlinks and the clipboard. And the title stack.
+//! Operating system commands: titles, hyperlinks, colours and the clipboard. And the title stack.
 //!
 //! A title longer than a diff can carry is cut here already, and copied text is ignored whole.
 
@@ -7,6 +7,8 @@ use std::sync::Arc;
 use crate::decoration::Hyperlink;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
+use crate::palette::ColorSlot;
+use crate::parse::Terminator;
 
 /// Most titles put aside; one more displaces the oldest.
 /// Source: xterm's stack has 10 places.
@@ -14,25 +16,48 @@ pub(crate) const TITLE_STACK_MAX: usize = 10;
 
 impl Emulator {
     /// Performs an operating system command. Of one that was `cut`, only a title is of use.
-    pub(crate) fn operating_system_command(&mut self, text: &str, cut: bool) {
-        let Some((number, rest)) = text.split_once(';') else { return };
+    pub(crate) fn operating_system_command(
+        &mut self,
+        text: &str,
+        cut: bool,
+        terminator: Terminator,
+    ) {
+        let Some((number, rest)) = text.split_once(';') else {
+            return self.reset_colors(text, "");
+        };
         match number {
             "" | "0" => self.set_titles(Some(rest), Some(rest)),
             "1" => self.set_titles(Some(rest), None),
             "2" => self.set_titles(None, Some(rest)),
+            "4" if !cut => self.set_palette(rest, terminator),
+            "10" if !cut => self.set_special_colors(ColorSlot::Foreground, rest, terminator),
+            "11" if !cut => self.set_special_colors(ColorSlot::Background, rest, terminator),
+            "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" if !cut => self.set_clipboard(rest),
+            _ if !cut => self.reset_colors(number, rest),
             _ => {}
         }
     }
 
-    /// XTWINOPS: 22 and 23, which put titles aside and take them back; 0 both, 1 icon name, 2 title.
-    pub(crate) fn window_operation(&mut self, operation: u16, what: u16) {
-        if what > 2 {
-            return;
+    fn reset_colors(&mut self, number: &str, rest: &str) {
+        match number {
+            "104" => self.reset_palette(rest),
+            "110" => self.reset_color(ColorSlot::Foreground),
+            "111" => self.reset_color(ColorSlot::Background),
+            "112" => self.reset_color(ColorSlot::Cursor),
+            _ => {}
         }
+    }
+
+    /// XTWINOPS: 18, which asks for the size; 22 and 23, which put titles aside and take them back; 0
+    /// both, 1 icon name, 2 title. What asks for a title is never answered: it would be
+    /// typed at the prompt, and any file that is shown can set it.
+    pub(crate) fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.screen;
         match operation {
+            18 => self.report_size(),
+            _ if what > 2 => {}
             22 => {
                 if self.title_stack.len() == TITLE_STACK_MAX {
                     self.title_stack.remove(0);

@@ -10,8 +10,8 @@ use crate::parameters::Parameters;
 /// selections and `;`, so that a clipboard of full length always fits.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
 /// Longest device control string kept, in bytes; a longer one is ignored.
-/// Chosen: the only ones understood (DECRQSS) carry at most two bytes.
-pub(crate) const DCS_BYTES_MAX: usize = 32;
+/// Chosen: XTGETTCAP for 50 names of ten bytes in one string; programs ask for a handful.
+pub(crate) const DCS_BYTES_MAX: usize = 1024;
 /// Most intermediate bytes in a sequence; one with more is ignored.
 /// Source: no function of xterm or the DEC terminals has more than two.
 pub(crate) const INTERMEDIATES_MAX: usize = 2;
@@ -29,9 +29,16 @@ pub(crate) trait Perform {
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
     /// Performs an operating system command; `cut` says that its end is missing.
-    fn osc(&mut self, text: &str, cut: bool);
+    fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
+}
+
+/// What ended an operating system command. The answer to a question ends alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Terminator {
+    Bel,
+    St,
 }
 
 /// A control sequence, or the head of a device control string.
@@ -234,7 +241,10 @@ impl Parser {
                 _ => perform.print(c.encode_utf8(&mut [0; 4])),
             },
             State::OscText => match byte {
-                0x07 => self.end_string(Unterminated::Osc, perform),
+                0x07 => {
+                    perform.osc(&self.text, self.text_cut, Terminator::Bel);
+                    self.enter_sequence(State::Ground);
+                }
                 ..0x20 | 0x7f => {}
                 _ => self.push_text(c, OSC_BYTES_MAX),
             },
@@ -372,7 +382,7 @@ impl Parser {
     fn end_string(&mut self, open: Unterminated, perform: &mut impl Perform) {
         match open {
             Unterminated::None => {}
-            Unterminated::Osc => perform.osc(&self.text, self.text_cut),
+            Unterminated::Osc => perform.osc(&self.text, self.text_cut, Terminator::St),
             Unterminated::Dcs if self.text_cut => {}
             Unterminated::Dcs => perform.dcs(&self.sequence(self.dcs_last), &self.text),
         }

@@ -1,6 +1,11 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
-use crate::display::{Dialect, MODES_OFF, Repertoire, clipboard, modes, picture, titles};
+use std::sync::Arc;
+
+use crate::display::{
+    Dialect, MODES_OFF, Repertoire, clipboard, colors, modes, picture, reset_colors, titles,
+};
+use crate::palette::Colors;
 use crate::screen::{Screen, Size};
 
 /// What the user's terminal can do, read from terminfo and the environment by the program.
@@ -14,6 +19,8 @@ pub struct Outer {
     pub repertoire: Repertoire,
     /// Whether titles may be set (by the terminal's name).
     pub titles: bool,
+    /// Whether colours may be set (by the terminal's name).
+    pub colors: bool,
     /// Put in front of window titles, such as `[rove] `.
     pub title_prefix: String,
     /// Whether a frame is bracketed by mode 2026, so that it appears at once.
@@ -33,6 +40,8 @@ pub struct Renderer {
     outer: Outer,
     /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
     shown: Option<Screen>,
+    /// The colours the terminal was given.
+    colors: Arc<Colors>,
     /// Whether the terminal may show something else.
     stale: bool,
     open: bool,
@@ -41,7 +50,7 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
     pub fn new(outer: Outer) -> Self {
-        Self { outer, shown: None, stale: true, open: false }
+        Self { outer, shown: None, colors: Arc::default(), stale: true, open: false }
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
@@ -72,6 +81,14 @@ impl Renderer {
         if self.shown.is_some() && shown.clipboard != frame.clipboard && !frame.clipboard.is_empty()
         {
             clipboard(&mut out, &frame.clipboard);
+        }
+        if self.outer.colors {
+            if repaint {
+                reset_colors(&mut out, &self.colors, &frame.colors);
+                self.colors = Arc::default();
+            }
+            colors(&mut out, &self.colors, &frame.colors);
+            self.colors = Arc::clone(&frame.colors);
         }
         modes(&mut out, base, frame);
         let dialect = Dialect {
@@ -112,6 +129,8 @@ impl Renderer {
         {
             titles(&mut out, None, shown, "");
         }
+        colors(&mut out, &self.colors, &Colors::default());
+        self.colors = Arc::default();
         out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
         // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.

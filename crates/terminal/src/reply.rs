@@ -3,6 +3,7 @@
 use crate::display::{Repertoire, write_from_scratch};
 use crate::emulator::Emulator;
 use crate::parse::Sequence;
+use crate::terminfo;
 
 /// Most bytes of answers that wait to be taken; a question beyond goes unanswered.
 /// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.
@@ -12,12 +13,14 @@ pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 const PRIMARY_ATTRIBUTES: &str = "\x1b[?62c";
 /// DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
+/// DA3: a unit number of zeros, as xterm has.
+const TERTIARY_ATTRIBUTES: &str = "\x1bP!|00000000\x1b\\";
 /// XTVERSION.
 const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
 
 impl Emulator {
     /// Queues an answer; a replica has nobody to answer.
-    fn reply(&mut self, text: &str) {
+    pub(crate) fn reply(&mut self, text: &str) {
         if self.is_host() && self.replies.len() + text.len() <= REPLIES_BYTES_MAX {
             self.replies.extend_from_slice(text.as_bytes());
         }
@@ -33,6 +36,11 @@ impl Emulator {
         self.reply(SECONDARY_ATTRIBUTES);
     }
 
+    /// DA3.
+    pub(crate) fn report_tertiary_attributes(&mut self) {
+        self.reply(TERTIARY_ATTRIBUTES);
+    }
+
     /// XTVERSION.
     pub(crate) fn report_version(&mut self) {
         self.reply(VERSION);
@@ -42,13 +50,35 @@ impl Emulator {
     pub(crate) fn report_status(&mut self, what: u16) {
         match what {
             5 => self.reply("\x1b[0n"),
-            6 => {
-                let cursor = self.screen.cursor;
-                let row = cursor.row.saturating_sub(self.origin_row());
-                self.reply(&format!("\x1b[{};{}R", row + 1, cursor.column + 1));
-            }
+            6 => self.report_cursor(""),
             _ => {}
         }
+    }
+
+    /// DSR of DEC terminals: 6 the place of the cursor.
+    pub(crate) fn report_private_status(&mut self, what: u16) {
+        if what == 6 {
+            self.report_cursor("?");
+        }
+    }
+
+    fn report_cursor(&mut self, mark: &str) {
+        let cursor = self.screen.cursor;
+        let row = cursor.row.saturating_sub(self.origin_row());
+        self.reply(&format!("\x1b[{mark}{};{}R", row + 1, cursor.column + 1));
+    }
+
+    /// DECREQTPARM: no parity, eight bits, 38400 baud both ways, as xterm says.
+    pub(crate) fn report_parameters(&mut self, what: u16) {
+        if what <= 1 {
+            self.reply(&format!("\x1b[{};1;1;128;128;1;0x", what + 2));
+        }
+    }
+
+    /// XTWINOPS 18: the size in cells.
+    pub(crate) fn report_size(&mut self) {
+        let size = self.screen.size;
+        self.reply(&format!("\x1b[8;{};{}t", size.rows(), size.columns()));
     }
 
     /// DECRQM: 0 unknown, 1 set, 2 reset.
@@ -59,11 +89,21 @@ impl Emulator {
         self.reply(&format!("\x1b[{mark}{mode};{value}$y"));
     }
 
-    /// Device control strings: DECRQSS for the pen, the margins, the cursor style and the level.
-    pub(crate) fn request_setting(&mut self, sequence: &Sequence<'_>, text: &str) {
-        if (sequence.private, sequence.intermediates, sequence.last) != (0, b"$", b'q') {
-            return;
+    /// Device control strings: DECRQSS and XTGETTCAP.
+    pub(crate) fn device_control(&mut self, sequence: &Sequence<'_>, text: &str) {
+        match (sequence.private, sequence.intermediates, sequence.last) {
+            (0, b"$", b'q') => self.report_setting(text),
+            (0, b"+", b'q') => {
+                for name in text.split(';').filter(|name| !name.is_empty()) {
+                    self.reply(&terminfo::answer(name));
+                }
+            }
+            _ => {}
         }
+    }
+
+    /// DECRQSS: the pen, the margins, the cursor style and the level.
+    fn report_setting(&mut self, text: &str) {
         let setting = match text {
             "m" => format!("{}m", self.rendition()),
             "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),

@@ -6,6 +6,7 @@ use crate::cell::Pen;
 use crate::cursor::Cursor;
 use crate::decoration::Decoration;
 use crate::mode::{MouseEncoding, MouseReporting};
+use crate::palette::Colors;
 use crate::row::Row;
 
 /// Most columns a screen may have.
@@ -92,6 +93,7 @@ pub struct Screen {
     pub(crate) titled: bool,
     pub(crate) icon_name: Arc<str>,
     pub(crate) title: Arc<str>,
+    pub(crate) colors: Arc<Colors>,
     /// The base64 text last copied by the host (OSC 52), validated.
     pub(crate) clipboard: Arc<str>,
     /// How often the bell rang. Compared, but a diff rings once.
@@ -116,6 +118,7 @@ impl Screen {
             titled: false,
             icon_name: "".into(),
             title: "".into(),
+            colors: Arc::default(),
             clipboard: "".into(),
             bells: 0,
         }
@@ -186,6 +189,11 @@ impl Screen {
         &self.icon_name
     }
 
+    /// Returns the colours that programs have set.
+    pub fn colors(&self) -> &Colors {
+        &self.colors
+    }
+
     /// Returns what was copied last, in base64.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
@@ -240,6 +248,7 @@ impl PartialEq for Screen {
             && self.mouse_encoding == other.mouse_encoding
             && self.icon_name == other.icon_name
             && self.title == other.title
+            && self.colors == other.colors
             && self.clipboard == other.clipboard
             && self.bells == other.bells
             && self.rows.iter().zip(&other.rows).all(|(a, b)| same_row(a, b))

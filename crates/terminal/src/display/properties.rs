@@ -59,6 +59,12 @@ fn word() -> impl Strategy<Value = String> {
             "\x1b]8;;http://a.example\x1b\\", "\x1b]8;id=x;http://b.example/c;d\x07", "\x1b]8;;\x07",
         ])
         .prop_map(str::to_owned),
+        2 => prop::sample::select(vec![
+            "\x1b]4;1;rgb:12/34/56\x07", "\x1b]4;200;#abc;1;#123456\x1b\\", "\x1b]10;#fff;#000;rgb:a/b/c\x07",
+            "\x1b]11;#102030\x07", "\x1b]12;#405060\x07", "\x1b]104\x07", "\x1b]104;1\x07", "\x1b]110\x07",
+            "\x1b]111\x07", "\x1b]112\x1b\\",
+        ])
+        .prop_map(str::to_owned),
         1 => prop::sample::select(vec!["aGVsbG8=", "YQ==", ""]).prop_map(|text| format!("\x1b]52;c;{text}\x07")),
     ]
 }
@@ -100,6 +106,7 @@ fn degraded(screen: &Screen, repertoire: Repertoire) -> Screen {
     if repertoire == Repertoire::STOCK {
         screen.pen = repertoire.pen(screen.pen);
         screen.decoration = Decoration::default();
+        screen.colors = Arc::default();
         for row in &mut screen.rows {
             let row = Arc::make_mut(row);
             row.decorations = Decorations::default();
@@ -292,7 +299,7 @@ proptest! {
     ) {
         let outer = Outer {
             erase_characters: ech, background_color_erase: bce, titles: true, repertoire,
-            ..Outer::default()
+            colors: true, ..Outer::default()
         };
         // What a stock server makes of a wide character half written over must be drawn too.
         let mut host = if replica { Terminal::replica(size) } else { Terminal::host(size) };
@@ -305,6 +312,7 @@ proptest! {
             outside.write(&bytes);
             prop_assert_eq!(look(outside.screen()), look(&degraded(host.screen(), repertoire)), "{:?}", String::from_utf8_lossy(&bytes));
             prop_assert_eq!(outside.screen().cursor, host.screen().cursor);
+            prop_assert_eq!(outside.screen().colors(), host.screen().colors());
             prop_assert!(renderer.frame(host.screen()).is_empty());
         }
         let mut before = Terminal::host(size).snapshot();

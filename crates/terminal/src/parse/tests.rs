@@ -28,8 +28,12 @@ impl Perform for Recorder {
         self.0.push(format!("csi {}", described(sequence)));
     }
 
-    fn osc(&mut self, text: &str, cut: bool) {
-        self.0.push(if cut { format!("osc cut at {}", text.len()) } else { format!("osc {text}") });
+    fn osc(&mut self, text: &str, cut: bool, terminator: Terminator) {
+        let text = if cut { format!("cut at {}", text.len()) } else { text.to_owned() };
+        self.0.push(match terminator {
+            Terminator::Bel => format!("osc {text}"),
+            Terminator::St => format!("osc {text} st"),
+        });
     }
 
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
@@ -78,9 +82,9 @@ fn bytes_become_actions() {
         (b"\xc2\x9b3A", &["csi [3]A"]),
         (b"a\x9b31mb", &["print a\u{fffd}31mb"]),
         (b"\x1b]2;t\x07x", &["osc 2;t", "print x"]),
-        (b"\x1b]2;t\x1b\\x", &["osc 2;t", "print x"]),
-        (b"\x1b]2;t\xc2\x9cx", &["osc 2;t", "print x"]),
-        (b"\xc2\x9d2;t\xc2\x9cx", &["osc 2;t", "print x"]),
+        (b"\x1b]2;t\x1b\\x", &["osc 2;t st", "print x"]),
+        (b"\x1b]2;t\xc2\x9cx", &["osc 2;t st", "print x"]),
+        (b"\xc2\x9d2;t\xc2\x9cx", &["osc 2;t st", "print x"]),
         (b"\x1b]2;a\nb\x7f\x07", &["osc 2;ab"]),
         (b"\x1b]2;t\x18x", &["execute 18", "print x"]),
         (b"\x1b]2;t\x1b[Ax", &["csi [0]A", "print x"]),

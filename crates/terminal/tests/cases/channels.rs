@@ -1,9 +1,9 @@
-//! What is not the picture: titles, bell, clipboard, answers.
+//! What is not the picture: titles, bell, clipboard.
 
 use rove_terminal::{Size, Terminal};
 
 use super::follow::Follow;
-use super::{host, rows};
+use super::host;
 
 #[test]
 fn titles_and_icon_names_are_kept() {
@@ -135,71 +135,4 @@ fn a_clipboard_too_long_is_ignored_whole() {
         let terminal = host(80, 2, format!("\x1b]52;cpqs01234567;{}\x07", "A".repeat(len)));
         assert_eq!(terminal.screen().clipboard().len(), kept, "{len}");
     }
-}
-
-#[test]
-fn questions_are_answered() {
-    for (input, reply) in [
-        ("\x1b[5n", "\x1b[0n"),
-        ("\x1b[5;7H\x1b[6n", "\x1b[5;7R"),
-        ("\x1b[5;7r\x1b[?6h\x1b[2;3H\x1b[6n", "\x1b[2;3R"),
-        ("\x1b[c", "\x1b[?62c"),
-        ("\x1b[0c", "\x1b[?62c"),
-        ("\x1b[>c", "\x1b[>1;10;0c"),
-        ("\x1b[?25$p", "\x1b[?25;1$y"),
-        ("\x1b[?25l\x1b[?25$p", "\x1b[?25;2$y"),
-        ("\x1b[?2026$p", "\x1b[?2026;2$y"),
-        ("\x1b[?1049h\x1b[?1049$p", "\x1b[?1049;1$y"),
-        ("\x1b[?1006h\x1b[?1006$p\x1b[?1005$p", "\x1b[?1006;1$y\x1b[?1005;2$y"),
-        ("\x1b[?1003$p", "\x1b[?1003;2$y"),
-        ("\x1b[?9999$p", "\x1b[?9999;0$y"),
-        ("\x1b[4h\x1b[4$p\x1b[20$p\x1b[2$p", "\x1b[4;1$y\x1b[20;2$y\x1b[2;0$y"),
-        ("\x1b[>q", concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\")),
-        ("\x1b[1;31;48;2;1;2;3m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31;48;2;1;2;3m\x1b\\"),
-        ("\x1b[2;5r\x1bP$qr\x1b\\", "\x1bP1$r2;5r\x1b\\"),
-        ("\x1b[5 q\x1bP$q q\x1b\\", "\x1bP1$r5 q\x1b\\"),
-        ("\x1bP$qz\x1b\\", "\x1bP0$r\x1b\\"),
-        ("\x1b[6n\x1b[5n", "\x1b[1;1R\x1b[0n"),
-    ] {
-        let reply_given = host(80, 24, input).take_replies();
-        assert_eq!(
-            reply_given.escape_ascii().to_string(),
-            reply.as_bytes().escape_ascii().to_string()
-        );
-    }
-}
-
-#[test]
-fn other_questions_are_not_answered() {
-    for input in [
-        "\x1bZ",
-        "\x1b[?6n",
-        "\x1b[18t",
-        "\x1b]10;?\x07",
-        "\x1b[=c",
-        "\x05",
-        "\x1b[x",
-        "\x1bP+q544e\x1b\\",
-    ] {
-        let mut terminal = host(80, 24, input);
-        assert!(terminal.take_replies().is_empty(), "{input:?}");
-        assert!(rows(terminal.screen()).is_empty());
-    }
-}
-
-#[test]
-fn a_replica_answers_nothing() {
-    let mut replica = Terminal::replica(Size::DEFAULT);
-    replica.write(b"\x1b[5n\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?25$p\x1bP$qm\x1b\\");
-    assert!(replica.take_replies().is_empty());
-}
-
-#[test]
-fn a_flood_of_questions_stays_within_its_bound() {
-    let mut terminal = host(80, 24, "\x1b[5n".repeat(1024));
-    assert_eq!(terminal.clone().take_replies().len(), 4096);
-    terminal.write(b"\x1b[5n");
-    assert_eq!(terminal.take_replies().len(), 4096);
-    terminal.write(b"\x1b[5n");
-    assert_eq!(terminal.take_replies(), b"\x1b[0n");
 }

@@ -14,7 +14,7 @@ pub(super) struct Follow {
 
 impl Follow {
     pub(super) fn new(size: Size) -> Self {
-        let plain = Outer { repertoire: Repertoire::FULL, ..Outer::default() };
+        let plain = Outer { repertoire: Repertoire::FULL, colors: true, ..Outer::default() };
         let able = Outer { erase_characters: true, background_color_erase: true, ..plain.clone() };
         let users = [able, plain].map(|outer| {
             let mut renderer = Renderer::new(outer);
@@ -85,6 +85,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
             (screen.cursor(), screen.pen()),
             (screen.reverse_video(), screen.bracketed_paste(), screen.focus_reporting()),
             (screen.mouse_reporting(), screen.mouse_encoding()),
+            screen.colors().clone(),
             (screen.title().to_owned(), screen.icon_name().to_owned()),
             screen.clipboard().to_owned(),
             screen.bells() > 0,
@@ -103,6 +104,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
 #[track_caller]
 fn assert_looks_the_same(user: &Screen, host: &Screen, name: &str) {
     assert_eq!(user.reverse_video(), host.reverse_video(), "{name}");
+    assert_eq!(user.colors(), host.colors(), "{name}");
     assert_eq!(user.cursor().visible, host.cursor().visible, "{name}");
     let place = |screen: &Screen| (screen.cursor().row, screen.cursor().column);
     assert!(!host.cursor().visible || place(user) == place(host), "{name}");

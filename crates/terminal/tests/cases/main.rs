@@ -9,6 +9,8 @@ mod editing;
 mod follow;
 mod margin;
 mod modes;
+mod palette;
+mod replies;
 mod resize;
 mod text;
 

@@ -1,0 +1,221 @@
+//! Colours that programs give the terminal: entries of its palette, its default colours, its cursor.
+
+use std::collections::BTreeMap;
+
+/// The sixteen colours that have names, as xterm has them.
+/// Source: xterm's defaults (XTerm-col.ad).
+const NAMED: [Rgb; 16] = [
+    Rgb::new(0x00, 0x00, 0x00),
+    Rgb::new(0xcd, 0x00, 0x00),
+    Rgb::new(0x00, 0xcd, 0x00),
+    Rgb::new(0xcd, 0xcd, 0x00),
+    Rgb::new(0x00, 0x00, 0xee),
+    Rgb::new(0xcd, 0x00, 0xcd),
+    Rgb::new(0x00, 0xcd, 0xcd),
+    Rgb::new(0xe5, 0xe5, 0xe5),
+    Rgb::new(0x7f, 0x7f, 0x7f),
+    Rgb::new(0xff, 0x00, 0x00),
+    Rgb::new(0x00, 0xff, 0x00),
+    Rgb::new(0xff, 0xff, 0x00),
+    Rgb::new(0x5c, 0x5c, 0xff),
+    Rgb::new(0xff, 0x00, 0xff),
+    Rgb::new(0x00, 0xff, 0xff),
+    Rgb::new(0xff, 0xff, 0xff),
+];
+
+/// A colour of eight bits a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rgb {
+    /// Red.
+    pub red: u8,
+    /// Green.
+    pub green: u8,
+    /// Blue.
+    pub blue: u8,
+}
+
+impl Rgb {
+    /// Creates a colour.
+    pub const fn new(red: u8, green: u8, blue: u8) -> Self {
+        Self { red, green, blue }
+    }
+
+    /// Returns the colour that a specification as of `XParseColor` names; `None` for names and for
+    /// colour spaces other than RGB.
+    ///
+    /// `rgb:r/g/b` scales components of one to four digits. Of `#rgb` and its longer forms the
+    /// digits are the highest ones of each component.
+    pub fn parse(text: &str) -> Option<Self> {
+        if let Some(digits) = text.strip_prefix('#') {
+            let len = digits.len() / 3;
+            if !digits.len().is_multiple_of(3) || !digits.is_ascii() {
+                return None;
+            }
+            let component = |index: usize| {
+                let value = hexadecimal(&digits[index * len..(index + 1) * len])?;
+                Some((value << (16 - 4 * len)).to_be_bytes()[0])
+            };
+            return Some(Self::new(component(0)?, component(1)?, component(2)?));
+        }
+        let mut components = text.strip_prefix("rgb:")?.split('/');
+        let mut component = || {
+            let digits = components.next()?;
+            let max = (1_u32 << (4 * digits.len().min(4))) - 1;
+            let scaled = u32::from(hexadecimal(digits)?) * u32::from(u16::MAX) / max;
+            Some(u16::try_from(scaled).expect("no more than its maximum").to_be_bytes()[0])
+        };
+        let color = Self::new(component()?, component()?, component()?);
+        components.next().is_none().then_some(color)
+    }
+
+    /// Returns how xterm writes this colour in an answer.
+    pub(crate) fn answer(self) -> String {
+        let Self { red, green, blue } = self;
+        format!("rgb:{red:02x}{red:02x}/{green:02x}{green:02x}/{blue:02x}{blue:02x}")
+    }
+
+    /// Returns entry `index` of xterm's palette of 256 colours: those with names, a cube with six
+    /// steps a side, and 24 greys.
+    pub fn of_palette(index: u8) -> Self {
+        let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+        match index {
+            0..=15 => NAMED[usize::from(index)],
+            16..=231 => {
+                let n = index - 16;
+                Self::new(step(n / 36), step(n / 6 % 6), step(n % 6))
+            }
+            232..=255 => {
+                let grey = 8 + 10 * (index - 232);
+                Self::new(grey, grey, grey)
+            }
+        }
+    }
+}
+
+/// Returns the number that one to four hexadecimal digits make.
+fn hexadecimal(digits: &str) -> Option<u16> {
+    let valid = matches!(digits.len(), 1..=4) && digits.bytes().all(|c| c.is_ascii_hexdigit());
+    u16::from_str_radix(digits, 16).ok().filter(|_| valid)
+}
+
+/// What can be given a colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ColorSlot {
+    /// An entry of the palette: OSC 4.
+    Palette(u8),
+    /// Text that has no colour of its own: OSC 10.
+    Foreground,
+    /// What is behind it: OSC 11.
+    Background,
+    /// The cursor: OSC 12.
+    Cursor,
+}
+
+/// The colours that programs have set. Whatever is not among them looks as its terminal has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Colors {
+    set: BTreeMap<ColorSlot, Rgb>,
+}
+
+impl Colors {
+    /// Returns whether everything looks as the terminal has it.
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Returns the colour that was set for `slot`.
+    pub fn get(&self, slot: ColorSlot) -> Option<Rgb> {
+        self.set.get(&slot).copied()
+    }
+
+    /// Returns what was set, the palette first.
+    pub fn iter(&self) -> impl Iterator<Item = (ColorSlot, Rgb)> {
+        self.set.iter().map(|(&slot, &color)| (slot, color))
+    }
+
+    /// Returns whether any entry of the palette was set.
+    pub(crate) fn sets_palette(&self) -> bool {
+        self.set.keys().any(|slot| matches!(slot, ColorSlot::Palette(_)))
+    }
+
+    pub(crate) fn set(&mut self, slot: ColorSlot, color: Rgb) {
+        self.set.insert(slot, color);
+    }
+
+    pub(crate) fn reset(&mut self, slot: ColorSlot) {
+        self.set.remove(&slot);
+    }
+
+    pub(crate) fn reset_palette(&mut self) {
+        self.set.retain(|slot, _| !matches!(slot, ColorSlot::Palette(_)));
+    }
+
+    /// Returns the memory that the entries take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.set.len() * size_of::<(ColorSlot, Rgb)>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_read_as_x11_reads_them() {
+        for (text, color) in [
+            ("rgb:f/0/8", Some((0xff, 0x00, 0x88))),
+            ("rgb:12/34/aB", Some((0x12, 0x34, 0xab))),
+            ("rgb:fff/000/800", Some((0xff, 0x00, 0x80))),
+            ("rgb:ffff/1234/00ff", Some((0xff, 0x12, 0x00))),
+            ("rgb:f/12/fff", Some((0xff, 0x12, 0xff))),
+            ("#f08", Some((0xf0, 0x00, 0x80))),
+            ("#12aBff", Some((0x12, 0xab, 0xff))),
+            ("#123456789", Some((0x12, 0x45, 0x78))),
+            ("#123456789abc", Some((0x12, 0x56, 0x9a))),
+            ("", None),
+            ("#", None),
+            ("#12", None),
+            ("#1234", None),
+            ("#123456789abcdef", None),
+            ("#+12345", None),
+            ("#1é34", None),
+            ("rgb:1/2", None),
+            ("rgb:1/2/", None),
+            ("rgb:1/2/3/4", None),
+            ("rgb:12345/0/0", None),
+            ("rgb:+1/0/0", None),
+            ("rgb:g/0/0", None),
+            ("rgba:1/2/3/4", None),
+            ("rgbi:1/0/0", None),
+            ("red", None),
+            ("?", None),
+        ] {
+            let color = color.map(|(red, green, blue)| Rgb::new(red, green, blue));
+            assert_eq!(Rgb::parse(text), color, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_reads_as_the_colour_it_tells() {
+        let color = Rgb::new(0x12, 0xcd, 0x00);
+        assert_eq!(color.answer(), "rgb:1212/cdcd/0000");
+        assert_eq!(Rgb::parse(&color.answer()), Some(color));
+    }
+
+    #[test]
+    fn the_palette_is_that_of_xterm() {
+        for (index, text) in [
+            (1, "#cd0000"),
+            (12, "#5c5cff"),
+            (15, "#ffffff"),
+            (16, "#000000"),
+            (17, "#00005f"),
+            (67, "#5f87af"),
+            (231, "#ffffff"),
+            (232, "#080808"),
+            (255, "#eeeeee"),
+        ] {
+            assert_eq!(Some(Rgb::of_palette(index)), Rgb::parse(text), "{index}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What XTGETTCAP tells of a program's terminal: terminfo's entries that programs ask for by name.
+
+/// The names, and the values with their parameters as terminfo writes them; `None` for one that is
+/// only there or not.
+///
+/// Chosen: what programs of today ask for. Values are those of xterm and kitty, where
+/// they have one.
+const CAPABILITIES: [(&str, Option<&str>); 11] = [
+    ("TN", Some("xterm-256color")),
+    ("Co", Some("256")),
+    ("colors", Some("256")),
+    ("RGB", Some("8/8/8")),
+    ("Tc", None),
+    ("Su", None),
+    ("Smulx", Some("\x1b[4:%p1%dm")),
+    ("Setulc", Some("\x1b[58:2::%p1%{65536}%/%d:%p1%{256}%/%{255}%&%d:%p1%{255}%&%d%;m")),
+    ("Ms", Some("\x1b]52;%p1%s;%p2%s\x07")),
+    ("Ss", Some("\x1b[%p1%d q")),
+    ("Se", Some("\x1b[0 q")),
+];
+
+/// Returns the answer to one name of an XTGETTCAP request, both in hexadecimal digits.
+pub(crate) fn answer(name: &str) -> String {
+    let Some(plain) = decoded(name) else { return "\x1bP0+r\x1b\\".to_owned() };
+    match CAPABILITIES.iter().find(|(known, _)| known.as_bytes() == plain) {
+        Some((_, Some(value))) => format!("\x1bP1+r{name}={}\x1b\\", encoded(value)),
+        Some((_, None)) => format!("\x1bP1+r{name}\x1b\\"),
+        None => format!("\x1bP0+r{name}\x1b\\"),
+    }
+}
+
+/// Returns the bytes that pairs of hexadecimal digits stand for.
+fn decoded(digits: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let (pairs, rest) = digits.as_bytes().as_chunks();
+    let byte = |&[high, low]: &[u8; 2]| u8::try_from(digit(high)? * 16 + digit(low)?).ok();
+    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())
+}
+
+fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02X}")).collect()
+}

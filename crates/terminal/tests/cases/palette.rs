@@ -1,0 +1,137 @@
+//! Colours that programs set, reset and ask for.
+
+use rove_terminal::display::{self, Repertoire};
+use rove_terminal::{ColorSlot, Outer, Renderer, Screen, Size, Terminal};
+
+use super::host;
+
+/// Describes the colours that were set.
+fn colors(screen: &Screen) -> String {
+    let described = screen.colors().iter().map(|(slot, color)| {
+        let slot = match slot {
+            ColorSlot::Palette(index) => index.to_string(),
+            ColorSlot::Foreground => "fg".to_owned(),
+            ColorSlot::Background => "bg".to_owned(),
+            ColorSlot::Cursor => "cursor".to_owned(),
+        };
+        format!("{slot} {:02x}{:02x}{:02x}", color.red, color.green, color.blue)
+    });
+    described.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn programs_set_and_reset_colours() {
+    for (input, set) in [
+        ("", ""),
+        ("\x1b]4;1;rgb:12/34/56\x07", "1 123456"),
+        ("\x1b]4;1;#010203;255;#fff\x1b\\", "1 010203, 255 f0f0f0"),
+        ("\x1b]4;1;#010203;256;#fff;x;#fff;2;red;3;#030303;4\x07", "1 010203, 3 030303"),
+        ("\x1b]4;1;#010203\x07\x1b]4;1;nonsense\x07", "1 010203"),
+        ("\x1b]10;#010203\x07", "fg 010203"),
+        ("\x1b]11;#010203\x07", "bg 010203"),
+        ("\x1b]12;#010203\x07", "cursor 010203"),
+        ("\x1b]10;#010203;#040506;#070809;#0a0b0c\x07", "fg 010203, bg 040506, cursor 070809"),
+        ("\x1b]10;;#040506\x07", "bg 040506"),
+        ("\x1b]11;#040506;#070809\x07", "bg 040506, cursor 070809"),
+        ("\x1b]12;#070809;#070809\x07", "cursor 070809"),
+        ("\x1b]13;#010203\x07\x1b]5;0;#010203\x07\x1b]4\x07\x1b]10\x07", ""),
+        ("\x1b]4;1;#111111;2;#222222;3;#333333\x07\x1b]104;1;3\x07", "2 222222"),
+        ("\x1b]4;1;#111111\x07\x1b]104;x;256\x07", "1 111111"),
+        ("\x1b]4;1;#111111;2;#222222\x07\x1b]11;#333333\x07\x1b]104\x07", "bg 333333"),
+        ("\x1b]4;1;#111111\x07\x1b]104;\x1b\\", ""),
+        ("\x1b]10;#111111;#222222;#333333\x07\x1b]110\x07", "bg 222222, cursor 333333"),
+        ("\x1b]10;#111111;#222222;#333333\x07\x1b]111;\x07", "fg 111111, cursor 333333"),
+        ("\x1b]10;#111111;#222222;#333333\x07\x1b]112\x1b\\", "fg 111111, bg 222222"),
+        ("\x1b]10;#111111\x07\x1b[!p\x1b[m", "fg 111111"),
+        ("\x1b]10;#111111\x07\x1b]4;1;#111111\x07\x1bc", ""),
+        ("\x1b]10;#111111\x07\x1b[?1049h\x1b]11;#222222\x07\x1b[?1049l", "fg 111111, bg 222222"),
+        ("\x1b]10;#111111\x18\x1b]11;#222222\x1b[m", ""),
+    ] {
+        assert_eq!(colors(host(80, 2, input).screen()), set, "{input:?}");
+    }
+}
+
+#[test]
+fn every_slot_can_be_set_and_no_more() {
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    for index in 0..=300 {
+        terminal.write(format!("\x1b]4;{index};#010203\x07").as_bytes());
+    }
+    for number in 10..=19 {
+        terminal.write(format!("\x1b]{number};#010203\x07").as_bytes());
+    }
+    assert_eq!(terminal.screen().colors().iter().count(), 256 + 3);
+}
+
+#[test]
+fn a_list_of_colours_longer_than_a_string_may_be_changes_nothing() {
+    for (pairs, set) in [(1_000, "1 010203"), (10_000, "")] {
+        let input = format!("\x1b]4{}\x07", ";1;#010203".repeat(pairs));
+        let mut terminal = Terminal::host(Size::DEFAULT);
+        terminal.write(input.as_bytes());
+        assert_eq!(colors(terminal.screen()), set);
+    }
+}
+
+#[test]
+fn colours_are_told_to_who_asks_and_as_he_asks() {
+    for (input, reply) in [
+        ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
+        ("\x1b]4;67;?\x1b\\", "\x1b]4;67;rgb:5f5f/8787/afaf\x1b\\"),
+        ("\u{9d}4;255;?\u{9c}", "\x1b]4;255;rgb:eeee/eeee/eeee\x1b\\"),
+        (
+            "\x1b]4;0;?;1;#123456;1;?\x07",
+            "\x1b]4;0;rgb:0000/0000/0000\x07\x1b]4;1;rgb:1212/3434/5656\x07",
+        ),
+        ("\x1b]11;#123456\x07\x1b]10;?;?;?\x1b\\", "\x1b]11;rgb:1212/3434/5656\x1b\\"),
+        ("\x1b]12;#123456;#fff\x07\x1b]12;?\x07", "\x1b]12;rgb:1212/3434/5656\x07"),
+        ("\x1b]4;1;#123456\x07\x1b]104\x07\x1b]4;1;?\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x07"),
+    ] {
+        let given = host(80, 24, input).take_replies();
+        assert_eq!(given.escape_ascii().to_string(), reply.as_bytes().escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn a_stock_client_is_sent_no_colours() {
+    let set = host(80, 2, "\x1b]4;1;#010203\x07\x1b]10;#010203\x07");
+    let blank = Screen::blank(set.screen().size());
+    for (old, new) in [(&blank, set.screen()), (set.screen(), &blank)] {
+        assert_eq!(display::diff(old, new, Repertoire::STOCK), b"");
+    }
+}
+
+#[test]
+fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
+    let size = Size::clamped(10, 2);
+    let mut program = Terminal::host(size);
+    let mut renderer = Renderer::new(Outer { colors: true, ..Outer::default() });
+    let mut user = Terminal::host(size);
+    user.write(&renderer.open());
+    user.write(&renderer.frame(program.screen()));
+    for input in ["\x1b]4;1;#010203;2;#010203\x07\x1b]11;#123456\x07", "\x1b]104;2\x07"] {
+        program.write(input.as_bytes());
+        user.write(&renderer.frame(program.screen()));
+        assert_eq!(colors(user.screen()), colors(program.screen()));
+    }
+    // Somebody else wrote on the terminal.
+    user.write(b"\x1b]104\x07\x1b]111\x07");
+    renderer.invalidate();
+    user.write(&renderer.frame(program.screen()));
+    assert_eq!(colors(user.screen()), "1 010203, bg 123456");
+    user.write(&renderer.close());
+    assert_eq!(colors(user.screen()), "");
+    // After a suspension.
+    user.write(&renderer.open());
+    user.write(&renderer.frame(program.screen()));
+    assert_eq!(colors(user.screen()), "1 010203, bg 123456");
+}
+
+#[test]
+fn a_terminal_that_takes_no_colours_gets_none() {
+    let mut renderer = Renderer::new(Outer::default());
+    renderer.open();
+    renderer.frame(&Screen::blank(Size::DEFAULT));
+    let bytes = renderer.frame(host(80, 24, "\x1b]4;1;#010203\x07").screen());
+    assert_eq!((bytes, renderer.close().windows(2).any(|pair| pair == b"\x1b]")), (vec![], false));
+}

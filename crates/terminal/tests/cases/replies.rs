@@ -1,0 +1,111 @@
+//! Questions of programs, and the answers they get.
+
+use rove_terminal::{Size, Terminal};
+
+use super::{host, rows};
+
+#[test]
+fn questions_are_answered() {
+    for (input, reply) in [
+        ("\x1b[5n", "\x1b[0n"),
+        ("\x1b[5;7H\x1b[6n", "\x1b[5;7R"),
+        ("\x1b[5;7r\x1b[?6h\x1b[2;3H\x1b[6n", "\x1b[2;3R"),
+        ("\x1b[c", "\x1b[?62c"),
+        ("\x1b[0c", "\x1b[?62c"),
+        ("\x1b[>c", "\x1b[>1;10;0c"),
+        ("\x1b[?25$p", "\x1b[?25;1$y"),
+        ("\x1b[?25l\x1b[?25$p", "\x1b[?25;2$y"),
+        ("\x1b[?2026$p", "\x1b[?2026;2$y"),
+        ("\x1b[?1049h\x1b[?1049$p", "\x1b[?1049;1$y"),
+        ("\x1b[?1006h\x1b[?1006$p\x1b[?1005$p", "\x1b[?1006;1$y\x1b[?1005;2$y"),
+        ("\x1b[?1003$p", "\x1b[?1003;2$y"),
+        ("\x1b[?9999$p", "\x1b[?9999;0$y"),
+        ("\x1b[4h\x1b[4$p\x1b[20$p\x1b[2$p", "\x1b[4;1$y\x1b[20;2$y\x1b[2;0$y"),
+        ("\x1b[>q", concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\")),
+        ("\x1b[1;31;48;2;1;2;3m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31;48;2;1;2;3m\x1b\\"),
+        ("\x1b[2;5r\x1bP$qr\x1b\\", "\x1bP1$r2;5r\x1b\\"),
+        ("\x1b[5 q\x1bP$q q\x1b\\", "\x1bP1$r5 q\x1b\\"),
+        ("\x1bP$qz\x1b\\", "\x1bP0$r\x1b\\"),
+        ("\x1b[5;7H\x1b[?6n", "\x1b[?5;7R"),
+        ("\x1b[5;7r\x1b[?6h\x1b[2;3H\x1b[?6n", "\x1b[?2;3R"),
+        ("\x1b[=c", "\x1bP!|00000000\x1b\\"),
+        ("\x1b[x\x1b[1x", "\x1b[2;1;1;128;128;1;0x\x1b[3;1;1;128;128;1;0x"),
+        ("\x1b[18t", "\x1b[8;24;80t"),
+        ("\x1b[6n\x1b[5n", "\x1b[1;1R\x1b[0n"),
+    ] {
+        let reply_given = host(80, 24, input).take_replies();
+        assert_eq!(
+            reply_given.escape_ascii().to_string(),
+            reply.as_bytes().escape_ascii().to_string()
+        );
+    }
+}
+
+#[test]
+fn other_questions_are_not_answered() {
+    for input in [
+        "\x1bZ",
+        "\x1b[?15n",
+        "\x1b[2x",
+        "\x1b[11t\x1b[20t\x1b[21t",
+        "\x1b]2;title\x07\x1b[21t",
+        "\x1b]10;?\x07\x1b]11;?\x07\x1b]12;?\x07",
+        "\x1b]13;?\x07\x1b]4;256;?\x07\x1b]4;x;?\x07\x1b]104;?\x07",
+        "\x1b[=1c",
+        "\x05",
+        "\x1bP+q\x1b\\\x1bP+q;;\x1b\\",
+    ] {
+        let mut terminal = host(80, 24, input);
+        assert!(terminal.take_replies().is_empty(), "{input:?}");
+        assert!(rows(terminal.screen()).is_empty());
+    }
+}
+
+#[test]
+fn a_replica_answers_nothing() {
+    let mut replica = Terminal::replica(Size::DEFAULT);
+    replica.write(b"\x1b[5n\x1b[6n\x1b[c\x1b[>c\x1b[>q\x1b[?25$p\x1bP$qm\x1b\\");
+    assert!(replica.take_replies().is_empty());
+}
+
+#[test]
+fn a_flood_of_questions_stays_within_its_bound() {
+    let mut terminal = host(80, 24, "\x1b[5n".repeat(1024));
+    assert_eq!(terminal.clone().take_replies().len(), 4096);
+    terminal.write(b"\x1b[5n");
+    assert_eq!(terminal.take_replies().len(), 4096);
+    terminal.write(b"\x1b[5n");
+    assert_eq!(terminal.take_replies(), b"\x1b[0n");
+}
+
+#[test]
+fn terminfo_is_told_by_name() {
+    for (names, answers) in [
+        ("544e", "\x1bP1+r544e=787465726D2D323536636F6C6F72\x1b\\"),
+        ("5463", "\x1bP1+r5463\x1b\\"),
+        ("524742", "\x1bP1+r524742=382F382F38\x1b\\"),
+        ("436F;636f6c6f7273", "\x1bP1+r436F=323536\x1b\\\x1bP1+r636f6c6f7273=323536\x1b\\"),
+        ("536D756C78", "\x1bP1+r536D756C78=1B5B343A25703125646D\x1b\\"),
+        ("4D73", "\x1bP1+r4D73=1B5D35323B25703125733B257032257307\x1b\\"),
+        ("7878;5375", "\x1bP0+r7878\x1b\\\x1bP1+r5375\x1b\\"),
+        ("5", "\x1bP0+r\x1b\\"),
+        ("5g", "\x1bP0+r\x1b\\"),
+        ("+5", "\x1bP0+r\x1b\\"),
+        ("54\u{e9}", "\x1bP0+r\x1b\\"),
+    ] {
+        let given = host(80, 24, format!("\x1bP+q{names}\x1b\\")).take_replies();
+        assert_eq!(given.escape_ascii().to_string(), answers.as_bytes().escape_ascii().to_string());
+    }
+}
+
+#[test]
+fn many_names_in_one_question_are_answered_up_to_a_bound() {
+    let answers = |names: usize, last: &str| {
+        let text = ["5463;".repeat(names), last.to_owned()].concat();
+        let replies = host(80, 24, format!("\x1bP+q{text}\x1b\\")).take_replies();
+        replies.len() / "\x1bP1+r5463\x1b\\".len()
+    };
+    assert_eq!(answers(204, "5463"), 205);
+    // A string longer than 1024 bytes is no question.
+    assert_eq!(answers(204, "54635"), 0);
+}
