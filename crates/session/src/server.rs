@@ -180,11 +180,7 @@ impl Server {
             return;
         }
         self.terminal.write(bytes);
-        let replies = self.terminal.take_replies();
-        // A program that asks and does not read goes without answers at some point.
-        if self.host_input.waiting().len() < HOST_INPUT_MAX {
-            self.host_input.bytes.extend(replies);
-        }
+        self.answer_programs();
         self.publish_when_drawn(now);
     }
 
@@ -331,6 +327,7 @@ impl Server {
             self.terminal.resize(size);
             self.note(ServerEvent::Resize(size));
         }
+        self.answer_programs();
         if first {
             self.note(ServerEvent::Start);
         }
@@ -343,6 +340,15 @@ impl Server {
             self.transport.hold_remote(true);
         }
         self.publish_when_drawn(now);
+    }
+
+    /// Hands answers of the terminal to the pty.
+    fn answer_programs(&mut self) {
+        let replies = self.terminal.take_replies();
+        // A program that asks and does not read goes without answers at some point.
+        if self.host_input.waiting().len() < HOST_INPUT_MAX {
+            self.host_input.bytes.extend(replies);
+        }
     }
 
     /// Acknowledges input that has had time to take effect.

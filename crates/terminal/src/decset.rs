@@ -60,6 +60,11 @@ impl Emulator {
             }
             2004 => self.screen.bracketed_paste = set,
             2026 => self.modes.synchronized_output = set,
+            2031 => self.modes.color_scheme_updates = set,
+            2048 => {
+                self.modes.size_announcements = set;
+                self.announce_size();
+            }
             _ => self.set_mouse_mode(mode, set),
         }
     }
@@ -96,6 +101,8 @@ impl Emulator {
             1007 => self.modes.alternate_scroll,
             2004 => self.screen.bracketed_paste,
             2026 => self.modes.synchronized_output,
+            2031 => self.modes.color_scheme_updates,
+            2048 => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), mouse_encoding(mode)) {
                 (Some(reporting), _) => self.screen.mouse_reporting == reporting,
                 (_, Some(encoding)) => self.screen.mouse_encoding == encoding,

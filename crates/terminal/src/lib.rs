@@ -36,6 +36,7 @@ mod terminal;
 mod terminfo;
 mod user_terminal;
 mod width;
+mod window;
 
 pub use cell::{Attributes, Cell, Color, Pen, Underline};
 pub use cursor::Cursor;

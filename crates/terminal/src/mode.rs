@@ -53,6 +53,10 @@ pub(crate) struct Modes {
     pub(crate) alternate_scroll: bool,
     /// 2026: the picture is being drawn and better not shown.
     pub(crate) synchronized_output: bool,
+    /// 2031: a change of the user's colours is told.
+    pub(crate) color_scheme_updates: bool,
+    /// 2048: a change of the size is told.
+    pub(crate) size_announcements: bool,
     /// DECSCUSR, 0 to 6.
     pub(crate) cursor_style: u16,
 }
@@ -69,6 +73,8 @@ impl Default for Modes {
             column_switch: false,
             alternate_scroll: false,
             synchronized_output: false,
+            color_scheme_updates: false,
+            size_announcements: false,
             cursor_style: 0,
         }
     }

@@ -50,13 +50,13 @@ impl Emulator {
         }
     }
 
-    /// XTWINOPS: 18, which asks for the size; 22 and 23, which put titles aside and take them back; 0
+    /// XTWINOPS: 14, 16 and 18, which ask for sizes; 22 and 23, which put titles aside and take them back; 0
     /// both, 1 icon name, 2 title. What asks for a title is never answered: it would be
     /// typed at the prompt, and any file that is shown can set it.
     pub(crate) fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.screen;
         match operation {
-            18 => self.report_size(),
+            14 | 16 | 18 => self.report_window(operation),
             _ if what > 2 => {}
             22 => {
                 if self.title_stack.len() == TITLE_STACK_MAX {

@@ -81,9 +81,18 @@ impl Emulator {
 
     /// Returns how something looks to the user, as far as it is known.
     fn color(&self, slot: ColorSlot) -> Option<Rgb> {
-        self.screen.colors.get(slot).or(match slot {
-            ColorSlot::Palette(index) => Some(Rgb::of_palette(index)),
-            _ => None,
-        })
+        let user = &self.user_terminal;
+        let own = match slot {
+            ColorSlot::Palette(index) => {
+                return self.screen.colors.get(slot).or(Some(Rgb::of_palette(index)));
+            }
+            ColorSlot::Foreground => user.foreground,
+            ColorSlot::Background => user.background,
+            ColorSlot::Cursor => user.cursor,
+        };
+        self.screen
+            .colors
+            .get(slot)
+            .or_else(|| own.map(|(red, green, blue)| Rgb::new(red, green, blue)))
     }
 }

@@ -55,10 +55,12 @@ impl Emulator {
         }
     }
 
-    /// DSR of DEC terminals: 6 the place of the cursor.
+    /// DSR of DEC terminals: 6 the place of the cursor, 996 whether colours are to be dark or light.
     pub(crate) fn report_private_status(&mut self, what: u16) {
-        if what == 6 {
-            self.report_cursor("?");
+        match what {
+            6 => self.report_cursor("?"),
+            996 => self.report_color_scheme(),
+            _ => {}
         }
     }
 
@@ -73,12 +75,6 @@ impl Emulator {
         if what <= 1 {
             self.reply(&format!("\x1b[{};1;1;128;128;1;0x", what + 2));
         }
-    }
-
-    /// XTWINOPS 18: the size in cells.
-    pub(crate) fn report_size(&mut self) {
-        let size = self.screen.size;
-        self.reply(&format!("\x1b[8;{};{}t", size.rows(), size.columns()));
     }
 
     /// DECRQM: 0 unknown, 1 set, 2 reset.

@@ -45,6 +45,7 @@ impl Emulator {
             target.row = target.row.checked_sub(above)?;
             (target.row < size.rows() && target.column < size.columns()).then_some(target)
         });
+        self.announce_size();
     }
 }
 

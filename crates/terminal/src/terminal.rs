@@ -69,7 +69,7 @@ impl Terminal {
 
     /// Tells a host terminal what is known of the user's real terminal.
     pub fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
-        self.emulator.user_terminal = user_terminal;
+        self.emulator.set_user_terminal(user_terminal);
     }
 
     /// Returns what is known of the user's real terminal.

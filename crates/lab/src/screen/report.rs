@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use rove_terminal::{
-    Attributes, Cell, Color, Decoration, Hyperlink, MouseEncoding, MouseReporting, Pen, Row,
-    Screen, Terminal, Underline,
+    Attributes, Cell, Color, ColorSlot, Colors, Decoration, Hyperlink, MouseEncoding,
+    MouseReporting, Pen, Rgb, Row, Screen, Terminal, Underline,
 };
 use serde::{Serialize, Serializer};
 
@@ -31,6 +31,8 @@ struct Report<'a> {
     modes: Modes,
     title: &'a str,
     icon_name: &'a str,
+    #[serde(serialize_with = "serialize_colors")]
+    colors: &'a Colors,
     clipboard: &'a str,
     bells: u64,
     replies: String,
@@ -124,6 +126,7 @@ fn report(played: &Played) -> Report<'_> {
         modes: modes(&played.terminal),
         title: screen.title(),
         icon_name: screen.icon_name(),
+        colors: screen.colors(),
         clipboard: screen.clipboard(),
         bells: screen.bells(),
         replies: played.replies.kept.escape_ascii().to_string(),
@@ -156,6 +159,18 @@ fn modes(terminal: &Terminal) -> Modes {
         application_cursor_keys: terminal.application_cursor_keys(),
         synchronized_output: terminal.synchronized_output(),
     }
+}
+
+fn serialize_colors<S: Serializer>(colors: &Colors, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(colors.iter().map(|(slot, Rgb { red, green, blue })| {
+        let name = match slot {
+            ColorSlot::Palette(index) => index.to_string(),
+            ColorSlot::Foreground => "foreground".to_owned(),
+            ColorSlot::Background => "background".to_owned(),
+            ColorSlot::Cursor => "cursor".to_owned(),
+        };
+        (name, Paint::from(Color::Rgb(red, green, blue)))
+    }))
 }
 
 /// Makes one row at a time: described, the largest screen would take a gigabyte.

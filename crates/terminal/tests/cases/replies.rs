@@ -1,6 +1,6 @@
 //! Questions of programs, and the answers they get.
 
-use rove_terminal::{Size, Terminal};
+use rove_terminal::{Size, Terminal, UserTerminal};
 
 use super::{host, rows};
 
@@ -31,6 +31,9 @@ fn questions_are_answered() {
         ("\x1b[=c", "\x1bP!|00000000\x1b\\"),
         ("\x1b[x\x1b[1x", "\x1b[2;1;1;128;128;1;0x\x1b[3;1;1;128;128;1;0x"),
         ("\x1b[18t", "\x1b[8;24;80t"),
+        ("\x1b[?2031$p\x1b[?2031h\x1b[?2031$p", "\x1b[?2031;2$y\x1b[?2031;1$y"),
+        ("\x1b[?2048h\x1b[?2048$p", "\x1b[48;24;80;0;0t\x1b[?2048;1$y"),
+        ("\x1b[?2048h\x1b[?2048l\x1b[?2048$p", "\x1b[48;24;80;0;0t\x1b[?2048;2$y"),
         ("\x1b[6n\x1b[5n", "\x1b[1;1R\x1b[0n"),
     ] {
         let reply_given = host(80, 24, input).take_replies();
@@ -47,7 +50,9 @@ fn other_questions_are_not_answered() {
         "\x1bZ",
         "\x1b[?15n",
         "\x1b[2x",
-        "\x1b[11t\x1b[20t\x1b[21t",
+        "\x1b[11t\x1b[14t\x1b[16t\x1b[20t\x1b[21t",
+        "\x1b[?996n",
+        "\x1b[?2031h",
         "\x1b]2;title\x07\x1b[21t",
         "\x1b]10;?\x07\x1b]11;?\x07\x1b]12;?\x07",
         "\x1b]13;?\x07\x1b]4;256;?\x07\x1b]4;x;?\x07\x1b]104;?\x07",
@@ -108,4 +113,99 @@ fn many_names_in_one_question_are_answered_up_to_a_bound() {
     assert_eq!(answers(204, "5463"), 205);
     // A string longer than 1024 bytes is no question.
     assert_eq!(answers(204, "54635"), 0);
+}
+
+/// A user's terminal of which everything is known.
+const KNOWN: UserTerminal = UserTerminal {
+    kitty_keyboard: false,
+    foreground: Some((0xd0, 0xd1, 0xd2)),
+    background: Some((0x10, 0x11, 0x12)),
+    cursor: Some((0xff, 0x80, 0)),
+    cell_pixels: Some((9, 18)),
+};
+
+fn knowing(user_terminal: UserTerminal) -> Terminal {
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    terminal.set_user_terminal(user_terminal);
+    terminal
+}
+
+#[track_caller]
+fn assert_answered(terminal: &mut Terminal, input: &str, replies: &str) {
+    terminal.write(input.as_bytes());
+    let given = terminal.take_replies();
+    assert_eq!(
+        given.escape_ascii().to_string(),
+        replies.as_bytes().escape_ascii().to_string(),
+        "{input:?}"
+    );
+}
+
+#[test]
+fn the_users_terminal_is_told_where_it_is_known() {
+    for (input, replies) in [
+        ("\x1b]10;?\x07", "\x1b]10;rgb:d0d0/d1d1/d2d2\x07"),
+        (
+            "\x1b]10;?;?;?\x1b\\",
+            "\x1b]10;rgb:d0d0/d1d1/d2d2\x1b\\\x1b]11;rgb:1010/1111/1212\x1b\\\x1b]12;rgb:ffff/8080/0000\x1b\\",
+        ),
+        ("\x1b]11;#fedcba\x07\x1b]11;?\x07", "\x1b]11;rgb:fefe/dcdc/baba\x07"),
+        ("\x1b]11;#fedcba;\x07\x1b]111\x07\x1b]11;?\x07", "\x1b]11;rgb:1010/1111/1212\x07"),
+        ("\x1bc\x1b]11;?\x07", "\x1b]11;rgb:1010/1111/1212\x07"),
+        ("\x1b[?996n", "\x1b[?997;1n"),
+        // What a program paints behind its text is not what the user prefers.
+        ("\x1b]11;#fff\x07\x1b[?996n", "\x1b[?997;1n"),
+        ("\x1b[14t\x1b[16t\x1b[18t", "\x1b[4;432;720t\x1b[6;18;9t\x1b[8;24;80t"),
+        ("\x1b[?2048h", "\x1b[48;24;80;432;720t"),
+    ] {
+        assert_answered(&mut knowing(KNOWN), input, replies);
+    }
+    let light = UserTerminal { background: Some((0xff, 0xff, 0xff)), ..KNOWN };
+    assert_answered(&mut knowing(light), "\x1b[?996n", "\x1b[?997;2n");
+}
+
+#[test]
+fn who_wants_to_know_of_colours_hears_when_they_change() {
+    let mut terminal = knowing(UserTerminal::default());
+    terminal.set_user_terminal(KNOWN);
+    assert_answered(&mut terminal, "\x1b[?2031h", "");
+    let light = UserTerminal { background: Some((0xff, 0xff, 0xff)), ..KNOWN };
+    for (user_terminal, replies) in [
+        (KNOWN, ""),
+        (light, "\x1b[?997;2n"),
+        (UserTerminal { cell_pixels: Some((8, 16)), ..light }, ""),
+        (KNOWN, "\x1b[?997;1n"),
+        (UserTerminal { background: None, ..KNOWN }, ""),
+    ] {
+        terminal.set_user_terminal(user_terminal);
+        assert_answered(&mut terminal, "", replies);
+    }
+    terminal.write(b"\x1b[?2031l");
+    terminal.set_user_terminal(light);
+    assert_answered(&mut terminal, "", "");
+}
+
+#[test]
+fn who_wants_to_know_of_the_size_hears_when_it_changes() {
+    let mut terminal = knowing(UserTerminal::default());
+    assert_answered(&mut terminal, "\x1b[?2048h", "\x1b[48;24;80;0;0t");
+    terminal.resize(Size::DEFAULT);
+    assert_answered(&mut terminal, "", "");
+    terminal.resize(Size::clamped(100, 30));
+    assert_answered(&mut terminal, "", "\x1b[48;30;100;0;0t");
+    terminal.set_user_terminal(KNOWN);
+    assert_answered(&mut terminal, "", "\x1b[48;30;100;540;900t");
+    terminal.write(b"\x1bc");
+    terminal.resize(Size::DEFAULT);
+    assert_answered(&mut terminal, "", "");
+}
+
+#[test]
+fn a_flood_of_sizes_stays_within_the_bound() {
+    let mut terminal = knowing(KNOWN);
+    terminal.write(b"\x1b[?2048h");
+    for columns in 0..1000 {
+        terminal.resize(Size::clamped(1 + columns, 24));
+    }
+    assert!((4000..=4096).contains(&terminal.take_replies().len()));
 }

@@ -1,0 +1,88 @@
+//! What programs are told of the window and of the user's terminal: asked, or unasked where they have
+//! switched that on (modes 2031 and 2048).
+
+use crate::emulator::Emulator;
+use crate::user_terminal::UserTerminal;
+
+impl Emulator {
+    /// Takes note of what is known of the user's terminal now.
+    pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
+        let old = core::mem::replace(&mut self.user_terminal, user_terminal);
+        let colors = |user: &UserTerminal| (user.foreground, user.background, user.cursor);
+        if colors(&old) != colors(&user_terminal) && self.modes.color_scheme_updates {
+            self.report_color_scheme();
+        }
+        if old.cell_pixels != user_terminal.cell_pixels {
+            self.announce_size();
+        }
+    }
+
+    /// XTWINOPS 14, 16 and 18: the sizes of the window and of a cell in pixels, and of the window in
+    /// cells. A size in pixels that is not known stays unanswered.
+    pub(crate) fn report_window(&mut self, what: u16) {
+        let size = self.screen.size;
+        match what {
+            14 if let Some((height, width)) = self.window_pixels() => {
+                self.reply(&format!("\x1b[4;{height};{width}t"));
+            }
+            16 if let Some((width, height)) = self.user_terminal.cell_pixels => {
+                self.reply(&format!("\x1b[6;{height};{width}t"));
+            }
+            18 => self.reply(&format!("\x1b[8;{};{}t", size.rows(), size.columns())),
+            _ => {}
+        }
+    }
+
+    /// Mode 2048: the size in cells and pixels, the latter 0 if unknown. To be called when it is
+    /// switched on and at every change.
+    pub(crate) fn announce_size(&mut self) {
+        if self.modes.size_announcements {
+            let size = self.screen.size;
+            let (height, width) = self.window_pixels().unwrap_or((0, 0));
+            self.reply(&format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()));
+        }
+    }
+
+    /// Whether the user prefers dark or light colours, told by the background.
+    pub(crate) fn report_color_scheme(&mut self) {
+        if let Some(background) = self.user_terminal.background {
+            self.reply(if is_light(background) { "\x1b[?997;2n" } else { "\x1b[?997;1n" });
+        }
+    }
+
+    /// Returns the height and the width in pixels of all cells together.
+    fn window_pixels(&self) -> Option<(u32, u32)> {
+        let (width, height) = self.user_terminal.cell_pixels?;
+        let size = self.screen.size;
+        let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);
+        Some((product(size.rows(), height), product(size.columns(), width)))
+    }
+}
+
+/// Returns whether text on this background had better be dark.
+/// Source: luma as of ITU-R BT.601, as vim and neovim reckon.
+fn is_light((red, green, blue): (u8, u8, u8)) -> bool {
+    let luma = 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue);
+    luma >= 1000 * 128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn light_backgrounds_are_told_from_dark_ones() {
+        for (color, light) in [
+            ((0, 0, 0), false),
+            ((255, 255, 255), true),
+            ((127, 127, 127), false),
+            ((128, 128, 128), true),
+            ((0, 0, 255), false),
+            ((0, 255, 0), true),
+            ((0x28, 0x2c, 0x34), false),
+            ((0xfd, 0xf6, 0xe3), true),
+        ] {
+            assert_eq!(is_light(color), light, "{color:?}");
+        }
+    }
+}
