@@ -425,7 +425,7 @@ impl Parser {
 
 /// Returns how many bytes at the start are ASCII and no control.
 fn ascii_len(bytes: &[u8]) -> usize {
-    len_before(bytes, |byte| (byte < 0x20) | (byte > 0x7e))
+    len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
 
 /// Returns how many bytes at the start hold no control, in either of its forms.
