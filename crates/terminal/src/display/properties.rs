@@ -186,7 +186,7 @@ fn look(screen: &Screen) -> Vec<String> {
             while let Some(cell) = row.cells.get(usize::from(column)) {
                 // A replica may hold half a wide character at the edge: nothing can be seen of it.
                 if cell.wide && row.cells.len() == usize::from(column) + 1 {
-                    text += &format!(" {:?}", cell.pen.erased());
+                    text += &format!(" {:?}{:?}", cell.pen.erased(), Decoration::default());
                     break;
                 }
                 let base = cell.base.unwrap_or(if cell.combined { '\u{a0}' } else { ' ' });
