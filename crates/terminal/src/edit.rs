@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Pen};
 use crate::emulator::{Emulator, Region};
+use crate::row::Row;
 
 impl Emulator {
     /// Empties cells of a row in the current background.
@@ -93,11 +94,12 @@ impl Emulator {
         }
     }
 
-    /// DECALN: fills the screen with `E`, opens the margins, homes the cursor.
+    /// DECALN: fills the screen with `E` in the terminal's own colours, opens the margins, homes the
+    /// cursor.
     pub(crate) fn fill_with_e(&mut self) {
-        let pen = self.screen.pen.erased();
-        let mut row = self.blank_row();
-        Arc::make_mut(&mut row).cells.fill(Cell { base: Some('E'), ..Cell::erased(pen) });
+        let mut row = Row::erased(self.columns(), Pen::default());
+        row.cells.fill(Cell { base: Some('E'), ..Cell::default() });
+        let row = Arc::new(row);
         self.spend_cells(usize::from(self.columns()));
         self.spend_rows(self.screen.rows.len());
         self.screen.rows.fill(row);

@@ -140,6 +140,14 @@ fn editing_fills_with_the_background() {
 }
 
 #[test]
+fn the_alignment_pattern_has_no_colors() {
+    let terminal = host(6, 2, "\x1b[1;31;42m\x1b#8x");
+    assert_eq!(rows(terminal.screen()), ["xEEEEE", "EEEEEE"]);
+    assert_eq!(paint(cell(terminal.screen(), 1, 1)), "b on 1 at 2");
+    assert_eq!(paint(cell(terminal.screen(), 2, 1)), "");
+}
+
+#[test]
 fn erased_cells_are_not_spaces() {
     let (erased, spaces) = (host(4, 1, "    \r\x1b[K"), host(4, 1, "    \r"));
     assert!(erased.screen() != spaces.screen());
