@@ -5,10 +5,12 @@ use rove_terminal::{
     Attributes, Cell, Color, Outer, Renderer, Row, Screen, Size, Terminal, Underline,
 };
 
-/// A host terminal, a far end's replica, and two users' terminals of unlike abilities.
+/// A host terminal, a far end's replica, the replica of a stock client, and two users' terminals of
+/// unlike abilities.
 pub(super) struct Follow {
     host: Terminal,
     replica: Terminal,
+    stock: Terminal,
     users: [(Renderer, Terminal); 2],
 }
 
@@ -22,7 +24,8 @@ impl Follow {
             terminal.write(&renderer.open());
             (renderer, terminal)
         });
-        Self { host: Terminal::host(size), replica: Terminal::replica(size), users }
+        let [replica, stock] = [Terminal::replica(size), Terminal::replica(size)];
+        Self { host: Terminal::host(size), replica, stock, users }
     }
 
     /// Lets the host take a piece of its bytes, and all the others one diff or frame of it.
@@ -37,6 +40,7 @@ impl Follow {
         let before = self.host.snapshot();
         self.host.resize(size);
         self.replica.resize(size);
+        self.stock.resize(size);
         self.users.iter_mut().for_each(|(_, terminal)| terminal.resize(size));
         self.pass_on(&before);
     }
@@ -57,6 +61,7 @@ impl Follow {
     fn pass_on(&mut self, before: &Screen) {
         let now = self.host.screen();
         self.replica.write(&display::diff(before, now, Repertoire::FULL));
+        self.stock.write(&display::diff(before, now, Repertoire::STOCK));
         for (renderer, terminal) in &mut self.users {
             terminal.write(&renderer.frame(now));
         }
@@ -70,6 +75,7 @@ impl Follow {
         let mut late = Terminal::replica(host.size());
         late.write(&display::diff(late.screen(), host, Repertoire::FULL));
         assert_same(late.screen(), host, &format!("late replica of {name}"));
+        assert_degraded(self.stock.screen(), host, &format!("stock replica of {name}"));
         for (_, terminal) in &self.users {
             assert_looks_the_same(terminal.screen(), host, &format!("user of {name}"));
         }
@@ -82,7 +88,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
     let parts = |screen: &Screen| {
         (
             screen.size(),
-            (screen.cursor(), screen.pen()),
+            (screen.cursor(), screen.pen(), screen.decoration().clone()),
             (screen.reverse_video(), screen.bracketed_paste(), screen.focus_reporting()),
             (screen.mouse_reporting(), screen.mouse_encoding()),
             screen.colors().clone(),
@@ -96,8 +102,35 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
         let [ours, theirs] = [replica, host].map(|screen| row(screen, number));
         assert_eq!(replica.row_text(number), host.row_text(number), "{name}, row {number}");
         assert!(ours.cells() == theirs.cells(), "{name}, row {number}");
-        assert!((0..host.size().columns()).all(|at| ours.marks(at) == theirs.marks(at)), "{name}");
+        for at in 0..host.size().columns() {
+            assert_eq!(ours.marks(at), theirs.marks(at), "{name}, row {number}, column {at}");
+            assert_eq!(ours.decoration(at), theirs.decoration(at), "{name}, row {number}");
+        }
     }
+}
+
+/// Compares what a stock client can hold: all but the newer attributes and what lies beside the pen.
+#[track_caller]
+fn assert_degraded(stock: &Screen, host: &Screen, name: &str) {
+    assert_eq!(stock.cursor(), host.cursor(), "{name}");
+    for number in 0..host.size().rows() {
+        assert_eq!(stock.row_text(number), host.row_text(number), "{name}, row {number}");
+        let [ours, theirs] = [stock, host].map(|screen| row(screen, number));
+        for (at, (ours, theirs)) in (0..).zip(ours.cells().iter().zip(theirs.cells())) {
+            assert_eq!(*ours, degraded(*theirs), "{name}, row {number}, column {at}");
+        }
+        assert!((0..host.size().columns()).all(|at| ours.decoration(at).is_none()), "{name}");
+    }
+}
+
+/// Returns a cell as stock Mosh knows it.
+fn degraded(mut cell: Cell) -> Cell {
+    let newer = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
+    cell.pen.attributes = cell.pen.attributes.without(newer);
+    if cell.pen.attributes.underline() != Underline::None {
+        cell.pen.attributes = cell.pen.attributes.underlined(Underline::Straight);
+    }
+    cell
 }
 
 /// Compares what a person sees.
@@ -116,6 +149,9 @@ fn assert_looks_the_same(user: &Screen, host: &Screen, name: &str) {
             // What stands under the right half of a wide character is not seen.
             if !core::mem::replace(&mut covered, b.wide) {
                 assert_eq!(look(a), look(b), "{name}, row {number}, column {column}");
+                let column = u16::try_from(column).expect("a screen has at most 4096 columns");
+                let [ours, theirs] = [user, host].map(|screen| row(screen, number));
+                assert_eq!(ours.decoration(column), theirs.decoration(column), "{name}");
             }
         }
     }

@@ -7,6 +7,7 @@ mod channels;
 mod color;
 mod editing;
 mod follow;
+mod links;
 mod margin;
 mod modes;
 mod palette;
