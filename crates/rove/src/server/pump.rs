@@ -19,6 +19,12 @@ pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// Ctrl-C reaches a program that never stops writing.
 /// Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
+/// Room for what the pty gives at once; with less the turn's reading is over. A read that takes the
+/// rest of a buffer costs as much as any other, and cuts the output where no program ended a write: under
+/// `yes` every turn would leave another half of a line on the screen, to be sent in a frame.
+/// Source: Linux, whose pty holds 4095 bytes for its reader.
+const HOST_READ_MAX: usize = 4096;
+const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
 /// Most bytes read after the program's end. What it wrote waits in the pty, which holds less; what
 /// comes beyond that is from a program it left behind, which must not keep the session open.
 /// Chosen: four times what Linux lets a pty hold.
@@ -95,7 +101,7 @@ impl Pump {
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
         let mut interests = vec![Interest::new(self.socket.as_fd(), true, false)];
-        if matches!(self.program, Program::Running | Program::Ended { .. }) {
+        if self.program.has_terminal() {
             interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
         }
         let deadline =
@@ -112,11 +118,13 @@ impl Pump {
         if has_datagrams {
             self.read_datagrams(now);
         }
+        // Keys before output: Ctrl-C must not wait for what it is to stop. So what has just come is
+        // tried without asking first; the pty says later when it takes the rest.
+        if takes_input || (has_datagrams && self.program.has_terminal()) {
+            self.write_host(now);
+        }
         if has_output || matches!(self.program, Program::Ended { .. }) {
             self.read_host(now);
-        }
-        if takes_input {
-            self.write_host(now);
         }
         self.settle_hang_up(now);
         Ok(now)
@@ -198,12 +206,12 @@ impl Pump {
         let mut filled = 0;
         let found = loop {
             match self.host.master.read(&mut self.buffer[filled..]) {
-                Ok(0) if filled < self.buffer.len() => break Found::End,
+                Ok(0) => break Found::End,
                 Ok(len) => filled += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Found::Nothing,
                 Err(_) => break Found::End,
             }
-            if filled == self.buffer.len() {
+            if self.buffer.len() - filled < HOST_READ_MAX {
                 break Found::More;
             }
         };
@@ -225,6 +233,9 @@ impl Pump {
 
     /// Hands the user's keys to the programs, as far as the pty takes them.
     fn write_host(&mut self, now: Instant) {
+        if self.session.host_input().is_empty() {
+            return;
+        }
         match self.host.master.write(self.session.host_input()) {
             Ok(len) => self.session.consume_host_input(len),
             Err(error) => {
@@ -260,6 +271,11 @@ enum Found {
 }
 
 impl Program {
+    /// Returns whether someone may still read from the terminal and write to it.
+    const fn has_terminal(self) -> bool {
+        matches!(self, Self::Running | Self::Ended { .. })
+    }
+
     /// Returns when to look again though nothing has happened.
     const fn deadline(self) -> Option<Instant> {
         match self {
