@@ -43,6 +43,9 @@ const DECORATING_TERMINALS: [&str; 8] = [
     "xterm-kitty",
 ];
 
+/// Beginnings of the `TERM` names whose terminals show a bar of progress. Source: their documentation.
+const PROGRESS_TERMINALS: [&str; 3] = ["mintty", "wezterm", "xterm-ghostty"];
+
 /// How the session shall use the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
@@ -79,8 +82,10 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         repertoire: repertoire(&info, term),
         titles: is_one_of(term, &TITLED_TERMINALS),
-        // One that takes a title from an OSC sequence takes colours so, or passes over them.
+        // One that takes a title from an OSC sequence takes these so, or passes over them.
         colors: is_one_of(term, &TITLED_TERMINALS),
+        directories: is_one_of(term, &TITLED_TERMINALS),
+        progress: is_one_of(term, &PROGRESS_TERMINALS),
         title_prefix: title_prefix(manner),
         enter: screen(StringCapability::EnterAlternativeMode),
         leave: screen(StringCapability::ExitAlternativeMode),
@@ -98,6 +103,8 @@ pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
         repertoire: Repertoire::STOCK,
         titles: false,
         colors: false,
+        directories: false,
+        progress: false,
         title_prefix: title_prefix(manner),
         enter: screen(b"\x1b[?1049h"),
         leave: screen(b"\x1b[?1049l"),

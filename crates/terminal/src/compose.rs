@@ -17,6 +17,7 @@ impl Screen {
         let texts: usize = [
             (&self.icon_name, neighbour.map(|screen| &screen.icon_name)),
             (&self.title, neighbour.map(|screen| &screen.title)),
+            (&self.directory, neighbour.map(|screen| &screen.directory)),
             (&self.clipboard, neighbour.map(|screen| &screen.clipboard)),
         ]
         .iter()

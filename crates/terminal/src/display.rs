@@ -6,7 +6,8 @@
 //! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - to a stock client, what its [`Repertoire`] lacks, and colours that programs have set;
+//! - to a stock client, what its [`Repertoire`] lacks, and what programs have set of colours, say of
+//!   their working directory and of their progress;
 //! - a hyperlink in a row that holds more than 32 KiB of them, each piece counted;
 //! - the bell counter: the diff rings once, however far the counter moved;
 //! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
@@ -27,6 +28,7 @@ mod motion;
 mod properties;
 mod scroll;
 mod sgr;
+mod status;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +40,7 @@ pub use modes::MODES_OFF;
 pub(crate) use modes::{clipboard, modes, titles};
 pub use sgr::Repertoire;
 pub(crate) use sgr::write_from_scratch;
+pub(crate) use status::{directory, progress};
 
 /// Most code points of a title that are sent.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.
@@ -85,6 +88,8 @@ pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
     }
     if repertoire == Repertoire::FULL {
         colors(&mut out, &old.colors, &new.colors);
+        directory(&mut out, &old.directory, &new.directory);
+        progress(&mut out, old.progress, new.progress);
     }
     modes(&mut out, Some(old), new);
     picture(out, old, new, old.size != new.size, Dialect::replica(repertoire))

@@ -1,4 +1,4 @@
-//! Operating system commands: titles, hyperlinks, colours and the clipboard. And the title stack.
+//! Operating system commands: titles, hyperlinks, colours, the clipboard and more. And the title stack.
 //!
 //! A title longer than a diff can carry is cut here already, and copied text is ignored whole.
 
@@ -30,6 +30,12 @@ impl Emulator {
             "1" => self.set_titles(Some(rest), None),
             "2" => self.set_titles(None, Some(rest)),
             "4" if !cut => self.set_palette(rest, terminator),
+            "7" if !cut => self.set_directory(rest),
+            "9" if !cut => {
+                if let Some(progress) = rest.strip_prefix("4;") {
+                    self.set_progress(progress);
+                }
+            }
             "10" if !cut => self.set_special_colors(ColorSlot::Foreground, rest, terminator),
             "11" if !cut => self.set_special_colors(ColorSlot::Background, rest, terminator),
             "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),

@@ -1,12 +1,10 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
-use std::sync::Arc;
+mod loan;
 
-use crate::display::{
-    Dialect, MODES_OFF, Repertoire, clipboard, colors, modes, picture, reset_colors, titles,
-};
-use crate::palette::Colors;
+use crate::display::{Dialect, MODES_OFF, Repertoire, clipboard, modes, picture, titles};
 use crate::screen::{Screen, Size};
+use loan::Loan;
 
 /// What the user's terminal can do, read from terminfo and the environment by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +19,10 @@ pub struct Outer {
     pub titles: bool,
     /// Whether colours may be set (by the terminal's name).
     pub colors: bool,
+    /// Whether a working directory may be told (OSC 7).
+    pub directories: bool,
+    /// Whether it shows a bar of progress (OSC 9;4), which others take for a notification.
+    pub progress: bool,
     /// Put in front of window titles, such as `[rove] `.
     pub title_prefix: String,
     /// Whether a frame is bracketed by mode 2026, so that it appears at once.
@@ -40,8 +42,7 @@ pub struct Renderer {
     outer: Outer,
     /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
     shown: Option<Screen>,
-    /// The colours the terminal was given.
-    colors: Arc<Colors>,
+    loan: Loan,
     /// Whether the terminal may show something else.
     stale: bool,
     open: bool,
@@ -50,7 +51,7 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
     pub fn new(outer: Outer) -> Self {
-        Self { outer, shown: None, colors: Arc::default(), stale: true, open: false }
+        Self { outer, shown: None, loan: Loan::default(), stale: true, open: false }
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
@@ -82,14 +83,7 @@ impl Renderer {
         {
             clipboard(&mut out, &frame.clipboard);
         }
-        if self.outer.colors {
-            if repaint {
-                reset_colors(&mut out, &self.colors, &frame.colors);
-                self.colors = Arc::default();
-            }
-            colors(&mut out, &self.colors, &frame.colors);
-            self.colors = Arc::clone(&frame.colors);
-        }
+        self.loan.follow(&mut out, &self.outer, frame, repaint);
         modes(&mut out, base, frame);
         let dialect = Dialect {
             replica: false,
@@ -129,8 +123,7 @@ impl Renderer {
         {
             titles(&mut out, None, shown, "");
         }
-        colors(&mut out, &self.colors, &Colors::default());
-        self.colors = Arc::default();
+        self.loan.give_back(&mut out);
         out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
         // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.

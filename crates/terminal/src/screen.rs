@@ -8,6 +8,7 @@ use crate::decoration::Decoration;
 use crate::mode::{MouseEncoding, MouseReporting};
 use crate::palette::Colors;
 use crate::row::Row;
+use crate::status::Progress;
 
 /// Most columns a screen may have.
 /// Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can make us hold.
@@ -94,6 +95,9 @@ pub struct Screen {
     pub(crate) icon_name: Arc<str>,
     pub(crate) title: Arc<str>,
     pub(crate) colors: Arc<Colors>,
+    /// The address of the working directory; empty if it is not known.
+    pub(crate) directory: Arc<str>,
+    pub(crate) progress: Option<Progress>,
     /// The base64 text last copied by the host (OSC 52), validated.
     pub(crate) clipboard: Arc<str>,
     /// How often the bell rang. Compared, but a diff rings once.
@@ -119,6 +123,8 @@ impl Screen {
             icon_name: "".into(),
             title: "".into(),
             colors: Arc::default(),
+            directory: "".into(),
+            progress: None,
             clipboard: "".into(),
             bells: 0,
         }
@@ -194,6 +200,17 @@ impl Screen {
         &self.colors
     }
 
+    /// Returns the address of the working directory, of the scheme `file` mostly; empty if no program
+    /// told it.
+    pub fn directory(&self) -> &str {
+        &self.directory
+    }
+
+    /// Returns how far a program has come, if it says so.
+    pub const fn progress(&self) -> Option<Progress> {
+        self.progress
+    }
+
     /// Returns what was copied last, in base64.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
@@ -249,6 +266,8 @@ impl PartialEq for Screen {
             && self.icon_name == other.icon_name
             && self.title == other.title
             && self.colors == other.colors
+            && self.directory == other.directory
+            && self.progress == other.progress
             && self.clipboard == other.clipboard
             && self.bells == other.bells
             && self.rows.iter().zip(&other.rows).all(|(a, b)| same_row(a, b))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rove_terminal::{
     Attributes, Cell, Color, ColorSlot, Colors, Decoration, Hyperlink, MouseEncoding,
-    MouseReporting, Pen, Rgb, Row, Screen, Terminal, Underline,
+    MouseReporting, Pen, Progress, ProgressKind, Rgb, Row, Screen, Terminal, Underline,
 };
 use serde::{Serialize, Serializer};
 
@@ -33,6 +33,9 @@ struct Report<'a> {
     icon_name: &'a str,
     #[serde(serialize_with = "serialize_colors")]
     colors: &'a Colors,
+    directory: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<ProgressReport>,
     clipboard: &'a str,
     bells: u64,
     replies: String,
@@ -64,6 +67,12 @@ struct Modes {
     alternate_screen: bool,
     application_cursor_keys: bool,
     synchronized_output: bool,
+}
+
+#[derive(Serialize)]
+struct ProgressReport {
+    kind: &'static str,
+    percent: u8,
 }
 
 #[derive(Serialize)]
@@ -127,6 +136,8 @@ fn report(played: &Played) -> Report<'_> {
         title: screen.title(),
         icon_name: screen.icon_name(),
         colors: screen.colors(),
+        directory: screen.directory(),
+        progress: screen.progress().map(ProgressReport::from),
         clipboard: screen.clipboard(),
         bells: screen.bells(),
         replies: played.replies.kept.escape_ascii().to_string(),
@@ -158,6 +169,18 @@ fn modes(terminal: &Terminal) -> Modes {
         alternate_screen: terminal.alternate_screen(),
         application_cursor_keys: terminal.application_cursor_keys(),
         synchronized_output: terminal.synchronized_output(),
+    }
+}
+
+impl From<Progress> for ProgressReport {
+    fn from(Progress { kind, percent }: Progress) -> Self {
+        let kind = match kind {
+            ProgressKind::Running => "running",
+            ProgressKind::Failed => "failed",
+            ProgressKind::Indeterminate => "indeterminate",
+            ProgressKind::Paused => "paused",
+        };
+        Self { kind, percent }
     }
 }
 

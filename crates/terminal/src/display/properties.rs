@@ -62,7 +62,8 @@ fn word() -> impl Strategy<Value = String> {
         2 => prop::sample::select(vec![
             "\x1b]4;1;rgb:12/34/56\x07", "\x1b]4;200;#abc;1;#123456\x1b\\", "\x1b]10;#fff;#000;rgb:a/b/c\x07",
             "\x1b]11;#102030\x07", "\x1b]12;#405060\x07", "\x1b]104\x07", "\x1b]104;1\x07", "\x1b]110\x07",
-            "\x1b]111\x07", "\x1b]112\x1b\\",
+            "\x1b]111\x07", "\x1b]112\x1b\\", "\x1b]7;file://host/a\x07", "\x1b]7;file://host/b%20c\x07", "\x1b]7;\x07",
+            "\x1b]9;4;1;50\x07", "\x1b]9;4;2\x07", "\x1b]9;4;3\x07", "\x1b]9;4;0\x07",
         ])
         .prop_map(str::to_owned),
         1 => prop::sample::select(vec!["aGVsbG8=", "YQ==", ""]).prop_map(|text| format!("\x1b]52;c;{text}\x07")),
@@ -107,6 +108,8 @@ fn degraded(screen: &Screen, repertoire: Repertoire) -> Screen {
         screen.pen = repertoire.pen(screen.pen);
         screen.decoration = Decoration::default();
         screen.colors = Arc::default();
+        screen.directory = "".into();
+        screen.progress = None;
         for row in &mut screen.rows {
             let row = Arc::make_mut(row);
             row.decorations = Decorations::default();
@@ -299,7 +302,7 @@ proptest! {
     ) {
         let outer = Outer {
             erase_characters: ech, background_color_erase: bce, titles: true, repertoire,
-            colors: true, ..Outer::default()
+            colors: true, directories: true, progress: true, ..Outer::default()
         };
         // What a stock server makes of a wide character half written over must be drawn too.
         let mut host = if replica { Terminal::replica(size) } else { Terminal::host(size) };
@@ -313,6 +316,8 @@ proptest! {
             prop_assert_eq!(look(outside.screen()), look(&degraded(host.screen(), repertoire)), "{:?}", String::from_utf8_lossy(&bytes));
             prop_assert_eq!(outside.screen().cursor, host.screen().cursor);
             prop_assert_eq!(outside.screen().colors(), host.screen().colors());
+            prop_assert_eq!(outside.screen().directory(), host.screen().directory());
+            prop_assert_eq!(outside.screen().progress(), host.screen().progress());
             prop_assert!(renderer.frame(host.screen()).is_empty());
         }
         let mut before = Terminal::host(size).snapshot();

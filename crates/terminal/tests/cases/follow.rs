@@ -16,7 +16,13 @@ pub(super) struct Follow {
 
 impl Follow {
     pub(super) fn new(size: Size) -> Self {
-        let plain = Outer { repertoire: Repertoire::FULL, colors: true, ..Outer::default() };
+        let plain = Outer {
+            repertoire: Repertoire::FULL,
+            colors: true,
+            directories: true,
+            progress: true,
+            ..Outer::default()
+        };
         let able = Outer { erase_characters: true, background_color_erase: true, ..plain.clone() };
         let users = [able, plain].map(|outer| {
             let mut renderer = Renderer::new(outer);
@@ -91,7 +97,7 @@ fn assert_same(replica: &Screen, host: &Screen, name: &str) {
             (screen.cursor(), screen.pen(), screen.decoration().clone()),
             (screen.reverse_video(), screen.bracketed_paste(), screen.focus_reporting()),
             (screen.mouse_reporting(), screen.mouse_encoding()),
-            screen.colors().clone(),
+            (screen.colors().clone(), screen.directory().to_owned(), screen.progress()),
             (screen.title().to_owned(), screen.icon_name().to_owned()),
             screen.clipboard().to_owned(),
             screen.bells() > 0,
@@ -138,6 +144,7 @@ fn degraded(mut cell: Cell) -> Cell {
 fn assert_looks_the_same(user: &Screen, host: &Screen, name: &str) {
     assert_eq!(user.reverse_video(), host.reverse_video(), "{name}");
     assert_eq!(user.colors(), host.colors(), "{name}");
+    assert_eq!((user.directory(), user.progress()), (host.directory(), host.progress()), "{name}");
     assert_eq!(user.cursor().visible, host.cursor().visible, "{name}");
     let place = |screen: &Screen| (screen.cursor().row, screen.cursor().column);
     assert!(!host.cursor().visible || place(user) == place(host), "{name}");

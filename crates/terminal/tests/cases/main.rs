@@ -13,6 +13,7 @@ mod modes;
 mod palette;
 mod replies;
 mod resize;
+mod status;
 mod text;
 
 use follow::Follow;
