@@ -28,7 +28,7 @@ const STRINGS: [&str; 12] = [
 ];
 
 /// Streams with something of everything.
-const CORPUS: [&str; 12] = [
+const CORPUS: [&str; 14] = [
     "plain text\r\n\tand more\x08\x08 \x07\x0b\x0c",
     "e\u{301}一二\u{1f468}\u{200d}\u{1f469}\u{302}é",
     "\x1b[1;4:3;38:2::1:2:3;48;5;200mcolours\x1b[0;31m",
@@ -41,6 +41,8 @@ const CORPUS: [&str; 12] = [
     "\x1b[4h一x\x1b[4l\x1b[5@\x1b[3P\x1b[9X\x1b[1K\x1b[2J\x1b#8",
     "\x1b[?7l0123456789012345678901234567890123456789\x1b[?7h01234\x1b[99b",
     "\x1bH\x1b[3g\t\t\x1b[Z\x1b[I\x1b[!p\x1bc\u{9b}31mx\u{85}\u{84}\u{8d}",
+    "\x1b]4;1;#123;2;?\x07\x1b]10;#fff;rgb:1/2/3\x1b\\\x1b]104;1\x07\x1b]110\x07\x1b]7;file://h/a\x07\x1b]9;4;1;5\x07",
+    "\x1bP+q544e;5463\x1b\\\x1b[=c\x1b[?6n\x1b[x\x1b[14t\x1b[?996n\x1b[?2031;2048h\x1b[?2048$p",
 ];
 
 fn size(columns: u16, rows: u16) -> Size {
