@@ -53,6 +53,11 @@ impl Cells {
         (bytes, end)
     }
 
+    /// Returns whether erasing the cells of `range` would change nothing, as far as is known.
+    pub(crate) fn is_erased(&self, range: Range<usize>, pen: Pen) -> bool {
+        range.start >= self.blank_from && self.all.last() == Some(&Cell::erased(pen))
+    }
+
     /// Empties the cells of `range`.
     pub(crate) fn erase(&mut self, range: Range<usize>, pen: Pen) {
         let columns = self.all.len();
@@ -92,6 +97,11 @@ impl Cells {
         let columns = self.all.len();
         self.all.copy_within(column + count.., column);
         self.erase(columns - count..columns, pen);
+    }
+
+    /// Returns the column from which on the cells are known to be blank.
+    pub(crate) const fn blank_from(&self) -> usize {
+        self.blank_from
     }
 
     /// Panics if a cell that is said to be blank is not.
@@ -180,6 +190,8 @@ mod tests {
                         plain[column..end].copy_from_slice(&cells[column..end]);
                     }
                     Step::Erase(start, end) => {
+                        let erased = plain[start..end].iter().all(|cell| *cell == blank);
+                        prop_assert!(erased || !cells.is_erased(start..end, pen));
                         cells.erase(start..end, pen);
                         plain[start..end].fill(blank);
                     }

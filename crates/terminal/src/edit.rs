@@ -10,11 +10,11 @@ use crate::row::Row;
 impl Emulator {
     /// Empties cells of a row in the current background.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
-        self.spend_cells(columns.len());
+        let pen = self.screen.pen;
         if columns.len() == usize::from(self.columns()) {
-            self.screen.rows[usize::from(row)] = self.blank_row();
-        } else {
-            let pen = self.screen.pen;
+            self.clear_row(row);
+        } else if !self.screen.rows[usize::from(row)].is_erased(columns.clone(), pen) {
+            self.spend_cells(columns.len());
             self.row_mut_at(row, columns.start).erase(columns, pen);
         }
     }

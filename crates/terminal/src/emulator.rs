@@ -284,22 +284,35 @@ impl Emulator {
 
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
-        self.refresh_blank();
-        let range = usize::from(top)..=usize::from(self.region.bottom);
-        self.spend_rows(range.clone().count());
-        let rows = &mut self.screen.rows[range];
-        let count = usize::from(count).min(rows.len());
-        rows.rotate_left(count);
-        let emptied = rows.len() - count;
-        let cells = if count == 1 { usize::from(self.screen.size.columns()) } else { 0 };
-        for slot in &mut rows[emptied..] {
-            // The row that one line feed scrolls away becomes the new one, which is written next.
-            match Arc::get_mut(slot) {
-                Some(row) if count == 1 => row.copy_blank(&self.blank),
-                _ => *slot = Arc::clone(&self.blank),
-            }
+        let region = usize::from(top)..=usize::from(self.region.bottom);
+        let moved = usize::from(self.region.bottom - top + 1);
+        let count = usize::from(count).min(moved);
+        self.spend_rows(moved);
+        if count == 1 {
+            self.screen.rows[region].rotate_left(1);
+            self.clear_row(self.region.bottom);
+        } else {
+            let blank = self.blank_row();
+            let rows = &mut self.screen.rows[region];
+            rows.rotate_left(count);
+            rows[moved - count..].fill(blank);
         }
-        self.spend_cells(cells);
+    }
+
+    /// Empties a row in the current background. One that no snapshot shares is used again, since what
+    /// is cleared is mostly written next.
+    pub(crate) fn clear_row(&mut self, row: u16) {
+        let (row, columns) = (usize::from(row), self.columns());
+        if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
+            return;
+        }
+        self.refresh_blank();
+        let slot = &mut self.screen.rows[row];
+        match Arc::get_mut(slot) {
+            Some(row) => row.copy_blank(&self.blank),
+            None => *slot = Arc::clone(&self.blank),
+        }
+        self.spend_cells(usize::from(columns));
     }
 
     /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.

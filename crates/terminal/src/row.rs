@@ -119,6 +119,12 @@ impl Row {
         self.decorations.set(range, decoration, link_bytes_max);
     }
 
+    /// Returns whether erasing the cells of `range` would change nothing, as far as is known.
+    pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
+        let range = usize::from(range.start)..usize::from(range.end);
+        !self.wrapped && self.cells.is_erased(range, pen)
+    }
+
     /// Empties the cells of `range`.
     pub(crate) fn erase(&mut self, range: Range<u16>, pen: Pen) {
         let range = usize::from(range.start)..usize::from(range.end);
@@ -193,20 +199,23 @@ impl Row {
         row
     }
 
-    /// Panics if a wide character lacks its right half, or a combining character its cell.
+    /// Panics if a wide character lacks its right half, a combining character its cell, or a cell that is
+    /// known to be blank is not.
     pub(crate) fn assert_integrity(&self) {
         self.cells.assert_integrity();
+        let blank_from = self.cells.blank_from();
         for (column, cell) in self.cells.iter().enumerate() {
             if cell.wide {
-                let right =
-                    self.cells.get(column + 1).expect("a wide cell is not in the last column");
+                assert!(column + 1 < blank_from, "a wide cell is not in the last column");
+                let right = self.cells[column + 1];
                 assert!(right.base.is_none() && !right.combined, "a wide cell has its right half");
             }
         }
         let combined = self.cells.iter().filter(|cell| cell.combined).count();
         assert_eq!(combined, self.marks.len(), "each combined cell has its marks");
         assert!(self.marks.keys().all(|&at| self.cells[usize::from(at)].combined));
-        self.decorations.assert_integrity(self.columns());
+        let end = u16::try_from(blank_from).expect("a row has at most 4096 columns");
+        self.decorations.assert_integrity(end);
     }
 
     /// Forgets what hangs on cells that are about to be replaced.
