@@ -14,6 +14,7 @@ mod interop;
 mod keys;
 mod life;
 mod network;
+mod outer;
 mod predict;
 mod programs;
 mod support;

@@ -1,0 +1,93 @@
+//! What the user's own terminal makes of a session: lines to copy, colours without its help, titles.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+use crate::support::{
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, require, same_picture, side_by_side,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Writes a file to its terminal and waits for a line.
+const SHOW: &str = "stty -echo -opost; cat \"$1\"; read -r line";
+
+/// Starts a server whose command shows these bytes, in a folder that has to outlive it.
+fn showing(scratch: &Scratch, maker: Maker, bytes: &str) -> Server {
+    let file = scratch.write("bytes", bytes);
+    let file = file.to_str().expect("scratch paths are text");
+    Server::start(maker, LOCALHOST, &["sh", "-c", SHOW, "sh", file])
+}
+
+/// Returns what tmux makes of its only pane, wrapped lines joined.
+fn joined_lines(tmux: &Path, socket: &Path) -> Vec<String> {
+    let call = Invocation::new(tmux).arg("-S").arg(socket).args(["capture-pane", "-p", "-J"]);
+    let output = call.command().output().expect("tmux starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn a_line_longer_than_the_window_is_copied_as_one_line() {
+    let tmux = require("tmux", "tmux");
+    let long = "w".repeat(100);
+    side_by_side([Maker::Rove, Maker::Stock], |maker| {
+        let scratch = Scratch::new();
+        let server = showing(&scratch, maker, &format!("\x1b[H\x1b[2J{long}\r\nend"));
+        let socket = scratch.path("socket");
+        let config = scratch.write("tmux.conf", "set -g status off\n");
+        let client = Maker::Rove.client(server.address, &server.key).command();
+        let words = [client.get_program()].into_iter().chain(client.get_args());
+        let call = Invocation::new(&tmux)
+            .env("MOSH_KEY", &server.key)
+            .arg("-S")
+            .arg(&socket)
+            .arg("-f")
+            .arg(&config)
+            .arg("new-session")
+            .args(words);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for("both rows and the end", |screen| {
+            let rows: Vec<String> = screen.rows(0, 80).collect();
+            rows[0] == "w".repeat(80) && rows[1] == "w".repeat(20) && rows[2] == "end"
+        });
+        assert_eq!(joined_lines(&tmux, &socket), [long.as_str(), "end"]);
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn colored_blanks_do_not_depend_on_what_erasing_paints() {
+    let bytes = "\x1b[48;2;255;0;255m\x1b[H\x1b[2JTrue\r\n\x1b[48;5;32m\x1b[J256\r\n\x1b[42m\x1b[J16\r\n\
+        \x1b[0mdone\r\n\x1b[10;10H\x1b[41m\x1b[5X\x1b[12;1H\x1b[44m\x1b[2Kx\x1b[m";
+    // The first erases with the background, the second does not say so.
+    side_by_side(["xterm-256color", "screen-256color"], |term| {
+        let scratch = Scratch::new();
+        let server = showing(&scratch, Maker::Rove, bytes);
+        let call = Maker::Rove.client(server.address, &server.key).env("TERM", term);
+        let mut terminal = Terminal::start(&call, SIZE);
+        let expected = draw(24, 80, bytes.as_bytes());
+        terminal.wait_for("the same colours", |screen| same_picture(screen, &expected));
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn titles_are_sent_only_to_terminals_that_have_them() {
+    side_by_side([("xterm-256color", true), ("vt220", false)], |(term, titles)| {
+        let scratch = Scratch::new();
+        let server = showing(&scratch, Maker::Rove, "\x1b]0;a title\x07\x1b[H\x1b[2Jshown");
+        let call = Maker::Rove.client(server.address, &server.key).env("TERM", term);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("shown");
+        terminal.send("\r");
+        let exit = terminal.wait_exit();
+        exit.assert_code(0);
+        assert_eq!(exit.output.contains("a title"), titles, "{}", exit.output.escape_debug());
+        server.assert_gone();
+    });
+}
