@@ -76,6 +76,35 @@ fn control_c_stops_a_flood() {
 }
 
 #[test]
+fn control_s_halts_a_flood_until_control_q() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let script = r#"
+            echo ready; read -r line
+            while :; do printf '%s\n' a b c d e f g h i j k l m n o p q r s t u v w x y z; done &
+            read -r line; kill $!; wait
+            echo told > "$1"
+            printf '\033[H\033[2J=== normal exit ===\n'; read -r line
+        "#;
+        let command = ["sh", "-c", script, "sh", report.path()];
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.1), &command);
+        session.terminal.wait_for_text("ready");
+        session.terminal.send("\r");
+        session.terminal.wait_for_text("x\ny\nz");
+        session.terminal.send("\x13\r");
+        // The program is told and has gone on, but what it has to say since waits for the user.
+        report.wait_line("told");
+        assert!(!session.terminal.screen().contents().contains("normal exit"));
+        session.terminal.send("\x11");
+        session.terminal.wait_for_text("=== normal exit ===");
+        session.terminal.send("\r");
+        session.terminal.wait_exit().assert_code(0);
+        session.server.assert_gone();
+    });
+}
+
+#[test]
 fn every_size_reaches_the_program_in_the_end() {
     let script = r#"
         trap 'stty size > "$1"' WINCH; stty size > "$1"; echo ready
