@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::Config;
-use rove_terminal::Terminal;
+use rove_terminal::{Screen, Terminal};
 use rove_units::Duration;
 
 /// Between two pieces of output. Longer than a send interval, so that most make a frame of their own.
@@ -99,16 +99,49 @@ fn neither_cuts_nor_losses_change_a_picture() {
             let mut beside = Terminal::host(size(80, 24));
             beside.write(input.as_bytes());
             let same = pair.run_until(secs(60), |client, server| {
-                in_sync(client, server) && shows_the_same(&client.tty, &beside)
+                in_sync(client, server) && shows_the_same(&client.tty, beside.screen())
             });
             assert!(same, "{input:?}\n{}", client_rows(&pair));
         }
     }
 }
 
-fn shows_the_same(user: &Terminal, beside: &Terminal) -> bool {
-    let (user, beside) = (user.screen(), beside.screen());
-    let place = |screen: &rove_terminal::Screen| (screen.cursor().row, screen.cursor().column);
+#[test]
+fn attributes_and_links_reach_a_rove_and_their_text_a_stock_client() {
+    let inputs = [
+        "\x1b[2mA\x1b[22;9mB\x1b[29;53mC\x1b[55;21mD\x1b[24mE",
+        "\x1b[4:1mA\x1b[4:2mB\x1b[4:3mC\x1b[4:4mD\x1b[4:5mE\x1b[4:0mF",
+        "\x1b[4:3;58:2::255:0:9mcurly\x1b[58:5:200m red\x1b[59m plain\x1b[m",
+        "\x1b]8;;http://example.com/\x1b\\link\x1b]8;;\x1b\\ x",
+        "\x1b]8;id=foo;http://example.com\x07li\x1b[31mnk\x1b[m\r\nmore\x1b]8;;\x07!\x1b[1;3Hxx",
+        "\x1b]8;;http://a/\x07{full}ww\x1b]8;;\x07\x1b[1;70H\x1b[5P\x1b[2S",
+    ];
+    for theirs in [rove as fn(Config) -> Config, stock] {
+        let rich = theirs(Config::client()) == rove(Config::client());
+        let mut pair = pair_with(&lossy(), theirs(Config::client()), rove(Config::server()));
+        pair.run_for(secs(5));
+        for input in inputs {
+            let input = input.replace("{full}", &"E".repeat(80));
+            print(&mut pair, b"\x1b]8;;\x07\x1bc");
+            for byte in input.as_bytes().chunks(1) {
+                print(&mut pair, byte);
+                pair.run_for(PAUSE);
+            }
+            let same = pair.run_until(secs(60), |client, server| {
+                (same_picture(client, server) || !rich)
+                    && shows_the_same(&client.tty, server.server.screen())
+            });
+            assert!(same, "{input:?}\n{}", client_rows(&pair));
+            let screen = pair.left.client.screen();
+            let row = screen.row(0).expect("a row of the screen");
+            assert!(rich || (0..80).all(|column| row.decoration(column).is_none()), "{input:?}");
+        }
+    }
+}
+
+fn shows_the_same(user: &Terminal, beside: &Screen) -> bool {
+    let user = user.screen();
+    let place = |screen: &Screen| (screen.cursor().row, screen.cursor().column);
     place(user) == place(beside)
         && user.reverse_video() == beside.reverse_video()
         && (0..24).all(|row| user.row_text(row) == beside.row_text(row))
