@@ -25,6 +25,10 @@ const TITLED_TERMINALS: [&str; 13] = [
     "wezterm",
 ];
 
+/// Beginnings of the `TERM` names whose terminals may print an operating system command.
+/// Source: their documentation; every terminal with a window passes over those it does not know.
+const PLAIN_TERMINALS: [&str; 5] = ["ansi", "cons25", "dumb", "linux", "vt"];
+
 /// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at
 /// once, though their terminfo entries may not say so yet. Source: their documentation.
 const SYNCHRONIZED_TERMINALS: [&str; 6] =
@@ -81,6 +85,7 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         repertoire: repertoire(&info, term),
+        operating_system_commands: !is_one_of(term, &PLAIN_TERMINALS),
         titles: is_one_of(term, &TITLED_TERMINALS),
         // One that takes a title from an OSC sequence takes these so, or passes over them.
         colors: is_one_of(term, &TITLED_TERMINALS),
@@ -101,6 +106,7 @@ pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
         erase_characters: false,
         background_color_erase: false,
         repertoire: Repertoire::STOCK,
+        operating_system_commands: true,
         titles: false,
         colors: false,
         directories: false,
@@ -186,7 +192,7 @@ mod tests {
         let plain = capabilities("xterm-256color", manner).unwrap();
         assert!(plain.enter.is_empty() && plain.leave.is_empty() && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", manner).unwrap();
-        assert!(!dumb.titles && !dumb.erase_characters);
+        assert!(!dumb.operating_system_commands && !dumb.titles && !dumb.erase_characters);
         let unknown = capabilities("no-such-terminal", manner).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
     }

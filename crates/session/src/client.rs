@@ -12,6 +12,7 @@ use crate::escape::{EscapeKey, Requests};
 use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::notice::{self, Contact, Notices};
+use crate::performer::Performer;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Unacknowledged input, in events, above which the user's terminal is not read.
@@ -84,6 +85,7 @@ pub struct Client {
     escape: EscapeKey,
     notices: Notices,
     renderer: Renderer,
+    performer: Performer,
     tty: Tty,
     /// The user's window.
     window: Size,
@@ -135,6 +137,7 @@ impl Client {
             regained_at: now,
             notices: Notices::new(program, escape.quit_hint()),
             escape,
+            performer: Performer::new(outer.operating_system_commands),
             renderer: Renderer::new(outer),
             tty: Tty::Due,
             window: size,
@@ -171,6 +174,7 @@ impl Client {
         }
         if self.transport.remote_num() != num {
             self.stale = true;
+            self.performer.look(self.transport.remote());
             if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
                 self.regained_at = now;
                 tracing::info!("contact regained");
@@ -285,6 +289,7 @@ impl Client {
             self.tty = Tty::Ours;
             out = self.renderer.open();
         }
+        self.performer.perform(now, &mut out);
         let frame = self.compose();
         out.extend(self.renderer.frame(&frame));
         (!out.is_empty()).then_some(out)
@@ -313,7 +318,10 @@ impl Client {
         // A server that was heard after all gets all the time that an orderly end takes.
         let farewell = self.farewell_deadline.filter(|_| self.is_connecting());
         let escape = self.escape.poll_timeout().filter(|_| !self.is_ending());
-        [self.transport.poll_timeout(), self.bar_due, self.connect_deadline(), farewell, escape]
+        // Where output waits to be taken already, the bell waits with it.
+        let event = self.performer.poll_timeout().filter(|_| !self.stale);
+        let connect = self.connect_deadline();
+        [self.transport.poll_timeout(), self.bar_due, connect, farewell, escape, event]
             .into_iter()
             .flatten()
             .min()
@@ -328,7 +336,9 @@ impl Client {
         }
         self.tty = Tty::Returned;
         let frame = self.screen().clipped(self.window);
-        let mut out = self.renderer.frame(&frame);
+        let mut out = Vec::new();
+        self.performer.perform_all(&mut out);
+        out.extend(self.renderer.frame(&frame));
         out.extend(self.renderer.close());
         out
     }
@@ -392,7 +402,7 @@ impl Client {
     fn refresh(&mut self, now: Instant) {
         let contact = self.contact();
         let bar = self.notices.text(now, contact, self.escape.help());
-        self.stale |= bar != self.bar;
+        self.stale |= bar != self.bar || self.performer.is_due(now);
         self.bar = bar;
         self.bar_due = self.notices.poll_timeout(now, contact);
     }

@@ -5,6 +5,7 @@ use rove_terminal::display::{self, Repertoire};
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::Bytes;
 
+use crate::clipboard::Clipboard;
 use crate::exit_status::ExitStatus;
 use crate::message::{HostInstruction, MessageWriter, host_instructions};
 
@@ -25,6 +26,9 @@ pub struct HostScreen {
     picture: Picture,
     echo_ack: StateNum,
     exit_status: Option<ExitStatus>,
+    /// The newest copy, and how often the bell rang: what a picture cannot say once and for all.
+    clipboard: Clipboard,
+    bells: u64,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
 }
@@ -48,16 +52,32 @@ impl HostScreen {
     /// Creates a client's copy of state 0: blank, in the size of the user's window.
     pub fn replica(size: Size) -> Self {
         let picture = Picture::Replica(Box::new(Terminal::replica(size)));
-        Self { picture, echo_ack: StateNum::INITIAL, exit_status: None, initial: true }
+        Self {
+            picture,
+            echo_ack: StateNum::INITIAL,
+            exit_status: None,
+            clipboard: Clipboard::default(),
+            bells: 0,
+            initial: true,
+        }
     }
 
     /// Creates a state to publish.
-    pub const fn published(
-        screen: Screen,
-        echo_ack: StateNum,
-        exit_status: Option<ExitStatus>,
-    ) -> Self {
-        Self { picture: Picture::Snapshot(screen), echo_ack, exit_status, initial: false }
+    pub fn published(screen: Screen, echo_ack: StateNum, exit_status: Option<ExitStatus>) -> Self {
+        let bells = screen.bells();
+        Self {
+            picture: Picture::Snapshot(screen),
+            echo_ack,
+            exit_status,
+            clipboard: Clipboard::default(),
+            bells,
+            initial: false,
+        }
+    }
+
+    /// Returns this state with a copy.
+    pub(crate) fn with_clipboard(self, clipboard: Clipboard) -> Self {
+        Self { clipboard, ..self }
     }
 
     /// Returns the picture.
@@ -77,6 +97,16 @@ impl HostScreen {
     pub const fn exit_status(&self) -> Option<ExitStatus> {
         self.exit_status
     }
+
+    /// Returns the newest copy.
+    pub(crate) const fn clipboard(&self) -> &Clipboard {
+        &self.clipboard
+    }
+
+    /// Returns how often the bell rang; of a stock server's screen always 0.
+    pub(crate) const fn bells(&self) -> u64 {
+        self.bells
+    }
 }
 
 impl Object for HostScreen {
@@ -90,12 +120,12 @@ impl Object for HostScreen {
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
-        let repertoire = if peer.contains(Capabilities::RICH_SCREEN) {
-            Repertoire::FULL
+        let is_rich = peer.contains(Capabilities::RICH_SCREEN);
+        let bytes = if is_rich {
+            display::diff_without_events(old, new, Repertoire::FULL)
         } else {
-            Repertoire::STOCK
+            display::diff(old, new, Repertoire::STOCK)
         };
-        let bytes = display::diff(old, new, repertoire);
         if !bytes.is_empty() {
             message.host_bytes(&bytes);
         }
@@ -104,6 +134,12 @@ impl Object for HostScreen {
             && peer.contains(Capabilities::EXIT_STATUS)
         {
             message.exit_status(status);
+        }
+        if is_rich && self.bells != base.bells {
+            message.bells(self.bells);
+        }
+        if is_rich && let Some(piece) = self.clipboard.diff_from(&base.clipboard) {
+            message.copy(&piece);
         }
         message.finish()
     }
@@ -136,6 +172,11 @@ impl Object for HostScreen {
                 }
                 HostInstruction::EchoAck(num) => self.echo_ack = num,
                 HostInstruction::ExitStatus(status) => self.exit_status = Some(status),
+                HostInstruction::Bells(bells) if bells < self.bells => {
+                    return Err(refused("bells that go back"));
+                }
+                HostInstruction::Bells(bells) => self.bells = bells,
+                HostInstruction::Copy(piece) => self.clipboard.apply(&piece).map_err(refused)?,
                 HostInstruction::Unknown => {}
             }
         }
@@ -147,11 +188,18 @@ impl Object for HostScreen {
         self.echo_ack == other.echo_ack
             && self.exit_status == other.exit_status
             && self.initial == other.initial
+            && self.bells == other.bells
+            && self.clipboard.same_as(&other.clipboard)
             && self.screen() == other.screen()
     }
 
+    fn drop_prefix(&mut self, known: &Self) {
+        self.clipboard.drop_known(&known.clipboard);
+    }
+
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
-        let own = Bytes::from(size_of::<Self>());
+        let clipboard = self.clipboard.bytes_beyond(neighbour.map(|state| &state.clipboard));
+        let own = Bytes::from(size_of::<Self>() + clipboard);
         match (&self.picture, neighbour.map(|neighbour| &neighbour.picture)) {
             (Picture::Replica(terminal), Some(Picture::Replica(theirs))) => {
                 own + terminal.bytes_beyond(Some(theirs))
@@ -164,7 +212,8 @@ impl Object for HostScreen {
     fn midpoint(&self, base: &Self) -> Option<Self> {
         // Half of a picture shows no effect of anything yet.
         let screen = Screen::midpoint(base.screen(), self.screen())?;
-        Some(Self::published(screen, base.echo_ack, base.exit_status))
+        let middle = Self::published(screen, base.echo_ack, base.exit_status);
+        Some(Self { bells: base.bells, clipboard: base.clipboard.clone(), ..middle })
     }
 }
 

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod client;
+mod clipboard;
 mod echo;
 mod escape;
 mod exit_status;
@@ -15,6 +16,7 @@ mod key_event;
 mod keys;
 mod message;
 mod notice;
+mod performer;
 mod report;
 mod server;
 mod user_stream;

@@ -5,11 +5,13 @@ use core::net::SocketAddr;
 use std::collections::VecDeque;
 
 use rove_ssp::{
-    Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit, Transport,
+    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
+    Transport,
 };
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
+use crate::clipboard::Outbox;
 use crate::echo::EchoHistory;
 use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
@@ -84,6 +86,7 @@ pub struct Server {
     keys: KeyTranslator,
     echo: EchoHistory,
     host_input: HostInput,
+    clipboard: Outbox,
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
@@ -141,6 +144,7 @@ impl Server {
             keys: KeyTranslator::default(),
             echo: EchoHistory::default(),
             host_input: HostInput::default(),
+            clipboard: Outbox::default(),
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
@@ -181,13 +185,19 @@ impl Server {
         }
         self.terminal.write(bytes);
         self.answer_programs();
+        // A stock client is told by the screen.
+        if let Some(copied) = self.terminal.take_copied()
+            && self.transport.capabilities().contains(Capabilities::RICH_SCREEN)
+        {
+            self.clipboard.push(&copied);
+        }
         self.publish_when_drawn(now);
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.exit_status = self.exit_status.or(status);
-        self.publish();
+        self.publish_last();
         self.transport.start_shutdown(now);
     }
 
@@ -197,7 +207,7 @@ impl Server {
         if self.transport.is_shutting_down() || self.transport.peer_address().is_none() {
             self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
         } else {
-            self.publish();
+            self.publish_last();
             self.transport.start_shutdown(now);
         }
     }
@@ -235,7 +245,11 @@ impl Server {
         if self.abandoned.is_some() {
             return None;
         }
-        let transmit = self.transport.poll_transmit(now);
+        self.tend_clipboard(now);
+        let mut transmit = self.transport.poll_transmit(now);
+        while transmit.is_none() && self.tend_clipboard(now) {
+            transmit = self.transport.poll_transmit(now);
+        }
         // Only sending shows the transport that nobody listens any more.
         self.note_transport_events();
         transmit
@@ -371,7 +385,26 @@ impl Server {
         self.held_until = None;
         let screen = self.terminal.screen().clone();
         let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
-        self.transport.publish(state);
+        self.transport.publish(state.with_clipboard(self.clipboard.newest().clone()));
+    }
+
+    fn publish_last(&mut self) {
+        self.clipboard.finish(self.transport.known_receiver_state().clipboard());
+        self.publish();
+    }
+
+    /// Publishes more or less of a copy, as the path takes it; returns whether that changed anything.
+    fn tend_clipboard(&mut self, now: Instant) -> bool {
+        let (known, sent) = (self.transport.known_receiver_state(), self.transport.sent_num());
+        let is_overdue = self.transport.is_overdue(now);
+        if self.transport.is_shutting_down()
+            || !self.clipboard.tend(known.clipboard(), sent, is_overdue)
+        {
+            return false;
+        }
+        let clipboard = self.clipboard.newest().clone();
+        self.transport.publish(self.transport.local().clone().with_clipboard(clipboard));
+        true
     }
 
     fn note_transport_events(&mut self) {

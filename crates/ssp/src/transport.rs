@@ -182,6 +182,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.known_sent_at())
     }
 
+    /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
+    pub fn is_overdue(&self, now: Instant) -> bool {
+        let pace = Pace::new(&self.config, self.connection.rtt());
+        self.sender.is_overdue(now, &pace)
+    }
+
     /// Returns the number of our newest sent state.
     pub fn sent_num(&self) -> StateNum {
         self.sender.last_num()

@@ -82,10 +82,18 @@ pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
     if old.bells != new.bells {
         out.push(b'\x07');
     }
-    titles(&mut out, Some(old), new, "");
     if old.clipboard != new.clipboard {
         clipboard(&mut out, &new.clipboard);
     }
+    out.extend(diff_without_events(old, new, repertoire));
+    out
+}
+
+/// Returns what [`diff`] returns but for the bell and copied text, which between two roves are told
+/// apart from the picture.
+pub fn diff_without_events(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
+    let mut out = Vec::new();
+    titles(&mut out, Some(old), new, "");
     if repertoire == Repertoire::FULL {
         colors(&mut out, &old.colors, &new.colors);
         directory(&mut out, &old.directory, &new.directory);

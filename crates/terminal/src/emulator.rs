@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::cell::{Color, Pen, Underline};
 use crate::charset::Charsets;
+use crate::clipboard::Copied;
 use crate::cursor::SavedCursor;
 use crate::decoration::{Decoration, HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
 use crate::mode::Modes;
@@ -70,6 +71,8 @@ pub(crate) struct Emulator {
     /// Pairs of icon name and title, oldest first.
     pub(crate) title_stack: Vec<(Arc<str>, Arc<str>)>,
     pub(crate) replies: Vec<u8>,
+    /// What a program copied last, until somebody takes it.
+    pub(crate) copied: Option<Copied>,
     pub(crate) user_terminal: UserTerminal,
     /// What [`crate::Terminal::effort`] returns.
     pub(crate) effort: u64,
@@ -103,6 +106,7 @@ impl Emulator {
             hidden: None,
             title_stack: Vec::new(),
             replies: Vec::new(),
+            copied: None,
             user_terminal: UserTerminal::default(),
             effort: 0,
             blank,
@@ -387,6 +391,7 @@ impl Emulator {
         fresh.title_stack = core::mem::take(&mut self.title_stack);
         fresh.replies = core::mem::take(&mut self.replies);
         fresh.user_terminal = self.user_terminal;
+        fresh.copied = self.copied.take();
         fresh.effort = self.effort;
         fresh.spend_cells(usize::from(old.size.columns()));
         fresh.spend_rows(usize::from(old.size.rows()));

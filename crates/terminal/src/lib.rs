@@ -9,6 +9,7 @@
 mod cell;
 mod cells;
 mod charset;
+mod clipboard;
 mod compose;
 mod cursor;
 mod decoration;
@@ -40,6 +41,7 @@ mod width;
 mod window;
 
 pub use cell::{Attributes, Cell, Color, Pen, Underline};
+pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use cursor::Cursor;
 pub use decoration::{Decoration, Hyperlink};
 pub use mode::{MouseEncoding, MouseReporting};

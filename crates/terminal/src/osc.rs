@@ -1,9 +1,10 @@
 //! Operating system commands: titles, hyperlinks, colours, the clipboard and more. And the title stack.
 //!
-//! A title longer than a diff can carry is cut here already, and copied text is ignored whole.
+//! A title longer than a diff can carry is cut here already.
 
 use std::sync::Arc;
 
+use crate::clipboard::Copied;
 use crate::decoration::Hyperlink;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
@@ -40,7 +41,7 @@ impl Emulator {
             "11" if !cut => self.set_special_colors(ColorSlot::Background, rest, terminator),
             "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
-            "52" if !cut => self.set_clipboard(rest),
+            "52" if !cut => self.copy(rest),
             _ if !cut => self.reset_colors(number, rest),
             _ => {}
         }
@@ -95,50 +96,16 @@ impl Emulator {
         }
     }
 
-    /// OSC 52: keeps only what is certain to be base64. A question (`?`) in particular must never
-    /// reach the user's terminal, which would type the user's clipboard into the program.
-    fn set_clipboard(&mut self, text: &str) {
-        let Some((selections, data)) = text.split_once(';') else { return };
-        let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
-        if selections.bytes().all(known) && data.len() <= CLIPBOARD_CHARS_MAX && is_base64(data) {
-            self.screen.clipboard = data.into();
+    /// OSC 52. The screen keeps what a stock client may be told; the copy itself is an event.
+    fn copy(&mut self, text: &str) {
+        let parts = text.split_once(';');
+        let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
+        if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
+            self.screen.clipboard = Arc::clone(copied.text());
         }
-    }
-}
-
-/// Returns whether `text` is base64, its padding complete or left away.
-fn is_base64(text: &str) -> bool {
-    let body = text.trim_end_matches('=');
-    let padding = text.len() - body.len();
-    body.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+' || c == b'/')
-        && match body.len() % 4 {
-            0 => padding == 0,
-            1 => false,
-            rest => padding == 0 || padding == 4 - rest,
-        }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_told_from_everything_else() {
-        for (text, valid) in [
-            ("", true),
-            ("aGVsbG8=", true),
-            ("aGVsbG8", true),
-            ("aGk+/w==", true),
-            ("aGk+/w", true),
-            ("?", false),
-            ("aGVsbG8==", false),
-            ("a", false),
-            ("aaaa=", false),
-            ("=", false),
-            ("aG k", false),
-            ("aé==", false),
-        ] {
-            assert_eq!(is_base64(text), valid, "{text}");
+        // Copying nothing is no reason to take the user's own clipboard away.
+        if self.is_host() && !copied.text().is_empty() {
+            self.copied = Some(copied);
         }
     }
 }

@@ -3,12 +3,14 @@
 //! It finds runs of text, controls and sequences, and keeps every unfinished string within a bound.
 //! What they mean is left to [`Perform`].
 
+use crate::clipboard::COPY_CHARS_MAX;
 use crate::parameters::Parameters;
 
 /// Longest operating system command kept, in bytes; the rest of a longer one is dropped.
-/// Chosen: the 16 384 code points of Mosh 1.4.0 (docs/terminal.md) and room for `52;`, a list of
-/// selections and `;`, so that a clipboard of full length always fits.
+/// Chosen: as Mosh 1.4.0 (docs/terminal.md), which is more than anything but a copy needs.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
+/// The same of one that copies: the longest text, and room for `52;`, a list of selections and `;`.
+pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
 /// Longest device control string kept, in bytes; a longer one is ignored.
 /// Chosen: XTGETTCAP for 50 names of ten bytes in one string; programs ask for a handful.
 pub(crate) const DCS_BYTES_MAX: usize = 1024;
@@ -246,7 +248,7 @@ impl Parser {
                     self.enter_sequence(State::Ground);
                 }
                 ..0x20 | 0x7f => {}
-                _ => self.push_text(c, OSC_BYTES_MAX),
+                _ => self.push_text(c, self.osc_bytes_max()),
             },
             State::DcsText => match byte {
                 ..0x20 | 0x7f => {}
@@ -369,6 +371,8 @@ impl Parser {
     fn enter_sequence(&mut self, state: State) {
         self.clear_head();
         self.text.clear();
+        // The room of a large copy is given back.
+        self.text.shrink_to(OSC_BYTES_MAX);
         self.text_cut = false;
         self.unterminated = Unterminated::None;
         self.state = state;
@@ -405,9 +409,18 @@ impl Parser {
         }
     }
 
+    fn osc_bytes_max(&self) -> usize {
+        let is_copy = self.text.len() >= OSC_BYTES_MAX && self.text.starts_with("52;");
+        if is_copy { OSC_COPY_BYTES_MAX } else { OSC_BYTES_MAX }
+    }
+
     fn push_text(&mut self, c: char, bytes_max: usize) {
         if self.text_cut || self.text.len() + c.len_utf8() > bytes_max {
             self.text_cut = true;
+            // Of a copy there is no use for a part.
+            if self.text.len() > OSC_BYTES_MAX {
+                self.text = String::new();
+            }
         } else {
             self.text.push(c);
         }

@@ -15,6 +15,8 @@ pub struct Outer {
     pub background_color_erase: bool,
     /// The graphic renditions it knows.
     pub repertoire: Repertoire,
+    /// Whether it takes operating system commands: copied text is passed on only then.
+    pub operating_system_commands: bool,
     /// Whether titles may be set (by the terminal's name).
     pub titles: bool,
     /// Whether colours may be set (by the terminal's name).
@@ -79,7 +81,10 @@ impl Renderer {
             titles(&mut out, base, frame, &self.outer.title_prefix);
         }
         // Copying nothing is no reason to take the user's own clipboard away.
-        if self.shown.is_some() && shown.clipboard != frame.clipboard && !frame.clipboard.is_empty()
+        if self.outer.operating_system_commands
+            && self.shown.is_some()
+            && shown.clipboard != frame.clipboard
+            && !frame.clipboard.is_empty()
         {
             clipboard(&mut out, &frame.clipboard);
         }

@@ -98,7 +98,8 @@ pub struct Screen {
     /// The address of the working directory; empty if it is not known.
     pub(crate) directory: Arc<str>,
     pub(crate) progress: Option<Progress>,
-    /// The base64 text last copied by the host (OSC 52), validated.
+    /// The base64 text last copied to the clipboard (OSC 52), validated, as far as a stock client
+    /// takes it.
     pub(crate) clipboard: Arc<str>,
     /// How often the bell rang. Compared, but a diff rings once.
     pub(crate) bells: u64,
@@ -211,7 +212,8 @@ impl Screen {
         self.progress
     }
 
-    /// Returns what was copied last, in base64.
+    /// Returns what was copied to the clipboard last, in base64. Longer text than a stock client takes,
+    /// and other selections, are told by [`crate::Terminal::take_copied`] only.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
     }

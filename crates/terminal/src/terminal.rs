@@ -2,6 +2,7 @@
 
 use rove_units::Bytes;
 
+use crate::clipboard::Copied;
 use crate::compose::{row_addresses, rows_beyond};
 use crate::emulator::{Emulator, Role};
 use crate::parse::Parser;
@@ -55,6 +56,12 @@ impl Terminal {
     /// questions beyond the bound goes unanswered.
     pub fn take_replies(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.emulator.replies)
+    }
+
+    /// Returns and forgets what a program copied last (OSC 52) since this was asked; never of a replica,
+    /// whose far end may repeat itself.
+    pub fn take_copied(&mut self) -> Option<Copied> {
+        self.emulator.copied.take()
     }
 
     /// Returns the picture; clone it for a snapshot.

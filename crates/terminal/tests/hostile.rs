@@ -64,7 +64,12 @@ fn assert_recovers(terminal: &mut Terminal, name: &str) {
 
 /// Draws a screen on a user's terminal, and returns what was sent.
 fn drawn(screen: &Screen) -> Vec<u8> {
-    let outer = Outer { titles: true, synchronized_output: true, ..Outer::default() };
+    let outer = Outer {
+        operating_system_commands: true,
+        titles: true,
+        synchronized_output: true,
+        ..Outer::default()
+    };
     let mut renderer = Renderer::new(outer);
     let mut out = renderer.open();
     out.extend(renderer.frame(&Screen::blank(screen.size())));

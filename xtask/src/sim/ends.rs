@@ -228,7 +228,6 @@ fn difference(a: &Screen, b: &Screen) -> Option<String> {
         ("mouse encoding", a.mouse_encoding() == b.mouse_encoding()),
         ("title", a.title() == b.title()),
         ("icon name", a.icon_name() == b.icon_name()),
-        ("clipboard", a.clipboard() == b.clipboard()),
     ]
     .into_iter()
     .find_map(|(what, same)| (!same).then(|| what.to_owned()))

@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 
+use rove_terminal::Copied;
+
 use super::*;
+use crate::clipboard::{CopyPiece, Outbox, PIECE_MAX};
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 
@@ -17,6 +20,16 @@ fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     let mut terminal = Terminal::host(size);
     terminal.write(bytes);
     HostScreen::published(terminal.screen().clone(), num(echo_ack), None)
+}
+
+/// Returns what a server would publish after so many copies, of which the last is `text` on its way
+/// up to `held`.
+fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
+    let mut outbox = Outbox::default();
+    let copied = Copied::new("pc", text).unwrap();
+    (0..copies).for_each(|_| outbox.push(&copied));
+    let clipboard = outbox.newest().holding(held);
+    published(Size::DEFAULT, b"$ ", 0).with_clipboard(clipboard)
 }
 
 /// Returns a client's copy of state 0 after these states, and the last diff.
@@ -77,6 +90,72 @@ fn the_first_diff_says_the_size_whatever_the_client_started_with() {
 }
 
 #[test]
+fn a_copy_is_told_to_a_rove_apart_from_the_picture_and_to_a_stock_client_within() {
+    let copy = b"\x1b]52;c;aGk=\x07\x07";
+    let base = published(Size::DEFAULT, b"", 0);
+    let copied = copying(1, "aGk=", 4);
+    let target = published(Size::DEFAULT, copy, 0).with_clipboard(copied.clipboard().clone());
+    let to_rove = target.diff_from(&base, ROVE);
+    let piece = CopyPiece { number: 1, head: Some(("pc", 4)), offset: 0, text: b"aGk=" };
+    assert_eq!(instructions(&to_rove), [HostInstruction::Bells(1), HostInstruction::Copy(piece)]);
+    let to_stock = target.diff_from(&base, Capabilities::NONE);
+    assert_eq!(instructions(&to_stock), [HostInstruction::Bytes(b"\x07\x1b]52;c;aGk=\x07")]);
+}
+
+#[test]
+fn the_same_text_twice_is_told_twice_whatever_the_client_missed() {
+    let blank = published(Size::DEFAULT, b"$ ", 0);
+    let states = [1, 2, 3].map(|copies| copying(copies, "aGk=", 4));
+    for path in [&[0, 1, 2][..], &[0, 2], &[1, 2], &[2]] {
+        let mut seen = vec![&blank];
+        seen.extend(path.iter().map(|&at| &states[at]));
+        let (replica, _) = followed(Size::DEFAULT, &seen);
+        assert_eq!(replica.clipboard().number(), 3, "{path:?}");
+        assert_eq!(replica.clipboard().whole(), Copied::new("pc", "aGk="));
+        assert!(replica.same_as(&states[2]));
+    }
+}
+
+#[test]
+fn a_copy_in_pieces_is_told_from_whatever_the_base_holds() {
+    let text = "AbCd".repeat(PIECE_MAX);
+    let states = [0, 1, 3, 4].map(|pieces| copying(1, &text, pieces * PIECE_MAX));
+    for path in [&[0, 1, 2, 3][..], &[1, 3], &[2, 3], &[3]] {
+        let path: Vec<_> = path.iter().map(|&at| &states[at]).collect();
+        let (replica, _) = followed(Size::DEFAULT, &path);
+        assert_eq!(replica.clipboard().whole(), Copied::new("pc", &text));
+    }
+    let rest = states[2].diff_from(&states[1], ROVE);
+    assert!((2 * PIECE_MAX..2 * PIECE_MAX + 32).contains(&rest.len()), "{}", rest.len());
+}
+
+#[test]
+fn a_text_is_forgotten_where_both_ends_are_known_to_hold_it() {
+    let mut state = copying(1, "aGk=", 4);
+    let (mut replica, _) = followed(Size::DEFAULT, &[&state]);
+    for unlike in [copying(1, "aGk=", 2), copying(2, "aGk=", 4), published(Size::DEFAULT, b"", 0)] {
+        replica.drop_prefix(&unlike);
+        assert!(replica.clipboard().whole().is_some());
+    }
+    let before = replica.clone();
+    replica.drop_prefix(&before);
+    state.drop_prefix(&before);
+    assert_eq!(replica.clipboard().whole(), None);
+    assert!(replica.same_as(&before) && state.same_as(&before));
+    assert_eq!(state.diff_from(&before, ROVE), b"");
+}
+
+#[test]
+fn bells_are_counted_whatever_the_client_missed() {
+    let states = [1, 2, 3].map(|bells| published(Size::DEFAULT, &vec![7; bells], 0));
+    for path in [&[0, 1, 2][..], &[0, 2], &[2]] {
+        let path: Vec<_> = path.iter().map(|&at| &states[at]).collect();
+        let (replica, _) = followed(Size::DEFAULT, &path);
+        assert_eq!((replica.bells(), replica.screen().bells()), (3, 0));
+    }
+}
+
+#[test]
 fn a_character_may_be_cut_between_two_diffs() {
     let mut replica = HostScreen::replica(Size::DEFAULT);
     for bytes in [&b"\xe5\xba"[..], &b"\x83"[..]] {
@@ -108,6 +187,16 @@ fn a_diff_that_breaks_a_rule_is_refused() {
         assert_eq!(refused(&resize), is_refused, "{dimensions:?}");
     }
     assert!(refused(b"\x0a\x7f"), "malformed");
+    let mut message = MessageWriter::default();
+    message.bells(2);
+    assert!(!refused(&message.finish()));
+    let mut message = MessageWriter::default();
+    message.bells(2);
+    message.bells(1);
+    assert!(refused(&message.finish()), "bells that go back");
+    let mut message = MessageWriter::default();
+    message.copy(&CopyPiece { number: 1, head: None, offset: 0, text: b"" });
+    assert!(refused(&message.finish()), "a copy without a beginning");
 }
 
 #[test]
@@ -142,12 +231,13 @@ fn a_midpoint_shows_half_and_acknowledges_nothing() {
     assert!(base.midpoint(&base).is_none());
 }
 
-/// Host output of all kinds but the bell, whose count a diff does not carry.
+/// Host output of all kinds.
 fn any_output() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[ -~é広\r\n\t]{0,12}",
         2 => "\x1b\\[[0-9]{0,2}(;[0-9]{0,2})?[A-HJKLMPSTXdm@r]",
         1 => Just("\x1b]2;title\x1b\\".to_owned()),
+        1 => Just("\x07".to_owned()),
         1 => "\x1b\\[\\?(5|25|1000|1006|2004|1004)[hl]",
     ];
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat().into_bytes())
@@ -169,13 +259,21 @@ proptest! {
         mut second in any_state(),
         acks in (0_u64..9, 0_u64..9),
         columns in 1_u16..40,
+        copies in (0_u32..3, 0_u32..2),
+        held in (1_usize..300, 1_usize..300),
     ) {
         first.echo_ack = num(acks.0);
         second.echo_ack = num(acks.0 + acks.1);
         second.exit_status = second.exit_status.or(first.exit_status);
+        second.bells += first.bells;
+        let text = "AbCd".repeat(50);
+        first.clipboard = copying(copies.0, &text, held.0.min(200)).clipboard;
+        second.clipboard = copying(copies.0 + copies.1, &text, held.0.max(held.1).min(200)).clipboard;
         let (replica, _) = followed(size(columns, 5), &[&first, &second]);
         prop_assert_eq!(replica.echo_ack(), second.echo_ack());
         prop_assert_eq!(replica.exit_status(), second.exit_status());
+        prop_assert_eq!(replica.bells(), second.bells());
+        prop_assert!(replica.clipboard.same_as(&second.clipboard));
         let (shown, wanted) = (replica.screen(), second.screen());
         prop_assert_eq!(shown.size(), wanted.size());
         prop_assert_eq!(shown.cursor(), wanted.cursor());

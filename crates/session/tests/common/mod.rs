@@ -9,7 +9,7 @@ use rove_session::{
     Client, ClientConfig, ClientEvent, Server, ServerConfig, ServerEvent, ServerOutcome,
 };
 use rove_ssp::{Config, Ecn, Key};
-use rove_terminal::{Outer, Size, Terminal};
+use rove_terminal::{Copied, Outer, Size, Terminal};
 use rove_units::{Duration, Instant, Seed};
 
 /// What the driver reads from the user's terminal at once.
@@ -42,6 +42,8 @@ pub struct ClientEnd {
     pub events: Vec<ClientEvent>,
     pub pending_max: u64,
     pub frames: usize,
+    /// What the user's terminal was made to copy, in order.
+    pub copied: Vec<Copied>,
 }
 
 /// A server and the program on its pty.
@@ -84,7 +86,7 @@ impl ClientEnd {
             key: key(),
             transport,
             size: Size::DEFAULT,
-            outer: Outer::default(),
+            outer: Outer { operating_system_commands: true, ..Outer::default() },
             escape_key: Some(0x1e),
             program: "rove".to_owned(),
             chaff: Seed::new(1).stream("client.chaff"),
@@ -96,6 +98,7 @@ impl ClientEnd {
             events: Vec::new(),
             pending_max: 0,
             frames: 0,
+            copied: Vec::new(),
         }
     }
 
@@ -113,6 +116,7 @@ impl ClientEnd {
         self.pending_max = self.pending_max.max(self.client.pending_input());
         if let Some(output) = self.client.poll_output(now) {
             self.tty.write(&output);
+            self.copied.extend(self.tty.take_copied());
             self.frames += 1;
         }
         while let Some(event) = self.client.poll_event() {

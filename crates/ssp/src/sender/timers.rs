@@ -58,7 +58,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns whether a state with contents should have been acknowledged by now.
-    pub(super) fn is_overdue(&self, now: Instant, pace: &Pace<'_>) -> bool {
+    pub(crate) fn is_overdue(&self, now: Instant, pace: &Pace<'_>) -> bool {
         self.sent
             .iter()
             .skip(1)

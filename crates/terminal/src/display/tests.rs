@@ -145,7 +145,7 @@ fn modes_titles_and_copied_text_are_carried_once() {
     new.mouse_reporting = crate::MouseReporting::AnyMotion;
     new.mouse_encoding = crate::MouseEncoding::Sgr;
     new.cursor.visible = false;
-    assert_eq!(change(&old, &new), "!^]2;t!^]52;c;aGVsbG8=!^[?2004h^[?1003h^[?1006h^[?25l");
+    assert_eq!(change(&old, &new), "!^]52;c;aGVsbG8=!^]2;t!^[?2004h^[?1003h^[?1006h^[?25l");
     let mut next = new.clone();
     next.icon_name = "t".into();
     next.title = "t".into();

@@ -138,6 +138,25 @@ fn strings_are_kept_to_their_bounds() {
 }
 
 #[test]
+fn only_a_copy_may_be_long_and_its_room_is_given_back() {
+    let (mut parser, mut recorder) = (Parser::default(), Recorder::default());
+    for (len, is_cut) in [(OSC_COPY_BYTES_MAX, false), (OSC_COPY_BYTES_MAX + 1, true)] {
+        let copy = ["52;c;".to_owned(), "A".repeat(len - 5)].concat();
+        parser.advance(format!("\x1b]{copy}").as_bytes(), &mut recorder);
+        assert!(parser.text.capacity() <= if is_cut { 0 } else { 2 * OSC_COPY_BYTES_MAX });
+        parser.advance(b"\x07", &mut recorder);
+        let wanted = if is_cut { "osc cut at 0".to_owned() } else { format!("osc {copy}") };
+        assert!(recorder.0.pop() == Some(wanted), "{len}");
+        assert!(parser.text.capacity() <= OSC_BYTES_MAX);
+    }
+    for other in ["2;", "520;", "5"] {
+        let long = [other.to_owned(), "A".repeat(OSC_COPY_BYTES_MAX)].concat();
+        parser.advance(format!("\x1b]{long}\x07").as_bytes(), &mut recorder);
+        assert_eq!(recorder.0.pop(), Some(format!("osc cut at {OSC_BYTES_MAX}")));
+    }
+}
+
+#[test]
 fn a_character_that_does_not_fit_whole_is_left_out() {
     let text = ["a".repeat(OSC_BYTES_MAX - 1), "é".into(), "b".into()].concat();
     let actions = parsed(format!("\x1b]{text}\x07").as_bytes());

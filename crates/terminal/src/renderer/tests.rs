@@ -15,6 +15,7 @@ fn outer() -> Outer {
     Outer {
         erase_characters: true,
         background_color_erase: true,
+        operating_system_commands: true,
         titles: true,
         title_prefix: "[rove] ".into(),
         enter: b"<enter>".to_vec(),

@@ -1,6 +1,6 @@
 //! What is not the picture: titles, bell, clipboard.
 
-use rove_terminal::{Size, Terminal};
+use rove_terminal::{COPY_CHARS_MAX, Size, Terminal};
 
 use super::follow::Follow;
 use super::host;
@@ -113,7 +113,7 @@ fn only_base64_reaches_the_clipboard() {
         ("\x1b]52;c;aGVsbG8=\x07", "aGVsbG8="),
         ("\x1b]52;c;aGVsbG8=\x1b\\", "aGVsbG8="),
         ("\x1b]52;;aGVsbG8\x07", "aGVsbG8"),
-        ("\x1b]52;p;aGVsbG8=\x07", "aGVsbG8="),
+        ("\x1b]52;p;aGVsbG8=\x07", ""),
         ("\x1b]52;s0;aGVsbG8=\x07", "aGVsbG8="),
         ("\x1b]52;x;aGVsbG8=\x07", ""),
         ("\x1b]52;c;?\x07", ""),
@@ -134,5 +134,39 @@ fn a_clipboard_too_long_is_ignored_whole() {
     for (len, kept) in [(16_376, 16_376), (16_379, 16_379), (16_380, 0), (16_384, 0), (40_000, 0)] {
         let terminal = host(80, 2, format!("\x1b]52;cpqs01234567;{}\x07", "A".repeat(len)));
         assert_eq!(terminal.screen().clipboard().len(), kept, "{len}");
+    }
+}
+
+#[test]
+fn a_copy_is_an_event_with_its_selections() {
+    for (input, wanted) in [
+        ("\x1b]52;c;aGVsbG8=\x07", Some(("c", "aGVsbG8="))),
+        ("\x1b]52;c;aGVsbG8=\x1b\\", Some(("c", "aGVsbG8="))),
+        ("\x1b]52;;aGVsbG8\x07", Some(("", "aGVsbG8"))),
+        ("\x1b]52;p;aGVsbG8=\x07", Some(("p", "aGVsbG8="))),
+        ("\x1b]52;s0;aGVsbG8=\x07", Some(("s0", "aGVsbG8="))),
+        ("\x1b]52;c;aGk=\x07\x1b]52;pp;YQ==\x07\x1bc", Some(("p", "YQ=="))),
+        ("\x1b]52;c;aGk=\x07\x1b]52;c;\x07", Some(("c", "aGk="))),
+        ("\x1b]52;c;\x07", None),
+        ("\x1b]52;x;aGVsbG8=\x07", None),
+        ("\x1b]52;c;?\x07", None),
+    ] {
+        let mut terminal = host(80, 2, input);
+        let copied = terminal.take_copied();
+        let parts = copied.as_ref().map(|copied| (&**copied.selections(), &**copied.text()));
+        assert_eq!(parts, wanted, "{input:?}");
+        assert_eq!(terminal.take_copied(), None, "taken once");
+        let mut replica = Terminal::replica(Size::DEFAULT);
+        replica.write(input.as_bytes());
+        assert_eq!(replica.take_copied(), None, "replica {input:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_a_mebibyte_is_taken_and_a_longer_one_ignored_whole() {
+    for (len, kept) in [(16_384, true), (COPY_CHARS_MAX, true), (COPY_CHARS_MAX + 4, false)] {
+        let input = format!("\x1b]52;cpqs01234567;{}\x07", "A".repeat(len));
+        let copied = host(80, 2, input).take_copied();
+        assert_eq!(copied.map(|copied| copied.text().len()), kept.then_some(len), "{len}");
     }
 }

@@ -18,6 +18,7 @@ impl Follow {
     pub(super) fn new(size: Size) -> Self {
         let plain = Outer {
             repertoire: Repertoire::FULL,
+            operating_system_commands: true,
             colors: true,
             directories: true,
             progress: true,

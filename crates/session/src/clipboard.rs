@@ -1,0 +1,312 @@
+//! Copied text on its way to the user's terminal, between two roves: an event, in pieces.
+//!
+//! A state of the screen names the newest copy by its number and holds its text up to some byte. The
+//! server publishes a little more than the client is known to hold each time, so that even a large
+//! copy travels beside the picture, in frames that are never much larger for it. The client performs
+//! a copy when its text is whole ([`crate::performer`]).
+
+use std::sync::Arc;
+
+use rove_ssp::StateNum;
+use rove_terminal::{COPY_CHARS_MAX, Copied};
+
+/// Most text that one frame adds. Chosen: with RTT 100 ms it fills a line of 1 Mbit/s; a key's echo
+/// never waits for more than one of these.
+pub(crate) const PIECE_MAX: usize = 8 * 1024;
+
+/// Most text on its way at once. Chosen: four pieces cover the round trip and the delayed
+/// acknowledgment.
+pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
+
+/// The same at the start, and after any number of losses. Chosen: a quarter of a second of 128 kbit/s,
+/// so that a slow line's queue grows no faster than the round-trip time tells of it.
+const WINDOW_MIN: usize = 4 * 1024;
+
+/// What part of the text just acknowledged the window grows by, and of itself it shrinks by after a
+/// loss. Chosen: 1 MiB at 1 Mbit/s and RTT 100 ms takes 11 s, at 5 % loss 40 s; of the keys typed
+/// meanwhile half are echoed within 0.2 s, and all within 0.7 s. So they are at 128 kbit/s.
+const WINDOW_STEP: usize = 4;
+
+/// Text that is sent for a start after a loss. Chosen: it leaves most of the one datagram to the
+/// picture.
+const REPAIR_PIECE: usize = 512;
+
+/// Text in one shared chunk of what a client gathers. Chosen: a state that adds a piece copies no
+/// more than this, and the longest text has 64.
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// Longest list of selections. Source: there are twelve.
+const SELECTIONS_MAX: usize = 12;
+
+/// The newest copy, as a state of the screen holds it.
+#[derive(Clone, Debug)]
+pub(crate) struct Clipboard {
+    /// How many copies there were with this one; 0 before the first.
+    number: u64,
+    selections: Arc<str>,
+    /// Length of the whole text.
+    total: usize,
+    /// How much of it this state holds.
+    held: usize,
+    text: Text,
+}
+
+/// The text, as far as it is still needed.
+#[derive(Clone, Debug)]
+enum Text {
+    /// A server's: all of it, whatever the state holds.
+    Whole(Arc<str>),
+    /// A client's: what has arrived, in chunks of [`CHUNK_BYTES`] but the last.
+    Gathered(Vec<Arc<Vec<u8>>>),
+}
+
+/// What a diff says of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyPiece<'a> {
+    pub(crate) number: u64,
+    /// Where to, and the length of the whole text: with the first piece only.
+    pub(crate) head: Option<(&'a str, u64)>,
+    /// Where in the text this piece belongs.
+    pub(crate) offset: u64,
+    pub(crate) text: &'a [u8],
+}
+
+impl Default for Clipboard {
+    fn default() -> Self {
+        let text = Text::Gathered(Vec::new());
+        Self { number: 0, selections: "".into(), total: 0, held: 0, text }
+    }
+}
+
+impl Clipboard {
+    /// Returns the copy's number; 0 for none yet.
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns whether both hold the same.
+    pub(crate) const fn same_as(&self, other: &Self) -> bool {
+        self.number == other.number && self.total == other.total && self.held == other.held
+    }
+
+    /// Returns how to get here from `base`, which may hold more.
+    pub(crate) fn diff_from(&self, base: &Self) -> Option<CopyPiece<'_>> {
+        if self.same_as(base) {
+            return None;
+        }
+        let is_begun = self.number == base.number && base.held > 0;
+        let offset = if is_begun { base.held.min(self.held) } else { 0 };
+        // What a client gathered it tells nobody.
+        let Text::Whole(text) = &self.text else { return None };
+        let text = text.as_bytes().get(offset..self.held)?;
+        let head = (!is_begun).then(|| (&*self.selections, len(self.total)));
+        Some(CopyPiece { number: self.number, head, offset: len(offset), text })
+    }
+
+    /// Takes the next piece.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that the piece breaks.
+    pub(crate) fn apply(&mut self, piece: &CopyPiece<'_>) -> Result<(), &'static str> {
+        if piece.number < self.number {
+            return Err("a copy that goes back");
+        }
+        if piece.number > self.number {
+            let (selections, total) = piece.head.ok_or("a copy without a beginning")?;
+            let total = usize::try_from(total).unwrap_or(usize::MAX);
+            if total == 0 || total > COPY_CHARS_MAX || selections.len() > SELECTIONS_MAX {
+                return Err("a copy out of bounds");
+            }
+            let selections = Arc::from(selections);
+            *self = Self { number: piece.number, selections, total, ..Self::default() };
+        }
+        let offset = usize::try_from(piece.offset).unwrap_or(usize::MAX);
+        if offset > self.held || piece.text.len() > self.total - offset {
+            return Err("a piece that does not fit its copy");
+        }
+        let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+        if !piece.text.iter().all(base64) {
+            return Err("copied text that is no base64");
+        }
+        if offset < self.held {
+            self.go_back(offset)?;
+        }
+        self.gather(piece.text);
+        Ok(())
+    }
+
+    /// Forgets the text if both ends are `known` to hold all of it.
+    pub(crate) fn drop_known(&mut self, known: &Self) {
+        if known.number == self.number && known.held == known.total {
+            self.text = Text::Gathered(Vec::new());
+        }
+    }
+
+    /// Returns the copy once its text is whole, until it is forgotten.
+    pub(crate) fn whole(&self) -> Option<Copied> {
+        if self.total == 0 || self.held < self.total {
+            return None;
+        }
+        let Text::Gathered(chunks) = &self.text else { return None };
+        let text: Vec<u8> = chunks.iter().flat_map(|chunk| &**chunk).copied().collect();
+        let text = String::from_utf8(text).ok().filter(|text| !text.is_empty())?;
+        Copied::new(&self.selections, &text)
+    }
+
+    /// Returns the memory this takes beyond what it shares with `neighbour`.
+    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+        match (&self.text, neighbour.map(|neighbour| &neighbour.text)) {
+            (Text::Whole(ours), Some(Text::Whole(theirs))) if Arc::ptr_eq(ours, theirs) => 0,
+            (Text::Whole(ours), _) => ours.len(),
+            (Text::Gathered(ours), theirs) => {
+                let theirs = match theirs {
+                    Some(Text::Gathered(theirs)) => theirs.as_slice(),
+                    _ => &[],
+                };
+                let is_own = |at: usize, chunk: &Arc<Vec<u8>>| {
+                    !theirs.get(at).is_some_and(|other| Arc::ptr_eq(chunk, other))
+                };
+                let own = ours.iter().enumerate().filter(|(at, chunk)| is_own(*at, chunk));
+                let chunks: usize = own.map(|(_, chunk)| chunk.capacity()).sum();
+                chunks + ours.capacity() * size_of::<Arc<Vec<u8>>>()
+            }
+        }
+    }
+
+    /// Returns how much of this copy a client that holds `known` has.
+    const fn acknowledged(&self, known: &Self) -> usize {
+        if known.number == self.number { known.held } else { 0 }
+    }
+
+    /// Returns this copy with its text up to `held` published.
+    #[cfg(test)]
+    pub(crate) fn holding(&self, held: usize) -> Self {
+        Self { held: held.min(self.total), ..self.clone() }
+    }
+
+    /// Gives up the text from `offset` on.
+    fn go_back(&mut self, offset: usize) -> Result<(), &'static str> {
+        let Text::Gathered(chunks) = &mut self.text else { return Ok(()) };
+        chunks.truncate(offset.div_ceil(CHUNK_BYTES));
+        let Some(last) = chunks.last_mut().filter(|_| offset > 0) else {
+            self.held = 0;
+            return if offset == 0 { Ok(()) } else { Err("a text that both ends had forgotten") };
+        };
+        Arc::make_mut(last)
+            .truncate(offset - offset.div_ceil(CHUNK_BYTES).saturating_sub(1) * CHUNK_BYTES);
+        self.held = offset;
+        Ok(())
+    }
+
+    fn gather(&mut self, mut text: &[u8]) {
+        self.held += text.len();
+        let Text::Gathered(chunks) = &mut self.text else { return };
+        while !text.is_empty() {
+            if chunks.last().is_none_or(|last| last.len() == CHUNK_BYTES) {
+                chunks.push(Arc::default());
+            }
+            let last = Arc::make_mut(chunks.last_mut().expect("one was added"));
+            let (piece, rest) = text.split_at(text.len().min(CHUNK_BYTES - last.len()));
+            last.extend_from_slice(piece);
+            text = rest;
+        }
+    }
+}
+
+fn len(bytes: usize) -> u64 {
+    u64::try_from(bytes).expect("a length fits 64 bits")
+}
+
+/// The server's newest copy, as far as it is to be published.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    newest: Clipboard,
+    /// The newest state sent when what is published last changed.
+    changed_after: Option<StateNum>,
+    /// Most text on its way at once, at present.
+    window: usize,
+    /// What the client was known to hold when this was last looked at.
+    acknowledged: usize,
+    is_repairing: bool,
+}
+
+impl Default for Outbox {
+    fn default() -> Self {
+        Self {
+            newest: Clipboard::default(),
+            changed_after: None,
+            window: WINDOW_MIN,
+            acknowledged: 0,
+            is_repairing: false,
+        }
+    }
+}
+
+impl Outbox {
+    /// Takes a copy. One that is still on its way is given up for it.
+    pub(crate) fn push(&mut self, copied: &Copied) {
+        self.newest = Clipboard {
+            number: self.newest.number + 1,
+            selections: Arc::clone(copied.selections()),
+            total: copied.text().len(),
+            held: 0,
+            text: Text::Whole(Arc::clone(copied.text())),
+        };
+        (self.acknowledged, self.changed_after) = (0, None);
+    }
+
+    /// Returns what to publish.
+    pub(crate) const fn newest(&self) -> &Clipboard {
+        &self.newest
+    }
+
+    /// Works out anew how much of the text to publish; returns whether that changed. To be asked
+    /// before and after each send.
+    ///
+    /// A piece is added once the last one was sent, while there is room beyond what the client is
+    /// `known` to hold. When something was lost (`is_overdue`), so little is published that it goes
+    /// into one datagram with whatever else there is to say: a key's echo never waits for a repair.
+    pub(crate) fn tend(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
+        let newest = &mut self.newest;
+        let acknowledged = newest.acknowledged(known);
+        if acknowledged == newest.total {
+            // All that is sent from here on starts from a state that has it.
+            newest.text = Text::Gathered(Vec::new());
+            return false;
+        }
+        if acknowledged > self.acknowledged && !is_overdue {
+            let step = (acknowledged - self.acknowledged) / WINDOW_STEP;
+            self.window = WINDOW_MAX.min(self.window + step);
+        }
+        self.acknowledged = acknowledged;
+        if is_overdue && !self.is_repairing {
+            self.window = WINDOW_MIN.max(self.window - self.window / WINDOW_STEP);
+        }
+        self.is_repairing = is_overdue;
+        let held = if is_overdue {
+            acknowledged + REPAIR_PIECE
+        } else if self.changed_after == Some(sent) {
+            newest.held
+        } else {
+            newest.held.max((newest.held + PIECE_MAX).min(acknowledged + self.window))
+        };
+        let held = held.min(newest.total);
+        if held == newest.held {
+            return false;
+        }
+        newest.held = held;
+        self.changed_after = Some(sent);
+        true
+    }
+
+    /// Publishes as much as may be on its way, for there will be no other chance: a short copy still
+    /// arrives, and a long one must not hold up the end.
+    pub(crate) fn finish(&mut self, known: &Clipboard) {
+        let newest = &mut self.newest;
+        newest.held = newest.held.max(newest.total.min(newest.acknowledged(known) + WINDOW_MAX));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Text that programs copy (OSC 52). Only what is certain to be base64 exists as a [`Copied`].
+
+use std::sync::Arc;
+
+/// Most base64 characters of one copy; a longer one is ignored whole. Chosen: 768 KiB of text, far
+/// beyond what anybody pastes, and some seconds of a slow line.
+pub const COPY_CHARS_MAX: usize = 1 << 20;
+
+/// Longest list of selections that is kept: each of them once.
+const SELECTIONS_MAX: usize = 12;
+
+/// Text that a program copied, and where to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copied {
+    selections: Arc<str>,
+    text: Arc<str>,
+}
+
+impl Copied {
+    /// Creates a copy of base64 `text` to `selections`, letters and digits of `cpqs01234567`; none
+    /// leaves the choice to the user's terminal. `None` for anything else and beyond
+    /// [`COPY_CHARS_MAX`]: a question (`?`) in particular must never reach the user's terminal, which
+    /// would type the user's clipboard into the program.
+    pub fn new(selections: &str, text: &str) -> Option<Self> {
+        let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
+        if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
+            return None;
+        }
+        let mut distinct = String::with_capacity(SELECTIONS_MAX);
+        for c in selections.chars() {
+            if !distinct.contains(c) {
+                distinct.push(c);
+            }
+        }
+        debug_assert!(distinct.len() <= SELECTIONS_MAX);
+        Some(Self { selections: distinct.into(), text: text.into() })
+    }
+
+    /// Returns the selections in the order given, each once.
+    pub const fn selections(&self) -> &Arc<str> {
+        &self.selections
+    }
+
+    /// Returns the text in base64.
+    pub const fn text(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// Returns whether a terminal with nothing but a clipboard would put it there: it was asked to,
+    /// or left the choice (`s` is whatever the user has set).
+    pub(crate) fn is_for_clipboard(&self) -> bool {
+        self.selections.is_empty() || self.selections.contains(['c', 's'])
+    }
+
+    /// Writes the sequence that makes the user's terminal copy it.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        for part in ["\x1b]52;", &self.selections, ";", &self.text, "\x07"] {
+            out.extend(part.as_bytes());
+        }
+    }
+}
+
+/// Returns whether `text` is base64, its padding complete or left away.
+fn is_base64(text: &str) -> bool {
+    let body = text.trim_end_matches('=');
+    let padding = text.len() - body.len();
+    body.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+' || c == b'/')
+        && match body.len() % 4 {
+            0 => padding == 0,
+            1 => false,
+            rest => padding == 0 || padding == 4 - rest,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_told_from_everything_else() {
+        for (text, valid) in [
+            ("", true),
+            ("aGVsbG8=", true),
+            ("aGVsbG8", true),
+            ("aGk+/w==", true),
+            ("aGk+/w", true),
+            ("?", false),
+            ("aGVsbG8==", false),
+            ("a", false),
+            ("aaaa=", false),
+            ("=", false),
+            ("aG k", false),
+            ("a\u{e9}==", false),
+        ] {
+            assert_eq!(is_base64(text), valid, "{text}");
+        }
+    }
+
+    #[test]
+    fn selections_are_kept_in_order_and_once() {
+        for (given, kept) in [
+            ("c", Some("c")),
+            ("", Some("")),
+            ("s0", Some("s0")),
+            ("ppcp", Some("pc")),
+            ("cpqs01234567", Some("cpqs01234567")),
+            ("8", None),
+            ("c?", None),
+            ("c;", None),
+        ] {
+            let copied = Copied::new(given, "aGk=");
+            assert_eq!(copied.as_ref().map(|copied| &**copied.selections()), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_copy_beyond_the_bound_is_none() {
+        for (len, is_some) in [(COPY_CHARS_MAX, true), (COPY_CHARS_MAX + 4, false)] {
+            assert_eq!(Copied::new("c", &"A".repeat(len)).is_some(), is_some, "{len}");
+        }
+    }
+}
