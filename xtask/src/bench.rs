@@ -138,10 +138,13 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let bench = Bench { rounds: usize::from(options.rounds), programs: Programs::build(&rows)? };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
-    for row in rows {
+    // A row that fails takes nothing away from those before it.
+    let measured = rows.into_iter().try_for_each(|row| {
         report.add(row.name(), row.measure(&bench)?);
-    }
-    publish(&report, options.json.as_deref())
+        Ok(())
+    });
+    publish(&report, options.json.as_deref())?;
+    measured
 }
 
 /// Returns the rows to measure, each once, in the table's order.

@@ -1,4 +1,4 @@
-//! The Debian packages whose programs the tests run as real peers.
+//! The Debian packages whose programs tests and measurements run.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +32,10 @@ pub(crate) fn require_programs(programs: &[(&'static str, &'static str)]) -> Res
         [] => Ok(()),
         missing => {
             let list = missing.join(" ");
-            bail!("this runs programs of missing Debian packages: apt-get install {list}")
+            bail!(
+                "the measurement runs programs of Debian packages that are missing: \
+                 apt-get install {list}"
+            )
         }
     }
 }

@@ -86,9 +86,15 @@ fn interrupt(system: &System) -> Result<Showing> {
 /// Starts `yes` and waits until the screen is full of it.
 fn start_yes(window: &mut Window) -> Result<()> {
     window.terminal.send(b"yes\r")?;
-    window.wait_for("a screen full of y", |screen| {
-        (0..screen.size().rows() - 1).all(|row| screen.row_text(row) == "y")
-    })
+    window.wait_for("a screen full of y", is_full_of_y)
+}
+
+/// Returns whether `yes` is all that is shown. What an earlier one has left above the prompt does not
+/// count: a shell that is about to start a program may miss a Ctrl-C.
+fn is_full_of_y(screen: &Screen) -> bool {
+    let last = screen.size().rows() - 1;
+    (0..last).all(|row| screen.row_text(row) == "y")
+        && matches!(screen.row_text(last).as_str(), "" | "y")
 }
 
 /// Types Ctrl-C; returns the seconds until the prompt.
@@ -101,4 +107,28 @@ fn stop_yes(window: &mut Window) -> Result<f64> {
 
 fn wait_for_prompt(window: &mut Window) -> Result<()> {
     window.wait_for("the prompt", |screen: &Screen| shows_prompt(screen, PROMPT))
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::Terminal;
+
+    use super::*;
+
+    #[test]
+    fn only_a_running_yes_fills_the_screen() {
+        let screenful = "y\r\n".repeat(30);
+        for (output, full) in [
+            (screenful.clone(), true),
+            (screenful.clone() + "y", true),
+            (screenful.clone() + "bench$ ", false),
+            (screenful.clone() + "bench$ yes", false),
+            (screenful + "bench$ yes\r\ny\r\n", false),
+            ("y\r\n".repeat(5), false),
+        ] {
+            let mut terminal = Terminal::host(Size::DEFAULT);
+            terminal.write(output.as_bytes());
+            assert_eq!(is_full_of_y(terminal.screen()), full, "{output:?}");
+        }
+    }
 }
