@@ -174,7 +174,7 @@ impl Client {
         }
         if self.transport.remote_num() != num {
             self.stale = true;
-            self.performer.look(self.transport.remote());
+            self.performer.look(now, self.transport.remote());
             if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
                 self.regained_at = now;
                 tracing::info!("contact regained");

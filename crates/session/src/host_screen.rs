@@ -8,6 +8,7 @@ use rove_units::Bytes;
 use crate::clipboard::Clipboard;
 use crate::exit_status::ExitStatus;
 use crate::message::{HostInstruction, MessageWriter, host_instructions};
+use crate::notifications::Notifications;
 
 /// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
 /// replica build a huge screen again and again.
@@ -29,6 +30,7 @@ pub struct HostScreen {
     /// The newest copy, and how often the bell rang: what a picture cannot say once and for all.
     clipboard: Clipboard,
     bells: u64,
+    notifications: Notifications,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
 }
@@ -58,6 +60,7 @@ impl HostScreen {
             exit_status: None,
             clipboard: Clipboard::default(),
             bells: 0,
+            notifications: Notifications::default(),
             initial: true,
         }
     }
@@ -71,8 +74,14 @@ impl HostScreen {
             exit_status,
             clipboard: Clipboard::default(),
             bells,
+            notifications: Notifications::default(),
             initial: false,
         }
+    }
+
+    /// Returns this state with notifications.
+    pub(crate) fn with_notifications(self, notifications: Notifications) -> Self {
+        Self { notifications, ..self }
     }
 
     /// Returns this state with a copy.
@@ -101,6 +110,11 @@ impl HostScreen {
     /// Returns the newest copy.
     pub(crate) const fn clipboard(&self) -> &Clipboard {
         &self.clipboard
+    }
+
+    /// Returns the newest notifications.
+    pub(crate) const fn notifications(&self) -> &Notifications {
+        &self.notifications
     }
 
     /// Returns how often the bell rang; of a stock server's screen always 0.
@@ -141,6 +155,10 @@ impl Object for HostScreen {
         if is_rich && let Some(piece) = self.clipboard.diff_from(&base.clipboard) {
             message.copy(&piece);
         }
+        let notifications = self.notifications.after(base.notifications.newest());
+        if is_rich && !notifications.is_empty() {
+            message.notifications(self.notifications.newest(), notifications);
+        }
         message.finish()
     }
 
@@ -176,6 +194,9 @@ impl Object for HostScreen {
                     return Err(refused("bells that go back"));
                 }
                 HostInstruction::Bells(bells) => self.bells = bells,
+                HostInstruction::Notifications(told) => {
+                    self.notifications.apply(told).map_err(refused)?;
+                }
                 HostInstruction::Copy(piece) => self.clipboard.apply(&piece).map_err(refused)?,
                 HostInstruction::Unknown => {}
             }
@@ -189,6 +210,7 @@ impl Object for HostScreen {
             && self.exit_status == other.exit_status
             && self.initial == other.initial
             && self.bells == other.bells
+            && self.notifications.newest() == other.notifications.newest()
             && self.clipboard.same_as(&other.clipboard)
             && self.screen() == other.screen()
     }
@@ -199,7 +221,9 @@ impl Object for HostScreen {
 
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let clipboard = self.clipboard.bytes_beyond(neighbour.map(|state| &state.clipboard));
-        let own = Bytes::from(size_of::<Self>() + clipboard);
+        let theirs = neighbour.map(|state| &state.notifications);
+        let notifications = self.notifications.bytes_beyond(theirs);
+        let own = Bytes::from(size_of::<Self>() + clipboard + notifications);
         match (&self.picture, neighbour.map(|neighbour| &neighbour.picture)) {
             (Picture::Replica(terminal), Some(Picture::Replica(theirs))) => {
                 own + terminal.bytes_beyond(Some(theirs))
@@ -213,7 +237,8 @@ impl Object for HostScreen {
         // Half of a picture shows no effect of anything yet.
         let screen = Screen::midpoint(base.screen(), self.screen())?;
         let middle = Self::published(screen, base.echo_ack, base.exit_status);
-        Some(Self { bells: base.bells, clipboard: base.clipboard.clone(), ..middle })
+        let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
+        Some(Self { bells: base.bells, clipboard, notifications, ..middle })
     }
 }
 

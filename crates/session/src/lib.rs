@@ -16,6 +16,7 @@ mod key_event;
 mod keys;
 mod message;
 mod notice;
+mod notifications;
 mod performer;
 mod report;
 mod server;

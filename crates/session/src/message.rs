@@ -5,6 +5,10 @@
 //! Members this version does not know are skipped; that is how later versions may add some
 //! (numbered 16 and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
 
+mod event;
+
+pub(crate) use event::WireNotifications;
+
 use rove_ssp::{ApplyError, StateNum};
 use rove_terminal::Size;
 
@@ -40,16 +44,6 @@ const RESIZE_HEIGHT: u32 = 6;
 const EXIT_STATUS: u32 = 16;
 const EXIT_STATUS_CODE: u32 = 1;
 const EXIT_STATUS_SIGNAL: u32 = 2;
-/// The same: a piece of copied text. Selections and length come with the first of a copy.
-const COPY: u32 = 17;
-const COPY_NUMBER: u32 = 1;
-const COPY_OFFSET: u32 = 2;
-const COPY_TEXT: u32 = 3;
-const COPY_SELECTIONS: u32 = 4;
-const COPY_LENGTH: u32 = 5;
-/// The same: how often the bell rang.
-const BELLS: u32 = 18;
-const BELLS_COUNT: u32 = 1;
 
 /// A window size as the wire has it: anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,6 +100,8 @@ pub(crate) enum HostInstruction<'a> {
     Bells(u64),
     /// Something was copied.
     Copy(CopyPiece<'a>),
+    /// Programs notified of something.
+    Notifications(WireNotifications<'a>),
     /// Only members this version does not know.
     Unknown,
 }
@@ -205,26 +201,6 @@ impl MessageWriter {
         self.instruction(EXIT_STATUS, &body);
     }
 
-    /// Adds how often the bell rang to a `HostMessage`. Only for a peer that has shown to know it.
-    pub(crate) fn bells(&mut self, count: u64) {
-        let mut body = Vec::with_capacity(11);
-        put_varint_field(&mut body, BELLS_COUNT, count);
-        self.instruction(BELLS, &body);
-    }
-
-    /// Adds a piece of copied text to a `HostMessage`. Only for a peer that has shown to know it.
-    pub(crate) fn copy(&mut self, piece: &CopyPiece<'_>) {
-        let mut body = Vec::with_capacity(piece.text.len() + 64);
-        put_varint_field(&mut body, COPY_NUMBER, piece.number);
-        put_varint_field(&mut body, COPY_OFFSET, piece.offset);
-        put_bytes_field(&mut body, COPY_TEXT, piece.text);
-        if let Some((selections, length)) = piece.head {
-            put_bytes_field(&mut body, COPY_SELECTIONS, selections.as_bytes());
-            put_varint_field(&mut body, COPY_LENGTH, length);
-        }
-        self.instruction(COPY, &body);
-    }
-
     /// Returns the message.
     pub(crate) fn finish(self) -> Vec<u8> {
         self.out
@@ -273,12 +249,7 @@ fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
             (EXIT_STATUS, Value::Bytes(body)) => {
                 extension = wire_exit_status(body)?.map(HostInstruction::ExitStatus);
             }
-            (BELLS, Value::Bytes(body)) => {
-                extension = Some(HostInstruction::Bells(number(body, BELLS_COUNT)?));
-            }
-            (COPY, Value::Bytes(body)) => {
-                extension = Some(HostInstruction::Copy(wire_copy(body)?));
-            }
+            (member, Value::Bytes(body)) => extension = event::read(member, body)?.or(extension),
             _ => {}
         }
     }
@@ -368,18 +339,6 @@ fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
         report = Some(TerminalReport::CellPixels { width, height });
     }
     Ok(report)
-}
-
-/// Returns a piece of copied text. Selections that are no text stand for none that is known.
-fn wire_copy(body: &[u8]) -> Result<CopyPiece<'_>, ApplyError> {
-    let selections = core::str::from_utf8(string(body, COPY_SELECTIONS)?).unwrap_or("?");
-    let length = number(body, COPY_LENGTH)?;
-    Ok(CopyPiece {
-        number: number(body, COPY_NUMBER)?,
-        head: (length > 0).then_some((selections, length)),
-        offset: number(body, COPY_OFFSET)?,
-        text: string(body, COPY_TEXT)?,
-    })
 }
 
 /// Returns the low 32 bits as protobuf's `int32` reads them.
@@ -615,24 +574,6 @@ mod tests {
             message.instruction(TERMINAL, body);
             assert_eq!(user(&message.finish()), Ok(vec![UserInstruction::Unknown]), "{body:?}");
         }
-    }
-
-    #[test]
-    fn copies_and_bells_come_back() {
-        for head in [None, Some(("", 1)), Some(("pc", u64::MAX))] {
-            for text in [&b""[..], b"aGk="] {
-                let piece = CopyPiece { number: 7, head, offset: 1 << 40, text };
-                let mut message = MessageWriter::default();
-                message.copy(&piece);
-                message.bells(u64::MAX);
-                let wanted = [HostInstruction::Copy(piece), HostInstruction::Bells(u64::MAX)];
-                assert_eq!(host(&message.finish()).unwrap(), wanted);
-            }
-        }
-        // Selections that are no text, which no rule allows.
-        let strange = b"\x0a\x08\x8a\x01\x05\x22\x01\xff\x28\x04";
-        let piece = CopyPiece { number: 0, head: Some(("?", 4)), offset: 0, text: b"" };
-        assert_eq!(host(strange), Ok(vec![HostInstruction::Copy(piece)]));
     }
 
     #[test]

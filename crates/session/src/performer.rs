@@ -1,9 +1,12 @@
-//! What must happen once on the user's terminal, whatever is drawn there how often: copies and bells.
+//! What must happen once on the user's terminal, whatever is drawn there how often: copies, bells and
+//! notifications.
 //!
 //! Between two roves each carries a number, and only numbers above the highest performed count. (What
 //! a stock server says of them is part of its picture, and [`rove_terminal::Renderer`]'s business.)
 
-use rove_terminal::Copied;
+use std::collections::VecDeque;
+
+use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
 
 use crate::host_screen::HostScreen;
@@ -15,6 +18,13 @@ const BELLS_MAX: u64 = 3;
 /// terminals queue it.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
+/// Least time from some notifications to the next. Chosen: a program that notifies without end has
+/// eight shown each time, which is bad enough.
+const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
+
+/// How long a notification may wait for a terminal that was given back. Chosen: as at the server.
+const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
+
 /// What was performed, and what is to be.
 #[derive(Debug, Default)]
 pub(crate) struct Performer {
@@ -22,11 +32,19 @@ pub(crate) struct Performer {
     takes_commands: bool,
     copies: u64,
     copied: Option<Copied>,
-    bells: u64,
-    /// How often the bell is to ring.
-    bells_due: u64,
+    bells: Ration<u64>,
+    notifications: Ration<VecDeque<(Instant, Notification)>>,
+}
+
+/// Events of which so many happen at once, and then none for a while.
+#[derive(Debug, Default)]
+struct Ration<T> {
+    /// The number of the last that was seen.
+    seen: u64,
+    /// What is to happen.
+    due: T,
     /// When it may.
-    quiet_until: Option<Instant>,
+    quiet_until: Instant,
 }
 
 impl Performer {
@@ -35,7 +53,7 @@ impl Performer {
     }
 
     /// Looks at the server's newest state.
-    pub(crate) fn look(&mut self, state: &HostScreen) {
+    pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let clipboard = state.clipboard();
         if clipboard.number() > self.copies
             && let Some(copied) = clipboard.whole()
@@ -43,42 +61,66 @@ impl Performer {
             self.copies = clipboard.number();
             self.copied = Some(copied).filter(|_| self.takes_commands);
         }
-        if state.bells() > self.bells {
-            self.bells_due = self.bells_due.saturating_add(state.bells() - self.bells);
-            self.bells = state.bells();
+        let bells = &mut self.bells;
+        bells.due = bells.due.saturating_add(state.bells().saturating_sub(bells.seen));
+        bells.seen = bells.seen.max(state.bells());
+        let (seen, due) = (&mut self.notifications.seen, &mut self.notifications.due);
+        if self.takes_commands {
+            due.extend(state.notifications().after(*seen).iter().map(|new| (now, new.clone())));
+            due.drain(..due.len().saturating_sub(NOTIFICATIONS_MAX));
         }
+        *seen = (*seen).max(state.notifications().newest());
     }
 
     /// Returns whether there is something to perform now.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.copied.is_some() || self.bell_due().is_some_and(|at| at <= now)
+        self.copied.is_some() || self.poll_timeout().is_some_and(|at| at <= now)
     }
 
-    /// Returns when a bell that waits may ring.
+    /// Returns when something that waits for its time may happen.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.bell_due()
+        let bells = (self.bells.due > 0).then_some(self.bells.quiet_until);
+        let is_notifying = !self.notifications.due.is_empty();
+        let notifications = is_notifying.then_some(self.notifications.quiet_until);
+        [bells, notifications].into_iter().flatten().min()
     }
 
     /// Writes what is due for the user's terminal.
     pub(crate) fn perform(&mut self, now: Instant, out: &mut Vec<u8>) {
-        if self.bell_due().is_some_and(|at| at <= now) {
-            self.quiet_until = Some(now + BELL_INTERVAL);
-            self.perform_all(out);
-        } else if let Some(copied) = self.copied.take() {
-            copied.write_to(out);
+        if self.bells.due > 0 && self.bells.quiet_until <= now {
+            self.bells.quiet_until = now + BELL_INTERVAL;
+            self.ring(out);
         }
+        let notifications = &mut self.notifications;
+        if !notifications.due.is_empty() && notifications.quiet_until <= now {
+            notifications.due.retain(|(since, _)| now < *since + NOTIFICATION_AGE_MAX);
+            notifications.quiet_until = now + NOTIFICATION_INTERVAL;
+            self.notify(out);
+        }
+        self.copy(out);
     }
 
-    /// Writes what is left, due or not: the terminal is given back.
+    /// Writes what is left, its time come or not: the terminal is given back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
-        if let Some(copied) = self.copied.take() {
-            copied.write_to(out);
-        }
-        let bells = core::mem::take(&mut self.bells_due).min(BELLS_MAX);
+        self.ring(out);
+        self.notify(out);
+        self.copy(out);
+    }
+
+    fn ring(&mut self, out: &mut Vec<u8>) {
+        let bells = core::mem::take(&mut self.bells.due).min(BELLS_MAX);
         (0..bells).for_each(|_| out.push(b'\x07'));
     }
 
-    fn bell_due(&self) -> Option<Instant> {
-        (self.bells_due > 0).then(|| self.quiet_until.unwrap_or(Instant::ZERO))
+    fn notify(&mut self, out: &mut Vec<u8>) {
+        for (_, notification) in self.notifications.due.drain(..) {
+            notification.write_to(out);
+        }
+    }
+
+    fn copy(&mut self, out: &mut Vec<u8>) {
+        if let Some(copied) = self.copied.take() {
+            copied.write_to(out);
+        }
     }
 }

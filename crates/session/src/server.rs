@@ -16,6 +16,7 @@ use crate::echo::EchoHistory;
 use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
+use crate::notifications::Recent;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
@@ -87,6 +88,7 @@ pub struct Server {
     echo: EchoHistory,
     host_input: HostInput,
     clipboard: Outbox,
+    notifications: Recent,
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
@@ -145,6 +147,7 @@ impl Server {
             echo: EchoHistory::default(),
             host_input: HostInput::default(),
             clipboard: Outbox::default(),
+            notifications: Recent::default(),
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
@@ -185,12 +188,7 @@ impl Server {
         }
         self.terminal.write(bytes);
         self.answer_programs();
-        // A stock client is told by the screen.
-        if let Some(copied) = self.terminal.take_copied()
-            && self.transport.capabilities().contains(Capabilities::RICH_SCREEN)
-        {
-            self.clipboard.push(&copied);
-        }
+        self.take_events(now);
         self.publish_when_drawn(now);
     }
 
@@ -223,6 +221,9 @@ impl Server {
         self.transport.handle_timeout(now);
         self.keys.handle_timeout(now, &mut self.host_input.bytes);
         self.advance_echo(now);
+        if self.notifications.handle_timeout(now) {
+            self.publish_when_drawn(now);
+        }
         if due(self.held_until) {
             self.publish();
         }
@@ -284,6 +285,7 @@ impl Server {
             self.keys.poll_timeout(),
             self.echo.poll_timeout(),
             self.held_until,
+            self.notifications.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
         ]
@@ -385,12 +387,25 @@ impl Server {
         self.held_until = None;
         let screen = self.terminal.screen().clone();
         let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
-        self.transport.publish(state.with_clipboard(self.clipboard.newest().clone()));
+        let state = state.with_clipboard(self.clipboard.newest().clone());
+        self.transport.publish(state.with_notifications(self.notifications.state().clone()));
     }
 
     fn publish_last(&mut self) {
         self.clipboard.finish(self.transport.known_receiver_state().clipboard());
         self.publish();
+    }
+
+    /// Takes over what programs did that must happen once on the user's terminal. A stock client is
+    /// told by the screen, as far as it can be.
+    fn take_events(&mut self, now: Instant) {
+        let is_rich = self.transport.capabilities().contains(Capabilities::RICH_SCREEN);
+        if let Some(copied) = self.terminal.take_copied().filter(|_| is_rich) {
+            self.clipboard.push(&copied);
+        }
+        for notification in self.terminal.take_notifications().filter(|_| is_rich) {
+            self.notifications.push(now, notification);
+        }
     }
 
     /// Publishes more or less of a copy, as the path takes it; returns whether that changed anything.

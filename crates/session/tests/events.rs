@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::Config;
-use rove_terminal::{COPY_CHARS_MAX, Copied};
+use rove_terminal::{COPY_CHARS_MAX, Copied, Outer};
 use rove_units::{BitRate, Duration};
 
 /// Returns what a program writes to copy `text`.
@@ -157,6 +157,72 @@ fn a_flood_of_bells_rings_as_often_as_it_can_be_told_apart() {
     pair.run_for(secs(1));
     let rung = pair.left.tty.screen().bells() - before;
     assert!((20..=36).contains(&rung), "{rung} in a second");
+}
+
+#[test]
+fn every_notification_is_passed_on_once() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    let forms = ["9;done", "9;done", "777;notify;title;body", "99;i=1:d=0;hello"];
+    for form in forms {
+        print(&mut pair, format!("\x1b]{form}\x07").as_bytes());
+        pair.run_for(secs(3));
+    }
+    for refused in ["9;4;1;50", "9;12", "99;i=1:p=?;", "99;i=1:a=report;x", "777;other;x"] {
+        print(&mut pair, format!("\x1b]{refused}\x1b\\").as_bytes());
+        pair.run_for(secs(3));
+    }
+    assert_eq!(pair.left.notified, forms);
+    type_text(&mut pair, b"\x0c");
+    let now = pair.now();
+    pair.left.client.close_terminal();
+    pair.left.client.handle_resume(now);
+    pair.run_for(secs(1));
+    assert_eq!(pair.left.notified, forms, "a repaint repeats none");
+}
+
+#[test]
+fn who_comes_back_is_told_of_what_is_new_and_not_of_what_is_old() {
+    for (minutes_later, told) in [(0, 1), (10, 0)] {
+        let mut pair = pair(&LinkConfig::lossless(ms(20)));
+        pair.run_for(secs(1));
+        pair.stop_left(true);
+        pair.run_for(secs(300));
+        print(&mut pair, b"\x1b]9;done\x07");
+        pair.run_for(secs(20 + 60 * minutes_later));
+        pair.stop_left(false);
+        type_text(&mut pair, b"x");
+        pair.run_for(secs(10));
+        print(&mut pair, b"$ ");
+        pair.run_for(secs(10));
+        assert!(in_sync(&pair.left, &pair.right));
+        assert_eq!(pair.left.notified.len(), told, "{minutes_later}");
+    }
+}
+
+#[test]
+fn a_flood_of_notifications_shows_some() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    for number in 0..1000 {
+        print(&mut pair, format!("\x1b]9;done {number}th\x07").repeat(100).as_bytes());
+        pair.run_for(ms(10));
+    }
+    pair.run_for(secs(10));
+    let told = pair.left.notified.len();
+    assert!((40..=56).contains(&told), "{told} in ten seconds");
+    assert_eq!(pair.left.notified.last().map(String::as_str), Some("9;done 999th"));
+}
+
+#[test]
+fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.left = ClientEnd::with_outer(rove(Config::client()), Outer::default());
+    pair.run_for(secs(1));
+    print(&mut pair, &[&copy("c", "aGk=")[..], b"\x1b]9;done\x07\x07"].concat());
+    pair.run_for(secs(1));
+    assert_eq!((pair.left.copied.len(), pair.left.notified.len()), (0, 0));
+    assert_eq!(pair.left.tty.screen().bells(), 1);
 }
 
 /// How a user fares who types while a copy arrives.

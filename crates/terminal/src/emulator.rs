@@ -1,5 +1,6 @@
 //! The state behind the picture, and the movements everything else is made of.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use crate::clipboard::Copied;
 use crate::cursor::SavedCursor;
 use crate::decoration::{Decoration, HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
 use crate::mode::Modes;
+use crate::notification::Notification;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::tabs::TabStops;
@@ -73,6 +75,8 @@ pub(crate) struct Emulator {
     pub(crate) replies: Vec<u8>,
     /// What a program copied last, until somebody takes it.
     pub(crate) copied: Option<Copied>,
+    /// What programs notified of, oldest first, until somebody takes it.
+    pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
     /// What [`crate::Terminal::effort`] returns.
     pub(crate) effort: u64,
@@ -107,6 +111,7 @@ impl Emulator {
             title_stack: Vec::new(),
             replies: Vec::new(),
             copied: None,
+            notifications: VecDeque::new(),
             user_terminal: UserTerminal::default(),
             effort: 0,
             blank,
@@ -392,6 +397,7 @@ impl Emulator {
         fresh.replies = core::mem::take(&mut self.replies);
         fresh.user_terminal = self.user_terminal;
         fresh.copied = self.copied.take();
+        fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.effort = self.effort;
         fresh.spend_cells(usize::from(old.size.columns()));
         fresh.spend_rows(usize::from(old.size.rows()));

@@ -8,6 +8,7 @@ use crate::clipboard::Copied;
 use crate::decoration::Hyperlink;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
+use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::palette::ColorSlot;
 use crate::parse::Terminator;
 
@@ -35,6 +36,8 @@ impl Emulator {
             "9" if !cut => {
                 if let Some(progress) = rest.strip_prefix("4;") {
                     self.set_progress(progress);
+                } else {
+                    self.notify(text);
                 }
             }
             "10" if !cut => self.set_special_colors(ColorSlot::Foreground, rest, terminator),
@@ -42,6 +45,7 @@ impl Emulator {
             "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" if !cut => self.copy(rest),
+            "99" | "777" if !cut => self.notify(text),
             _ if !cut => self.reset_colors(number, rest),
             _ => {}
         }
@@ -94,6 +98,17 @@ impl Emulator {
                 *name = text[..end].into();
             }
         }
+    }
+
+    /// OSC 9, 99 and 777.
+    fn notify(&mut self, command: &str) {
+        let Some(notification) = Notification::new(command).filter(|_| self.is_host()) else {
+            return;
+        };
+        if self.notifications.len() == NOTIFICATIONS_MAX {
+            self.notifications.pop_front();
+        }
+        self.notifications.push_back(notification);
     }
 
     /// OSC 52. The screen keeps what a stock client may be told; the copy itself is an event.

@@ -5,6 +5,7 @@ use rove_units::Bytes;
 use crate::clipboard::Copied;
 use crate::compose::{row_addresses, rows_beyond};
 use crate::emulator::{Emulator, Role};
+use crate::notification::Notification;
 use crate::parse::Parser;
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
@@ -62,6 +63,12 @@ impl Terminal {
     /// whose far end may repeat itself.
     pub fn take_copied(&mut self) -> Option<Copied> {
         self.emulator.copied.take()
+    }
+
+    /// Returns and forgets what programs notified of, oldest first, the last
+    /// [`crate::NOTIFICATIONS_MAX`]; never of a replica.
+    pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
+        core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
     /// Returns the picture; clone it for a snapshot.

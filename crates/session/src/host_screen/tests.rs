@@ -1,9 +1,11 @@
 use proptest::prelude::*;
 
-use rove_terminal::Copied;
+use rove_terminal::{Copied, Notification};
+use rove_units::Instant;
 
 use super::*;
 use crate::clipboard::{CopyPiece, Outbox, PIECE_MAX};
+use crate::notifications::Recent;
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 
@@ -153,6 +155,57 @@ fn bells_are_counted_whatever_the_client_missed() {
         let (replica, _) = followed(Size::DEFAULT, &path);
         assert_eq!((replica.bells(), replica.screen().bells()), (3, 0));
     }
+}
+
+fn notification(number: u64) -> Notification {
+    Notification::new(&format!("9;done {number}th")).unwrap()
+}
+
+/// Returns what a server would publish after so many notifications.
+fn notifying(count: u64) -> HostScreen {
+    let mut recent = Recent::default();
+    (1..=count).for_each(|number| recent.push(Instant::ZERO, notification(number)));
+    published(Size::DEFAULT, b"$ ", 0).with_notifications(recent.state().clone())
+}
+
+#[test]
+fn notifications_are_told_whatever_the_client_missed() {
+    let blank = published(Size::DEFAULT, b"$ ", 0);
+    let states = [1, 2, 3].map(notifying);
+    for (path, told) in [(&[0, 1, 2][..], 3..=3), (&[0, 2], 2..=3), (&[2], 1..=3)] {
+        let mut seen = vec![&blank];
+        seen.extend(path.iter().map(|&at| &states[at]));
+        let (replica, _) = followed(Size::DEFAULT, &seen);
+        assert_eq!(replica.notifications().newest(), 3);
+        assert_eq!(replica.notifications().after(0), told.map(notification).collect::<Vec<_>>());
+        assert!(replica.same_as(&states[2]));
+    }
+    let (_, diff) = followed(Size::DEFAULT, &[&blank, &notifying(1_000)]);
+    assert!(diff.len() < 150, "{}", diff.len());
+    assert_eq!(states[2].diff_from(&blank, Capabilities::NONE), b"");
+}
+
+#[test]
+fn notifications_that_break_a_rule_are_refused_and_unknown_ones_passed_over() {
+    let message = |newest: u64, count: u64| {
+        let mut message = MessageWriter::default();
+        let told: Vec<_> = (1..=count).map(notification).collect();
+        message.notifications(newest, &told);
+        message.finish()
+    };
+    for (newest, count, is_refused) in
+        [(5, 8, false), (6, 0, false), (u64::MAX, 8, false), (4, 1, true), (6, 9, true)]
+    {
+        let mut replica = HostScreen::replica(Size::DEFAULT);
+        replica.apply(&message(5, 1)).unwrap();
+        assert_eq!(replica.apply(&message(newest, count)).is_err(), is_refused, "{newest} {count}");
+    }
+    let mut strange = message(1, 1);
+    let at = strange.windows(4).position(|window| window == b"done").unwrap();
+    strange[at] = 0x9b;
+    let mut replica = HostScreen::replica(Size::DEFAULT);
+    replica.apply(&strange).unwrap();
+    assert_eq!((replica.notifications().newest(), replica.notifications().after(0).len()), (1, 0));
 }
 
 #[test]

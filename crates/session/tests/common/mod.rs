@@ -44,6 +44,8 @@ pub struct ClientEnd {
     pub frames: usize,
     /// What the user's terminal was made to copy, in order.
     pub copied: Vec<Copied>,
+    /// What it was made to notify of, in order.
+    pub notified: Vec<String>,
 }
 
 /// A server and the program on its pty.
@@ -81,12 +83,17 @@ pub fn pair_with(link: &LinkConfig, client: Config, server: Config) -> Pair {
 
 impl ClientEnd {
     pub fn new(transport: Config) -> Self {
+        let outer = Outer { operating_system_commands: true, ..Outer::default() };
+        Self::with_outer(transport, outer)
+    }
+
+    pub fn with_outer(transport: Config, outer: Outer) -> Self {
         let config = ClientConfig {
             server: RIGHT_ADDRESS,
             key: key(),
             transport,
             size: Size::DEFAULT,
-            outer: Outer { operating_system_commands: true, ..Outer::default() },
+            outer,
             escape_key: Some(0x1e),
             program: "rove".to_owned(),
             chaff: Seed::new(1).stream("client.chaff"),
@@ -99,6 +106,7 @@ impl ClientEnd {
             pending_max: 0,
             frames: 0,
             copied: Vec::new(),
+            notified: Vec::new(),
         }
     }
 
@@ -117,6 +125,8 @@ impl ClientEnd {
         if let Some(output) = self.client.poll_output(now) {
             self.tty.write(&output);
             self.copied.extend(self.tty.take_copied());
+            let notified = self.tty.take_notifications();
+            self.notified.extend(notified.map(|told| told.command().to_owned()));
             self.frames += 1;
         }
         while let Some(event) = self.client.poll_event() {

@@ -1,6 +1,6 @@
 //! What is not the picture: titles, bell, clipboard.
 
-use rove_terminal::{COPY_CHARS_MAX, Size, Terminal};
+use rove_terminal::{COPY_CHARS_MAX, Notification, Size, Terminal};
 
 use super::follow::Follow;
 use super::host;
@@ -169,4 +169,22 @@ fn a_copy_of_a_mebibyte_is_taken_and_a_longer_one_ignored_whole() {
         let copied = host(80, 2, input).take_copied();
         assert_eq!(copied.map(|copied| copied.text().len()), kept.then_some(len), "{len}");
     }
+}
+
+#[test]
+fn the_newest_notifications_wait_to_be_taken() {
+    let mut terminal = host(80, 2, "");
+    for number in 0..1000 {
+        terminal.write(format!("\x1b]9;done {number}\x07\x1b]9;4;1;{number}\x07").as_bytes());
+    }
+    terminal.write(b"\x1b]777;notify;a;b\x1b\\\x1b]99;i=1:p=?;\x07\x1b]99;i=1;hi\x07\x1bc");
+    let taken: Vec<_> = terminal.take_notifications().collect();
+    let commands: Vec<&str> = taken.iter().map(Notification::command).collect();
+    let wanted = ["9;done 994", "9;done 995", "9;done 996", "9;done 997", "9;done 998"];
+    assert_eq!(commands[..5], wanted);
+    assert_eq!(commands[5..], ["9;done 999", "777;notify;a;b", "99;i=1;hi"]);
+    assert_eq!(terminal.take_notifications().count(), 0);
+    let mut replica = Terminal::replica(Size::DEFAULT);
+    replica.write(b"\x1b]9;done\x07");
+    assert_eq!(replica.take_notifications().count(), 0);
 }

@@ -1,0 +1,140 @@
+//! Notifications on their way to the user's terminal, between two roves: events with numbers.
+//!
+//! A state of the screen holds the number of the newest and the last few themselves. An old one is
+//! not told any more: who comes back after an hour wants the screen, not what rang meanwhile.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rove_terminal::{NOTIFICATIONS_MAX, Notification};
+use rove_units::{Duration, Instant};
+
+use crate::message::WireNotifications;
+
+/// How long after it was made a notification is still told. Chosen: longer than a change of networks,
+/// shorter than an absence.
+const AGE_MAX: Duration = Duration::from_secs(60);
+
+/// The newest notifications, as a state of the screen holds them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notifications {
+    /// How many there were so far.
+    newest: u64,
+    /// The last of them, oldest first; fewer where they have become old.
+    held: Arc<Vec<Notification>>,
+}
+
+impl Notifications {
+    /// Takes what a diff says. A notification of a form this version does not know is passed over.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that it breaks.
+    pub(crate) fn apply(&mut self, told: WireNotifications<'_>) -> Result<(), &'static str> {
+        if told.newest < self.newest {
+            return Err("notifications that go back");
+        }
+        if told.commands().nth(NOTIFICATIONS_MAX).is_some() {
+            return Err("too many notifications");
+        }
+        let known = |command| Notification::new(core::str::from_utf8(command).ok()?);
+        let held = told.commands().filter_map(known).collect();
+        *self = Self { newest: told.newest, held: Arc::new(held) };
+        Ok(())
+    }
+
+    /// Returns how many there were so far.
+    pub(crate) const fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// Returns those held that came after number `seen`.
+    pub(crate) fn after(&self, seen: u64) -> &[Notification] {
+        let count = usize::try_from(self.newest.saturating_sub(seen)).unwrap_or(usize::MAX);
+        &self.held[self.held.len().saturating_sub(count)..]
+    }
+
+    /// Returns the memory this takes beyond what it shares with `neighbour`.
+    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+        if neighbour.is_some_and(|neighbour| Arc::ptr_eq(&self.held, &neighbour.held)) {
+            return 0;
+        }
+        let texts: usize = self.held.iter().map(|held| held.command().len()).sum();
+        texts + self.held.capacity() * size_of::<Notification>()
+    }
+}
+
+/// What programs notified of lately, at the server.
+#[derive(Debug, Default)]
+pub(crate) struct Recent {
+    state: Notifications,
+    /// When each of those held becomes too old.
+    until: VecDeque<Instant>,
+}
+
+impl Recent {
+    /// Takes a notification.
+    pub(crate) fn push(&mut self, now: Instant, notification: Notification) {
+        let held = Arc::make_mut(&mut self.state.held);
+        if held.len() == NOTIFICATIONS_MAX {
+            held.remove(0);
+            self.until.pop_front();
+        }
+        held.push(notification);
+        self.until.push_back(now + AGE_MAX);
+        self.state.newest += 1;
+    }
+
+    /// Forgets what is too old; returns whether anything was.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
+        let old = self.until.iter().take_while(|until| **until <= now).count();
+        if old > 0 {
+            self.until.drain(..old);
+            Arc::make_mut(&mut self.state.held).drain(..old);
+        }
+        old > 0
+    }
+
+    /// Returns when the next becomes too old.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.until.front().copied()
+    }
+
+    /// Returns what to publish.
+    pub(crate) const fn state(&self) -> &Notifications {
+        &self.state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notification(number: u64) -> Notification {
+        Notification::new(&format!("9;done {number}th")).unwrap()
+    }
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1000)
+    }
+
+    #[test]
+    fn the_newest_are_held_until_they_are_old() {
+        let mut recent = Recent::default();
+        for number in 1..=1000 {
+            recent.push(at(number), notification(number));
+        }
+        assert_eq!(recent.state().newest(), 1000);
+        let last: Vec<_> = (993..=1000).map(notification).collect();
+        assert_eq!(recent.state().after(0), last);
+        assert_eq!(recent.state().after(998), &last[6..]);
+        assert_eq!(recent.state().after(1000), []);
+        assert_eq!(recent.state().after(u64::MAX), []);
+        assert_eq!(recent.poll_timeout(), Some(at(993) + AGE_MAX));
+        assert!(!recent.handle_timeout(at(1052)));
+        assert!(recent.handle_timeout(at(1054)));
+        assert_eq!(recent.state().after(0), &last[2..]);
+        assert!(recent.handle_timeout(at(2000)));
+        assert_eq!((recent.state().after(0).len(), recent.poll_timeout()), (0, None));
+    }
+}

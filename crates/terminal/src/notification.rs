@@ -1,0 +1,117 @@
+//! Notifications that programs ask for (OSC 9, 99, 777). Only what is certain to notify, and to ask
+//! nothing, exists as a [`Notification`].
+
+use std::sync::Arc;
+
+/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far beyond what a desktop
+/// shows of one.
+pub const NOTIFICATION_BYTES_MAX: usize = 1024;
+
+/// Most notifications that wait for somebody to take them; one more displaces the oldest.
+/// Chosen: more at once nobody reads.
+pub const NOTIFICATIONS_MAX: usize = 8;
+
+/// A notification in the form the program gave it: `9;text`, `777;notify;title;body` or
+/// `99;metadata;payload`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    command: Arc<str>,
+}
+
+impl Notification {
+    /// Creates a notification from the text of an operating system command, if it is one.
+    ///
+    /// Not among them: commands of `ConEmu`, which has numbers behind `9;`; what makes a terminal
+    /// report (kitty's `a=report`, `c=1`, `p=?` and others), since it would be typed into a program.
+    pub fn new(command: &str) -> Option<Self> {
+        if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
+            return None;
+        }
+        let (number, rest) = command.split_once(';')?;
+        let is_notification = match number {
+            "9" => !rest.is_empty() && !is_numbered(rest),
+            "99" => is_plain_kitty(rest),
+            "777" => rest.strip_prefix("notify;").is_some_and(|text| !text.is_empty()),
+            _ => false,
+        };
+        is_notification.then(|| Self { command: command.into() })
+    }
+
+    /// Returns the text of the operating system command.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Writes the sequence that makes the user's terminal notify.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        for part in ["\x1b]", &self.command, "\x1b\\"] {
+            out.extend(part.as_bytes());
+        }
+    }
+}
+
+/// Returns whether `text` begins with a number of its own, as `ConEmu`'s commands do.
+fn is_numbered(text: &str) -> bool {
+    let number = text.split(';').next().unwrap_or_default();
+    !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Returns whether metadata and payload of OSC 99 show a text, or a part of one, and nothing more.
+/// Source: kitty's desktop notifications protocol.
+fn is_plain_kitty(text: &str) -> bool {
+    let Some((metadata, _)) = text.split_once(';') else { return false };
+    let is_plain = |pair: &str| {
+        let Some((key, value)) = pair.split_once('=') else { return false };
+        match key {
+            "p" => matches!(value, "title" | "body"),
+            "d" | "e" => matches!(value, "0" | "1"),
+            "u" => matches!(value, "0" | "1" | "2"),
+            "o" => matches!(value, "always" | "unfocused" | "invisible"),
+            "i" => value.bytes().all(|c| c.is_ascii_alphanumeric() || b"_-+.".contains(&c)),
+            _ => false,
+        }
+    };
+    metadata.is_empty() || metadata.split(':').all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notifications_are_told_from_everything_else() {
+        for (command, valid) in [
+            ("9;done", true),
+            ("9;5 errors", true),
+            ("9;", false),
+            ("9;4;1;50", false),
+            ("9;12", false),
+            ("9;9;/tmp", false),
+            ("9;a\x1b", false),
+            ("9;a\u{9c}", false),
+            ("777;notify;title;body", true),
+            ("777;notify;title", true),
+            ("777;notify;", false),
+            ("777;precmd", false),
+            ("99;;hello", true),
+            ("99;i=1:d=0;hello", true),
+            ("99;i=1:d=1:p=body:e=1:u=2:o=unfocused;aGk=", true),
+            ("99;i=1:p=?;", false),
+            ("99;i=1:a=report;hello", false),
+            ("99;i=1:c=1;hello", false),
+            ("99;p=close;x", false),
+            ("99;p=icon;x", false),
+            ("99;i=a b;x", false),
+            ("99;i;x", false),
+            ("99;hello", false),
+            ("52;c;?", false),
+            ("9", false),
+        ] {
+            assert_eq!(Notification::new(command).is_some(), valid, "{command}");
+        }
+        for (len, valid) in [(NOTIFICATION_BYTES_MAX, true), (NOTIFICATION_BYTES_MAX + 1, false)] {
+            let command = "9;".to_owned() + &"x".repeat(len - 2);
+            assert_eq!(Notification::new(&command).is_some(), valid, "{len}");
+        }
+    }
+}
