@@ -38,13 +38,10 @@ impl Emulator {
         self.wrap_if_pending();
         let (at, pen) = (self.screen.cursor, self.screen.pen);
         let row = self.row_mut_at(at.row, at.column);
-        let (bytes, columns) = row.write_text(at.column, text, pen);
-        if let Some(last) = text[..bytes].chars().next_back() {
-            let width = char_width(last);
-            self.last_printed = Some(last);
-            self.advance(at.row, at.column + columns - width, width);
-        }
-        bytes
+        let Some(written) = row.write_text(at.column, text, pen) else { return 0 };
+        self.last_printed = Some(written.last);
+        self.advance(at.row, written.column, written.columns);
+        written.bytes
     }
 
     /// REP: prints the last character again, a screenful at most: more would only scroll the same text

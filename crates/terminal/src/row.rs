@@ -6,10 +6,24 @@ use std::ops::Range;
 use crate::cell::{Cell, Pen};
 use crate::cells::Cells;
 use crate::decoration::{Decoration, Decorations};
+use crate::width::char_width;
 
 /// Most bytes of text in one cell, base and combining characters together: once reached, further
 /// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
+
+/// What became of a run of text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    /// How many bytes of it were written.
+    pub(crate) bytes: usize,
+    /// The last character with a place of its own.
+    pub(crate) last: char,
+    /// Where it stands.
+    pub(crate) column: u16,
+    /// The columns it takes.
+    pub(crate) columns: u16,
+}
 
 /// One row: its cells, what stands beside them, and whether it wraps into the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,13 +113,24 @@ impl Row {
         cells[0] = Cell { base: Some(c), pen, wide, combined: false };
     }
 
-    /// Writes `text` at `column`, as far as it fits and up to the first character without a column of
-    /// its own; returns how many bytes and columns that took.
-    pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> (usize, u16) {
-        let start = usize::from(column);
-        let (bytes, end) = self.cells.write_text(start, text, pen);
-        self.before_write(start..end);
-        (bytes, u16::try_from(end - start).expect("a row has at most 4096 columns"))
+    /// Writes `text` at `column` as far as it fits, combining characters to the cells before them; it must
+    /// not begin with one.
+    pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
+        let (mut written, mut bytes, mut end) = (None, 0, usize::from(column));
+        while bytes < text.len() {
+            let (fitting, next) = self.cells.write_text(end, &text[bytes..], pen);
+            let Some(last) = text[bytes..bytes + fitting].chars().next_back() else { break };
+            self.before_write(end..next);
+            (bytes, end) = (bytes + fitting, next);
+            let columns = char_width(last);
+            let column = u16::try_from(end).expect("a row has at most 4096 columns") - columns;
+            for mark in text[bytes..].chars().take_while(|c| char_width(*c) == 0) {
+                self.combine(column, mark);
+                bytes += mark.len_utf8();
+            }
+            written = Some(Written { bytes, last, column, columns });
+        }
+        written
     }
 
     /// Decorates the cells of `range`, which were just written. A link that would bring the row over

@@ -22,16 +22,16 @@ use unicode_width::UnicodeWidthChar;
 
 /// Returns the columns `c` takes: 0, 1 or 2.
 pub fn char_width(c: char) -> u16 {
-    if matches!(c, ' '..='~') {
+    // ASCII and Latin, the soft hyphen with it, need no table.
+    if matches!(c, ' '..='~' | '\u{a0}'..='\u{2ff}') {
         return 1;
     }
     // The exceptions are sorted by what the crate says, so that a common character meets few.
     match c.width() {
         None => 0,
         Some(0) => match c {
-            '\u{ad}' | '\u{ffa0}' => 1,
             '\u{302e}' | '\u{302f}' | '\u{3164}' | '\u{16ff0}' | '\u{16ff1}' => 2,
-            _ => u16::from(is_prepended(c) || is_spacing_mark(c)),
+            _ => u16::from(c == '\u{ffa0}' || is_prepended(c) || is_spacing_mark(c)),
         },
         Some(1) => match c {
             '\u{2d7f}' | '\u{fff9}'..='\u{fffb}' | '\u{13430}'..='\u{1343f}' => 0,
