@@ -16,8 +16,10 @@ use super::terminal::Terminal;
 /// What the shell shows when it waits for a command, without the space behind it.
 pub(super) const PROMPT: &str = "bench$";
 
-/// A shell that reads no file of this machine's.
-pub(super) const SHELL: [&str; 4] = ["bash", "--norc", "--noprofile", "-i"];
+/// A shell that reads no file of this machine's. What it runs can be interrupted even where this
+/// run itself cannot, in the background of a script: servers and shells hand an ignored signal on.
+pub(super) const SHELL: [&str; 6] =
+    ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
 
 /// A server with its program, waiting for a client.
 #[derive(Debug)]
