@@ -11,6 +11,10 @@ const ENDLESS_BYTES: usize = (1 << 20) + 1;
 /// screen that is hidden, and a megabyte for everything else.
 const MEMORY_MAX: u64 = 2 * 80 * 24 * (16 + 35 + 24) + (1 << 20);
 
+/// Most memory that links may add to two screens of 80x24: 64 KiB in each row of a replica, which holds
+/// old ones and new ones in the midst of a diff.
+const LINKS_MEMORY_MAX: u64 = MEMORY_MAX + 2 * 24 * 65_536;
+
 /// What begins a string, in seven bits and in eight.
 const STRINGS: [&str; 12] = [
     "\x1b]",
@@ -356,6 +360,39 @@ fn marks_in_every_cell_of_two_screens_stay_within_their_bound() {
         assert!(bytes < MEMORY_MAX, "{bytes} bytes");
         let marks = terminal.screen().row(0).expect("a row of the screen").marks(0).len();
         assert!(1 + marks < 32 + 4, "{marks} bytes of marks");
+    }
+}
+
+#[test]
+fn links_in_every_cell_of_two_screens_stay_within_their_bound() {
+    // A hundred different links, so long that a row may hold but a few, over and over.
+    let page: String = (0..80 * 24)
+        .map(|n| format!("\x1b]8;id={n};http://{n:04}/{}\x07x", "y".repeat(2000)))
+        .collect();
+    for mut terminal in both(Size::DEFAULT) {
+        terminal.write(b"\x1b[H");
+        terminal.write(page.as_bytes());
+        terminal.write(b"\x1b[?47h\x1b[H");
+        terminal.write(page.as_bytes());
+        let bytes = terminal.bytes_beyond(None).get();
+        assert!(bytes < LINKS_MEMORY_MAX, "{bytes} bytes");
+        for row in 0..24 {
+            assert_eq!(terminal.screen().row_text(row), "x".repeat(80));
+        }
+        drawn(terminal.screen());
+        assert_recovers(&mut terminal, "links");
+    }
+}
+
+#[test]
+fn colors_set_and_asked_for_without_end_are_bounded() {
+    let colors: String =
+        (0..100_000).map(|n| format!("\x1b]4;{};#{:06x};{};?\x07", n % 300, n, n % 256)).collect();
+    for mut terminal in both(Size::DEFAULT) {
+        terminal.write(colors.as_bytes());
+        terminal.write(format!("\x1b]4;{}\x07", "1;red;".repeat(10_000)).as_bytes());
+        assert!(terminal.take_replies().len() <= 4096);
+        assert_recovers(&mut terminal, "colours");
     }
 }
 

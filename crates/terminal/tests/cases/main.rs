@@ -19,6 +19,11 @@ mod text;
 use follow::Follow;
 use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal, Underline};
 
+/// Bytes of an input that are written one by one. Chosen: more than any input but those of limits has.
+const BYTEWISE_MAX: usize = 8192;
+/// Bytes of a piece behind them. Chosen: a prime, so that every kind of cut occurs.
+const FAR_PIECE_BYTES: usize = 997;
+
 /// Returns a host terminal that took `input`, and checks what holds for every input: cut between any
 /// two bytes it makes the same screen, and the far end and the user, who follow byte by byte or come
 /// late, see that screen too.
@@ -27,7 +32,8 @@ fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
     let mut whole = Terminal::host(size);
     whole.write(input);
     let mut pieces = Follow::new(size);
-    input.chunks(1).for_each(|byte| pieces.write(byte));
+    let (near, far) = input.split_at(input.len().min(BYTEWISE_MAX));
+    near.chunks(1).chain(far.chunks(FAR_PIECE_BYTES)).for_each(|piece| pieces.write(piece));
     assert!(whole.screen() == pieces.host().screen(), "{}", input.escape_ascii());
     assert_eq!(whole.clone().take_replies(), pieces.host().clone().take_replies());
     pieces.assert_seen(input);
