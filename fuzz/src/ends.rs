@@ -172,13 +172,14 @@ pub fn session_survives(data: &[u8]) {
 impl Session {
     fn new(flags: u8) -> Self {
         let flag = |bit: u8| flags >> bit & 1 == 1;
-        let capabilities = |ours: bool| ours.then_some(Capabilities::EXIT_STATUS);
+        let capabilities = |ours: bool| ours.then_some(rove_session::CAPABILITIES);
         let client = ClientConfig {
             server: SERVER,
             key: key(),
             transport: Config { capabilities: capabilities(flag(0)), ..Config::client() },
             size: Size::DEFAULT,
             outer: Outer { titles: flag(1), ..Outer::default() },
+            query: flag(6),
             escape_key: flag(2).then_some(0x1e),
             program: "rove".to_owned(),
             chaff: Seed::new(1).stream("client.chaff"),

@@ -39,6 +39,8 @@ pub(crate) struct ClientOptions {
     pub(crate) init: bool,
     /// Whether window titles get the program's name in front.
     pub(crate) title_prefix: bool,
+    /// Whether to ask the terminal what it can do, where its type allows that.
+    pub(crate) query: bool,
     /// Whether to speak stock Mosh only, without any extension.
     pub(crate) strict: bool,
     /// The name the program was called under.
@@ -95,6 +97,8 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             transport: Config { capabilities, ..Config::client() },
             size: terminal.size(),
             outer,
+            // A stock client asks nothing.
+            query: options.query && !options.strict && terminal_type::can_be_asked(&term),
             escape_key: options.escape_key,
             program: options.name.as_str().to_owned(),
             chaff,

@@ -50,6 +50,25 @@ const DECORATING_TERMINALS: [&str; 8] = [
 /// Beginnings of the `TERM` names whose terminals show a bar of progress. Source: their documentation.
 const PROGRESS_TERMINALS: [&str; 3] = ["mintty", "wezterm", "xterm-ghostty"];
 
+/// Beginnings of the `TERM` names whose terminals swallow a question that they do not know, whatever
+/// their version. Source: their documentation. Not among them: the Linux console and PuTTY, which show
+/// some of what they do not know, and terminals of glass.
+const ASKABLE_TERMINALS: [&str; 13] = [
+    "alacritty",
+    "contour",
+    "foot",
+    "ghostty",
+    "kitty",
+    "konsole",
+    "mintty",
+    "rxvt-unicode",
+    "screen",
+    "st-",
+    "tmux",
+    "wezterm",
+    "xterm",
+];
+
 /// How the session shall use the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
@@ -94,6 +113,9 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         title_prefix: title_prefix(manner),
         enter: screen(StringCapability::EnterAlternativeMode),
         leave: screen(StringCapability::ExitAlternativeMode),
+        // Known only once the terminal has answered.
+        kitty_keyboard: false,
+        alternate_scroll: None,
     })
 }
 
@@ -102,19 +124,17 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
 pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
     let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
     Outer {
-        synchronized_output: false,
-        erase_characters: false,
-        background_color_erase: false,
-        repertoire: Repertoire::STOCK,
         operating_system_commands: true,
-        titles: false,
-        colors: false,
-        directories: false,
-        progress: false,
         title_prefix: title_prefix(manner),
         enter: screen(b"\x1b[?1049h"),
         leave: screen(b"\x1b[?1049l"),
+        ..Outer::default()
     }
+}
+
+/// Returns whether a terminal may be asked what it can do.
+pub(crate) fn can_be_asked(term: &str) -> bool {
+    is_one_of(term, &ASKABLE_TERMINALS)
 }
 
 /// Returns the graphic renditions that a terminal knows. What it does not know would be ignored, or
@@ -175,6 +195,27 @@ mod tests {
             (b"plain", b"plain"),
         ] {
             assert_eq!(without_delays(capability), text);
+        }
+    }
+
+    #[test]
+    fn only_terminals_that_show_nothing_of_a_question_are_asked() {
+        for (term, asked) in [
+            ("xterm-256color", true),
+            ("xterm-kitty", true),
+            ("tmux-256color", true),
+            ("screen", true),
+            ("rxvt-unicode-256color", true),
+            ("st-256color", true),
+            ("rxvt", false),
+            ("linux", false),
+            ("putty-256color", false),
+            ("vt220", false),
+            ("dumb", false),
+            ("stterm", false),
+            ("", false),
+        ] {
+            assert_eq!(can_be_asked(term), asked, "{term}");
         }
     }
 

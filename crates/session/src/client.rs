@@ -3,7 +3,8 @@
 use core::net::SocketAddr;
 
 use rove_ssp::{
-    Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit, Transport,
+    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
+    Transport,
 };
 use rove_terminal::{Outer, Renderer, Screen, Size};
 use rove_units::{Duration, Instant, Stream};
@@ -13,6 +14,8 @@ use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::notice::{self, Contact, Notices};
 use crate::performer::Performer;
+use crate::probe::Probe;
+use crate::report::TerminalReport;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Unacknowledged input, in events, above which the user's terminal is not read.
@@ -40,6 +43,8 @@ pub struct ClientConfig {
     pub size: Size,
     /// What the user's terminal can do.
     pub outer: Outer,
+    /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
+    pub query: bool,
     /// The escape key; `None` turns escape processing off.
     pub escape_key: Option<u8>,
     /// The program's name in notices: `rove` or `mosh`.
@@ -82,6 +87,7 @@ pub struct Client {
     start: Instant,
     /// When the server was heard again after a silence worth a notice.
     regained_at: Instant,
+    probe: Probe,
     escape: EscapeKey,
     notices: Notices,
     renderer: Renderer,
@@ -91,6 +97,8 @@ pub struct Client {
     window: Size,
     /// Whether the server is still to be told the window's size.
     window_unsent: bool,
+    /// What the server is still to be told of the user's terminal; at most one for each answer.
+    reports: Vec<TerminalReport>,
     /// The notice bar's text, as it should be on the terminal now.
     bar: Option<String>,
     /// When the bar changes by itself.
@@ -119,7 +127,7 @@ enum Tty {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
-        let ClientConfig { server, key, transport, size, outer, escape_key, program, chaff } =
+        let ClientConfig { server, key, transport, size, outer, query, escape_key, program, chaff } =
             config;
         let escape = EscapeKey::new(escape_key);
         let mut client = Self {
@@ -136,12 +144,14 @@ impl Client {
             start: now,
             regained_at: now,
             notices: Notices::new(program, escape.quit_hint()),
+            probe: Probe::new(query),
             escape,
             performer: Performer::new(outer.operating_system_commands),
             renderer: Renderer::new(outer),
             tty: Tty::Due,
             window: size,
             window_unsent: true,
+            reports: Vec::new(),
             bar: None,
             bar_due: None,
             stale: true,
@@ -181,26 +191,35 @@ impl Client {
             }
         }
         self.send_window();
+        self.send_reports();
         self.refresh(now);
         result
     }
 
-    /// Takes bytes the user typed. Call it only while [`Client::wants_input`] holds; nothing given
-    /// to it is ever dropped.
+    /// Takes bytes the user typed, and what the terminal answers. Call it only while
+    /// [`Client::wants_input`] holds; no key given to it is ever dropped before the session ends.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
-        if self.is_ending() {
-            return;
+        let mut typed = Vec::with_capacity(bytes.len());
+        self.probe.handle_input(now, bytes, &mut typed);
+        while let Some(answer) = self.probe.poll_answer() {
+            tracing::debug!(?answer, "the terminal says");
+            let mut report = None;
+            self.renderer.learn(|outer| report = answer.teach(outer));
+            self.reports.extend(report);
+            self.stale = true;
         }
-        let mut keys = Vec::with_capacity(bytes.len());
-        let requests = self.escape.handle(now, bytes, &mut keys);
-        self.take_keys(now, &keys, requests);
+        self.send_reports();
+        self.handle_typed(now, &typed);
         self.refresh(now);
     }
 
     /// Returns whether the user's terminal should be read: false above 1 MiB of unacknowledged input
-    /// and once the session is ending.
+    /// and once the session is ending, unless the terminal itself has still to answer.
     pub fn wants_input(&self) -> bool {
-        !self.is_ending() && self.pending_input() < INPUT_PENDING_MAX
+        if self.is_ending() {
+            return self.owes_answers();
+        }
+        self.pending_input() < INPUT_PENDING_MAX
     }
 
     /// Takes the end of the user's input (the terminal is gone): starts the orderly end.
@@ -254,11 +273,10 @@ impl Client {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.transport.handle_timeout(now);
-        if !self.is_ending() {
-            let mut keys = Vec::new();
-            let requests = self.escape.handle_timeout(now, &mut keys);
-            self.take_keys(now, &keys, requests);
-        }
+        let mut typed = Vec::new();
+        self.probe.handle_timeout(now, &mut typed);
+        self.handle_typed(now, &typed);
+        self.send_reports();
         if self.connect_deadline().is_some_and(|deadline| deadline <= now) {
             tracing::info!("no answer from the server");
             self.notices.farewell("Timed out waiting for server...");
@@ -285,19 +303,25 @@ impl Client {
             return None;
         }
         let mut out = Vec::new();
-        if self.tty == Tty::Due {
+        let is_due = self.tty == Tty::Due;
+        if is_due {
             self.tty = Tty::Ours;
             out = self.renderer.open();
         }
         self.performer.perform(now, &mut out);
         let frame = self.compose();
         out.extend(self.renderer.frame(&frame));
+        if is_due {
+            // Behind the frame: nobody waits for the answers.
+            out.extend(self.probe.ask(now));
+        }
         (!out.is_empty()).then_some(out)
     }
 
     /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        if core::mem::take(&mut self.suspend_due) {
+        if self.suspend_due && !self.owes_answers() {
+            self.suspend_due = false;
             return Some(ClientEvent::Suspend);
         }
         loop {
@@ -316,15 +340,22 @@ impl Client {
             return None;
         }
         // A server that was heard after all gets all the time that an orderly end takes.
-        let farewell = self.farewell_deadline.filter(|_| self.is_connecting());
-        let escape = self.escape.poll_timeout().filter(|_| !self.is_ending());
+        let is_farewell = self.is_connecting() && !self.has_given_up;
+        let farewell = self.farewell_deadline.filter(|_| is_farewell);
         // Where output waits to be taken already, the bell waits with it.
         let event = self.performer.poll_timeout().filter(|_| !self.stale);
-        let connect = self.connect_deadline();
-        [self.transport.poll_timeout(), self.bar_due, connect, farewell, escape, event]
-            .into_iter()
-            .flatten()
-            .min()
+        [
+            self.transport.poll_timeout(),
+            self.bar_due,
+            self.connect_deadline(),
+            farewell,
+            event,
+            self.escape.poll_timeout().filter(|_| !self.is_ending()),
+            self.probe.poll_timeout(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Returns the bytes that give the terminal back as it was found: for the end and for a suspend.
@@ -344,7 +375,12 @@ impl Client {
     }
 
     /// Returns how the session ended, once it has.
+    ///
+    /// A session shorter than the terminal takes to answer waits for that, within bounds.
     pub fn outcome(&self) -> Option<ClientOutcome> {
+        if self.owes_answers() {
+            return None;
+        }
         if self.has_given_up {
             return Some(ClientOutcome::NeverConnected);
         }
@@ -371,6 +407,16 @@ impl Client {
     /// Returns how many events, keys and resizes, the server has not acknowledged yet.
     pub fn pending_input(&self) -> u64 {
         self.transport.local().end() - self.transport.known_receiver_state().end()
+    }
+
+    /// Takes what the user has typed; with nothing, what waited for more and need wait no longer.
+    fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
+        if self.is_ending() {
+            return;
+        }
+        let mut keys = Vec::with_capacity(typed.len());
+        let requests = self.escape.handle(now, typed, &mut keys);
+        self.take_keys(now, &keys, requests);
     }
 
     /// Sends keys on and does what the user has asked for.
@@ -429,6 +475,18 @@ impl Client {
         }
     }
 
+    /// Tells the server what is known of the terminal, once it has shown that it understands; a stock
+    /// server never sees any of it.
+    fn send_reports(&mut self) {
+        let is_understood = self.transport.capabilities().contains(Capabilities::TERMINAL_REPORT);
+        if is_understood && !self.reports.is_empty() && self.pending_input() < INPUT_PENDING_MAX {
+            let reports = core::mem::take(&mut self.reports);
+            self.append(|stream| {
+                reports.into_iter().map(UserEvent::Terminal).for_each(|event| stream.push(event));
+            });
+        }
+    }
+
     fn append(&mut self, append: impl FnOnce(&mut UserStream)) {
         let mut stream = self.transport.local().clone();
         append(&mut stream);
@@ -448,6 +506,11 @@ impl Client {
     /// Returns when to give up waiting for the server's first state.
     fn connect_deadline(&self) -> Option<Instant> {
         (self.is_connecting() && !self.is_ending()).then(|| self.start + CONNECT_TIMEOUT)
+    }
+
+    /// Returns whether what the terminal answers could still go to whoever has it next.
+    fn owes_answers(&self) -> bool {
+        self.tty == Tty::Ours && self.probe.owes_answers()
     }
 
     fn is_connecting(&self) -> bool {

@@ -77,7 +77,7 @@ impl EscapeKey {
     }
 
     /// Takes what was read from the user at once, appends what the remote program is to read, and
-    /// returns what the client is to do.
+    /// returns what the client is to do. With nothing read it does what is due.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
         if self.sequence_due.is_some_and(|due| due <= now) {
@@ -101,16 +101,7 @@ impl EscapeKey {
         requests
     }
 
-    /// Passes on the beginning of a sequence that nothing has followed.
-    pub(crate) fn handle_timeout(&mut self, now: Instant, out: &mut Vec<u8>) -> Requests {
-        let mut requests = Requests::default();
-        if self.poll_timeout().is_some_and(|due| due <= now) {
-            self.give_up(out, &mut requests);
-        }
-        requests
-    }
-
-    /// Returns when to call [`EscapeKey::handle_timeout`].
+    /// Returns when to call [`EscapeKey::handle`] though nothing was read.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.sequence_due.filter(|_| self.passed < self.sequence.len())
     }

@@ -18,6 +18,7 @@ mod message;
 mod notice;
 mod notifications;
 mod performer;
+mod probe;
 mod report;
 mod server;
 mod user_stream;

@@ -3,7 +3,7 @@
 use rove_terminal::UserTerminal;
 
 /// A colour: red, green, blue.
-type Rgb = (u8, u8, u8);
+pub(crate) type Rgb = (u8, u8, u8);
 
 /// Largest side of a cell, in pixels, that is believed.
 /// Chosen: ten times the cell of a large font on today's densest screens.

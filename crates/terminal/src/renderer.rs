@@ -33,6 +33,10 @@ pub struct Outer {
     pub enter: Vec<u8>,
     /// `rmcup`: sent last.
     pub leave: Vec<u8>,
+    /// Whether it speaks the keyboard protocol of kitty.
+    pub kitty_keyboard: bool,
+    /// Its own setting of alternate scroll (mode 1007); unknown, it is taken for set.
+    pub alternate_scroll: Option<bool>,
 }
 
 /// Draws frames on the user's real terminal.
@@ -54,6 +58,13 @@ impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
     pub fn new(outer: Outer) -> Self {
         Self { outer, shown: None, loan: Loan::default(), stale: true, open: false }
+    }
+
+    /// Takes note of what has become known of the terminal: the next frame makes use of it.
+    pub fn learn(&mut self, learn: impl FnOnce(&mut Outer)) {
+        let repertoire = self.outer.repertoire;
+        learn(&mut self.outer);
+        self.stale |= self.outer.repertoire != repertoire;
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.

@@ -56,6 +56,7 @@ impl ClientEnd {
             },
             size: scenario.size,
             outer: Outer::default(),
+            query: false,
             escape_key: None,
             program: "rove".to_owned(),
             chaff: seed.stream("client.chaff"),

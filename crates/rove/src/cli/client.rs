@@ -136,6 +136,7 @@ pub(crate) fn options(
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
         init: env::var_os("MOSH_NO_TERM_INIT").is_none(),
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
+        query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: env::var_os("ROVE_STRICT").is_some(),
         name,
         verbose,

@@ -17,5 +17,6 @@ mod network;
 mod outer;
 mod predict;
 mod programs;
+mod query;
 mod support;
 mod usage;

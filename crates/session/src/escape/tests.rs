@@ -32,7 +32,7 @@ fn read_in_pieces<'a>(
             repaint: all.repaint | repaint,
         };
     }
-    assert_eq!(escape.handle_timeout(at(50), &mut out), NOTHING);
+    assert_eq!(escape.handle(at(50), b"", &mut out), NOTHING);
     assert_eq!(escape.poll_timeout(), None);
     (out, all)
 }
@@ -167,9 +167,9 @@ fn a_lone_escape_is_passed_on_at_once_and_a_longer_beginning_after_its_hold() {
         assert_eq!(out, at_once.as_bytes());
         let due = (typed != at_once).then_some(at(55));
         assert_eq!(escape.poll_timeout(), due);
-        escape.handle_timeout(at(54), &mut out);
+        escape.handle(at(54), b"", &mut out);
         assert_eq!(out, at_once.as_bytes());
-        escape.handle_timeout(at(55), &mut out);
+        escape.handle(at(55), b"", &mut out);
         assert_eq!(out, typed.as_bytes());
         assert_eq!(escape.poll_timeout(), None);
         // What comes later is no part of it.

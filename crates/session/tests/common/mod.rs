@@ -81,23 +81,31 @@ pub fn pair_with(link: &LinkConfig, client: Config, server: Config) -> Pair {
     Net::new(ClientEnd::new(client), right, link.clone(), link.clone(), Seed::new(1))
 }
 
+/// Returns the config of a client whose terminal is not asked anything.
+pub fn client_config(transport: Config) -> ClientConfig {
+    ClientConfig {
+        server: RIGHT_ADDRESS,
+        key: key(),
+        transport,
+        size: Size::DEFAULT,
+        outer: Outer { operating_system_commands: true, ..Outer::default() },
+        query: false,
+        escape_key: Some(0x1e),
+        program: "rove".to_owned(),
+        chaff: Seed::new(1).stream("client.chaff"),
+    }
+}
+
 impl ClientEnd {
     pub fn new(transport: Config) -> Self {
-        let outer = Outer { operating_system_commands: true, ..Outer::default() };
-        Self::with_outer(transport, outer)
+        Self::with(client_config(transport))
     }
 
     pub fn with_outer(transport: Config, outer: Outer) -> Self {
-        let config = ClientConfig {
-            server: RIGHT_ADDRESS,
-            key: key(),
-            transport,
-            size: Size::DEFAULT,
-            outer,
-            escape_key: Some(0x1e),
-            program: "rove".to_owned(),
-            chaff: Seed::new(1).stream("client.chaff"),
-        };
+        Self::with(ClientConfig { outer, ..client_config(transport) })
+    }
+
+    pub fn with(config: ClientConfig) -> Self {
         Self {
             client: Client::new(config, Instant::ZERO),
             tty: Terminal::host(Size::DEFAULT),

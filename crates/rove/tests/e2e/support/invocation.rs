@@ -42,6 +42,14 @@ impl Invocation {
         self
     }
 
+    /// Runs the program through another, which takes it as its last arguments.
+    pub(crate) fn behind(mut self, words: &[&str]) -> Self {
+        let before = words[1..].iter().map(OsString::from).chain([self.program.into()]);
+        self.args = before.chain(self.args).collect();
+        self.program = words[0].into();
+        self
+    }
+
     /// Returns the command as the standard library wants it.
     pub(crate) fn command(&self) -> Command {
         self.command_behind(&[])

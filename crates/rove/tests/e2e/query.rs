@@ -1,0 +1,113 @@
+//! The client's questions to a terminal that answers: tmux around it.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rove_link::LinkConfig;
+use rove_units::Duration;
+
+use crate::support::{
+    Maker, Report, SIZE, Scratch, Server, Terminal, relay_to, require, side_by_side,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// What every tmux answers: its version, and the device attributes that come last.
+const ANSWERS: [&str; 2] = ["Version(\"tmux", "End"];
+
+/// Returns the words that run a program in a tmux of its own.
+fn tmux(scratch: &Scratch) -> Vec<String> {
+    let config = scratch.write(
+        "tmux.conf",
+        "set -g destroy-unattached on\nset -g status off\nset -sg escape-time 0\n\
+         set -g default-terminal tmux-256color\n",
+    );
+    let path = |path: &std::path::Path| path.to_str().expect("paths are text").to_owned();
+    let mut words = vec![path(&require("tmux", "tmux"))];
+    words.extend(["-S".to_owned(), path(&scratch.path("socket"))]);
+    words.extend(["-f".to_owned(), path(&config), "new-session".to_owned()]);
+    words
+}
+
+fn as_text(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn what_a_terminal_answers_reaches_neither_the_program_nor_the_screen() {
+    side_by_side([0, 100], |delay| {
+        let scratch = Scratch::new();
+        let (typed, log) = (scratch.path("typed"), scratch.path("log"));
+        // All that arrives is shown from the very start and kept.
+        let script = "stty raw -echo; printf 'ready\\r\\n'; \
+            dd bs=1 count=9 status=none | tee \"$1\" | cat -v";
+        let command = ["sh", "-c", script, "sh", typed.to_str().expect("paths are text")];
+        let server = Server::start(Maker::Rove, LOCALHOST, &command);
+        let link = LinkConfig::lossless(Duration::from_millis(delay));
+        let relay = relay_to(server.address, link);
+        let call = Maker::Rove.client(relay.address(), &server.key);
+        let call = call.env("ROVE_LOG", &log).behind(&as_text(&tmux(&scratch)));
+        let mut terminal = Terminal::start(&call, SIZE);
+        // tmux throws away what was typed before it.
+        terminal.wait_for("tmux", vt100::Screen::alternate_screen);
+        terminal.send("one");
+        terminal.wait_for_text("ready");
+        terminal.send("\x1b[A");
+        terminal.wait_for("what was typed so far", |screen| {
+            let text = screen.contents();
+            assert!(!text.contains("rgb") && !text.contains("^[[?"), "{text}");
+            text.contains("one^[[A") || text.contains("one^[OA")
+        });
+        // The first of it may have been echoed before the program could forbid that.
+        let expected = ["one", "ready", "^[[A", "^[OA", "\n"];
+        let rest = terminal.screen().contents();
+        let rest = expected.iter().fold(rest, |rest, text| rest.replace(text, ""));
+        assert_eq!(rest, "");
+        terminal.send("two");
+        terminal.wait_exit().assert_code(0);
+        let typed = std::fs::read_to_string(&typed).expect("the program kept what it read");
+        assert!(["one\x1b[Atwo", "one\x1bOAtwo"].contains(&typed.as_str()), "{typed:?}");
+        let log = std::fs::read_to_string(&log).expect("the client keeps a log");
+        for answer in ANSWERS {
+            assert!(log.contains(answer), "tmux never said {answer}:\n{log}");
+        }
+    });
+}
+
+#[test]
+fn what_a_terminal_answers_to_a_session_that_is_over_reaches_nobody() {
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let server = Server::start(Maker::Rove, LOCALHOST, &["true"]);
+    let call = Maker::Rove.client(server.address, &server.key);
+    let mut words = tmux(&scratch);
+    let script = r#"
+        report=$1; shift; "$@"
+        stty raw -echo; printf 'next\r\n'; head -c 1 | od -An -v -tx1 > "$report"
+    "#;
+    words.extend(["sh", "-c", script, "sh", report.path()].map(str::to_owned));
+    let mut terminal = Terminal::start(&call.behind(&as_text(&words)), SIZE);
+    terminal.wait_for_text("next");
+    terminal.send("x");
+    report.wait_line(" 78");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
+    let asked = |variable: (&str, &str)| {
+        let server = Server::start(Maker::Rove, LOCALHOST, &["echo", "done"]);
+        let call = Maker::Rove.client(server.address, &server.key);
+        let mut terminal = Terminal::start(&call.env(variable.0, variable.1), SIZE);
+        let exit = terminal.wait_exit();
+        exit.assert_code(0);
+        exit.output.contains("\x1b[c")
+    };
+    for (name, value, wanted) in [
+        ("TERM", "xterm-256color", true),
+        ("TERM", "linux", false),
+        ("ROVE_NO_TERM_QUERY", "1", false),
+        ("ROVE_STRICT", "1", false),
+    ] {
+        assert_eq!(asked((name, value)), wanted, "{name}={value}");
+    }
+}

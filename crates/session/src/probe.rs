@@ -1,0 +1,179 @@
+//! Asks the user's terminal what it can do, and tells its answers from the user's keys.
+//!
+//! The answers come in where the keys do. Exactly those that are awaited are taken out, each once and
+//! in its one form; everything else passes byte for byte and in order.
+
+mod answer;
+mod learned;
+
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant};
+
+pub(crate) use self::answer::Answer;
+use self::answer::{Question, Reading};
+
+const ESC: u8 = 0x1b;
+
+/// How long after the questions an answer is still taken for one.
+/// Chosen: more than a terminal behind a bad ssh connection takes.
+const LISTEN: Duration = Duration::from_secs(5);
+
+/// How long the rest of what a user may have typed is waited for: ESC, or ESC and one byte.
+/// Chosen: what nobody notices on a key, in the moments after the start.
+const KEY_HOLD: Duration = Duration::from_millis(50);
+/// Longest beginning of an answer that a user may have typed.
+const KEY_LEN: usize = 2;
+/// How long the rest of an answer is waited for once more of it is there than a key begins with.
+/// Chosen: the terminal writes an answer at once, and a connection between may pause.
+const ANSWER_HOLD: Duration = Duration::from_millis(250);
+
+/// How long the end of a session waits for answers, counted from the questions: they would appear
+/// on the prompt of the user's shell. Chosen: more than most terminals' round trip; a session that
+/// lasts longer does not wait.
+const FAREWELL_WAIT: Duration = Duration::from_millis(500);
+
+/// What the terminal was asked, and what may be the beginning of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Probe {
+    /// Whether the terminal surely swallows a question that it does not know.
+    enabled: bool,
+    /// What has not been answered yet.
+    awaited: Vec<Question>,
+    /// When the questions were asked.
+    asked_at: Option<Instant>,
+    /// Whether the terminal has said all it is going to.
+    complete: bool,
+    /// Whether the terminal may still be about to answer.
+    owes_answers: bool,
+    /// What may be the beginning of an answer, and since when.
+    held: Vec<u8>,
+    held_since: Instant,
+    answers: VecDeque<Answer>,
+}
+
+impl Probe {
+    /// Creates a probe that has asked nothing yet, and will not unless `enabled`.
+    pub(crate) fn new(enabled: bool) -> Self {
+        Self {
+            enabled,
+            awaited: Question::ALL.to_vec(),
+            asked_at: None,
+            complete: false,
+            owes_answers: false,
+            held: Vec::new(),
+            held_since: Instant::ZERO,
+            answers: VecDeque::new(),
+        }
+    }
+
+    /// Returns the questions for a terminal just taken over; none once it has answered.
+    pub(crate) fn ask(&mut self, now: Instant) -> Vec<u8> {
+        if !self.enabled || self.complete {
+            return Vec::new();
+        }
+        self.asked_at = Some(now);
+        self.owes_answers = true;
+        self.awaited.iter().flat_map(|question| question.text()).copied().collect()
+    }
+
+    /// Takes what was read from the terminal and appends what of it are keys.
+    pub(crate) fn handle_input(&mut self, now: Instant, bytes: &[u8], keys: &mut Vec<u8>) {
+        self.handle_timeout(now, keys);
+        for &byte in bytes {
+            if self.held.is_empty() {
+                if byte != ESC || !self.is_listening(now) {
+                    keys.push(byte);
+                    continue;
+                }
+                self.held_since = now;
+            }
+            self.held.push(byte);
+            self.settle(keys);
+        }
+    }
+
+    /// Does what is due: what was held for too long are keys.
+    pub(crate) fn handle_timeout(&mut self, now: Instant, keys: &mut Vec<u8>) {
+        if self.held_until().is_some_and(|due| due <= now) {
+            keys.append(&mut self.held);
+        }
+        if self.farewell_at().is_some_and(|due| due <= now) {
+            self.owes_answers = false;
+        }
+    }
+
+    /// Returns when to call [`Probe::handle_timeout`].
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.held_until().into_iter().chain(self.farewell_at()).min()
+    }
+
+    /// Returns the next answer.
+    pub(crate) fn poll_answer(&mut self) -> Option<Answer> {
+        self.answers.pop_front()
+    }
+
+    /// Returns whether the session should wait with its end, so that the terminal's answers do not
+    /// go to whoever reads it next.
+    pub(crate) const fn owes_answers(&self) -> bool {
+        self.owes_answers
+    }
+
+    /// Returns whether answers are still taken for such.
+    fn is_listening(&self, now: Instant) -> bool {
+        !self.awaited.is_empty() && self.asked_at.is_some_and(|asked| now < asked + LISTEN)
+    }
+
+    /// Decides on what is held, as far as that is possible.
+    fn settle(&mut self, keys: &mut Vec<u8>) {
+        while !self.held.is_empty() {
+            match self.read_held() {
+                Reading::Beginning => return,
+                Reading::Answer(answer) => {
+                    if answer == Answer::End {
+                        self.complete = true;
+                        self.owes_answers = false;
+                    }
+                    self.answers.push_back(answer);
+                    self.held.clear();
+                }
+                // An answer may begin at a later ESC.
+                Reading::Other => {
+                    let next = self.held.iter().skip(1).position(|&byte| byte == ESC);
+                    let end = next.map_or(self.held.len(), |at| at + 1);
+                    keys.extend(self.held.drain(..end));
+                }
+            }
+        }
+    }
+
+    /// Reads what is held; a question that it answers is awaited no more.
+    fn read_held(&mut self) -> Reading {
+        let mut reading = Reading::Other;
+        for (at, question) in self.awaited.iter().enumerate() {
+            match question.read(&self.held) {
+                Reading::Answer(answer) => {
+                    self.awaited.remove(at);
+                    return Reading::Answer(answer);
+                }
+                Reading::Beginning => reading = Reading::Beginning,
+                Reading::Other => {}
+            }
+        }
+        reading
+    }
+
+    /// Returns when what is held are keys.
+    fn held_until(&self) -> Option<Instant> {
+        let hold = if self.held.len() > KEY_LEN { ANSWER_HOLD } else { KEY_HOLD };
+        (!self.held.is_empty()).then(|| self.held_since + hold)
+    }
+
+    /// Returns when the session's end waits for answers no more.
+    fn farewell_at(&self) -> Option<Instant> {
+        Some(self.asked_at.filter(|_| self.owes_answers)? + FAREWELL_WAIT)
+    }
+}
+
+#[cfg(test)]
+mod tests;

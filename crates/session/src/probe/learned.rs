@@ -1,0 +1,117 @@
+//! What an answer says of the terminal: to the renderer here, and to the server.
+
+use rove_terminal::Outer;
+use rove_terminal::display::Repertoire;
+
+use super::Answer;
+use crate::report::TerminalReport;
+
+/// Beginnings of the names of terminals that know every graphic rendition a screen can hold, or pass
+/// over the one they lack. Source: their documentation. tmux knows all since the version below.
+const DECORATING: [&str; 10] =
+    ["contour", "foot", "ghostty", "iterm2", "kitty", "konsole", "mintty", "rio", "vte", "wezterm"];
+
+/// tmux knows hyperlinks, the last it learned, since this version. Source: its change log.
+const TMUX_LINKS: (u32, u32) = (3, 4);
+
+impl Answer {
+    /// Adds what it says to what is known of the terminal; returns what the server is to know too.
+    pub(crate) fn teach(self, outer: &mut Outer) -> Option<TerminalReport> {
+        match self {
+            Self::KittyKeyboard => {
+                outer.kitty_keyboard = true;
+                Some(TerminalReport::KittyKeyboard)
+            }
+            Self::SynchronizedOutput(known) => {
+                outer.synchronized_output = known;
+                None
+            }
+            Self::AlternateScroll(set) => {
+                outer.alternate_scroll = set;
+                None
+            }
+            Self::Version(version) => {
+                if knows_every_rendition(&version) {
+                    outer.repertoire = Repertoire::FULL;
+                }
+                None
+            }
+            Self::Foreground(color) => Some(TerminalReport::Foreground(color)),
+            Self::Background(color) => Some(TerminalReport::Background(color)),
+            Self::Cursor(color) => Some(TerminalReport::Cursor(color)),
+            Self::CellPixels { width, height } => {
+                Some(TerminalReport::CellPixels { width, height })
+            }
+            Self::End => None,
+        }
+    }
+}
+
+/// Returns what can be said by name and version, as XTVERSION answers it: `kitty(0.31.0)`, `tmux 3.4`.
+fn knows_every_rendition(version: &str) -> bool {
+    let version = version.to_ascii_lowercase();
+    if let Some(number) = version.strip_prefix("tmux ") {
+        return version_number(number).is_some_and(|number| number >= TMUX_LINKS);
+    }
+    DECORATING.iter().any(|name| version.starts_with(name))
+}
+
+/// Reads `3.4`, `3.3a` or `next-3.5`.
+fn version_number(text: &str) -> Option<(u32, u32)> {
+    let (major, rest) = text.strip_prefix("next-").unwrap_or(text).split_once('.')?;
+    let minor = rest.split(|next: char| !next.is_ascii_digit()).next()?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terminals_are_known_by_name_and_version() {
+        for (version, knows) in [
+            ("kitty(0.31.0)", true),
+            ("ghostty 1.0.1", true),
+            ("foot(1.16.2)", true),
+            ("WezTerm 20240203-110809-5046fc22", true),
+            ("VTE(7402)", true),
+            ("iTerm2 3.4.20", true),
+            ("mintty 3.6.1", true),
+            ("Konsole 22.12.3", true),
+            ("tmux 3.4", true),
+            ("tmux 3.5a", true),
+            ("tmux next-3.5", true),
+            ("tmux 10.0", true),
+            ("tmux 3.3a", false),
+            ("tmux", false),
+            ("tmux x.y", false),
+            ("tmux 99999999999.1", false),
+            ("XTerm(379)", false),
+            ("", false),
+        ] {
+            assert_eq!(knows_every_rendition(version), knows, "{version}");
+        }
+    }
+
+    #[test]
+    fn the_renderer_learns_what_it_draws_with_and_the_server_the_rest() {
+        let mut outer = Outer { synchronized_output: true, ..Outer::default() };
+        for (answer, report) in [
+            (Answer::SynchronizedOutput(false), None),
+            (Answer::AlternateScroll(Some(false)), None),
+            (Answer::Version("kitty(1)".to_owned()), None),
+            (Answer::KittyKeyboard, Some(TerminalReport::KittyKeyboard)),
+            (Answer::Background((1, 2, 3)), Some(TerminalReport::Background((1, 2, 3)))),
+            (Answer::End, None),
+        ] {
+            assert_eq!(answer.clone().teach(&mut outer), report, "{answer:?}");
+        }
+        let learned = Outer {
+            kitty_keyboard: true,
+            alternate_scroll: Some(false),
+            repertoire: Repertoire::FULL,
+            ..Outer::default()
+        };
+        assert_eq!(outer, learned);
+    }
+}

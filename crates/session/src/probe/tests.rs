@@ -1,0 +1,267 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// What a terminal that knows everything answers, in order.
+const ANSWERS: [&str; 9] = [
+    "\x1b[?0u",
+    "\x1b[?2026;2$y",
+    "\x1b[?1007;1$y",
+    "\x1b]10;rgb:ffff/8080/0000\x1b\\",
+    "\x1b]11;rgb:00/80/ff\x07",
+    "\x1b]12;rgba:f/0/8/f\x1b\\",
+    "\x1bP>|kitty(0.31.0)\x1b\\",
+    "\x1b[6;20;9t",
+    "\x1b[?62;22;52c",
+];
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// Returns a probe that has asked at the start.
+fn asked() -> Probe {
+    let mut probe = Probe::new(true);
+    assert!(!probe.ask(at(0)).is_empty());
+    probe
+}
+
+fn keys_of(probe: &mut Probe, millis: u64, bytes: &[u8]) -> Vec<u8> {
+    let mut keys = Vec::new();
+    probe.handle_input(at(millis), bytes, &mut keys);
+    keys
+}
+
+fn answers(probe: &mut Probe) -> Vec<Answer> {
+    core::iter::from_fn(|| probe.poll_answer()).collect()
+}
+
+#[test]
+fn the_questions_end_with_the_one_that_every_terminal_answers() {
+    let mut probe = Probe::new(true);
+    let questions = b"\x1b[?u\x1b[?2026$p\x1b[?1007$p\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\
+        \x1b[>q\x1b[16t\x1b[c";
+    assert_eq!(probe.ask(at(0)), questions);
+    assert_eq!(Probe::new(false).ask(at(0)), b"");
+}
+
+#[test]
+fn a_terminal_is_asked_again_only_until_it_has_answered() {
+    let mut probe = asked();
+    keys_of(&mut probe, 10, b"\x1b[?0u");
+    let again = probe.ask(at(20));
+    assert!(again.starts_with(b"\x1b[?2026$p") && again.ends_with(b"\x1b[c"));
+    keys_of(&mut probe, 30, b"\x1b[?62c");
+    assert_eq!(probe.ask(at(40)), b"");
+}
+
+#[test]
+fn answers_are_taken_out_and_keys_pass() {
+    let mut probe = asked();
+    let typed: String = ANSWERS
+        .iter()
+        .zip('a'..)
+        .flat_map(|(answer, key)| [(*answer).to_owned(), key.to_string()])
+        .collect();
+    assert_eq!(keys_of(&mut probe, 1, typed.as_bytes()), b"abcdefghi");
+    let wanted = [
+        Answer::KittyKeyboard,
+        Answer::SynchronizedOutput(true),
+        Answer::AlternateScroll(Some(true)),
+        Answer::Foreground((255, 128, 0)),
+        Answer::Background((0, 128, 255)),
+        Answer::Cursor((255, 0, 136)),
+        Answer::Version("kitty(0.31.0)".to_owned()),
+        Answer::CellPixels { width: 9, height: 20 },
+        Answer::End,
+    ];
+    assert_eq!(answers(&mut probe), wanted);
+    assert_eq!(probe.poll_timeout(), None);
+    // Nothing is held any more.
+    assert_eq!(keys_of(&mut probe, 2, b"\x1b"), b"\x1b");
+}
+
+#[test]
+fn what_a_terminal_does_not_know_is_told_from_what_it_has_not_set() {
+    for (answer, wanted) in [
+        ("\x1b[?2026;0$y", Answer::SynchronizedOutput(false)),
+        ("\x1b[?2026;1$y", Answer::SynchronizedOutput(true)),
+        ("\x1b[?2026;4$y", Answer::SynchronizedOutput(false)),
+        ("\x1b[?1007;0$y", Answer::AlternateScroll(None)),
+        ("\x1b[?1007;2$y", Answer::AlternateScroll(Some(false))),
+        ("\x1b]10;rgb:fff/000/888\x1b\\", Answer::Foreground((255, 0, 136))),
+    ] {
+        let mut probe = asked();
+        assert_eq!(keys_of(&mut probe, 1, answer.as_bytes()), b"", "{answer:?}");
+        assert_eq!(answers(&mut probe), [wanted]);
+    }
+}
+
+#[test]
+fn what_only_resembles_an_answer_passes_at_once() {
+    for text in [
+        "\x1b[A",
+        "\x1bOP",
+        "\x1b[1;5A",
+        "\x1b[6~",
+        "\x1b[97u",
+        "\x1b[?u",
+        "\x1b[?1;2;u",
+        "\x1b[?c",
+        "\x1b[?;c",
+        "\x1b[?2026;2$p",
+        "\x1b[?2026;12$y",
+        "\x1b[?2004;2$y",
+        "\x1b[?1007;9$y",
+        "\x1b]10;?\x1b\\",
+        "\x1b]13;rgb:0/0/0\x1b\\",
+        "\x1b]10;rgb:0/0\x07",
+        "\x1b]10;rgb:0/0/0/0\x07",
+        "\x1b]10;rgb:00000/0/0\x07",
+        "\x1b]10;rgba:0/0/0\x07",
+        "\x1b]10;rgb:0/0/0\x1bx",
+        "\x1bP>|a\x07x",
+        "\x1bP>|\u{e9}",
+        "\x1b[6;20t",
+        "\x1b[6;70000;9t",
+        "\x1b[4;600;800t",
+        "\x1b[>0;1;2c",
+        "\x1b[200~\x1b\x1b[?",
+        "\x1b\x1bx",
+    ] {
+        let mut probe = asked();
+        let typed = format!("{text}x");
+        assert_eq!(keys_of(&mut probe, 1, typed.as_bytes()), typed.as_bytes());
+        assert_eq!(answers(&mut probe), [], "{text:?}");
+    }
+}
+
+#[test]
+fn each_question_takes_one_answer() {
+    let mut probe = asked();
+    for answer in ANSWERS {
+        if answer != ANSWERS[8] {
+            assert_eq!(keys_of(&mut probe, 1, answer.as_bytes()), b"", "{answer:?}");
+        }
+        let keys = keys_of(&mut probe, 1, answer.as_bytes());
+        assert_eq!(keys.is_empty(), answer == ANSWERS[8], "{answer:?}");
+    }
+}
+
+#[test]
+fn an_answer_is_held_no_longer_than_its_bound() {
+    let attributes = |len: usize| format!("\x1b[?{}c", "1".repeat(len));
+    let version = |len: usize| format!("\x1bP>|{}\x1b\\", "v".repeat(len));
+    for (answer, taken) in [
+        (attributes(64), true),
+        (attributes(65), false),
+        (version(answer::VERSION_MAX), true),
+        (version(answer::VERSION_MAX + 1), false),
+        (version(100_000), false),
+    ] {
+        let mut probe = asked();
+        let keys = keys_of(&mut probe, 1, answer.as_bytes());
+        assert_eq!(keys.is_empty(), taken, "{} bytes", answer.len());
+        assert!(taken || keys == answer.as_bytes());
+        assert!(probe.held.capacity() < 512, "{}", probe.held.capacity());
+    }
+}
+
+#[test]
+fn a_beginning_that_nothing_follows_are_keys_after_a_while() {
+    for (typed, hold) in
+        [("\x1b", 50), ("\x1b[", 50), ("\x1b]", 50), ("\x1b[?", 250), ("\x1b]11;rgb:ff", 250)]
+    {
+        let mut probe = asked();
+        keys_of(&mut probe, 600, b""); // the session's end would wait no more
+        assert_eq!(keys_of(&mut probe, 1000, typed.as_bytes()), b"");
+        assert_eq!(probe.poll_timeout(), Some(at(1000 + hold)), "{typed:?}");
+        let mut keys = Vec::new();
+        probe.handle_timeout(at(999 + hold), &mut keys);
+        assert_eq!(keys, b"");
+        probe.handle_timeout(at(1000 + hold), &mut keys);
+        assert_eq!(keys, typed.as_bytes());
+        assert_eq!(probe.poll_timeout(), None);
+    }
+}
+
+#[test]
+fn answers_are_awaited_for_five_seconds_and_late_ones_are_keys() {
+    for (first, millis, taken) in
+        [("", 4999, true), ("", 5000, false), (ANSWERS[8], 4999, true), (ANSWERS[8], 5000, false)]
+    {
+        let mut probe = asked();
+        keys_of(&mut probe, 1, first.as_bytes());
+        let keys = keys_of(&mut probe, millis, ANSWERS[0].as_bytes());
+        assert_eq!(keys.is_empty(), taken, "after {millis} ms");
+    }
+    let mut probe = Probe::new(true);
+    assert_eq!(keys_of(&mut probe, 0, ANSWERS[8].as_bytes()), ANSWERS[8].as_bytes());
+}
+
+#[test]
+fn an_end_waits_for_answers_until_the_last_or_half_a_second() {
+    let mut probe = Probe::new(true);
+    assert!(!probe.owes_answers());
+    probe.ask(at(100));
+    assert!(probe.owes_answers());
+    assert_eq!(probe.poll_timeout(), Some(at(600)));
+    probe.handle_timeout(at(599), &mut Vec::new());
+    assert!(probe.owes_answers());
+    probe.handle_timeout(at(600), &mut Vec::new());
+    assert!(!probe.owes_answers());
+    let mut probe = asked();
+    keys_of(&mut probe, 20, ANSWERS[8].as_bytes());
+    assert!(!probe.owes_answers());
+}
+
+/// What a user may type: no piece is an answer that is awaited, or goes on as one.
+fn any_keys() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z]{0,3}",
+        "\x1b?[A-Za-z0-9?]",
+        "\x1b\\[[0-9;]{0,5}[ABCDHFu~]",
+        "\x1bO[A-DP-S]",
+        "\x1b\\[<[0-9;]{3,9}[Mm]",
+        "\x1b\\[\\?[0-9;]{0,5}[hl]",
+        Just("\x1b".to_owned()),
+        Just("\x1b]10;rgb:12/3".to_owned()),
+        Just("\x1bP>|hostile".to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn keys_come_out_exactly_among_answers_in_any_pieces(
+        keys in proptest::collection::vec(any_keys(), ANSWERS.len() + 1),
+        count in 0..=ANSWERS.len(),
+        cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..8),
+    ) {
+        let mut typed = String::new();
+        for (key, answer) in keys.iter().zip(ANSWERS[..count].iter().chain([&"", &""])) {
+            typed.push_str(key);
+            typed.push_str(answer);
+        }
+        let wanted: String = keys.iter().take(count + 2).map(String::as_str).collect();
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(typed.len() + 1)).collect();
+        cuts.push(typed.len());
+        cuts.sort_unstable();
+        let (mut probe, mut out, mut from) = (asked(), Vec::new(), 0);
+        for (millis, cut) in (1..).zip(cuts) {
+            probe.handle_input(at(millis), &typed.as_bytes()[from..cut], &mut out);
+            from = cut;
+        }
+        probe.handle_timeout(at(1000), &mut out);
+        prop_assert_eq!(String::from_utf8_lossy(&out), wanted);
+        prop_assert_eq!(answers(&mut probe).len(), count);
+    }
+
+    #[test]
+    fn any_bytes_pass_but_for_awaited_answers(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let mut probe = asked();
+        let mut out = keys_of(&mut probe, 1, &bytes);
+        probe.handle_timeout(at(1000), &mut out);
+        prop_assert!(answers(&mut probe).is_empty());
+        prop_assert_eq!(out, bytes);
+    }
+}

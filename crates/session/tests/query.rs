@@ -1,0 +1,145 @@
+//! What the user's terminal answers: it reaches the server and no program, and nobody waits for it.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+mod common;
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
+use rove_ssp::{Capabilities, Config};
+use rove_units::{Instant, Seed};
+
+/// What a terminal that knows everything answers.
+const ANSWERS: &[u8] = b"\x1b[?0u\x1b[?2026;2$y\x1b[?1007;1$y\x1b]10;rgb:ffff/8080/0000\x1b\\\
+    \x1b]11;rgb:1111/2222/3333\x1b\\\x1b]12;rgb:0000/ffff/0000\x1b\\\x1bP>|kitty(0.31.0)\x1b\\\
+    \x1b[6;20;9t\x1b[?62;22c";
+/// What comes last of it.
+const ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
+
+/// Returns two ends, the client of which asks its terminal.
+fn asking_pair(server: Config) -> Pair {
+    let client = ClientConfig { query: true, ..client_config(rove(Config::client())) };
+    let link = LinkConfig::lossless(ms(50));
+    Net::new(ClientEnd::with(client), ServerEnd::new(server), link.clone(), link, Seed::new(1))
+}
+
+/// Returns what a program gets that asks for the background and for the size of a cell.
+fn told_to_programs(pair: &mut Pair) -> String {
+    let before = pair.right.typed.len();
+    print(pair, b"\x1b]11;?\x1b\\\x1b[16t");
+    pair.run_for(secs(1));
+    String::from_utf8(pair.right.typed.split_off(before)).unwrap()
+}
+
+#[test]
+fn the_questions_come_behind_the_first_frame_and_at_once() {
+    let client = ClientConfig { query: true, ..client_config(rove(Config::client())) };
+    let mut client = ClientEnd::with(client).client;
+    let mut plain = ClientEnd::new(rove(Config::client())).client;
+    let frame = plain.poll_output(Instant::ZERO).unwrap();
+    let output = client.poll_output(Instant::ZERO).unwrap();
+    let questions = output.strip_prefix(frame.as_slice()).unwrap();
+    assert!(questions.starts_with(b"\x1b[?u") && questions.ends_with(b"\x1b[c"));
+    assert_eq!(client.poll_output(Instant::ZERO), None);
+}
+
+#[test]
+fn a_rove_server_learns_of_the_terminal_and_its_program_reads_only_keys() {
+    for answered_after in [0, 1, 40, 70, 300, 3000] {
+        let mut pair = asking_pair(rove(Config::server()));
+        pair.run_for(ms(answered_after));
+        let typed = [b"a", ANSWERS, b"b"].concat();
+        type_text(&mut pair, &typed);
+        pair.run_for(secs(1));
+        assert_eq!(pair.right.typed, b"ab", "answered after {answered_after} ms");
+        let told = told_to_programs(&mut pair);
+        assert!(told.contains("]11;rgb:1111/2222/3333"), "{told:?}");
+        assert!(told.contains("\x1b[6;20;9t"), "{told:?}");
+        assert_eq!(pair.left.client.pending_input(), 0);
+    }
+}
+
+#[test]
+fn a_server_that_has_not_shown_to_know_reports_gets_none() {
+    let knows_less = Config { capabilities: Some(Capabilities::EXIT_STATUS), ..Config::server() };
+    for server in [stock(Config::server()), knows_less] {
+        let mut pair = asking_pair(server);
+        let typed = [b"a", ANSWERS, b"b"].concat();
+        pair.run_for(ms(10));
+        type_text(&mut pair, &typed);
+        // The two keys and the window's size.
+        assert_eq!(pair.left.client.pending_input(), 3);
+        pair.run_for(secs(1));
+        type_text(&mut pair, b"c");
+        assert_eq!(pair.left.client.pending_input(), 1);
+        pair.run_for(secs(1));
+        assert_eq!(pair.right.typed, b"abc");
+        let told = told_to_programs(&mut pair);
+        assert!(!told.contains("1111/2222/3333") && !told.contains("6;20;9"), "{told:?}");
+    }
+}
+
+#[test]
+fn the_next_frame_makes_use_of_the_answers() {
+    for (answer, is_used) in [("\x1b[?2026;2$y", true), ("\x1b[?2026;0$y", false)] {
+        let mut pair = asking_pair(rove(Config::server()));
+        pair.run_for(secs(1));
+        type_text(&mut pair, answer.as_bytes());
+        pair.run_for(secs(1));
+        let now = pair.now();
+        pair.left.client.handle_resume(now);
+        let frame = pair.left.client.poll_output(now).unwrap();
+        let bracketed = frame.windows(8).any(|bytes| bytes == b"\x1b[?2026h");
+        assert_eq!(bracketed, is_used, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_never_answers_costs_nothing_but_a_short_wait_at_a_short_sessions_end() {
+    let mut pair = asking_pair(rove(Config::server()));
+    pair.run_for(ms(300));
+    type_text(&mut pair, b"a\x1b");
+    pair.run_for(ms(150));
+    assert_eq!(pair.right.typed, b"a\x1b", "ESC is held for 50 ms at the start");
+    type_text(&mut pair, b"\x1e.");
+    assert!(pair.run_until(secs(5), |client, _| client.client.outcome().is_some()));
+    assert!(pair.now() >= Instant::from_millis(500), "{:?}", pair.now());
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
+}
+
+#[test]
+fn a_short_session_ends_when_the_terminal_has_answered() {
+    let mut pair = asking_pair(rove(Config::server()));
+    pair.run_for(ms(60));
+    type_text(&mut pair, b"\x1e.");
+    pair.run_for(ms(240));
+    assert_eq!(pair.left.client.outcome(), None);
+    assert!(pair.left.client.wants_input());
+    type_text(&mut pair, ATTRIBUTES);
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
+    assert!(!pair.left.client.wants_input());
+}
+
+#[test]
+fn a_suspend_waits_for_the_answers_and_a_resume_asks_only_a_terminal_that_gave_none() {
+    for answers in [true, false] {
+        let mut pair = asking_pair(rove(Config::server()));
+        pair.run_for(ms(60));
+        type_text(&mut pair, b"\x1e\x1a");
+        pair.run_for(ms(100));
+        assert_eq!(pair.left.events, []);
+        if answers {
+            type_text(&mut pair, ATTRIBUTES);
+            pair.run_for(ms(1));
+        } else {
+            pair.run_for(ms(500));
+        }
+        assert_eq!(pair.left.events, [ClientEvent::Suspend]);
+        pair.left.client.close_terminal();
+        let now = pair.now();
+        pair.left.client.handle_resume(now);
+        let output = pair.left.client.poll_output(now).unwrap();
+        assert_eq!(output.ends_with(b"\x1b[c"), !answers);
+    }
+}
