@@ -48,9 +48,8 @@ impl Forger {
 
 /// Returns a protobuf field of bytes.
 fn member(field: u8, body: &[u8]) -> Vec<u8> {
-    assert!(field < 16);
     let len = number(u32::try_from(body.len()).unwrap());
-    [&[field << 3 | 2], &len[..], body].concat()
+    [number(u32::from(field) << 3 | 2), len, body.to_vec()].concat()
 }
 
 fn varint(field: u8, value: u32) -> Vec<u8> {
@@ -67,7 +66,7 @@ fn number(mut value: u32) -> Vec<u8> {
     out
 }
 
-/// A client whose server, a stock one, says whatever a test wants.
+/// A client whose server says whatever a test wants.
 struct Victim {
     forger: Forger,
     end: ClientEnd,
@@ -80,7 +79,7 @@ struct Victim {
 impl Victim {
     fn new() -> Self {
         let forger = Forger::new(Direction::ToClient);
-        let end = ClientEnd::new(stock(Config::client()));
+        let end = ClientEnd::new(rove(Config::client()));
         Self { forger, end, output: Vec::new(), num: 0, now: Instant::ZERO }
     }
 
@@ -205,6 +204,54 @@ fn a_question_for_the_users_clipboard_is_never_passed_on() {
         assert!(sent[at..].starts_with("\x1b]52;c;aGVsbG8=\x07"), "{}", sent.escape_debug());
     }
     assert!(!sent.contains('\u{9d}'));
+}
+
+#[test]
+fn what_a_hostile_rove_copies_and_notifies_stays_words() {
+    let words: [&[u8]; 12] = [
+        b"c;?\x07",
+        b"c;?",
+        b"?",
+        b"c\x1b]52;c;?\x07",
+        b"\x1b[6n",
+        "\u{9b}6n".as_bytes(),
+        b"9;done\x07\x1b]52;c;?\x07",
+        b"777;notify;a\x1b\\\x1b[6n;b",
+        b"99;a=report:c=1;x",
+        b"52;c;?",
+        b"4;1;?",
+        b"9;\xff\xfe",
+    ];
+    let copy = |n: u32, selections: &[u8], text: &[u8]| {
+        let length = u32::try_from(text.len()).unwrap();
+        let head = [member(4, selections), varint(5, length)].concat();
+        member(1, &member(17, &[varint(1, n), varint(2, 0), member(3, text), head].concat()))
+    };
+    let notification =
+        |n: u32, words: &[u8]| member(1, &member(19, &[varint(1, n), member(2, words)].concat()));
+    let mut victim = Victim::new();
+    victim.receive(b"\r\nshown");
+    for (n, words) in (1_u32..).zip(words) {
+        victim.receive_diff(copy(n, words, b"aGk="));
+        victim.receive_diff(copy(n, b"c", words));
+        victim.receive_diff(copy(n, words, words));
+        victim.receive_diff(member(1, &member(18, &varint(1, u32::MAX))));
+        victim.receive_diff(notification(n, words));
+        victim.now += Duration::from_secs(3);
+        victim.receive(b"\rshown");
+    }
+    // What breaks no rule is passed on.
+    victim.receive_diff(copy(100, b"c", b"aGk="));
+    victim.receive_diff(notification(100, b"9;done"));
+    victim.output.extend(victim.end.client.close_terminal());
+    let sent = String::from_utf8_lossy(&victim.output);
+    assert!(victim.end.tty.take_replies().is_empty(), "{}", sent.escape_debug());
+    for question in [";?", "\x1b[6n", "\u{9b}", "report"] {
+        assert!(!sent.contains(question), "{question:?} in {}", sent.escape_debug());
+    }
+    assert!(victim.output.iter().filter(|byte| **byte == 0x07).count() < 200);
+    assert!(sent.contains("\x1b]52;c;aGk=") && sent.contains("\x1b]9;done"));
+    assert_eq!(victim.row(1), "shown");
 }
 
 #[test]
