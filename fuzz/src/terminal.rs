@@ -2,7 +2,7 @@
 
 use rove_session::HostScreen;
 use rove_ssp::Object;
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Repertoire, Vocabulary};
 use rove_terminal::{Outer, Renderer, Screen, Terminal};
 
 use crate::script::{Script, Step, take_size};
@@ -50,14 +50,14 @@ pub fn diffs_carry_everything(data: &[u8]) {
             Step::Write(bytes) => host.write(bytes),
             Step::Resize(size) => host.resize(size),
             Step::Look => {
-                let bytes = display::diff(&shown, host.screen(), Repertoire::FULL);
+                let bytes = display::diff(&shown, host.screen(), Vocabulary::Rich);
                 if shown.size() != host.screen().size() {
                     replica.resize(host.screen().size());
                 }
                 replica.write(&bytes);
                 assert_same(replica.screen(), host.screen());
                 shown = host.snapshot();
-                assert!(display::diff(&shown, host.screen(), Repertoire::FULL).is_empty());
+                assert!(display::diff(&shown, host.screen(), Vocabulary::Rich).is_empty());
             }
         }
     }
@@ -70,7 +70,7 @@ const HIDDEN_STATE_RESET: &[u8] = b"\x1b[!p\x1b[?7h\x1b[20l\x1b[r";
 /// to the wanted one.
 pub fn any_base_will_do(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
-    let repertoire = if flags & 1 == 0 { Repertoire::FULL } else { Repertoire::STOCK };
+    let vocabulary = if flags & 1 == 0 { Vocabulary::Rich } else { Vocabulary::Stock };
     let (base, wanted) = data.split_at(data.len() * usize::from(*flags) / 256);
     let (size, base) = take_size(base);
     let mut replica = played(Terminal::replica(size), base);
@@ -82,12 +82,12 @@ pub fn any_base_will_do(data: &[u8]) {
     host.ground();
     host.write(b"\x1b]0;\x07");
     let shown = replica.snapshot();
-    let bytes = display::diff(&shown, host.screen(), repertoire);
+    let bytes = display::diff(&shown, host.screen(), vocabulary);
     if shown.size() != host.screen().size() {
         replica.resize(host.screen().size());
     }
     replica.write(&bytes);
-    if repertoire == Repertoire::FULL {
+    if vocabulary == Vocabulary::Rich {
         assert_same(replica.screen(), host.screen());
     } else {
         for row in 0..host.screen().size().rows() {
@@ -144,10 +144,21 @@ pub fn frames_are_clean(data: &[u8]) {
         title_prefix: if flag(3) { "[rove] ".to_owned() } else { String::new() },
         synchronized_output: flag(4),
         repertoire: if flag(6) { Repertoire::FULL } else { Repertoire::STOCK },
+        init: flag(7),
+        enter: b"\x1b[?1049h".to_vec(),
+        leave: b"\x1b[?1049l".to_vec(),
+        cursor_styles: flag(0),
+        kitty_keyboard: flag(1),
+        modify_other_keys: flag(2),
+        pixel_mouse: flag(3),
+        alternate_scroll: Some(flag(4)),
         ..Outer::default()
     };
     let mut host = if flag(5) { Terminal::host(size) } else { Terminal::replica(size) };
     let mut renderer = Renderer::new(outer);
+    if flag(6) {
+        renderer.follow(Vocabulary::Rich);
+    }
     let mut outside = Terminal::host(size);
     outside.write(&renderer.open());
     for step in Script(data).chain([Step::Look]) {
@@ -190,7 +201,7 @@ fn assert_clean(bytes: &[u8]) {
             '\r' | '\n' | '\x08' | '\x07' | '\x0f' | '\t' => {}
             '\x1b' => match chars.next() {
                 Some('[') => {
-                    let last = chars.find(|c| !matches!(c, '0'..='?')).expect("a whole sequence");
+                    let last = chars.find(|c| !matches!(c, ' '..='?')).expect("a whole sequence");
                     assert!(matches!(last, '@'..='~'), "{last:?} ends a sequence");
                 }
                 Some(']') => {
@@ -200,7 +211,7 @@ fn assert_clean(bytes: &[u8]) {
                 }
                 // ASCII, whatever charset was chosen before us.
                 Some('(') => assert_eq!(chars.next(), Some('B')),
-                Some('M') => {}
+                Some('M' | '=' | '>') => {}
                 other => panic!("ESC {other:?}"),
             },
             c => assert!(!c.is_control(), "{c:?} as text"),

@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Read, Write};
 
 use anyhow::{Context, Result, anyhow};
-use rove_terminal::{Screen, Size, Terminal};
+use rove_terminal::{Screen, Size, Terminal, UserTerminal};
 use rove_units::{Bytes, Duration};
 
 use crate::clock::Stopwatch;
@@ -26,6 +26,16 @@ const PIECE_BYTES: usize = 256;
 /// Most bytes of replies that are shown; later ones are only counted.
 /// Chosen: a program asks a dozen questions, and a flood of them must not fill the memory.
 const REPLIES_BYTES_MAX: usize = 64 * 1024;
+
+/// The terminal the program is taken to be seen on: one that has what it may ask for.
+const ABLE: UserTerminal = UserTerminal {
+    kitty_keyboard: true,
+    pixel_mouse: true,
+    foreground: None,
+    background: None,
+    cursor: None,
+    cell_pixels: None,
+};
 
 /// What to do.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +106,7 @@ pub(crate) fn run(
 
 fn play(size: Size, mut input: impl Read) -> io::Result<Played> {
     let mut terminal = Terminal::host(size);
+    terminal.set_user_terminal(ABLE);
     let mut replies = Replies::default();
     let mut bytes = Bytes::ZERO;
     let mut watch = Stopwatch::default();

@@ -88,7 +88,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let clock = Clock::start();
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
-    let terminal = Tty::take_over(&outer.leave)?;
+    let terminal = Tty::take_over(outer.emergency_closing())?;
     let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
     let session = Client::new(
         ClientConfig {

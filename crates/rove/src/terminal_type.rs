@@ -69,6 +69,10 @@ const ASKABLE_TERMINALS: [&str; 13] = [
     "xterm",
 ];
 
+/// Beginnings of the `TERM` names whose terminals know modifyOtherKeys for certain. Among those that
+/// pass for `xterm` are some that take its sequence for colours. Source: their documentation.
+const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-ghostty"];
+
 /// How the session shall use the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Manner {
@@ -97,7 +101,6 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         )
     })?;
     let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
-    let screen = |capability| if manner.init { text(capability) } else { Vec::new() };
     Ok(Outer {
         synchronized_output: info.extended_cap("Sync").is_some()
             || is_one_of(term, &SYNCHRONIZED_TERMINALS),
@@ -111,10 +114,14 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         directories: is_one_of(term, &TITLED_TERMINALS),
         progress: is_one_of(term, &PROGRESS_TERMINALS),
         title_prefix: title_prefix(manner),
-        enter: screen(StringCapability::EnterAlternativeMode),
-        leave: screen(StringCapability::ExitAlternativeMode),
+        enter: text(StringCapability::EnterAlternativeMode),
+        leave: text(StringCapability::ExitAlternativeMode),
+        init: manner.init,
+        cursor_styles: info.extended_cap("Ss").is_some() || is_one_of(term, &DECORATING_TERMINALS),
+        modify_other_keys: is_one_of(term, &KEY_MODIFYING_TERMINALS),
         // Known only once the terminal has answered.
         kitty_keyboard: false,
+        pixel_mouse: false,
         alternate_scroll: None,
     })
 }
@@ -122,12 +129,12 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
 /// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
 /// have an alternate screen as xterm has it, and need nothing more for a session to look right.
 pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
-    let screen = |sequence: &[u8]| if manner.init { sequence.to_vec() } else { Vec::new() };
     Outer {
         operating_system_commands: true,
         title_prefix: title_prefix(manner),
-        enter: screen(b"\x1b[?1049h"),
-        leave: screen(b"\x1b[?1049l"),
+        enter: b"\x1b[?1049h".to_vec(),
+        leave: b"\x1b[?1049l".to_vec(),
+        init: manner.init,
         ..Outer::default()
     }
 }
@@ -227,11 +234,11 @@ mod tests {
         };
         assert!(xterm.erase_characters && xterm.background_color_erase && xterm.titles);
         assert_eq!(xterm.title_prefix, "[mosh] ");
-        assert!(xterm.enter.starts_with(b"\x1b[?1049h"));
+        assert!(xterm.init && xterm.enter.starts_with(b"\x1b[?1049h"));
 
         let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
         let plain = capabilities("xterm-256color", manner).unwrap();
-        assert!(plain.enter.is_empty() && plain.leave.is_empty() && plain.title_prefix.is_empty());
+        assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", manner).unwrap();
         assert!(!dumb.operating_system_commands && !dumb.titles && !dumb.erase_characters);
         let unknown = capabilities("no-such-terminal", manner).unwrap_err();

@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 use rove_terminal::Size;
-use rove_terminal::display::MODES_OFF;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -27,9 +26,6 @@ const BLOCKING_PIECE_MAX: usize = 512;
 const CLOSING_WAIT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// A look without a wait.
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// Gives back cursor keys, attributes and cursor at an end that cannot ask the renderer. The modes
-/// that a screen can switch on follow it.
-const EMERGENCY_CLOSING: &[u8] = b"\x1b[?1l\x1b[m\x1b[?25h";
 /// Deadly signals after which the terminal is given back before they take effect. Those for a fault
 /// of our own are not among them: no handler can be trusted then.
 const DEADLY_SIGNALS: [i32; 11] = [
@@ -69,26 +65,26 @@ struct WayBack {
 impl Tty {
     /// Takes over the terminal on standard input; frames go to standard output.
     ///
-    /// `leave` is what leaves the alternate screen, for an end that comes unforeseen. From here on
-    /// a panic or a deadly signal gives the terminal back too.
+    /// `closing` is what an end that comes unforeseen writes. From here on a panic or a deadly signal
+    /// gives the terminal back too.
     ///
     /// # Errors
     ///
     /// Returns an error when standard input is no terminal.
-    pub(crate) fn take_over(leave: &[u8]) -> anyhow::Result<Self> {
+    pub(crate) fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
         let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
         anyhow::ensure!(
             isatty(input),
             "standard input is not a terminal, and a session needs one: \
              run this from a terminal, or through `script` or `ssh -t`"
         );
-        let tty = Self::over(input, output, leave).context("cannot take over the terminal")?;
+        let tty = Self::over(input, output, closing).context("cannot take over the terminal")?;
         tty.guard_unforeseen_ends().context("cannot guard the terminal")?;
         Ok(tty)
     }
 
     /// Takes over a terminal given by two descriptors.
-    fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, leave: &[u8]) -> io::Result<Self> {
+    fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, closing: Vec<u8>) -> io::Result<Self> {
         let found = tcgetattr(input)?;
         let mut raw = found.clone();
         raw.make_raw();
@@ -100,7 +96,7 @@ impl Tty {
             input: input.try_clone_to_owned()?,
             output,
             found,
-            closing: [EMERGENCY_CLOSING, MODES_OFF, leave].concat(),
+            closing,
             armed: AtomicBool::new(false),
         };
         let tty = Self { raw, way_back: Arc::new(way_back), own_output };
@@ -309,19 +305,18 @@ mod tests {
         let (master, terminal) = window();
         let before = modes(&terminal);
         assert_eq!(before, (true, true));
-        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE").unwrap();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE".to_vec()).unwrap();
         assert_eq!(modes(&terminal), (false, false));
         assert!(tcgetattr(&terminal).unwrap().input_modes.contains(InputModes::IUTF8));
         drop(tty);
         assert_eq!(modes(&terminal), before);
-        let closing = shown(&master, terminal);
-        assert!(closing.starts_with(b"\x1b[?1l") && closing.ends_with(b"LEAVE"));
+        assert_eq!(shown(&master, terminal), b"LEAVE");
     }
 
     #[test]
     fn a_terminal_given_back_in_good_order_is_not_closed_twice() {
         let (master, terminal) = window();
-        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE").unwrap();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"LEAVE".to_vec()).unwrap();
         tty.leave(b"bye");
         assert_eq!(modes(&terminal), (true, true));
         tty.enter().unwrap();
@@ -335,7 +330,7 @@ mod tests {
     fn a_panic_gives_the_terminal_back() {
         let (_master, terminal) = window();
         let panicked = std::panic::catch_unwind(|| {
-            let _tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"").unwrap();
+            let _tty = Tty::over(terminal.as_fd(), terminal.as_fd(), Vec::new()).unwrap();
             panic!("on purpose");
         });
         assert!(panicked.is_err());
@@ -345,7 +340,7 @@ mod tests {
     #[test]
     fn a_terminal_that_stopped_reading_blocks_nobody() {
         let (master, terminal) = window();
-        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), b"").unwrap();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), Vec::new()).unwrap();
         assert!(tty.own_output);
         let mut taken = 0;
         while let written @ 1.. = tty.write(&[b'x'; 4096]).unwrap() {

@@ -6,6 +6,7 @@ use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
     Transport,
 };
+use rove_terminal::display::Vocabulary;
 use rove_terminal::{Outer, Renderer, Screen, Size};
 use rove_units::{Duration, Instant, Stream};
 
@@ -309,6 +310,9 @@ impl Client {
             out = self.renderer.open();
         }
         self.performer.perform(now, &mut out);
+        if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
+            self.renderer.follow(Vocabulary::Rich);
+        }
         let frame = self.compose();
         out.extend(self.renderer.frame(&frame));
         if is_due {

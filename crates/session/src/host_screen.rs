@@ -1,7 +1,7 @@
 //! The host's screen with its echo acknowledgment: the object the server owns.
 
 use rove_ssp::{ApplyError, Capabilities, Object, StateNum};
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::Bytes;
 
@@ -136,9 +136,9 @@ impl Object for HostScreen {
         }
         let is_rich = peer.contains(Capabilities::RICH_SCREEN);
         let bytes = if is_rich {
-            display::diff_without_events(old, new, Repertoire::FULL)
+            display::diff_without_events(old, new, Vocabulary::Rich)
         } else {
-            display::diff(old, new, Repertoire::STOCK)
+            display::diff(old, new, Vocabulary::Stock)
         };
         if !bytes.is_empty() {
             message.host_bytes(&bytes);

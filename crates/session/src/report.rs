@@ -65,6 +65,7 @@ mod tests {
         }
         let known = UserTerminal {
             kitty_keyboard: true,
+            pixel_mouse: false,
             foreground: Some((1, 2, 3)),
             background: Some((4, 5, 6)),
             cursor: Some((7, 8, 9)),

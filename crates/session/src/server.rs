@@ -326,7 +326,7 @@ impl Server {
             match event {
                 UserEvent::Byte(byte) => {
                     is_input = true;
-                    let application = self.terminal.application_cursor_keys();
+                    let application = self.terminal.screen().application_cursor_keys();
                     self.keys.translate(now, byte, application, &mut self.host_input.bytes);
                 }
                 // Of several sizes at once no program could tell the earlier ones, and each would

@@ -300,7 +300,7 @@ fn a_diff_that_breaks_a_rule_leaves_the_user_a_screen() {
             victim.end.tty.write(&close);
             victim.end.tty.write(b"\x1b[H\x1b[2Jprompt");
             assert_eq!(victim.row(0), "prompt");
-            assert!(!victim.end.tty.application_cursor_keys());
+            assert!(!victim.end.tty.screen().application_cursor_keys());
         }
     }
 }

@@ -25,7 +25,7 @@ impl Emulator {
     /// Sets or resets a DEC private mode.
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
         match mode {
-            1 => self.modes.application_cursor_keys = set,
+            1 => self.screen.rich.application_cursor_keys = set,
             3 if self.modes.column_switch => self.switch_columns(),
             5 => self.screen.reverse_video = set,
             6 => {
@@ -35,12 +35,14 @@ impl Emulator {
             7 => self.modes.autowrap = set,
             25 => self.screen.cursor.visible = set,
             40 => self.modes.column_switch = set,
+            // A replica has but one picture, and the far end sends what becomes of it.
+            47 | 1047 | 1049 if !self.is_host() => self.screen.rich.alternate_screen = set,
             47 => self.show_alternate(set),
-            66 => self.modes.application_keypad = set,
+            66 => self.screen.rich.application_keypad = set,
             1004 => self.screen.focus_reporting = set,
-            1007 => self.modes.alternate_scroll = set,
+            1007 => self.screen.rich.alternate_scroll = Some(set),
             1047 => {
-                if !set && self.alternate_shown {
+                if !set && self.screen.rich.alternate_screen {
                     self.erase_display(2);
                 }
                 self.show_alternate(set);
@@ -48,7 +50,7 @@ impl Emulator {
             1048 if set => self.save_cursor(),
             1048 => self.restore_cursor(),
             1049 if set => {
-                if !self.alternate_shown {
+                if !self.screen.rich.alternate_screen {
                     self.save_cursor();
                     self.show_alternate(true);
                 }
@@ -81,7 +83,7 @@ impl Emulator {
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.screen.mouse_reporting = if set { reporting } else { MouseReporting::Off };
-        } else if let Some(encoding) = mouse_encoding(mode) {
+        } else if let Some(encoding) = self.mouse_encoding(mode) {
             self.screen.mouse_encoding = if set { encoding } else { MouseEncoding::Default };
         }
     }
@@ -89,25 +91,37 @@ impl Emulator {
     /// Returns whether a DEC private mode is set; `None` if it is unknown.
     pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
         Some(match mode {
-            1 => self.modes.application_cursor_keys,
+            1 => self.screen.rich.application_cursor_keys,
             5 => self.screen.reverse_video,
             6 => self.modes.origin,
             7 => self.modes.autowrap,
             25 => self.screen.cursor.visible,
             40 => self.modes.column_switch,
-            47 | 1047 | 1049 => self.alternate_shown,
-            66 => self.modes.application_keypad,
+            47 | 1047 | 1049 => self.screen.rich.alternate_screen,
+            66 => self.screen.rich.application_keypad,
             1004 => self.screen.focus_reporting,
-            1007 => self.modes.alternate_scroll,
+            // Untouched, it is the user's terminal that decides: nearly all have it on.
+            1007 => self.screen.rich.alternate_scroll.unwrap_or(true),
             2004 => self.screen.bracketed_paste,
             2026 => self.modes.synchronized_output,
             2031 => self.modes.color_scheme_updates,
             2048 => self.modes.size_announcements,
-            _ => match (mouse_reporting(mode), mouse_encoding(mode)) {
+            _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
                 (Some(reporting), _) => self.screen.mouse_reporting == reporting,
                 (_, Some(encoding)) => self.screen.mouse_encoding == encoding,
                 _ => return None,
             },
+        })
+    }
+
+    /// Pixels are of no use to a program on a terminal that has none to report.
+    const fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
+        Some(match mode {
+            1005 => MouseEncoding::Utf8,
+            1006 => MouseEncoding::Sgr,
+            1015 => MouseEncoding::Urxvt,
+            1016 if !self.is_host() || self.user_terminal.pixel_mouse => MouseEncoding::SgrPixels,
+            _ => return None,
         })
     }
 }
@@ -119,15 +133,6 @@ fn mouse_reporting(mode: u16) -> Option<MouseReporting> {
         1001 => MouseReporting::Highlight,
         1002 => MouseReporting::ButtonMotion,
         1003 => MouseReporting::AnyMotion,
-        _ => return None,
-    })
-}
-
-fn mouse_encoding(mode: u16) -> Option<MouseEncoding> {
-    Some(match mode {
-        1005 => MouseEncoding::Utf8,
-        1006 => MouseEncoding::Sgr,
-        1015 => MouseEncoding::Urxvt,
         _ => return None,
     })
 }

@@ -41,8 +41,8 @@ impl Perform for Emulator {
         match (intermediates, last) {
             (b"", b'7') => self.save_cursor(),
             (b"", b'8') => self.restore_cursor(),
-            (b"", b'=') => self.modes.application_keypad = true,
-            (b"", b'>') => self.modes.application_keypad = false,
+            (b"", b'=') => self.screen.rich.application_keypad = true,
+            (b"", b'>') => self.screen.rich.application_keypad = false,
             (b"", b'c') => self.reset(),
             (b"", b'n') => self.charsets.lock(2),
             (b"", b'o') => self.charsets.lock(3),
@@ -76,11 +76,14 @@ impl Perform for Emulator {
             (b'=', b"", b'c') if parameters.value(0) == 0 => self.report_tertiary_attributes(),
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
             (0, b"!", b'p') => self.soft_reset(),
-            (0, b" ", b'q') if parameters.value(0) <= 6 => {
-                self.modes.cursor_style = parameters.value(0);
-            }
+            (0, b" ", b'q') => self.set_cursor_style(parameters.value(0)),
             (0, b"$", b'p') => self.report_mode(false, parameters.value(0)),
             (b'?', b"$", b'p') => self.report_mode(true, parameters.value(0)),
+            (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => self.keyboard_csi(sequence),
+            // XTRESTORE. A replica's modes were never saved: restored, they are as at the start.
+            (b'?', b"", b'r') if !self.is_host() && parameters.value(0) == 1007 => {
+                self.screen.rich.alternate_scroll = None;
+            }
             _ => {}
         }
     }

@@ -6,8 +6,7 @@
 //! (shifts within a row) and `line` (its cells); `brush` turns it into bytes and keeps account of the receiving terminal's state.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
-//! - to a stock client, what its [`Repertoire`] lacks, and what programs have set of colours, say of
-//!   their working directory and of their progress;
+//! - to a stock client, what its screen cannot hold ([`Vocabulary::Stock`]);
 //! - a hyperlink in a row that holds more than 32 KiB of them, each piece counted;
 //! - the bell counter: the diff rings once, however far the counter moved;
 //! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
@@ -26,6 +25,7 @@ mod modes;
 mod motion;
 #[cfg(test)]
 mod properties;
+pub(crate) mod rich;
 mod scroll;
 mod sgr;
 mod status;
@@ -36,8 +36,7 @@ use crate::screen::Screen;
 
 pub(crate) use canvas::picture;
 pub(crate) use colors::{colors, reset_colors};
-pub use modes::MODES_OFF;
-pub(crate) use modes::{clipboard, modes, titles};
+pub(crate) use modes::{MODES_OFF, clipboard, modes, private_mode, titles};
 pub use sgr::Repertoire;
 pub(crate) use sgr::write_from_scratch;
 pub(crate) use status::{directory, progress};
@@ -49,6 +48,26 @@ pub(crate) const TITLE_CHARS_MAX: usize = 254;
 /// Most code points of copied text that are sent; longer text is left out.
 /// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16384 with the five of `52;c;`.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
+
+/// What the screen of a far end holds, and so which sequences a diff for it is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// What a stock 1.4.0 client understands. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    #[default]
+    Stock,
+    /// Everything that a [`Screen`] is.
+    Rich,
+}
+
+impl Vocabulary {
+    /// Returns the graphic renditions it has sequences for.
+    pub const fn repertoire(self) -> Repertoire {
+        match self {
+            Self::Stock => Repertoire::STOCK,
+            Self::Rich => Repertoire::FULL,
+        }
+    }
+}
 
 /// What the receiving terminal can do, and how exactly the picture must come out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +94,9 @@ impl Dialect {
 /// Returns bytes that, played into a replica showing `old`, make it show `new`; empty when equal.
 ///
 /// Where the sizes differ the replica must have been resized before the bytes are played.
-/// With [`Repertoire::STOCK`] the bytes keep to what a stock 1.4.0 client understands. They leave no margin or other hidden state
-/// behind, and hold whether or not the replica has a wrap pending. See the module for what is not carried.
-pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
+/// The bytes leave no margin or other hidden state behind, and hold whether or not the replica has a
+/// wrap pending. See the module for what is not carried.
+pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     if old.bells != new.bells {
         out.push(b'\x07');
@@ -85,20 +104,23 @@ pub fn diff(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
     if old.clipboard != new.clipboard {
         clipboard(&mut out, &new.clipboard);
     }
-    out.extend(diff_without_events(old, new, repertoire));
+    out.extend(diff_without_events(old, new, vocabulary));
     out
 }
 
 /// Returns what [`diff`] returns but for the bell and copied text, which between two roves are told
 /// apart from the picture.
-pub fn diff_without_events(old: &Screen, new: &Screen, repertoire: Repertoire) -> Vec<u8> {
+pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");
-    if repertoire == Repertoire::FULL {
+    let is_rich = vocabulary == Vocabulary::Rich;
+    modes(&mut out, Some(old), new, is_rich);
+    if is_rich {
+        rich::rich_modes(&mut out, old.rich, new.rich);
         colors(&mut out, &old.colors, &new.colors);
         directory(&mut out, &old.directory, &new.directory);
         progress(&mut out, old.progress, new.progress);
     }
-    modes(&mut out, Some(old), new);
-    picture(out, old, new, old.size != new.size, Dialect::replica(repertoire))
+    let dialect = Dialect::replica(vocabulary.repertoire());
+    picture(out, old, new, old.size != new.size, dialect)
 }

@@ -9,7 +9,8 @@ use crate::charset::Charsets;
 use crate::clipboard::Copied;
 use crate::cursor::SavedCursor;
 use crate::decoration::{Decoration, HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
-use crate::mode::Modes;
+use crate::keyboard::KeyboardStack;
+use crate::mode::{CURSOR_STYLE_MAX, Modes};
 use crate::notification::Notification;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
@@ -67,7 +68,8 @@ pub(crate) struct Emulator {
     pub(crate) last_printed: Option<char>,
     /// Of the screen that is shown.
     pub(crate) saved_cursor: SavedCursor,
-    pub(crate) alternate_shown: bool,
+    /// What was pushed on the screen that is shown.
+    pub(crate) keyboard: KeyboardStack,
     /// The screen that is not shown, once there was an alternate one.
     pub(crate) hidden: Option<HiddenScreen>,
     /// Pairs of icon name and title, oldest first.
@@ -89,6 +91,9 @@ pub(crate) struct Emulator {
 pub(crate) struct HiddenScreen {
     pub(crate) rows: Vec<Arc<Row>>,
     pub(crate) saved_cursor: SavedCursor,
+    /// The flags of its keyboard, and what was pushed.
+    pub(crate) kitty_keyboard: u8,
+    pub(crate) keyboard: KeyboardStack,
 }
 
 impl Emulator {
@@ -106,7 +111,7 @@ impl Emulator {
             combining_target: None,
             last_printed: None,
             saved_cursor: SavedCursor::default(),
-            alternate_shown: false,
+            keyboard: KeyboardStack::default(),
             hidden: None,
             title_stack: Vec::new(),
             replies: Vec::new(),
@@ -369,19 +374,30 @@ impl Emulator {
         self.pending_wrap = saved.pending_wrap && saved.column + 1 == self.columns();
     }
 
+    /// DECSCUSR; a number without a style is ignored.
+    pub(crate) fn set_cursor_style(&mut self, style: u16) {
+        if style <= CURSOR_STYLE_MAX {
+            self.screen.rich.cursor_style = u8::try_from(style).expect("at most 6");
+        }
+    }
+
     /// Shows the alternate screen or the primary one; the cursor stays where it is.
     pub(crate) fn show_alternate(&mut self, show: bool) {
-        if show == self.alternate_shown {
+        if show == self.screen.rich.alternate_screen {
             return;
         }
         let size = self.screen.size;
         let hidden = self.hidden.get_or_insert_with(|| HiddenScreen {
             rows: Screen::blank(size).rows,
             saved_cursor: SavedCursor::default(),
+            kitty_keyboard: 0,
+            keyboard: KeyboardStack::default(),
         });
         core::mem::swap(&mut hidden.rows, &mut self.screen.rows);
         core::mem::swap(&mut hidden.saved_cursor, &mut self.saved_cursor);
-        self.alternate_shown = show;
+        core::mem::swap(&mut hidden.kitty_keyboard, &mut self.screen.rich.kitty_keyboard);
+        core::mem::swap(&mut hidden.keyboard, &mut self.keyboard);
+        self.screen.rich.alternate_screen = show;
     }
 
     /// RIS. Titles, clipboard and the count of bells stay, as in xterm.
@@ -408,9 +424,11 @@ impl Emulator {
     pub(crate) fn soft_reset(&mut self) {
         self.modes.insert = false;
         self.modes.origin = false;
-        self.modes.application_cursor_keys = false;
-        self.modes.application_keypad = false;
-        self.modes.cursor_style = 0;
+        self.screen.rich.application_cursor_keys = false;
+        self.screen.rich.application_keypad = false;
+        self.screen.rich.cursor_style = 0;
+        self.screen.rich.modify_other_keys = 0;
+        self.reset_keyboard();
         self.screen.cursor.visible = true;
         self.screen.pen = Pen::default();
         self.screen.decoration = Decoration::default();

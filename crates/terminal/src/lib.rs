@@ -18,6 +18,7 @@ mod dispatch;
 pub mod display;
 mod edit;
 mod emulator;
+mod keyboard;
 mod mode;
 mod notification;
 mod osc;

@@ -30,7 +30,37 @@ pub enum MouseEncoding {
     Sgr,
     /// `CSI ? 1015 h`.
     Urxvt,
+    /// `CSI ? 1016 h`: as 1006, but in pixels.
+    SgrPixels,
 }
+
+/// The modes that the user's terminal follows beyond those of a stock client's screen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RichModes {
+    /// DECSCUSR, 0 to [`CURSOR_STYLE_MAX`].
+    pub(crate) cursor_style: u8,
+    /// DECCKM.
+    pub(crate) application_cursor_keys: bool,
+    /// DECNKM.
+    pub(crate) application_keypad: bool,
+    /// Whether the alternate screen is shown; a replica has but one picture.
+    pub(crate) alternate_screen: bool,
+    /// 1007, the wheel becomes cursor keys on the alternate screen; `None` as long as no program said.
+    pub(crate) alternate_scroll: Option<bool>,
+    /// The flags in force of the keyboard protocol of kitty, 0 to [`KITTY_FLAGS_MAX`].
+    pub(crate) kitty_keyboard: u8,
+    /// `modifyOtherKeys`, 0 to [`MODIFY_OTHER_KEYS_MAX`].
+    pub(crate) modify_other_keys: u8,
+}
+
+/// The last cursor style. Source: xterm, DECSCUSR: 5 and 6 are bars.
+pub(crate) const CURSOR_STYLE_MAX: u16 = 6;
+
+/// All flags of the keyboard protocol of kitty. Source: its specification, "Progressive enhancement".
+pub(crate) const KITTY_FLAGS_MAX: u8 = 31;
+
+/// The highest level of modifyOtherKeys. Source: xterm, XTMODKEYS.
+pub(crate) const MODIFY_OTHER_KEYS_MAX: u16 = 2;
 
 /// The modes that are no part of the picture.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +73,14 @@ pub(crate) struct Modes {
     pub(crate) insert: bool,
     /// LNM: a line feed returns to column 0 as well.
     pub(crate) newline: bool,
-    /// DECCKM.
-    pub(crate) application_cursor_keys: bool,
-    /// DECNKM.
-    pub(crate) application_keypad: bool,
     /// 40: DECCOLM is heard, as far as it goes.
     pub(crate) column_switch: bool,
-    /// 1007: the wheel becomes cursor keys on the alternate screen.
-    pub(crate) alternate_scroll: bool,
     /// 2026: the picture is being drawn and better not shown.
     pub(crate) synchronized_output: bool,
     /// 2031: a change of the user's colours is told.
     pub(crate) color_scheme_updates: bool,
     /// 2048: a change of the size is told.
     pub(crate) size_announcements: bool,
-    /// DECSCUSR, 0 to 6.
-    pub(crate) cursor_style: u16,
 }
 
 impl Default for Modes {
@@ -68,14 +90,10 @@ impl Default for Modes {
             origin: false,
             insert: false,
             newline: false,
-            application_cursor_keys: false,
-            application_keypad: false,
             column_switch: false,
-            alternate_scroll: false,
             synchronized_output: false,
             color_scheme_updates: false,
             size_announcements: false,
-            cursor_style: 0,
         }
     }
 }

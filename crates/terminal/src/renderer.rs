@@ -1,12 +1,19 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
 mod loan;
+mod settings;
+#[cfg(test)]
+mod tests;
 
-use crate::display::{Dialect, MODES_OFF, Repertoire, clipboard, modes, picture, titles};
+use self::loan::Loan;
+use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
+use crate::display::{
+    Dialect, MODES_OFF, Repertoire, Vocabulary, clipboard, modes, picture, private_mode, titles,
+};
 use crate::screen::{Screen, Size};
-use loan::Loan;
 
-/// What the user's terminal can do, read from terminfo and the environment by the program.
+/// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
+/// from its answers. The default is a terminal that can do nothing beyond a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outer {
     /// `ech`: erasing characters without moving.
@@ -29,14 +36,70 @@ pub struct Outer {
     pub title_prefix: String,
     /// Whether a frame is bracketed by mode 2026, so that it appears at once.
     pub synchronized_output: bool,
-    /// `smcup`: sent first; empty to stay on the normal screen.
+    /// `smcup`: goes to the alternate screen; empty where there is none.
     pub enter: Vec<u8>,
-    /// `rmcup`: sent last.
+    /// `rmcup`: leaves it.
     pub leave: Vec<u8>,
+    /// Whether the session lives on the alternate screen. Otherwise it goes there only while the
+    /// program does, and its lines go where the terminal's history keeps them.
+    pub init: bool,
+    /// `Ss`: whether the cursor's style can be set.
+    pub cursor_styles: bool,
     /// Whether it speaks the keyboard protocol of kitty.
     pub kitty_keyboard: bool,
+    /// Whether it knows modifyOtherKeys.
+    pub modify_other_keys: bool,
+    /// Whether it can report the mouse in pixels (mode 1016).
+    pub pixel_mouse: bool,
     /// Its own setting of alternate scroll (mode 1007); unknown, it is taken for set.
     pub alternate_scroll: Option<bool>,
+}
+
+impl Outer {
+    /// Returns what gives the terminal back at an end that comes unforeseen and cannot ask the
+    /// [`Renderer`]: what any session may have changed.
+    pub fn emergency_closing(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.synchronized_output {
+            out.extend(b"\x1b[?2026l");
+        }
+        // Not all is known at the start. A terminal that takes titles is of the kind that passes over
+        // what it does not know.
+        if self.kitty_keyboard || self.titles {
+            out.extend(POP_KITTY_KEYBOARD);
+        }
+        if self.modify_other_keys || self.titles {
+            out.extend(b"\x1b[>4m");
+        }
+        if self.cursor_styles {
+            out.extend(OWN_CURSOR_STYLE);
+        }
+        out.extend(b"\x1b[?1l\x1b>\x1b[m\x1b[?25h");
+        out.extend(MODES_OFF);
+        if self.init {
+            private_mode(&mut out, 1007, self.has_alternate_scroll());
+            out.extend(&self.leave);
+        } else if !self.enter.is_empty() {
+            // Unlike `rmcup` this does nothing on the normal screen.
+            out.extend(b"\x1b[?1047l");
+        }
+        out
+    }
+
+    /// Returns whether the terminal itself turns the wheel into cursor keys.
+    fn has_alternate_scroll(&self) -> bool {
+        self.alternate_scroll.unwrap_or(true)
+    }
+
+    /// Returns whether a frame drawn for `other` would look different.
+    fn draws_unlike(&self, other: &Self) -> bool {
+        self.erase_characters != other.erase_characters
+            || self.background_color_erase != other.background_color_erase
+            || self.repertoire != other.repertoire
+            || self.titles != other.titles
+            || self.title_prefix != other.title_prefix
+            || self.pixel_mouse != other.pixel_mouse
+    }
 }
 
 /// Draws frames on the user's real terminal.
@@ -46,6 +109,9 @@ pub struct Outer {
 #[derive(Clone, Debug)]
 pub struct Renderer {
     outer: Outer,
+    /// What the frames hold.
+    vocabulary: Vocabulary,
+    settings: Settings,
     /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
     shown: Option<Screen>,
     loan: Loan,
@@ -57,34 +123,53 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
     pub fn new(outer: Outer) -> Self {
-        Self { outer, shown: None, loan: Loan::default(), stale: true, open: false }
+        Self {
+            outer,
+            vocabulary: Vocabulary::Stock,
+            settings: Settings::default(),
+            shown: None,
+            loan: Loan::default(),
+            stale: true,
+            open: false,
+        }
+    }
+
+    /// Returns what is known of the terminal.
+    pub fn outer(&self) -> &Outer {
+        &self.outer
     }
 
     /// Takes note of what has become known of the terminal: the next frame makes use of it.
     pub fn learn(&mut self, learn: impl FnOnce(&mut Outer)) {
-        let repertoire = self.outer.repertoire;
+        let old = self.outer.clone();
         learn(&mut self.outer);
-        self.stale |= self.outer.repertoire != repertoire;
+        self.stale |= self.outer.draws_unlike(&old);
+    }
+
+    /// Takes note of what the frames to come hold. Those of a stock server, which is the default, say
+    /// nothing of the modes that a rove adds; then cursor keys are always in application form.
+    pub fn follow(&mut self, vocabulary: Vocabulary) {
+        self.vocabulary = vocabulary;
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
     pub fn open(&mut self) -> Vec<u8> {
         self.stale = true;
         self.open = true;
-        let mut out = self.outer.enter.clone();
-        out.extend(b"\x1b[?1h");
-        out
+        if self.outer.init { self.outer.enter.clone() } else { Vec::new() }
     }
 
     /// Returns the bytes that make the terminal show `frame`, given what it shows now.
     ///
     /// A repaint draws all cells, modes and titles, but never repeats a bell or copied text.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
+        let mut out = Vec::new();
+        let wanted = settings::wanted(frame, &self.outer, self.vocabulary);
+        self.stale |= self.settings.change_screen(&mut out, wanted, &self.outer);
         let first = Screen::blank(Size::clamped(1, 1));
         let shown = self.shown.as_ref().unwrap_or(&first);
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
-        let mut out = Vec::new();
         if self.shown.is_some() && shown.bells != frame.bells {
             out.push(b'\x07');
         }
@@ -100,7 +185,8 @@ impl Renderer {
             clipboard(&mut out, &frame.clipboard);
         }
         self.loan.follow(&mut out, &self.outer, frame, repaint);
-        modes(&mut out, base, frame);
+        modes(&mut out, base, frame, self.outer.pixel_mouse);
+        self.settings.change(&mut out, wanted, repaint);
         let dialect = Dialect {
             replica: false,
             erase_characters: self.outer.erase_characters,
@@ -140,7 +226,8 @@ impl Renderer {
             titles(&mut out, None, shown, "");
         }
         self.loan.give_back(&mut out);
-        out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
+        self.settings.restore(&mut out, &self.outer);
+        out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
         // Frames leave the margins full; one cut short may not have. Setting them moves the cursor.
         out.extend(b"\x1b[r");
@@ -148,10 +235,10 @@ impl Renderer {
             let cursor = shown.cursor();
             out.extend(format!("\x1b[{};{}H", cursor.row + 1, cursor.column + 1).as_bytes());
         }
-        out.extend(&self.outer.leave);
+        if self.outer.init || self.settings.alternate_screen() {
+            out.extend(&self.outer.leave);
+        }
+        self.settings = Settings::default();
         out
     }
 }
-
-#[cfg(test)]
-mod tests;

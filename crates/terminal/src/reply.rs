@@ -103,7 +103,7 @@ impl Emulator {
         let setting = match text {
             "m" => format!("{}m", self.rendition()),
             "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),
-            " q" => format!("{} q", self.modes.cursor_style),
+            " q" => format!("{} q", self.screen.rich.cursor_style),
             "\"p" => "62;1\"p".to_owned(),
             _ => return self.reply("\x1bP0$r\x1b\\"),
         };

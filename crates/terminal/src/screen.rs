@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cell::Pen;
 use crate::cursor::Cursor;
 use crate::decoration::Decoration;
-use crate::mode::{MouseEncoding, MouseReporting};
+use crate::mode::{MouseEncoding, MouseReporting, RichModes};
 use crate::palette::Colors;
 use crate::row::Row;
 use crate::status::Progress;
@@ -90,6 +90,8 @@ pub struct Screen {
     pub(crate) focus_reporting: bool,
     pub(crate) mouse_reporting: MouseReporting,
     pub(crate) mouse_encoding: MouseEncoding,
+    /// What a stock client knows nothing of.
+    pub(crate) rich: RichModes,
     /// Whether any title was ever set; until then the outer title is left alone.
     pub(crate) titled: bool,
     pub(crate) icon_name: Arc<str>,
@@ -120,6 +122,7 @@ impl Screen {
             focus_reporting: false,
             mouse_reporting: MouseReporting::Off,
             mouse_encoding: MouseEncoding::Default,
+            rich: RichModes::default(),
             titled: false,
             icon_name: "".into(),
             title: "".into(),
@@ -179,6 +182,42 @@ impl Screen {
     /// Returns how mouse events are to be written.
     pub const fn mouse_encoding(&self) -> MouseEncoding {
         self.mouse_encoding
+    }
+
+    /// Returns the style of the cursor as DECSCUSR numbers them, 0 to 6: 0 is the terminal's own.
+    pub const fn cursor_style(&self) -> u8 {
+        self.rich.cursor_style
+    }
+
+    /// Returns whether cursor keys are to be sent in application form (DECCKM).
+    pub const fn application_cursor_keys(&self) -> bool {
+        self.rich.application_cursor_keys
+    }
+
+    /// Returns whether the keypad is to send application sequences (DECNKM).
+    pub const fn application_keypad(&self) -> bool {
+        self.rich.application_keypad
+    }
+
+    /// Returns whether the alternate screen is shown.
+    pub const fn alternate_screen(&self) -> bool {
+        self.rich.alternate_screen
+    }
+
+    /// Returns whether the wheel is to send cursor keys on the alternate screen (mode 1007); `None` as
+    /// long as no program has said.
+    pub const fn alternate_scroll(&self) -> Option<bool> {
+        self.rich.alternate_scroll
+    }
+
+    /// Returns the flags in force of the keyboard protocol of kitty, 0 to 31.
+    pub const fn kitty_keyboard(&self) -> u8 {
+        self.rich.kitty_keyboard
+    }
+
+    /// Returns the level of modifyOtherKeys, 0 to 2.
+    pub const fn modify_other_keys(&self) -> u8 {
+        self.rich.modify_other_keys
     }
 
     /// Returns whether a title or icon name was ever set.
@@ -265,6 +304,7 @@ impl PartialEq for Screen {
             && self.focus_reporting == other.focus_reporting
             && self.mouse_reporting == other.mouse_reporting
             && self.mouse_encoding == other.mouse_encoding
+            && self.rich == other.rich
             && self.icon_name == other.icon_name
             && self.title == other.title
             && self.colors == other.colors

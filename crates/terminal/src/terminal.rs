@@ -91,11 +91,6 @@ impl Terminal {
         &self.emulator.user_terminal
     }
 
-    /// Returns whether cursor keys are to be sent in application form (DECCKM).
-    pub fn application_cursor_keys(&self) -> bool {
-        self.emulator.modes.application_cursor_keys
-    }
-
     /// Returns whether a program is in the middle of a frame (mode 2026) and the picture had better
     /// not be shown. Nothing ends this but the program: the caller limits how long it waits.
     pub fn synchronized_output(&self) -> bool {
@@ -118,10 +113,5 @@ impl Terminal {
         let shared = theirs.map(|hidden| row_addresses(&hidden.rows)).unwrap_or_default();
         let rows = size_of_val(&*hidden.rows) + rows_beyond(&hidden.rows, &shared);
         shown + Bytes::new(u64::try_from(rows).expect("memory fits 64 bits"))
-    }
-
-    /// Returns whether the alternate screen is shown.
-    pub fn alternate_screen(&self) -> bool {
-        self.emulator.alternate_shown
     }
 }

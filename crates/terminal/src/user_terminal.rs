@@ -6,6 +6,8 @@
 pub struct UserTerminal {
     /// Whether it speaks the keyboard protocol of kitty.
     pub kitty_keyboard: bool,
+    /// Whether it reports the mouse in pixels (mode 1016).
+    pub pixel_mouse: bool,
     /// Its default foreground: red, green, blue.
     pub foreground: Option<(u8, u8, u8)>,
     /// Its default background.

@@ -8,6 +8,9 @@ impl Emulator {
     /// Takes note of what is known of the user's terminal now.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
+        if !self.has_kitty_keyboard() {
+            self.reset_keyboard();
+        }
         let colors = |user: &UserTerminal| (user.foreground, user.background, user.cursor);
         if colors(&old) != colors(&user_terminal) && self.modes.color_scheme_updates {
             self.report_color_scheme();

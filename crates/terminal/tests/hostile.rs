@@ -275,7 +275,7 @@ fn a_new_size_between_any_two_bytes_does_no_harm() {
                 host.write(byte);
                 host.resize(size);
                 replica.resize(size);
-                replica.write(&display::diff(&before, host.screen(), display::Repertoire::FULL));
+                replica.write(&display::diff(&before, host.screen(), display::Vocabulary::Rich));
                 assert_eq!(replica.screen().cursor(), host.screen().cursor());
                 for row in 0..host.screen().size().rows() {
                     assert_eq!(replica.screen().row_text(row), host.screen().row_text(row));
@@ -323,7 +323,7 @@ fn a_question_for_the_clipboard_goes_nowhere() {
             assert!(terminal.take_replies().is_empty(), "{question:?}");
             let blank = Screen::blank(Size::DEFAULT);
             for sent in [
-                display::diff(&blank, terminal.screen(), display::Repertoire::FULL),
+                display::diff(&blank, terminal.screen(), display::Vocabulary::Rich),
                 drawn(terminal.screen()),
             ] {
                 let copies = sent.windows(5).filter(|window| window == b"\x1b]52;").count();
@@ -433,7 +433,9 @@ fn diffs_that_break_the_rules_leave_a_screen_that_can_be_drawn_and_left() {
                 assert!(user.screen().cursor().visible, "{first:?} {second:?}");
                 assert_eq!(user.screen().pen(), fresh.screen().pen());
                 assert_eq!(user.screen().mouse_reporting(), fresh.screen().mouse_reporting());
-                assert!(!user.application_cursor_keys() && !user.alternate_screen());
+                assert!(
+                    !user.screen().application_cursor_keys() && !user.screen().alternate_screen()
+                );
                 user.write(b"\x1b[H\x1b[2Jprompt\r\n\tnext");
                 assert_eq!(user.screen().row_text(0), "prompt", "{first:?} {second:?}");
                 assert_eq!(user.screen().row_text(1), "        next", "{first:?} {second:?}");

@@ -12,7 +12,7 @@ fn replayed(recording: &[u8]) -> String {
     let (mut host, mut replica) = (Terminal::host(Size::DEFAULT), Terminal::replica(Size::DEFAULT));
     for piece in recording.chunks(FRAME_BYTES) {
         host.write(piece);
-        replica.write(&display::diff(replica.screen(), host.screen(), display::Repertoire::FULL));
+        replica.write(&display::diff(replica.screen(), host.screen(), display::Vocabulary::Rich));
         assert_eq!(text(replica.screen()), text(host.screen()));
     }
     text(host.screen())
@@ -28,7 +28,7 @@ fn followed(recording: &[u8], points: &[(usize, &str)]) -> String {
         for piece in recording[at..end].chunks(FRAME_BYTES) {
             let before = host.snapshot();
             host.write(piece);
-            replica.write(&display::diff(&before, host.screen(), display::Repertoire::FULL));
+            replica.write(&display::diff(&before, host.screen(), display::Vocabulary::Rich));
             assert_eq!(text(replica.screen()), text(host.screen()), "before {name}");
         }
         screens.push_str(&format!("---- {name}\n{}\n", text(host.screen())));

@@ -5,7 +5,7 @@
 //! the pages that differ and why. Pages for 132 columns are shown here in a window of that width, as
 //! their user would have to make it.
 
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
 
 /// Bytes taken between two frames. Chosen: small enough for many frames in the midst of a page.
@@ -46,7 +46,7 @@ impl<'a> Follow<'a> {
         for bytes in piece.chunks(FRAME_BYTES) {
             let before = self.host.snapshot();
             self.host.write(bytes);
-            let diff = display::diff(&before, self.host.screen(), Repertoire::FULL);
+            let diff = display::diff(&before, self.host.screen(), Vocabulary::Rich);
             self.replica.write(&diff);
             assert_eq!(text(self.replica.screen()), text(self.host.screen()));
         }

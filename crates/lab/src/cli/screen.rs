@@ -19,7 +19,8 @@ JSON output is one object; rows and columns count from 0:
   size        columns, rows
   cursor      row, column, visible
   modes       reverse_video, bracketed_paste, focus_reporting, mouse_reporting, mouse_encoding,
-              alternate_screen, application_cursor_keys, synchronized_output
+              alternate_screen, application_cursor_keys, synchronized_output, cursor_style,
+              application_keypad, alternate_scroll, kitty_keyboard, modify_other_keys
   title, icon_name, clipboard (base64), bells (how often it rang)
   replies     what the terminal would have answered the program, escaped; reply_bytes says how much
   rows        for each row: text, wrapped (it goes on in the next row), and runs of cells that are

@@ -67,6 +67,11 @@ struct Modes {
     alternate_screen: bool,
     application_cursor_keys: bool,
     synchronized_output: bool,
+    cursor_style: u8,
+    application_keypad: bool,
+    alternate_scroll: Option<bool>,
+    kitty_keyboard: u8,
+    modify_other_keys: u8,
 }
 
 #[derive(Serialize)]
@@ -165,10 +170,16 @@ fn modes(terminal: &Terminal) -> Modes {
             MouseEncoding::Utf8 => "utf8",
             MouseEncoding::Sgr => "sgr",
             MouseEncoding::Urxvt => "urxvt",
+            MouseEncoding::SgrPixels => "sgr-pixels",
         },
-        alternate_screen: terminal.alternate_screen(),
-        application_cursor_keys: terminal.application_cursor_keys(),
+        alternate_screen: screen.alternate_screen(),
+        application_cursor_keys: screen.application_cursor_keys(),
         synchronized_output: terminal.synchronized_output(),
+        cursor_style: screen.cursor_style(),
+        application_keypad: screen.application_keypad(),
+        alternate_scroll: screen.alternate_scroll(),
+        kitty_keyboard: screen.kitty_keyboard(),
+        modify_other_keys: screen.modify_other_keys(),
     }
 }
 

@@ -7,9 +7,10 @@ use super::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::mode::{MouseEncoding, MouseReporting};
 use crate::screen::Screen;
 
-/// Switches off every mode a screen can switch on, in the order that leaves no terminal reporting.
-pub const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
-    \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
+/// Switches off every mode that a stock client's screen can switch on, and reports in pixels, in the
+/// order that leaves no terminal reporting.
+pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
+    \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
 /// Writes the titles of `new` that differ from those of `old`, or all of them without an `old`.
 ///
@@ -69,12 +70,13 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`.
-pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen) {
+/// Writes the modes of `new` that differ from those of `old`, or all of them without an `old`. Where
+/// the receiver reports no `pixels`, it is to report cells in the same form.
+pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);
         let off = Screen::blank(crate::Size::clamped(1, 1));
-        modes(out, Some(&off), new);
+        modes(out, Some(&off), new, pixels);
         return;
     };
     for (number, was, now) in [
@@ -87,7 +89,8 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen) {
         }
     }
     exchange(out, reporting(old.mouse_reporting), reporting(new.mouse_reporting));
-    exchange(out, encoding(old.mouse_encoding), encoding(new.mouse_encoding));
+    let encoding = |screen: &Screen| encoding(screen.mouse_encoding, pixels);
+    exchange(out, encoding(old), encoding(new));
 }
 
 /// Switches from one mode to another, of which at most one may be on.
@@ -114,17 +117,18 @@ const fn reporting(mode: MouseReporting) -> Option<u16> {
     }
 }
 
-const fn encoding(mode: MouseEncoding) -> Option<u16> {
+const fn encoding(mode: MouseEncoding, pixels: bool) -> Option<u16> {
     match mode {
         MouseEncoding::Default => None,
         MouseEncoding::Utf8 => Some(1005),
-        MouseEncoding::Sgr => Some(1006),
+        MouseEncoding::SgrPixels if pixels => Some(1016),
+        MouseEncoding::Sgr | MouseEncoding::SgrPixels => Some(1006),
         MouseEncoding::Urxvt => Some(1015),
     }
 }
 
 /// Writes `CSI ? number h` or `l`.
-pub(super) fn private_mode(out: &mut Vec<u8>, number: u16, on: bool) {
+pub(crate) fn private_mode(out: &mut Vec<u8>, number: u16, on: bool) {
     out.extend(b"\x1b[?");
     push_number(out, number);
     out.push(if on { b'h' } else { b'l' });

@@ -6,13 +6,15 @@ use proptest::prelude::*;
 
 use super::line::is_settled;
 use super::sgr::Rendition;
-use super::{Repertoire, diff};
+use super::{Repertoire, Vocabulary, diff};
 use crate::cell::{Cell, Color};
 use crate::decoration::{Decoration, Decorations};
+use crate::mode::{MouseEncoding, RichModes};
 use crate::renderer::{Outer, Renderer};
 use crate::row::Row;
 use crate::screen::{Screen, Size};
 use crate::terminal::Terminal;
+use crate::user_terminal::UserTerminal;
 
 /// Cases a property is held to. Chosen: all of them together take a few seconds.
 const CASES: u32 = 400;
@@ -50,6 +52,12 @@ fn word() -> impl Strategy<Value = String> {
             "\x1b[?2004h", "\x1b[?2004l", "\x1b[?9h", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003l", "\x1b[?1004h",
             "\x1b[?1005h", "\x1b[?1006h", "\x1b[?1015h", "\x1b[?1006l", "\x1b[?1049h", "\x1b[?1049l", "\x1b[r",
             "\x1b#8", "\x1bc", "\x1b[!p", "\x1b[?6h", "\x1b[?6l",
+        ])
+        .prop_map(str::to_owned),
+        1 => prop::sample::select(vec![
+            "\x1b[?1h", "\x1b[?1l", "\x1b=", "\x1b>", "\x1b[?66h", "\x1b[4 q", "\x1b[6 q", "\x1b[ q", "\x1b[?1007h",
+            "\x1b[?1007l", "\x1b[?1016h", "\x1b[>1u", "\x1b[>31u", "\x1b[<u", "\x1b[=5u", "\x1b[=2;3u", "\x1b[>4;1m",
+            "\x1b[>4;2m", "\x1b[>4m", "\x1b[?47h", "\x1b[?47l", "\x1b[?1047h",
         ])
         .prop_map(str::to_owned),
         1 => "[a-z]{0,5}".prop_map(|text| format!("\x1b]2;{text}\x07")),
@@ -91,25 +99,37 @@ fn follow(
     terminal: &mut Terminal,
     old: &Screen,
     new: &Screen,
-    repertoire: Repertoire,
+    vocabulary: Vocabulary,
 ) -> Result<(), TestCaseError> {
-    let bytes = diff(old, new, repertoire);
+    let bytes = diff(old, new, vocabulary);
     if old.size != new.size {
         terminal.resize(new.size);
     }
     terminal.write(&bytes);
-    prop_assert_same(terminal.screen(), &degraded(new, repertoire), &bytes)
+    prop_assert_same(terminal.screen(), &degraded(new, vocabulary), &bytes)
 }
 
-/// Returns what a far end of this repertoire can hold of a screen.
-fn degraded(screen: &Screen, repertoire: Repertoire) -> Screen {
+/// Returns what a far end of this vocabulary can hold of a screen.
+fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
+    let mut screen = painted(screen, vocabulary.repertoire());
+    if vocabulary == Vocabulary::Stock {
+        screen.rich = RichModes::default();
+        screen.colors = Arc::default();
+        screen.directory = "".into();
+        screen.progress = None;
+        if screen.mouse_encoding == MouseEncoding::SgrPixels {
+            screen.mouse_encoding = MouseEncoding::Sgr;
+        }
+    }
+    screen
+}
+
+/// Returns what a terminal of this repertoire paints of a screen.
+fn painted(screen: &Screen, repertoire: Repertoire) -> Screen {
     let mut screen = screen.clone();
     if repertoire == Repertoire::STOCK {
         screen.pen = repertoire.pen(screen.pen);
         screen.decoration = Decoration::default();
-        screen.colors = Arc::default();
-        screen.directory = "".into();
-        screen.progress = None;
         for row in &mut screen.rows {
             let row = Arc::make_mut(row);
             row.decorations = Decorations::default();
@@ -119,8 +139,58 @@ fn degraded(screen: &Screen, repertoire: Repertoire) -> Screen {
     screen
 }
 
-fn repertoire() -> impl Strategy<Value = Repertoire> {
-    prop::sample::select(vec![Repertoire::STOCK, Repertoire::FULL])
+fn vocabulary() -> impl Strategy<Value = Vocabulary> {
+    prop::sample::select(vec![Vocabulary::Stock, Vocabulary::Rich])
+}
+
+/// A terminal for programs, of a user whose terminal can do everything.
+fn host(size: Size) -> Terminal {
+    let mut host = Terminal::host(size);
+    let able = UserTerminal { kitty_keyboard: true, pixel_mouse: true, ..UserTerminal::default() };
+    host.set_user_terminal(able);
+    host
+}
+
+/// A terminal of the user's that can do some of what there is.
+fn outer() -> impl Strategy<Value = Outer> {
+    let alternate_scroll = prop::sample::select(vec![None, Some(false), Some(true)]);
+    (any::<[bool; 10]>(), alternate_scroll, vocabulary()).prop_map(
+        |(
+            [
+                ech,
+                bce,
+                init,
+                cursor_styles,
+                kitty_keyboard,
+                modify_other_keys,
+                pixel_mouse,
+                frames,
+                smcup,
+                colors,
+            ],
+            alternate_scroll,
+            vocabulary,
+        )| Outer {
+            erase_characters: ech,
+            background_color_erase: bce,
+            repertoire: vocabulary.repertoire(),
+            titles: true,
+            colors,
+            directories: colors,
+            progress: colors,
+            operating_system_commands: true,
+            title_prefix: String::new(),
+            synchronized_output: frames,
+            enter: if smcup { b"\x1b[?1049h".to_vec() } else { Vec::new() },
+            leave: if smcup { b"\x1b[?1049l".to_vec() } else { Vec::new() },
+            init,
+            cursor_styles,
+            kitty_keyboard,
+            modify_other_keys,
+            pixel_mouse,
+            alternate_scroll,
+        },
+    )
 }
 
 /// Checks that two screens agree in all that a diff carries.
@@ -144,7 +214,7 @@ fn prop_assert_same(shown: &Screen, wanted: &Screen, bytes: &[u8]) -> Result<(),
         rest
     };
     prop_assert_eq!(rest(shown), rest(&wanted), "{}", &context);
-    prop_assert_eq!(diff(shown, &wanted, Repertoire::FULL), Vec::<u8>::new());
+    prop_assert_eq!(diff(shown, &wanted, Vocabulary::Rich), Vec::<u8>::new());
     Ok(())
 }
 
@@ -239,29 +309,34 @@ proptest! {
     #[test]
     fn a_diff_between_any_two_screens_carries_everything(
         (a, b) in (size(), size()), (one, two) in (program(), program()), same_size: bool,
-        repertoire in repertoire(),
+        vocabulary in vocabulary(),
     ) {
-        let mut first = Terminal::host(a);
+        let mut first = host(a);
         first.write(one.as_bytes());
-        let mut second = Terminal::host(if same_size { a } else { b });
+        let mut second = host(if same_size { a } else { b });
         second.write(two.as_bytes());
         second.write(b"\x1b]2;t\x07"); // a title once set cannot be unset
         let (first, second) = (first.snapshot(), second.snapshot());
-        for mut replica in [Terminal::replica(a), Terminal::host(a)] {
-            follow(&mut replica, &Screen::blank(a), &first, repertoire)?;
+        // Any terminal does for a stock diff; what is beyond it takes a replica.
+        let mut followers = vec![Terminal::replica(a)];
+        if vocabulary == Vocabulary::Stock {
+            followers.push(Terminal::host(a));
+        }
+        for mut replica in followers {
+            follow(&mut replica, &Screen::blank(a), &first, vocabulary)?;
             let mut pressed = replica.clone();
-            follow(&mut replica, &first, &second, repertoire)?;
+            follow(&mut replica, &first, &second, vocabulary)?;
             press_against_the_margin(&mut pressed);
-            follow(&mut pressed, &first, &second, repertoire)?;
+            follow(&mut pressed, &first, &second, vocabulary)?;
         }
     }
 
     #[test]
     fn a_chain_of_diffs_follows_a_running_program(
         size in size(), resized in prop::option::of(size()), parts in prop::collection::vec(program(), 1..6),
-        repertoire in repertoire(),
+        vocabulary in vocabulary(),
     ) {
-        let mut host = Terminal::host(size);
+        let mut host = host(size);
         let mut replica = Terminal::replica(size);
         let mut last = host.snapshot();
         for (turn, part) in parts.iter().enumerate() {
@@ -269,7 +344,7 @@ proptest! {
                 host.resize(size);
             }
             host.write(part.as_bytes());
-            follow(&mut replica, &last, host.screen(), repertoire)?;
+            follow(&mut replica, &last, host.screen(), vocabulary)?;
             press_against_the_margin(&mut replica);
             last = host.snapshot();
         }
@@ -280,7 +355,7 @@ proptest! {
         size in size(), parts in prop::collection::vec(plain_program(), 1..6), ech: bool, bce: bool,
     ) {
         let outer = Outer { erase_characters: ech, background_color_erase: bce, ..Outer::default() };
-        let mut host = Terminal::host(size);
+        let mut host = host(size);
         let mut renderer = Renderer::new(outer);
         let known = |length| core::num::NonZeroU16::new(length).expect("a screen is not empty");
         let mut outside = vt100::Parser::new(known(size.rows()), known(size.columns()), 0);
@@ -297,39 +372,89 @@ proptest! {
 
     #[test]
     fn frames_look_the_same_on_any_terminal(
-        size in size(), parts in prop::collection::vec(program(), 1..6),
-        ech: bool, bce: bool, replica: bool, repertoire in repertoire(),
+        size in size(), parts in prop::collection::vec(program(), 1..6), replica: bool,
+        outer in outer(), vocabulary in vocabulary(),
     ) {
-        let outer = Outer {
-            erase_characters: ech, background_color_erase: bce, titles: true, repertoire,
-            colors: true, directories: true, progress: true, ..Outer::default()
-        };
         // What a stock server makes of a wide character half written over must be drawn too.
-        let mut host = if replica { Terminal::replica(size) } else { Terminal::host(size) };
-        let mut renderer = Renderer::new(outer);
-        let mut outside = Terminal::host(size);
+        let mut inside = if replica { Terminal::replica(size) } else { host(size) };
+        let mut outside = host(size);
+        // Unknown, the terminal's own setting is taken for the usual one.
+        let is_scrolling = outer.alternate_scroll.unwrap_or(true);
+        outside.write(if is_scrolling { b"\x1b[?1007h" } else { b"\x1b[?1007l" });
+        let mut before = outside.snapshot();
+        let mut renderer = Renderer::new(outer.clone());
+        renderer.follow(vocabulary);
         outside.write(&renderer.open());
         for part in parts {
-            host.write(part.as_bytes());
-            let bytes = renderer.frame(host.screen());
+            inside.write(part.as_bytes());
+            let bytes = renderer.frame(inside.screen());
             outside.write(&bytes);
-            prop_assert_eq!(look(outside.screen()), look(&degraded(host.screen(), repertoire)), "{:?}", String::from_utf8_lossy(&bytes));
-            prop_assert_eq!(outside.screen().cursor, host.screen().cursor);
-            prop_assert_eq!(outside.screen().colors(), host.screen().colors());
-            prop_assert_eq!(outside.screen().directory(), host.screen().directory());
-            prop_assert_eq!(outside.screen().progress(), host.screen().progress());
-            prop_assert!(renderer.frame(host.screen()).is_empty());
+            let wanted = painted(inside.screen(), outer.repertoire);
+            prop_assert_eq!(look(outside.screen()), look(&wanted), "{:?}", String::from_utf8_lossy(&bytes));
+            prop_assert_eq!(outside.screen().cursor, inside.screen().cursor);
+            if outer.colors {
+                prop_assert_eq!(outside.screen().colors(), inside.screen().colors());
+                prop_assert_eq!(outside.screen().directory(), inside.screen().directory());
+                prop_assert_eq!(outside.screen().progress(), inside.screen().progress());
+            }
+            prop_assert_eq!(outside.screen().rich, settings(inside.screen(), &outer, vocabulary));
+            prop_assert!(renderer.frame(inside.screen()).is_empty());
         }
-        let mut before = Terminal::host(size).snapshot();
+        let mut crashed = outside.clone();
+        crashed.write(&outer.emergency_closing());
         outside.write(&renderer.close());
         prop_assert!(renderer.close().is_empty());
-        prop_assert!(!outside.application_cursor_keys());
-        before.rows.clone_from(&outside.screen().rows);
-        before.cursor.row = outside.screen().cursor.row;
-        before.cursor.column = outside.screen().cursor.column;
-        before.bells = outside.screen().bells;
-        (before.title, before.icon_name) = (outside.screen().title.clone(), outside.screen().icon_name.clone());
-        before.clipboard = outside.screen().clipboard.clone();
-        prop_assert_eq!(outside.screen(), &before);
+        for (after, is_orderly) in [(&outside, true), (&crashed, false)] {
+            let after = after.screen();
+            if !is_orderly {
+                // The user may have colours of his own, which nothing could bring back.
+                before.colors.clone_from(&after.colors);
+                before.directory.clone_from(&after.directory);
+                before.progress = after.progress;
+            }
+            before.rows.clone_from(&after.rows);
+            before.cursor.row = after.cursor.row;
+            before.cursor.column = after.cursor.column;
+            before.bells = after.bells;
+            (before.title, before.icon_name) = (after.title.clone(), after.icon_name.clone());
+            before.clipboard = after.clipboard.clone();
+            prop_assert_eq!(after, &before);
+        }
     }
+}
+
+/// Returns what a frame makes of the terminal that `outer` describes, said another way than the
+/// renderer does.
+fn settings(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> RichModes {
+    let has_screens = !outer.enter.is_empty();
+    let own_scroll = outer.alternate_scroll.unwrap_or(true);
+    let mut settings = RichModes {
+        application_cursor_keys: true,
+        alternate_screen: outer.init && has_screens,
+        alternate_scroll: Some(own_scroll),
+        ..RichModes::default()
+    };
+    if vocabulary == Vocabulary::Stock {
+        return settings;
+    }
+    settings.application_cursor_keys = frame.rich.application_cursor_keys;
+    settings.application_keypad = frame.rich.application_keypad;
+    if outer.init && !frame.rich.alternate_screen {
+        settings.alternate_scroll = Some(false);
+    } else if let (true, Some(asked)) = (outer.init, frame.rich.alternate_scroll) {
+        settings.alternate_scroll = Some(asked);
+    }
+    if !outer.init && has_screens {
+        settings.alternate_screen = frame.rich.alternate_screen;
+    }
+    if outer.cursor_styles {
+        settings.cursor_style = frame.rich.cursor_style;
+    }
+    if outer.kitty_keyboard {
+        settings.kitty_keyboard = frame.rich.kitty_keyboard;
+    }
+    if outer.modify_other_keys {
+        settings.modify_other_keys = frame.rich.modify_other_keys;
+    }
+    settings
 }

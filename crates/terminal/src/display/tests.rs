@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Repertoire, diff};
+use super::{Vocabulary, diff};
 use crate::cell::{Attributes, Cell, Color, Pen};
 use crate::screen::{Screen, Size};
 
@@ -24,7 +24,7 @@ fn page(columns: u16, lines: &[&str]) -> Screen {
 }
 
 fn change(old: &Screen, new: &Screen) -> String {
-    let bytes = diff(old, new, Repertoire::FULL);
+    let bytes = diff(old, new, Vocabulary::Rich);
     String::from_utf8(bytes).expect("diffs are UTF-8").replace('\x1b', "^").replace('\x07', "!")
 }
 
@@ -160,12 +160,12 @@ fn overlong_titles_and_copied_text_keep_to_what_a_stock_client_takes() {
     new.titled = true;
     for (length, sent) in [(254, 254), (255, 254)] {
         new.title = "x".repeat(length).into();
-        assert_eq!(diff(&old, &new, Repertoire::FULL).len(), sent + 5);
+        assert_eq!(diff(&old, &new, Vocabulary::Rich).len(), sent + 5);
     }
     let mut new = old.clone();
     for (length, bytes) in [(16_379, 16_379 + 8), (16_380, 0)] {
         new.clipboard = "x".repeat(length).into();
-        assert_eq!(diff(&old, &new, Repertoire::FULL).len(), bytes);
+        assert_eq!(diff(&old, &new, Vocabulary::Rich).len(), bytes);
     }
 }
 

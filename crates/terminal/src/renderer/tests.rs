@@ -20,6 +20,7 @@ fn outer() -> Outer {
         title_prefix: "[rove] ".into(),
         enter: b"<enter>".to_vec(),
         leave: b"<leave>".to_vec(),
+        init: true,
         ..Outer::default()
     }
 }
@@ -35,7 +36,7 @@ fn showing(host: &Terminal, outer: Outer) -> Renderer {
 #[test]
 fn the_terminal_is_taken_over_once_and_repainted() {
     let mut renderer = Renderer::new(outer());
-    assert_eq!(readable(&renderer.open()), "<enter>^[?1h");
+    assert_eq!(readable(&renderer.open()), "<enter>");
     let first = readable(&renderer.frame(host("$ ").screen()));
     assert!(first.starts_with("^[?5l^[?2004l^[?1004l^[?1003l"), "{first}");
     assert!(first.ends_with("^[r^[m^[H^[2J$ ^[?25h"), "{first}");
@@ -99,7 +100,7 @@ fn a_repaint_repeats_all_but_bells_and_copied_text() {
     renderer.invalidate();
     let frame = readable(&renderer.frame(host.screen()));
     assert!(frame.starts_with("^]2;[rove] t!^[?5l"), "{frame}");
-    assert!(frame.contains("^[?5h^[?2004h^[?1002h^[?1006h^[?25l"), "{frame}");
+    assert!(frame.contains("^[?5h^[?2004h^[?1002h^[?1006h^[?1h^>^[?25l"), "{frame}");
     assert!(frame.ends_with("^[2Jab^[?25h"), "{frame}");
     assert_eq!(renderer.frame(host.screen()), b"");
 }
@@ -117,8 +118,8 @@ fn closing_resets_whatever_a_program_switched_on() {
     let mut renderer = showing(&host, outer());
     let close = readable(&renderer.close());
     for reset in [
-        "^[?1l", "^[m", "^[?25h", "^[?5l", "^[?2004l", "^[?1004l", "^[?9l", "^[?1000l", "^[?1001l",
-        "^[?1002l", "^[?1003l", "^[?1005l", "^[?1006l", "^[?1015l", "^[r",
+        "^[?1l", "^>", "^[m", "^[?25h", "^[?5l", "^[?2004l", "^[?1004l", "^[?9l", "^[?1000l",
+        "^[?1001l", "^[?1002l", "^[?1003l", "^[?1005l", "^[?1006l", "^[?1015l", "^[?1016l", "^[r",
     ] {
         assert!(close.contains(reset), "{reset} in {close}");
     }
@@ -131,7 +132,7 @@ fn after_a_pause_everything_is_drawn_again() {
     let host = host("ab\x07");
     let mut renderer = showing(&host, outer());
     renderer.close();
-    assert_eq!(readable(&renderer.open()), "<enter>^[?1h");
+    assert_eq!(readable(&renderer.open()), "<enter>");
     let frame = readable(&renderer.frame(host.screen()));
     assert!(frame.ends_with("^[2Jab^[?25h") && !frame.contains('!'), "{frame}");
 }

@@ -1,6 +1,6 @@
 //! Whoever follows a host's screen sees it: the far end by diffs, the user by frames.
 
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Repertoire, Vocabulary};
 use rove_terminal::{
     Attributes, Cell, Color, Outer, Renderer, Row, Screen, Size, Terminal, Underline,
 };
@@ -67,8 +67,8 @@ impl Follow {
 
     fn pass_on(&mut self, before: &Screen) {
         let now = self.host.screen();
-        self.replica.write(&display::diff(before, now, Repertoire::FULL));
-        self.stock.write(&display::diff(before, now, Repertoire::STOCK));
+        self.replica.write(&display::diff(before, now, Vocabulary::Rich));
+        self.stock.write(&display::diff(before, now, Vocabulary::Stock));
         for (renderer, terminal) in &mut self.users {
             terminal.write(&renderer.frame(now));
         }
@@ -80,7 +80,7 @@ impl Follow {
         let (name, host) = (input.escape_ascii(), self.host.screen());
         assert_same(self.replica.screen(), host, &format!("replica of {name}"));
         let mut late = Terminal::replica(host.size());
-        late.write(&display::diff(late.screen(), host, Repertoire::FULL));
+        late.write(&display::diff(late.screen(), host, Vocabulary::Rich));
         assert_same(late.screen(), host, &format!("late replica of {name}"));
         assert_degraded(self.stock.screen(), host, &format!("stock replica of {name}"));
         for (_, terminal) in &self.users {

@@ -22,8 +22,8 @@ fn the_alternate_screen_gives_the_primary_one_back() {
             ("main\x1b[?1049hALT\x1bcX\x1b[?1049lY", &["Y"], (1, 2)),
         ],
     );
-    assert!(host(4, 2, "\x1b[?1049h").alternate_screen());
-    assert!(!host(4, 2, "\x1b[?1049h\x1b[?1049l").alternate_screen());
+    assert!(host(4, 2, "\x1b[?1049h").screen().alternate_screen());
+    assert!(!host(4, 2, "\x1b[?1049h\x1b[?1049l").screen().alternate_screen());
 }
 
 #[test]
@@ -61,6 +61,17 @@ fn each_screen_has_its_own_saved_cursor() {
 }
 
 #[test]
+fn the_screen_that_is_not_shown_counts_as_memory() {
+    let text: String = (1..=100).map(|row| format!("\x1b[{row}Hx")).collect();
+    let hiding = host(200, 100, format!("\x1b[?47h{text}\x1b[?47l"));
+    assert_eq!(rows(hiding.screen()), [""; 0]);
+    let cells = 100 * 200 * 16;
+    assert!(hiding.bytes_beyond(None).get() > cells);
+    assert!(hiding.bytes_beyond(Some(&host(200, 100, ""))).get() > cells);
+    assert!(hiding.clone().bytes_beyond(Some(&hiding)).get() < cells / 50);
+}
+
+#[test]
 fn a_full_reset_leaves_a_blank_screen_and_the_titles() {
     let mut terminal =
         host(20, 4, "\x1b]2;t\x07abc\x1b[31m\x1b[?25l\x1b[?1h\x1b[2;3r\x1b[?2026h\x07\x1bcX");
@@ -68,7 +79,7 @@ fn a_full_reset_leaves_a_blank_screen_and_the_titles() {
     assert_eq!(cursor(terminal.screen()), (1, 2));
     assert_eq!(paint(cell(terminal.screen(), 1, 1)), "");
     assert!(terminal.screen().cursor().visible);
-    assert!(!terminal.application_cursor_keys() && !terminal.synchronized_output());
+    assert!(!terminal.screen().application_cursor_keys() && !terminal.synchronized_output());
     assert_eq!((terminal.screen().title(), terminal.screen().bells()), ("t", 1));
     terminal.write(b"\r\n\n\n\nY");
     assert_eq!(rows(terminal.screen()), ["", "", "", "Y"]);
@@ -95,8 +106,8 @@ fn modes_of_the_screen_are_set_and_reset() {
     assert!(!screen.cursor().visible);
     let off = host(8, 1, "\x1b[?5;2004;1004h\x1b[?25l\x1b[?5;2004;1004l\x1b[?25h");
     assert!(off.screen() == host(8, 1, "").screen());
-    assert!(host(8, 1, "\x1b[?1h").application_cursor_keys());
-    assert!(!host(8, 1, "\x1b[?1h\x1b[?1l").application_cursor_keys());
+    assert!(host(8, 1, "\x1b[?1h").screen().application_cursor_keys());
+    assert!(!host(8, 1, "\x1b[?1h\x1b[?1l").screen().application_cursor_keys());
     assert!(host(8, 1, "\x1b[?2026h").synchronized_output());
     assert!(!host(8, 1, "\x1b[?2026h\x1b[?2026l").synchronized_output());
 }

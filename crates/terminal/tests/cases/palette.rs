@@ -1,6 +1,6 @@
 //! Colours that programs set, reset and ask for.
 
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{ColorSlot, Outer, Renderer, Screen, Size, Terminal};
 
 use super::host;
@@ -97,7 +97,7 @@ fn a_stock_client_is_sent_no_colours() {
     let set = host(80, 2, "\x1b]4;1;#010203\x07\x1b]10;#010203\x07");
     let blank = Screen::blank(set.screen().size());
     for (old, new) in [(&blank, set.screen()), (set.screen(), &blank)] {
-        assert_eq!(display::diff(old, new, Repertoire::STOCK), b"");
+        assert_eq!(display::diff(old, new, Vocabulary::Stock), b"");
     }
 }
 

@@ -118,6 +118,7 @@ fn many_names_in_one_question_are_answered_up_to_a_bound() {
 /// A user's terminal of which everything is known.
 const KNOWN: UserTerminal = UserTerminal {
     kitty_keyboard: false,
+    pixel_mouse: false,
     foreground: Some((0xd0, 0xd1, 0xd2)),
     background: Some((0x10, 0x11, 0x12)),
     cursor: Some((0xff, 0x80, 0)),

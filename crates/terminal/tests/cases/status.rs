@@ -1,6 +1,6 @@
 //! Where programs say they are, and how far they have come.
 
-use rove_terminal::display::{self, Repertoire};
+use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Outer, Progress, Renderer, Screen, Size, Terminal};
 
 use super::host;
@@ -66,7 +66,7 @@ fn a_stock_client_is_told_neither() {
     let set = host(80, 2, "\x1b]7;file://host/a\x07\x1b]9;4;1;50\x07");
     let blank = Screen::blank(set.screen().size());
     for (old, new) in [(&blank, set.screen()), (set.screen(), &blank)] {
-        assert_eq!(display::diff(old, new, Repertoire::STOCK), b"");
+        assert_eq!(display::diff(old, new, Vocabulary::Stock), b"");
     }
 }
 

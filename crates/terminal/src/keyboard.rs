@@ -1,0 +1,190 @@
+//! What programs ask of the keyboard: the protocol of kitty, and xterm's modifyOtherKeys.
+
+use crate::emulator::Emulator;
+use crate::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX};
+use crate::parse::Sequence;
+
+/// Most flags put aside for one screen; one more displaces the oldest.
+/// Chosen: as many as kitty keeps, which leaves the choice to the terminal.
+const STACK_MAX: usize = 8;
+
+/// The key modifier option that modifyOtherKeys is. Source: xterm, XTMODKEYS.
+const OTHER_KEYS: u16 = 4;
+
+/// The flags of kitty's protocol that programs put aside, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyboardStack(Vec<u8>);
+
+impl KeyboardStack {
+    fn push(&mut self, flags: u8) {
+        if self.0.len() == STACK_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(flags);
+    }
+
+    /// Takes `count` back and returns the last of them; below the first there are no flags.
+    fn pop(&mut self, count: u16) -> u8 {
+        let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
+            self.0.clear();
+            return 0;
+        };
+        let flags = self.0.get(left).copied();
+        self.0.truncate(left);
+        flags.unwrap_or(0)
+    }
+}
+
+impl Emulator {
+    /// Performs a control sequence with a private marker that ends in `m`, `n` or `u`.
+    pub(crate) fn keyboard_csi(&mut self, sequence: &Sequence<'_>) {
+        let parameters = sequence.parameters;
+        let (first, second) = (parameters.value(0), parameters.value(1));
+        let flags = u8::try_from(first & u16::from(KITTY_FLAGS_MAX)).expect("masked");
+        match (sequence.private, sequence.last) {
+            (b'>', b'm') if first == OTHER_KEYS && second <= MODIFY_OTHER_KEYS_MAX => {
+                self.screen.rich.modify_other_keys = u8::try_from(second).expect("at most 2");
+            }
+            (b'>', b'm') if !parameters.given() => self.screen.rich.modify_other_keys = 0,
+            (b'>', b'n') if first == OTHER_KEYS => self.screen.rich.modify_other_keys = 0,
+            (b'?', b'm') if first == OTHER_KEYS => {
+                let level = self.screen.rich.modify_other_keys;
+                self.reply(&format!("\x1b[>{OTHER_KEYS};{level}m"));
+            }
+            (_, b'u') if !self.has_kitty_keyboard() => {}
+            (b'?', b'u') => self.reply(&format!("\x1b[?{}u", self.screen.rich.kitty_keyboard)),
+            (b'=', b'u') => {
+                let old = self.screen.rich.kitty_keyboard;
+                self.screen.rich.kitty_keyboard = match second {
+                    0 | 1 => flags,
+                    2 => old | flags,
+                    3 => old & !flags,
+                    _ => old,
+                };
+            }
+            (b'>', b'u') => {
+                self.keyboard.push(self.screen.rich.kitty_keyboard);
+                self.screen.rich.kitty_keyboard = flags;
+            }
+            (b'<', b'u') => {
+                self.screen.rich.kitty_keyboard = self.keyboard.pop(parameters.count(0));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether flags can be put in force: on the user's terminal, or since the far end says so.
+    pub(crate) const fn has_kitty_keyboard(&self) -> bool {
+        !self.is_host() || self.user_terminal.kitty_keyboard
+    }
+
+    /// Forgets the flags of both screens, and all that were put aside.
+    pub(crate) fn reset_keyboard(&mut self) {
+        self.screen.rich.kitty_keyboard = 0;
+        self.keyboard = KeyboardStack::default();
+        if let Some(hidden) = &mut self.hidden {
+            hidden.kitty_keyboard = 0;
+            hidden.keyboard = KeyboardStack::default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::Size;
+    use crate::terminal::Terminal;
+    use crate::user_terminal::UserTerminal;
+
+    fn host(input: &str) -> Terminal {
+        let mut host = Terminal::host(Size::clamped(8, 2));
+        host.set_user_terminal(UserTerminal { kitty_keyboard: true, ..UserTerminal::default() });
+        host.write(input.as_bytes());
+        host
+    }
+
+    #[test]
+    fn flags_are_set_pushed_and_popped() {
+        for (input, flags) in [
+            ("\x1b[=5u", 5),
+            ("\x1b[=5;1u\x1b[=2;1u", 2),
+            ("\x1b[=5;2u\x1b[=2;2u", 7),
+            ("\x1b[=7u\x1b[=2;3u", 5),
+            ("\x1b[=7u\x1b[=2;4u", 7),
+            ("\x1b[=7u\x1b[=u", 0),
+            ("\x1b[=255u", 31),
+            ("\x1b[>1u\x1b[>3u", 3),
+            ("\x1b[>1u\x1b[>3u\x1b[<u", 1),
+            ("\x1b[>1u\x1b[>3u\x1b[>u", 0),
+            ("\x1b[>1u\x1b[>3u\x1b[>7u\x1b[<2u", 1),
+            ("\x1b[>1u\x1b[>3u\x1b[<9u", 0),
+            ("\x1b[=4u\x1b[>1u\x1b[<u", 4),
+            ("\x1b[=4u\x1b[<u", 0),
+            ("\x1b[>1u\x1bc", 0),
+            ("\x1b[>1u\x1b[>3u\x1b[!p\x1b[<u", 0),
+        ] {
+            assert_eq!(host(input).screen().kitty_keyboard(), flags, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn each_screen_has_its_own_flags() {
+        for (input, flags) in [
+            ("\x1b[>1u\x1b[?1049h", 0),
+            ("\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[?1049l", 1),
+            ("\x1b[>1u\x1b[?1049h\x1b[>3u\x1b[?1049l\x1b[<u", 0),
+            ("\x1b[?1049h\x1b[>3u\x1b[?1049l\x1b[?1049h", 3),
+            ("\x1b[?1049h\x1b[>3u\x1b[?1049l\x1b[!p\x1b[?1049h", 0),
+        ] {
+            assert_eq!(host(input).screen().kitty_keyboard(), flags, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn of_too_many_flags_put_aside_the_oldest_are_forgotten() {
+        let pushes = |count: usize| -> String {
+            (1..=count).map(|flags| format!("\x1b[>{flags}u")).collect()
+        };
+        // The first push puts the 0 of the start aside.
+        for (count, bottom) in [(STACK_MAX, 0), (STACK_MAX + 1, 1)] {
+            let mut host = host(&pushes(count));
+            host.write(format!("\x1b[<{STACK_MAX}u").as_bytes());
+            assert_eq!(host.screen().kitty_keyboard(), bottom);
+        }
+    }
+
+    #[test]
+    fn a_terminal_without_the_protocol_neither_answers_nor_has_flags() {
+        let mut host = host("\x1b[?u\x1b[>5u\x1b[?u");
+        assert_eq!(host.take_replies(), b"\x1b[?0u\x1b[?5u");
+        host.set_user_terminal(UserTerminal::default());
+        assert_eq!(host.screen().kitty_keyboard(), 0, "the terminal was exchanged");
+        host.write(b"\x1b[?u\x1b[>5u\x1b[=5u\x1b[?u");
+        assert_eq!((host.take_replies(), host.screen().kitty_keyboard()), (vec![], 0));
+        host.set_user_terminal(UserTerminal { kitty_keyboard: true, ..UserTerminal::default() });
+        host.write(b"\x1b[?u\x1b[>5u\x1bc\x1b[?u\x1b[>1u");
+        assert_eq!(host.take_replies(), b"\x1b[?0u\x1b[?0u", "a reset forgets no terminal");
+        assert_eq!(host.screen().kitty_keyboard(), 1);
+    }
+
+    #[test]
+    fn other_keys_are_modified_up_to_level_two() {
+        for (input, level) in [
+            ("\x1b[>4;1m", 1),
+            ("\x1b[>4;2m", 2),
+            ("\x1b[>4;2m\x1b[>4;3m", 2),
+            ("\x1b[>4;2m\x1b[>4m", 0),
+            ("\x1b[>4;2m\x1b[>4;m", 0),
+            ("\x1b[>4;2m\x1b[>m", 0),
+            ("\x1b[>4;2m\x1b[>4n", 0),
+            ("\x1b[>4;2m\x1b[>1;0m\x1b[>2n", 2),
+            ("\x1b[>4;2m\x1bc", 0),
+            ("\x1b[>4;2m\x1b[!p", 0),
+            ("\x1b[>4;2m\x1b[?1049h", 2),
+        ] {
+            assert_eq!(host(input).screen().modify_other_keys(), level, "{input:?}");
+        }
+        let mut host = host("\x1b[?4m\x1b[>4;2m\x1b[?4m\x1b[?1m");
+        assert_eq!(host.take_replies(), b"\x1b[>4;0m\x1b[>4;2m");
+    }
+}
