@@ -31,7 +31,7 @@ pub fn transport_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut input = Unstructured::new(data);
     let (start, chaff) = (Instant::ZERO, Seed::new(1).stream("chaff"));
-    let capabilities = [None, Some(Capabilities::NONE), Some(Capabilities::EXIT_STATUS)];
+    let capabilities = [None, Some(Capabilities::NONE), Some(rove_session::CAPABILITIES)];
     let capabilities = capabilities[usize::from(flags >> 2) % 3];
     let (user, picture) = (UserStream::new(), Size::DEFAULT);
     if flags & 1 == 0 {
@@ -178,7 +178,11 @@ impl Session {
             key: key(),
             transport: Config { capabilities: capabilities(flag(0)), ..Config::client() },
             size: Size::DEFAULT,
-            outer: Outer { titles: flag(1), ..Outer::default() },
+            outer: Outer {
+                titles: flag(1),
+                operating_system_commands: flag(1),
+                ..Outer::default()
+            },
             query: flag(6),
             escape_key: flag(2).then_some(0x1e),
             program: "rove".to_owned(),

@@ -60,7 +60,7 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
             _ => u64::MAX - (255 - u64::from(byte)),
         })
     };
-    let hello = hello & 3;
+    let hello = hello & 7;
     Ok(Instruction {
         old_num: num(old),
         new_num: num(new),
@@ -79,7 +79,7 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
 fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let mut diff = Vec::new();
     for _ in 0..input.int_in_range(0..=3)? {
-        let body = match input.int_in_range(0..=5)? {
+        let body = match input.int_in_range(0..=8)? {
             0 | 1 => member(2, &member(4, &text(input)?)),
             2 => {
                 let [width, height] = input.arbitrary::<[u8; 2]>()?;
@@ -93,6 +93,12 @@ fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
                 let len = usize::from(input.arbitrary::<u16>()?);
                 member(2, &member(4, &vec![b'k'; len]))
             }
+            5 => event(18, &varint(1 << 3, input.arbitrary()?)),
+            6 => copy(input)?,
+            7 => {
+                let newest = varint(1 << 3, input.arbitrary::<u8>()?.into());
+                event(19, &[newest, member(2, &text(input)?), member(2, b"9;done")].concat())
+            }
             _ => text(input)?,
         };
         diff.extend(member(1, &body));
@@ -100,10 +106,32 @@ fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     Ok(diff)
 }
 
+/// Draws a piece of copied text, of a copy that may have been begun.
+fn copy(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let [number, offset, len, head] = input.arbitrary::<[u8; 4]>()?;
+    let text = if head & 1 == 0 { vec![b'A'; usize::from(len)] } else { text(input)? };
+    let head = match head >> 1 & 3 {
+        0 => Vec::new(),
+        1 => [member(4, b"pc"), varint(5 << 3, len.into())].concat(),
+        2 => [member(4, b"c"), varint(5 << 3, 1 << 20)].concat(),
+        _ => [member(4, &text), varint(5 << 3, input.arbitrary()?)].concat(),
+    };
+    let place = [varint(1 << 3, number.into()), varint(2 << 3, offset.into())].concat();
+    Ok(event(17, &[place, member(3, &text), head].concat()))
+}
+
 /// Draws some bytes.
 pub(crate) fn text(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
     let len = usize::from(input.arbitrary::<u8>()?).min(input.len());
     Ok(input.bytes(len)?.to_vec())
+}
+
+/// Returns a member whose number, from 16 on, takes two bytes.
+fn event(number: u8, body: &[u8]) -> Vec<u8> {
+    let mut event = vec![(number << 3 | 2) | 128, number >> 4];
+    event.extend(&varint(0, u64::try_from(body.len()).expect("a length fits 64 bits"))[1..]);
+    event.extend(body);
+    event
 }
 
 fn member(field: u8, body: &[u8]) -> Vec<u8> {

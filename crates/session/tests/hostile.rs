@@ -206,6 +206,56 @@ fn a_question_for_the_users_clipboard_is_never_passed_on() {
     assert!(!sent.contains('\u{9d}'));
 }
 
+/// Returns a copy of `text`, as the first piece of `length` bytes, and the next piece of it.
+fn copy(number: u32, selections: &[u8], length: u32, text: &[u8], rest: &[u8]) -> Vec<u8> {
+    let offset = u32::try_from(text.len()).unwrap();
+    let head = [member(4, selections), varint(5, length)].concat();
+    let first = [varint(1, number), varint(2, 0), member(3, text), head].concat();
+    let second = [varint(1, number), varint(2, offset), member(3, rest)].concat();
+    [member(1, &event(17, &first)), member(1, &event(17, &second))].concat()
+}
+
+/// Returns a member whose number takes two bytes.
+fn event(number: u8, body: &[u8]) -> Vec<u8> {
+    let len = crate::number(u32::try_from(body.len()).unwrap());
+    [&[(number << 3 | 2) | 128, number >> 4][..], &len, body].concat()
+}
+
+#[test]
+fn no_copy_and_no_notification_of_a_hostile_server_asks_or_breaks_out() {
+    let mut victim = Victim::new();
+    victim.receive(b"first");
+    victim.receive_diff(copy(1, b"pc", 8, b"aGVs", b"bG8="));
+    for (selections, length, text, rest) in [
+        (&b"c"[..], 1, &b"?"[..], &b""[..]),
+        (b"c", 4, b"aGk", b"?"),
+        (b"c", 4, b"a\x07\x1b", b"]"),
+        (b"?", 4, b"aGk=", b""),
+        (b"c;?\x07\x1b]52", 4, b"aGk=", b""),
+        (b"\xff", 4, b"aGk=", b""),
+        (b"c", 4, b"aGk=", b"aGk="),
+        (b"c", 4, b"a===", b""),
+        (b"c", 0x0010_0001, b"aGk=", b""),
+        (b"c", u32::MAX, b"aGk=", b""),
+        (b"c", 9, b"aGk=", b""),
+    ] {
+        for number in [2, 3, u32::MAX] {
+            victim.receive_diff(copy(number, selections, length, text, rest));
+        }
+    }
+    for command in ["99;i=1:p=?;", "9;a\x1bc", "9;4;1", "52;c;?", "777;notify;\u{9b}6n", "9;\x07"] {
+        let newest = [varint(1, 9), member(2, command.as_bytes())].concat();
+        victim.receive_diff(member(1, &event(19, &newest)));
+    }
+    victim.receive_diff(member(1, &event(18, &varint(1, u32::MAX))));
+    victim.output.extend(victim.end.client.close_terminal());
+    let sent = String::from_utf8_lossy(&victim.output);
+    let commands: Vec<&str> = sent.match_indices("\x1b]").map(|(at, _)| &sent[at..]).collect();
+    assert_eq!(commands.len(), 1, "{}", sent.escape_debug());
+    assert!(commands[0].starts_with("\x1b]52;pc;aGVsbG8=\x07"));
+    assert_eq!(victim.end.client.screen().row_text(0), "first");
+}
+
 #[test]
 fn what_a_hostile_rove_copies_and_notifies_stays_words() {
     let words: [&[u8]; 12] = [
