@@ -1,7 +1,8 @@
 //! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
 
-use crate::emulator::{Emulator, Region};
+use crate::emulator::Emulator;
 use crate::mode::{MouseEncoding, MouseReporting};
+use crate::region::Region;
 
 impl Emulator {
     /// Sets or resets an ANSI mode.
@@ -39,6 +40,7 @@ impl Emulator {
             47 | 1047 | 1049 if !self.is_host() => self.screen.rich.alternate_screen = set,
             47 => self.show_alternate(set),
             66 => self.screen.rich.application_keypad = set,
+            69 => self.set_side_margin_mode(set),
             1004 => self.screen.focus_reporting = set,
             1007 => self.screen.rich.alternate_scroll = Some(set),
             1047 => {
@@ -75,6 +77,7 @@ impl Emulator {
     /// done as if it had not.
     fn switch_columns(&mut self) {
         self.region = Region::full(self.screen.size);
+        self.modes.side_margins = false;
         self.erase_display(2);
         self.set_cursor(0, 0);
     }
@@ -99,6 +102,7 @@ impl Emulator {
             40 => self.modes.column_switch,
             47 | 1047 | 1049 => self.screen.rich.alternate_screen,
             66 => self.screen.rich.application_keypad,
+            69 => self.modes.side_margins,
             1004 => self.screen.focus_reporting,
             // Untouched, it is the user's terminal that decides: nearly all have it on.
             1007 => self.screen.rich.alternate_scroll.unwrap_or(true),

@@ -26,8 +26,8 @@ impl Perform for Emulator {
             '\x0f' => self.charsets.lock(0),
             '\u{84}' => self.index(),
             '\u{85}' => {
-                self.carriage_return();
                 self.index();
+                self.carriage_return();
             }
             '\u{88}' => self.tabs.set(self.screen.cursor.column, true),
             '\u{8d}' => self.reverse_index(),
@@ -43,6 +43,8 @@ impl Perform for Emulator {
             (b"", b'8') => self.restore_cursor(),
             (b"", b'=') => self.screen.rich.application_keypad = true,
             (b"", b'>') => self.screen.rich.application_keypad = false,
+            (b"", b'6') => self.back_index(),
+            (b"", b'9') => self.forward_index(),
             (b"", b'c') => self.reset(),
             (b"", b'n') => self.charsets.lock(2),
             (b"", b'o') => self.charsets.lock(3),
@@ -77,6 +79,21 @@ impl Perform for Emulator {
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
             (0, b"!", b'p') => self.soft_reset(),
             (0, b" ", b'q') => self.set_cursor_style(parameters.value(0)),
+            (0, b" ", b'@') if self.is_cursor_in_region() => {
+                self.delete_columns(self.region.left, parameters.count(0));
+            }
+            (0, b" ", b'A') if self.is_cursor_in_region() => {
+                self.insert_columns(self.region.left, parameters.count(0));
+            }
+            (0, b"'", b'}') if self.is_cursor_in_region() => {
+                self.insert_columns(self.screen.cursor.column, parameters.count(0));
+            }
+            (0, b"'", b'~') if self.is_cursor_in_region() => {
+                self.delete_columns(self.screen.cursor.column, parameters.count(0));
+            }
+            (0, b"$", b'v') => self.copy_rectangle(parameters),
+            (0, b"$", b'x') => self.fill_rectangle(parameters),
+            (0, b"$", b'z') => self.erase_rectangle(parameters),
             (0, b"$", b'p') => self.report_mode(false, parameters.value(0)),
             (b'?', b"$", b'p') => self.report_mode(true, parameters.value(0)),
             (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => self.keyboard_csi(sequence),
@@ -107,7 +124,11 @@ impl Emulator {
             b'@' => self.insert_cells(count),
             b'A' => self.move_up(count),
             b'B' => self.move_down(count),
-            b'C' | b'a' => self.move_right(count),
+            b'C' => self.move_right(count),
+            b'a' => {
+                let column = cursor.column.saturating_sub(self.origin_column());
+                self.move_to_column(column.saturating_add(count));
+            }
             b'D' => self.move_left(count),
             b'E' => {
                 self.move_down(count);
@@ -117,7 +138,7 @@ impl Emulator {
                 self.move_up(count);
                 self.carriage_return();
             }
-            b'G' | b'`' => self.set_cursor(cursor.row, count - 1),
+            b'G' | b'`' => self.move_to_column(count - 1),
             b'H' | b'f' => self.move_to(count - 1, parameters.count(1) - 1),
             b'I' => self.tab_forward(count),
             b'J' => self.erase_display(parameters.value(0)),
@@ -132,10 +153,10 @@ impl Emulator {
             b'Z' => self.tab_back(count),
             b'b' => self.repeat(count),
             b'c' if parameters.value(0) == 0 => self.report_primary_attributes(),
-            b'd' => self.move_to(count - 1, cursor.column),
+            b'd' => self.move_to_row(count - 1),
             b'e' => {
                 let row = cursor.row.saturating_sub(self.origin_row());
-                self.move_to(row.saturating_add(count), cursor.column);
+                self.move_to_row(row.saturating_add(count));
             }
             b'g' => match parameters.value(0) {
                 0 => self.tabs.set(cursor.column, false),
@@ -153,6 +174,7 @@ impl Emulator {
             }
             b'n' => self.report_status(parameters.value(0)),
             b'r' => self.set_margins(count, parameters.value(1)),
+            b's' if self.modes.side_margins => self.set_side_margins(count, parameters.value(1)),
             b's' if !parameters.given() => self.save_cursor(),
             b't' => self.window_operation(parameters.value(0), parameters.value(1)),
             b'x' => self.report_parameters(parameters.value(0)),

@@ -4,7 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cell::{Cell, Pen};
-use crate::emulator::{Emulator, Region};
+use crate::emulator::Emulator;
+use crate::region::Region;
 use crate::row::Row;
 
 impl Emulator {
@@ -60,35 +61,33 @@ impl Emulator {
 
     /// ICH, and what insert mode does before it prints.
     pub(crate) fn insert_cells(&mut self, count: u16) {
-        let (cursor, pen, host) = (self.screen.cursor, self.screen.pen, self.is_host());
+        let cursor = self.screen.cursor;
         self.pending_wrap = false;
-        self.spend_shift(cursor.row, cursor.column);
-        let row = self.row_mut_at(cursor.row, cursor.column);
-        row.insert(cursor.column, count, pen);
-        if host {
-            row.trim_wide();
+        if self.region.contains_column(cursor.column) {
+            self.insert_in_row(cursor.row, cursor.column, count);
         }
     }
 
     /// DCH.
     pub(crate) fn delete_cells(&mut self, count: u16) {
-        let (cursor, pen) = (self.screen.cursor, self.screen.pen);
+        let cursor = self.screen.cursor;
         self.pending_wrap = false;
-        self.spend_shift(cursor.row, cursor.column);
-        self.row_mut_at(cursor.row, cursor.column).delete(cursor.column, count, pen);
+        if self.region.contains_column(cursor.column) {
+            self.delete_in_row(cursor.row, cursor.column, count);
+        }
     }
 
-    /// IL: within the margins only; the cursor goes to column 0.
+    /// IL: within the margins only; the cursor goes to the left one.
     pub(crate) fn insert_lines(&mut self, count: u16) {
-        if self.region.contains(self.screen.cursor.row) {
+        if self.is_cursor_in_region() {
             self.scroll_down(self.screen.cursor.row, count);
             self.carriage_return();
         }
     }
 
-    /// DL: within the margins only; the cursor goes to column 0.
+    /// DL: within the margins only; the cursor goes to the left one.
     pub(crate) fn delete_lines(&mut self, count: u16) {
-        if self.region.contains(self.screen.cursor.row) {
+        if self.is_cursor_in_region() {
             self.scroll_up(self.screen.cursor.row, count);
             self.carriage_return();
         }

@@ -8,10 +8,11 @@ use crate::cell::{Color, Pen, Underline};
 use crate::charset::Charsets;
 use crate::clipboard::Copied;
 use crate::cursor::SavedCursor;
-use crate::decoration::{Decoration, HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
+use crate::decoration::Decoration;
 use crate::keyboard::KeyboardStack;
 use crate::mode::{CURSOR_STYLE_MAX, Modes};
 use crate::notification::Notification;
+use crate::region::Region;
 use crate::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::tabs::TabStops;
@@ -30,25 +31,6 @@ pub(crate) enum Role {
     Host,
     /// The far end's diffs: done to the letter, since the far end believes in the result.
     Replica,
-}
-
-/// The scrolling region, both rows inclusive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Region {
-    pub(crate) top: u16,
-    pub(crate) bottom: u16,
-}
-
-impl Region {
-    /// Returns the region that is the whole screen.
-    pub(crate) const fn full(size: Size) -> Self {
-        Self { top: 0, bottom: size.rows() - 1 }
-    }
-
-    /// Returns whether `row` lies within the margins.
-    pub(crate) const fn contains(self, row: u16) -> bool {
-        self.top <= row && row <= self.bottom
-    }
 }
 
 /// The state of a terminal between two sequences.
@@ -136,6 +118,11 @@ impl Emulator {
         if self.modes.origin { self.region.top } else { 0 }
     }
 
+    /// Returns the column that addresses count from.
+    pub(crate) const fn origin_column(&self) -> u16 {
+        if self.modes.origin { self.region.left } else { 0 }
+    }
+
     /// Returns an empty row in the current background.
     pub(crate) fn blank_row(&mut self) -> Arc<Row> {
         self.refresh_blank();
@@ -193,8 +180,7 @@ impl Emulator {
         if self.screen.pen.attributes.underline() == Underline::None {
             decoration.underline_color = Color::Default;
         }
-        let link_bytes_max =
-            if self.is_host() { HOST_ROW_LINK_BYTES_MAX } else { ROW_LINK_BYTES_MAX };
+        let link_bytes_max = self.row_link_bytes_max();
         let row = self.row_mut(row);
         row.decorate(columns, &decoration, link_bytes_max);
         let runs = row.decorations.len();
@@ -211,9 +197,22 @@ impl Emulator {
 
     /// Addresses the cursor: in origin mode relative to the margins and held within them.
     pub(crate) fn move_to(&mut self, row: u16, column: u16) {
+        self.move_to_row(row);
+        self.move_to_column(column);
+    }
+
+    /// VPA.
+    pub(crate) fn move_to_row(&mut self, row: u16) {
         let row = row.saturating_add(self.origin_row());
         let last = if self.modes.origin { self.region.bottom } else { self.screen.size.rows() - 1 };
-        self.set_cursor(row.min(last), column);
+        self.set_cursor(row.min(last), self.screen.cursor.column);
+    }
+
+    /// CHA and HPA.
+    pub(crate) fn move_to_column(&mut self, column: u16) {
+        let column = column.saturating_add(self.origin_column());
+        let last = if self.modes.origin { self.region.right } else { self.columns() - 1 };
+        self.set_cursor(self.screen.cursor.row, column.min(last));
     }
 
     /// Moves up, stopping at the top margin if it is passed on the way.
@@ -231,14 +230,16 @@ impl Emulator {
         self.set_cursor(cursor.row.saturating_add(count).min(stop), cursor.column);
     }
 
+    /// Moves left, stopping at the left margin if it is passed on the way.
     pub(crate) fn move_left(&mut self, count: u16) {
-        let cursor = self.screen.cursor;
-        self.set_cursor(cursor.row, cursor.column.saturating_sub(count));
+        let (cursor, start) = (self.screen.cursor, self.line_start());
+        self.set_cursor(cursor.row, cursor.column.saturating_sub(count).max(start));
     }
 
+    /// Moves right, stopping at the right margin if it is passed on the way.
     pub(crate) fn move_right(&mut self, count: u16) {
-        let cursor = self.screen.cursor;
-        self.set_cursor(cursor.row, cursor.column.saturating_add(count));
+        let (cursor, end) = (self.screen.cursor, self.line_end());
+        self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
     /// BS. A diff of stock Mosh counts back from the column behind the last one, so in a replica
@@ -254,7 +255,8 @@ impl Emulator {
 
     /// HT and CHT: leave a pending wrap alone.
     pub(crate) fn tab_forward(&mut self, count: u16) {
-        self.screen.cursor.column = self.tabs.next(self.screen.cursor.column, count);
+        let stop = self.tabs.next(self.screen.cursor.column, count);
+        self.screen.cursor.column = stop.min(self.line_end());
         self.combining_target = None;
     }
 
@@ -264,23 +266,28 @@ impl Emulator {
         self.set_cursor(self.screen.cursor.row, column);
     }
 
+    /// CR: to the left margin, or to the edge from beyond it.
     pub(crate) fn carriage_return(&mut self) {
-        self.set_cursor(self.screen.cursor.row, 0);
+        self.screen.cursor.column = self.line_start().max(self.origin_column());
+        self.pending_wrap = false;
+        self.combining_target = None;
     }
 
     /// LF, VT and FF.
     pub(crate) fn line_feed(&mut self) {
+        self.index();
         if self.modes.newline {
             self.carriage_return();
         }
-        self.index();
     }
 
     /// IND: down one row, scrolling at the bottom margin.
     pub(crate) fn index(&mut self) {
-        if self.screen.cursor.row == self.region.bottom {
+        let cursor = self.screen.cursor;
+        if cursor.row == self.region.bottom && self.region.contains_column(cursor.column) {
             self.scroll_up(self.region.top, 1);
-            self.set_cursor(self.screen.cursor.row, self.screen.cursor.column);
+            self.pending_wrap = false;
+            self.combining_target = None;
         } else {
             self.move_down(1);
         }
@@ -288,7 +295,7 @@ impl Emulator {
 
     /// RI: up one row, scrolling at the top margin.
     pub(crate) fn reverse_index(&mut self) {
-        if self.screen.cursor.row == self.region.top {
+        if self.screen.cursor.row == self.region.top && self.is_cursor_in_region() {
             self.scroll_down(self.region.top, 1);
             self.set_cursor(self.screen.cursor.row, self.screen.cursor.column);
         } else {
@@ -298,6 +305,9 @@ impl Emulator {
 
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
+        if !self.has_full_width() {
+            return self.scroll_columns_up(top, count);
+        }
         let region = usize::from(top)..=usize::from(self.region.bottom);
         let moved = usize::from(self.region.bottom - top + 1);
         let count = usize::from(count).min(moved);
@@ -331,6 +341,9 @@ impl Emulator {
 
     /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
+        if !self.has_full_width() {
+            return self.scroll_columns_down(top, count);
+        }
         let blank = self.blank_row();
         let range = usize::from(top)..=usize::from(self.region.bottom);
         self.spend_rows(range.clone().count());
@@ -345,7 +358,7 @@ impl Emulator {
         let rows = self.screen.size.rows();
         let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
         if top < bottom {
-            self.region = Region { top: top - 1, bottom: bottom - 1 };
+            self.region = Region { top: top - 1, bottom: bottom - 1, ..self.region };
             self.move_to(0, 0);
         }
     }
@@ -371,7 +384,7 @@ impl Emulator {
         self.screen.decoration.underline_color = saved.underline_color;
         self.charsets = saved.charsets;
         self.set_cursor(saved.row, saved.column);
-        self.pending_wrap = saved.pending_wrap && saved.column + 1 == self.columns();
+        self.pending_wrap = saved.pending_wrap && self.screen.cursor.column == self.line_end();
     }
 
     /// DECSCUSR; a number without a style is ignored.
@@ -433,6 +446,7 @@ impl Emulator {
         self.screen.pen = Pen::default();
         self.screen.decoration = Decoration::default();
         self.region = Region::full(self.screen.size);
+        self.modes.side_margins = false;
         self.charsets = Charsets::default();
         self.saved_cursor = SavedCursor::default();
         self.pending_wrap = false;
@@ -442,6 +456,7 @@ impl Emulator {
     pub(crate) fn assert_integrity(&self) {
         assert!(self.region.top <= self.region.bottom);
         assert!(self.region.bottom < self.screen.size.rows());
+        assert!(self.region.left <= self.region.right && self.region.right < self.columns());
         if self.is_host() {
             self.screen.assert_integrity();
         }

@@ -28,6 +28,8 @@ mod parameters;
 mod parse;
 mod print;
 mod recolor;
+mod rectangle;
+mod region;
 mod renderer;
 mod reply;
 mod resize;

@@ -71,6 +71,8 @@ pub(crate) struct Modes {
     pub(crate) origin: bool,
     /// IRM: printing shifts the rest of the row.
     pub(crate) insert: bool,
+    /// DECLRMM: margins at the sides can be set.
+    pub(crate) side_margins: bool,
     /// LNM: a line feed returns to column 0 as well.
     pub(crate) newline: bool,
     /// 40: DECCOLM is heard, as far as it goes.
@@ -89,6 +91,7 @@ impl Default for Modes {
             autowrap: true,
             origin: false,
             insert: false,
+            side_margins: false,
             newline: false,
             column_switch: false,
             synchronized_output: false,

@@ -30,8 +30,10 @@ impl Emulator {
     /// Prints the beginning of `text` that fits into a row, if nothing special is to be done for its
     /// characters; `first` is the first of them. Returns its bytes.
     fn print_in_row(&mut self, text: &str, first: char) -> usize {
-        let plain =
-            self.charsets.is_plain() && !self.modes.insert && self.screen.decoration.is_none();
+        let plain = self.charsets.is_plain()
+            && !self.modes.insert
+            && self.screen.decoration.is_none()
+            && self.has_full_width();
         if !plain || char_width(first) == 0 {
             return 0;
         }
@@ -69,7 +71,7 @@ impl Emulator {
         while !text.is_empty() {
             self.wrap_if_pending();
             let cursor = self.screen.cursor;
-            let room = self.columns() - cursor.column;
+            let room = self.line_end() + 1 - cursor.column;
             let count = u16::try_from(text.len()).map_or(room, |len| len.min(room));
             if self.modes.insert {
                 self.insert_cells(count);
@@ -98,14 +100,13 @@ impl Emulator {
 
     fn print_wide_or_narrow(&mut self, c: char, width: u16) {
         self.wrap_if_pending();
-        let last = self.columns() - 1;
+        let last = self.line_end();
         if width == 2 && self.screen.cursor.column == last {
             self.erase_in_row(self.screen.cursor.row, last..last + 1);
-            if !self.modes.autowrap || last == 0 {
+            if !self.modes.autowrap || last == self.line_start() {
                 return;
             }
-            self.screen.cursor.column = 0;
-            self.index();
+            self.go_to_next_line();
         }
         if self.modes.insert {
             self.insert_cells(width);
@@ -142,15 +143,21 @@ impl Emulator {
     /// Goes to the next row if the last column has been written.
     fn wrap_if_pending(&mut self) {
         if self.pending_wrap && self.modes.autowrap {
-            self.row_mut(self.screen.cursor.row).wrapped = true;
-            self.screen.cursor.column = 0;
-            self.index();
+            if self.screen.cursor.column + 1 == self.columns() {
+                self.row_mut(self.screen.cursor.row).wrapped = true;
+            }
+            self.go_to_next_line();
         }
+    }
+
+    fn go_to_next_line(&mut self) {
+        self.index();
+        self.screen.cursor.column = self.region.left;
     }
 
     /// Puts the cursor behind the cell printed at `column`.
     fn advance(&mut self, row: u16, column: u16, width: u16) {
-        let last = self.columns() - 1;
+        let last = self.line_end();
         self.pending_wrap = column + width > last;
         self.screen.cursor.column = (column + width).min(last);
         self.combining_target = Some(Position { row, column });

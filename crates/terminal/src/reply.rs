@@ -67,7 +67,8 @@ impl Emulator {
     fn report_cursor(&mut self, mark: &str) {
         let cursor = self.screen.cursor;
         let row = cursor.row.saturating_sub(self.origin_row());
-        self.reply(&format!("\x1b[{mark}{};{}R", row + 1, cursor.column + 1));
+        let column = cursor.column.saturating_sub(self.origin_column());
+        self.reply(&format!("\x1b[{mark}{};{}R", row + 1, column + 1));
     }
 
     /// DECREQTPARM: no parity, eight bits, 38400 baud both ways, as xterm says.
@@ -104,6 +105,7 @@ impl Emulator {
             "m" => format!("{}m", self.rendition()),
             "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),
             " q" => format!("{} q", self.screen.rich.cursor_style),
+            "s" => format!("{};{}s", self.region.left + 1, self.region.right + 1),
             "\"p" => "62;1\"p".to_owned(),
             _ => return self.reply("\x1bP0$r\x1b\\"),
         };

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::cell::Pen;
 use crate::cursor::SavedCursor;
-use crate::emulator::{Emulator, Region};
+use crate::emulator::Emulator;
+use crate::region::Region;
 use crate::row::Row;
 use crate::screen::Size;
 

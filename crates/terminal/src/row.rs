@@ -181,6 +181,31 @@ impl Row {
         self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
+    /// Becomes like `from` in as many columns from `to` on. Wide characters cut on either side are
+    /// blanked, and a link too many is left out.
+    pub(crate) fn copy_columns(
+        &mut self,
+        from: &Self,
+        columns: Range<u16>,
+        to: u16,
+        link_bytes_max: usize,
+    ) {
+        let place = |range: &Range<u16>| usize::from(range.start)..usize::from(range.end);
+        let target = to..to + (columns.end - columns.start);
+        self.split_wide(to);
+        self.before_write(place(&target));
+        self.cells.for_writing(place(&target)).copy_from_slice(&from.cells[place(&columns)]);
+        for (&at, marks) in from.marks.range(columns.clone()) {
+            self.marks.insert(at - columns.start + to, marks.clone());
+        }
+        if !from.decorations.is_empty() {
+            for (at, column) in target.clone().zip(columns) {
+                self.decorations.set(at..at + 1, from.decoration(column), link_bytes_max);
+            }
+        }
+        self.split_wide(target.end);
+    }
+
     /// Adds a combining character to the cell at `column`; on an empty cell it stands alone.
     pub(crate) fn combine(&mut self, column: u16, mark: char) {
         let cell = self.cells[usize::from(column)];

@@ -47,6 +47,12 @@ fn word() -> impl Strategy<Value = String> {
         )
         .prop_map(|codes| format!("\x1b[{}m", codes.join(";"))),
         1 => (1_u16..20, 1_u16..40).prop_map(|(top, bottom)| format!("\x1b[{top};{bottom}r")),
+        1 => (1_u16..20, 1_u16..60).prop_map(|(left, right)| format!("\x1b[?69h\x1b[{left};{right}s")),
+        1 => prop::sample::select(vec![
+            "\x1b[2 @", "\x1b[ A", "\x1b['}", "\x1b[2'~", "\x1b6", "\x1b9", "\x1b[?69l", "\x1b[2;3;4;9$z",
+            "\x1b[88;1;2;3;9$x", "\x1b[1;2;3;9;1;2;4;1$v",
+        ])
+        .prop_map(str::to_owned),
         1 => prop::sample::select(vec![
             "\x1b[?25l", "\x1b[?25h", "\x1b[?5h", "\x1b[?5l", "\x1b[?7l", "\x1b[?7h", "\x1b[4h", "\x1b[4l",
             "\x1b[?2004h", "\x1b[?2004l", "\x1b[?9h", "\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003l", "\x1b[?1004h",

@@ -13,6 +13,7 @@ mod modes;
 mod palette;
 mod replies;
 mod resize;
+mod sides;
 mod status;
 mod text;
 

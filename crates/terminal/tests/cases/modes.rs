@@ -142,7 +142,7 @@ fn unknown_sequences_are_swallowed() {
         2,
         &[
             ("a\x1b[4 q\x1b[>4;2m\x1b[>1u\x1b[?u\x1b=\x1b>\x1b[?1034h\x1b[18tb", &["ab"], (1, 3)),
-            ("a\x1b[1\"q\x1b[61\"p\x1b[1;2;3;4$x\x1b[?69h\x1b[1;2sb", &["ab"], (1, 3)),
+            ("a\x1b[1\"q\x1b[61\"p\x1b[1;2;3;4$r\x1b[1;2sb", &["ab"], (1, 3)),
             ("a\x1b[4:3Hc", &["ac"], (1, 3)),
         ],
     );
