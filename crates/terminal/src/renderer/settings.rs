@@ -122,3 +122,6 @@ pub(super) fn wanted(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> R
         ..program
     }
 }
+
+#[cfg(test)]
+mod tests;
