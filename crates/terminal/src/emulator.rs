@@ -260,10 +260,10 @@ impl Emulator {
         self.combining_target = None;
     }
 
-    /// CBT.
+    /// CBT: in origin mode no further than to the left margin.
     pub(crate) fn tab_back(&mut self, count: u16) {
         let column = self.tabs.previous(self.screen.cursor.column, count);
-        self.set_cursor(self.screen.cursor.row, column);
+        self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
     /// CR: to the left margin, or to the edge from beyond it.

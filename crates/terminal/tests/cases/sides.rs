@@ -107,6 +107,12 @@ fn addresses_count_from_the_margins_in_origin_mode() {
 }
 
 #[test]
+fn tabs_back_stop_at_the_left_margin_in_origin_mode() {
+    let input = "\x1b[1;7H\x1b[9ZX\x1b[?6h\x1b[1;5H\x1b[9ZY";
+    check_behind(SIDES, &[(input, "X Y", (1, 4))]);
+}
+
+#[test]
 fn cells_shift_up_to_the_right_margin() {
     check_behind(
         &filled(SIDES),
