@@ -16,9 +16,9 @@ pub(crate) const URI_BYTES_MAX: usize = 2083;
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
 /// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text
-/// beyond is kept without its link. Chosen: seven of the longest addresses, so that 24 rows hold less
-/// than half a megabyte.
-pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 16 * 1024;
+/// beyond is kept without its link. Chosen: a row of 80 columns full of wide characters, each of which is
+/// a run of its own, with an address of 1600 bytes; runs share the memory of their link.
+pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
 /// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts, and halfway through a
 /// diff a row that follows a far end's holds old links and new ones.
