@@ -89,9 +89,14 @@ impl Row {
     /// Becomes equal to a blank row of the same width.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         self.cells.copy_blank(&blank.cells);
-        self.marks.clear();
-        self.decorations = Decorations::default();
-        self.wrapped = blank.wrapped;
+        // Asking first is cheaper than clearing what is empty on nearly every row.
+        if !self.marks.is_empty() {
+            self.marks.clear();
+        }
+        if !self.decorations.is_empty() {
+            self.decorations = Decorations::default();
+        }
+        self.wrapped = false;
     }
 
     /// Writes printable ASCII at `column`; all of it must fit.
