@@ -31,6 +31,7 @@ const TERMINAL_BACKGROUND: u32 = 3;
 const TERMINAL_CURSOR: u32 = 4;
 const TERMINAL_CELL_WIDTH: u32 = 5;
 const TERMINAL_CELL_HEIGHT: u32 = 6;
+const TERMINAL_PIXEL_MOUSE: u32 = 7;
 /// Members of a host instruction, and their fields.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
@@ -167,6 +168,7 @@ impl MessageWriter {
         let mut put = |field, value| put_varint_field(&mut body, field, value);
         match report {
             TerminalReport::KittyKeyboard => put(TERMINAL_KITTY_KEYBOARD, 1),
+            TerminalReport::PixelMouse => put(TERMINAL_PIXEL_MOUSE, 1),
             TerminalReport::Foreground(color) => put(TERMINAL_FOREGROUND, rgb(color)),
             TerminalReport::Background(color) => put(TERMINAL_BACKGROUND, rgb(color)),
             TerminalReport::Cursor(color) => put(TERMINAL_CURSOR, rgb(color)),
@@ -327,6 +329,7 @@ fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
         });
         match number {
             TERMINAL_KITTY_KEYBOARD if value == 1 => report = Some(TerminalReport::KittyKeyboard),
+            TERMINAL_PIXEL_MOUSE if value == 1 => report = Some(TerminalReport::PixelMouse),
             TERMINAL_FOREGROUND => report = color.map(TerminalReport::Foreground),
             TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),
             TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
@@ -537,8 +540,9 @@ mod tests {
 
     #[test]
     fn reports_are_these_bytes_and_come_back() {
-        let table: [(TerminalReport, &[u8]); 5] = [
+        let table: [(TerminalReport, &[u8]); 6] = [
             (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
+            (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
             (
                 TerminalReport::Foreground((255, 128, 1)),
                 b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07",
@@ -560,13 +564,14 @@ mod tests {
 
     #[test]
     fn reports_of_unknown_kinds_and_values_are_passed_over() {
-        let table: [&[u8]; 7] = [
+        let table: [&[u8]; 8] = [
             b"",                         // nothing
             b"\x08\x02",                 // another keyboard
             b"\x10\x80\x80\x80\x08",     // a colour of 25 bits
             b"\x28\x09",                 // a width alone
             b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
-            b"\x38\x01",                 // field 7
+            b"\x38\x02",                 // another mouse
+            b"\x40\x01",                 // field 8
             b"\x12\x01x",                // a colour as text
         ];
         for body in table {

@@ -14,6 +14,8 @@ const CELL_PIXELS_MAX: u16 = 1024;
 pub enum TerminalReport {
     /// It speaks the keyboard protocol of kitty.
     KittyKeyboard,
+    /// It reports the mouse in pixels.
+    PixelMouse,
     /// Its default foreground.
     Foreground(Rgb),
     /// Its default background.
@@ -35,6 +37,7 @@ impl TerminalReport {
         let side = 1..=CELL_PIXELS_MAX;
         match self {
             Self::KittyKeyboard => terminal.kitty_keyboard = true,
+            Self::PixelMouse => terminal.pixel_mouse = true,
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
@@ -56,6 +59,7 @@ mod tests {
         let mut terminal = UserTerminal::default();
         for report in [
             TerminalReport::KittyKeyboard,
+            TerminalReport::PixelMouse,
             TerminalReport::Foreground((1, 2, 3)),
             TerminalReport::Background((4, 5, 6)),
             TerminalReport::Cursor((7, 8, 9)),
@@ -65,7 +69,7 @@ mod tests {
         }
         let known = UserTerminal {
             kitty_keyboard: true,
-            pixel_mouse: false,
+            pixel_mouse: true,
             foreground: Some((1, 2, 3)),
             background: Some((4, 5, 6)),
             cursor: Some((7, 8, 9)),

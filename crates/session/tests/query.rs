@@ -11,7 +11,8 @@ use rove_ssp::{Capabilities, Config};
 use rove_units::{Instant, Seed};
 
 /// What a terminal that knows everything answers.
-const ANSWERS: &[u8] = b"\x1b[?0u\x1b[?2026;2$y\x1b[?1007;1$y\x1b]10;rgb:ffff/8080/0000\x1b\\\
+const ANSWERS: &[u8] =
+    b"\x1b[?0u\x1b[?2026;2$y\x1b[?1007;1$y\x1b[?1016;2$y\x1b]10;rgb:ffff/8080/0000\x1b\\\
     \x1b]11;rgb:1111/2222/3333\x1b\\\x1b]12;rgb:0000/ffff/0000\x1b\\\x1bP>|kitty(0.31.0)\x1b\\\
     \x1b[6;20;9t\x1b[?62;22c";
 /// What comes last of it.

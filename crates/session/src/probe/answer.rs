@@ -24,6 +24,7 @@ pub(super) enum Question {
     KittyKeyboard,
     SynchronizedOutput,
     AlternateScroll,
+    PixelMouse,
     Foreground,
     Background,
     Cursor,
@@ -43,6 +44,8 @@ pub(crate) enum Answer {
     SynchronizedOutput(bool),
     /// Whether mode 1007 is set; `None` where it does not know it.
     AlternateScroll(Option<bool>),
+    /// Whether it can report the mouse in pixels, mode 1016.
+    PixelMouse(bool),
     /// Its default foreground.
     Foreground(Rgb),
     /// Its default background.
@@ -97,10 +100,11 @@ fn form(
 
 impl Question {
     /// All, in the order they are asked in.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::KittyKeyboard,
         Self::SynchronizedOutput,
         Self::AlternateScroll,
+        Self::PixelMouse,
         Self::Foreground,
         Self::Background,
         Self::Cursor,
@@ -115,6 +119,7 @@ impl Question {
             Self::KittyKeyboard => b"\x1b[?u",
             Self::SynchronizedOutput => b"\x1b[?2026$p",
             Self::AlternateScroll => b"\x1b[?1007$p",
+            Self::PixelMouse => b"\x1b[?1016$p",
             Self::Foreground => b"\x1b]10;?\x1b\\",
             Self::Background => b"\x1b]11;?\x1b\\",
             Self::Cursor => b"\x1b]12;?\x1b\\",
@@ -152,6 +157,7 @@ impl Question {
             Self::KittyKeyboard => form(b"\x1b[?", u8::is_ascii_digit, NUMBERS_MAX, &[b"u"]),
             Self::SynchronizedOutput => form(b"\x1b[?2026;", u8::is_ascii_digit, 1, &[b"$y"]),
             Self::AlternateScroll => form(b"\x1b[?1007;", u8::is_ascii_digit, 1, &[b"$y"]),
+            Self::PixelMouse => form(b"\x1b[?1016;", u8::is_ascii_digit, 1, &[b"$y"]),
             Self::Foreground => form(b"\x1b]10;rgb", is_color, COLOR_MAX, &STRING_ENDS),
             Self::Background => form(b"\x1b]11;rgb", is_color, COLOR_MAX, &STRING_ENDS),
             Self::Cursor => form(b"\x1b]12;rgb", is_color, COLOR_MAX, &STRING_ENDS),
@@ -168,6 +174,7 @@ impl Question {
             Self::KittyKeyboard => text.parse::<u32>().ok().map(|_| Answer::KittyKeyboard)?,
             // 0: not known; 1: set, 2: reset; 3 and 4: so for ever.
             Self::SynchronizedOutput => Answer::SynchronizedOutput(matches!(body, b"1" | b"2")),
+            Self::PixelMouse => Answer::PixelMouse(matches!(body, b"1" | b"2")),
             Self::AlternateScroll => Answer::AlternateScroll(match body {
                 b"1" | b"3" => Some(true),
                 b"2" | b"4" => Some(false),

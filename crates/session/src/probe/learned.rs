@@ -11,6 +11,10 @@ use crate::report::TerminalReport;
 const DECORATING: [&str; 10] =
     ["contour", "foot", "ghostty", "iterm2", "kitty", "konsole", "mintty", "rio", "vte", "wezterm"];
 
+/// Beginnings of the names of terminals that know modifyOtherKeys. Source: their documentation.
+const KEY_MODIFYING: [&str; 7] =
+    ["contour", "foot", "ghostty", "iterm2", "mintty", "wezterm", "xterm("];
+
 /// tmux knows hyperlinks, the last it learned, since this version. Source: its change log.
 const TMUX_LINKS: (u32, u32) = (3, 4);
 
@@ -30,7 +34,14 @@ impl Answer {
                 outer.alternate_scroll = set;
                 None
             }
+            Self::PixelMouse(known) => {
+                outer.pixel_mouse = known;
+                known.then_some(TerminalReport::PixelMouse)
+            }
             Self::Version(version) => {
+                // Every terminal that has learned to tell its name knows DECSCUSR.
+                outer.cursor_styles = true;
+                outer.modify_other_keys |= knows_modify_other_keys(&version);
                 if knows_every_rendition(&version) {
                     outer.repertoire = Repertoire::FULL;
                 }
@@ -54,6 +65,11 @@ fn knows_every_rendition(version: &str) -> bool {
         return version_number(number).is_some_and(|number| number >= TMUX_LINKS);
     }
     DECORATING.iter().any(|name| version.starts_with(name))
+}
+
+fn knows_modify_other_keys(version: &str) -> bool {
+    let version = version.to_ascii_lowercase();
+    KEY_MODIFYING.iter().any(|name| version.starts_with(name))
 }
 
 /// Reads `3.4`, `3.3a` or `next-3.5`.
@@ -91,6 +107,11 @@ mod tests {
         ] {
             assert_eq!(knows_every_rendition(version), knows, "{version}");
         }
+        for (version, knows) in
+            [("XTerm(379)", true), ("foot(1.16.2)", true), ("kitty(0.31.0)", false), ("", false)]
+        {
+            assert_eq!(knows_modify_other_keys(version), knows, "{version}");
+        }
     }
 
     #[test]
@@ -99,7 +120,8 @@ mod tests {
         for (answer, report) in [
             (Answer::SynchronizedOutput(false), None),
             (Answer::AlternateScroll(Some(false)), None),
-            (Answer::Version("kitty(1)".to_owned()), None),
+            (Answer::Version("ghostty 1".to_owned()), None),
+            (Answer::PixelMouse(true), Some(TerminalReport::PixelMouse)),
             (Answer::KittyKeyboard, Some(TerminalReport::KittyKeyboard)),
             (Answer::Background((1, 2, 3)), Some(TerminalReport::Background((1, 2, 3)))),
             (Answer::End, None),
@@ -108,7 +130,10 @@ mod tests {
         }
         let learned = Outer {
             kitty_keyboard: true,
+            pixel_mouse: true,
             alternate_scroll: Some(false),
+            cursor_styles: true,
+            modify_other_keys: true,
             repertoire: Repertoire::FULL,
             ..Outer::default()
         };

@@ -3,10 +3,11 @@ use proptest::prelude::*;
 use super::*;
 
 /// What a terminal that knows everything answers, in order.
-const ANSWERS: [&str; 9] = [
+const ANSWERS: [&str; 10] = [
     "\x1b[?0u",
     "\x1b[?2026;2$y",
     "\x1b[?1007;1$y",
+    "\x1b[?1016;2$y",
     "\x1b]10;rgb:ffff/8080/0000\x1b\\",
     "\x1b]11;rgb:00/80/ff\x07",
     "\x1b]12;rgba:f/0/8/f\x1b\\",
@@ -39,7 +40,8 @@ fn answers(probe: &mut Probe) -> Vec<Answer> {
 #[test]
 fn the_questions_end_with_the_one_that_every_terminal_answers() {
     let mut probe = Probe::new(true);
-    let questions = b"\x1b[?u\x1b[?2026$p\x1b[?1007$p\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\
+    let questions =
+        b"\x1b[?u\x1b[?2026$p\x1b[?1007$p\x1b[?1016$p\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\
         \x1b[>q\x1b[16t\x1b[c";
     assert_eq!(probe.ask(at(0)), questions);
     assert_eq!(Probe::new(false).ask(at(0)), b"");
@@ -63,11 +65,12 @@ fn answers_are_taken_out_and_keys_pass() {
         .zip('a'..)
         .flat_map(|(answer, key)| [(*answer).to_owned(), key.to_string()])
         .collect();
-    assert_eq!(keys_of(&mut probe, 1, typed.as_bytes()), b"abcdefghi");
+    assert_eq!(keys_of(&mut probe, 1, typed.as_bytes()), b"abcdefghij");
     let wanted = [
         Answer::KittyKeyboard,
         Answer::SynchronizedOutput(true),
         Answer::AlternateScroll(Some(true)),
+        Answer::PixelMouse(true),
         Answer::Foreground((255, 128, 0)),
         Answer::Background((0, 128, 255)),
         Answer::Cursor((255, 0, 136)),
@@ -89,6 +92,7 @@ fn what_a_terminal_does_not_know_is_told_from_what_it_has_not_set() {
         ("\x1b[?2026;4$y", Answer::SynchronizedOutput(false)),
         ("\x1b[?1007;0$y", Answer::AlternateScroll(None)),
         ("\x1b[?1007;2$y", Answer::AlternateScroll(Some(false))),
+        ("\x1b[?1016;0$y", Answer::PixelMouse(false)),
         ("\x1b]10;rgb:fff/000/888\x1b\\", Answer::Foreground((255, 0, 136))),
     ] {
         let mut probe = asked();
@@ -140,11 +144,11 @@ fn what_only_resembles_an_answer_passes_at_once() {
 fn each_question_takes_one_answer() {
     let mut probe = asked();
     for answer in ANSWERS {
-        if answer != ANSWERS[8] {
+        if answer != ANSWERS[9] {
             assert_eq!(keys_of(&mut probe, 1, answer.as_bytes()), b"", "{answer:?}");
         }
         let keys = keys_of(&mut probe, 1, answer.as_bytes());
-        assert_eq!(keys.is_empty(), answer == ANSWERS[8], "{answer:?}");
+        assert_eq!(keys.is_empty(), answer == ANSWERS[9], "{answer:?}");
     }
 }
 
@@ -188,7 +192,7 @@ fn a_beginning_that_nothing_follows_are_keys_after_a_while() {
 #[test]
 fn answers_are_awaited_for_five_seconds_and_late_ones_are_keys() {
     for (first, millis, taken) in
-        [("", 4999, true), ("", 5000, false), (ANSWERS[8], 4999, true), (ANSWERS[8], 5000, false)]
+        [("", 4999, true), ("", 5000, false), (ANSWERS[9], 4999, true), (ANSWERS[9], 5000, false)]
     {
         let mut probe = asked();
         keys_of(&mut probe, 1, first.as_bytes());
@@ -196,7 +200,7 @@ fn answers_are_awaited_for_five_seconds_and_late_ones_are_keys() {
         assert_eq!(keys.is_empty(), taken, "after {millis} ms");
     }
     let mut probe = Probe::new(true);
-    assert_eq!(keys_of(&mut probe, 0, ANSWERS[8].as_bytes()), ANSWERS[8].as_bytes());
+    assert_eq!(keys_of(&mut probe, 0, ANSWERS[9].as_bytes()), ANSWERS[9].as_bytes());
 }
 
 #[test]
@@ -211,7 +215,7 @@ fn an_end_waits_for_answers_until_the_last_or_half_a_second() {
     probe.handle_timeout(at(600), &mut Vec::new());
     assert!(!probe.owes_answers());
     let mut probe = asked();
-    keys_of(&mut probe, 20, ANSWERS[8].as_bytes());
+    keys_of(&mut probe, 20, ANSWERS[9].as_bytes());
     assert!(!probe.owes_answers());
 }
 

@@ -124,6 +124,7 @@ fn a_midpoint_lies_between_until_one_event_is_left() {
 fn any_report() -> impl Strategy<Value = TerminalReport> {
     prop_oneof![
         Just(TerminalReport::KittyKeyboard),
+        Just(TerminalReport::PixelMouse),
         any::<(u8, u8, u8)>().prop_map(TerminalReport::Foreground),
         any::<(u8, u8, u8)>().prop_map(TerminalReport::Background),
         any::<(u8, u8, u8)>().prop_map(TerminalReport::Cursor),
