@@ -25,10 +25,10 @@ fn asking_pair(server: Config) -> Pair {
     Net::new(ClientEnd::with(client), ServerEnd::new(server), link.clone(), link, Seed::new(1))
 }
 
-/// Returns what a program gets that asks for the background and for the size of a cell.
+/// Returns what a program gets that asks for the background, the size of a cell, the keyboard and the mouse.
 fn told_to_programs(pair: &mut Pair) -> String {
     let before = pair.right.typed.len();
-    print(pair, b"\x1b]11;?\x1b\\\x1b[16t");
+    print(pair, b"\x1b]11;?\x1b\\\x1b[16t\x1b[?u\x1b[?1016$p");
     pair.run_for(secs(1));
     String::from_utf8(pair.right.typed.split_off(before)).unwrap()
 }
@@ -56,7 +56,8 @@ fn a_rove_server_learns_of_the_terminal_and_its_program_reads_only_keys() {
         assert_eq!(pair.right.typed, b"ab", "answered after {answered_after} ms");
         let told = told_to_programs(&mut pair);
         assert!(told.contains("]11;rgb:1111/2222/3333"), "{told:?}");
-        assert!(told.contains("\x1b[6;20;9t"), "{told:?}");
+        assert!(told.contains("\x1b[6;20;9t") && told.contains("\x1b[?0u"), "{told:?}");
+        assert!(told.contains("\x1b[?1016;2$y"), "{told:?}");
         assert_eq!(pair.left.client.pending_input(), 0);
     }
 }
@@ -78,6 +79,7 @@ fn a_server_that_has_not_shown_to_know_reports_gets_none() {
         assert_eq!(pair.right.typed, b"abc");
         let told = told_to_programs(&mut pair);
         assert!(!told.contains("1111/2222/3333") && !told.contains("6;20;9"), "{told:?}");
+        assert!(!told.contains("\x1b[?0u"), "{told:?}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::support::{Report, SIZE, Scratch, Server, Terminal, each_pair};
+use crate::support::{Maker, Report, SIZE, Scratch, Server, Terminal, each_pair};
 
 /// Reports as many bytes as its second argument says, in hexadecimal.
 const DUMP: &str = r#"
@@ -46,6 +46,20 @@ fn the_escape_key_is_what_the_environment_says() {
             terminal.wait_exit().assert_code(0);
         }
     });
+}
+
+#[test]
+fn the_escape_key_ends_a_session_whatever_was_asked_of_the_keyboard() {
+    let script = "stty raw -echo; printf '\\033[>31u\\033[>4;2mready'; exec cat > /dev/null";
+    for typed in ["\x1e.", "\x1b[94;5u\x1b[94;5:3u\x1b[46u", "\x1b[54;6u.", "\x1b[27;5;94~."] {
+        let ip = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let server = Server::start(Maker::Rove, ip, &["sh", "-c", script]);
+        let call = Maker::Rove.client(server.address, &server.key);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send(typed);
+        terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+    }
 }
 
 #[test]
