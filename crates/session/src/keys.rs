@@ -1,7 +1,8 @@
 //! Cursor keys as the program on the pty wants them.
 //!
-//! The client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as
-//! `ESC O x`; a program that has not asked for that mode gets `ESC [ x`. Nothing else is changed.
+//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as
+//! `ESC O x`; a program that has not asked for that mode gets `ESC [ x`. Nothing else is changed. The
+//! terminal of a rove's client follows the program; there only what was typed before it did is changed.
 //! Source: Mosh 1.4.0 as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};

@@ -1,0 +1,88 @@
+//! Keys, wheel and cursor of the user's terminal follow the program between two roves; with a stock
+//! peer on either side they stay as they were.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+mod common;
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::ClientConfig;
+use rove_ssp::Config;
+use rove_terminal::{Outer, Screen, UserTerminal};
+use rove_units::Seed;
+
+/// What a program may ask of the user's terminal.
+const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
+
+/// Returns two ends, the client of which is told that its terminal speaks kitty's protocol.
+fn pair_of(client: Config, server: Config) -> Pair {
+    let outer = Outer {
+        enter: b"\x1b[?1049h".to_vec(),
+        leave: b"\x1b[?1049l".to_vec(),
+        init: true,
+        cursor_styles: true,
+        modify_other_keys: true,
+        ..Outer::default()
+    };
+    let client = ClientConfig { outer, query: true, ..client_config(client) };
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair =
+        Net::new(ClientEnd::with(client), ServerEnd::new(server), link.clone(), link, Seed::new(1));
+    let user_terminal = UserTerminal { kitty_keyboard: true, ..UserTerminal::default() };
+    pair.left.tty.set_user_terminal(user_terminal);
+    pair.left.tty.write(b"\x1b[?1007h");
+    pair.run_for(ms(10));
+    type_text(&mut pair, b"\x1b[?0u\x1b[?62c");
+    pair.run_for(secs(1));
+    pair
+}
+
+/// Returns cursor style, keypad, cursor keys, flags of kitty's protocol, modifyOtherKeys and alternate
+/// scroll of a terminal.
+fn set_to(screen: &Screen) -> (u8, bool, bool, u8, u8, Option<bool>) {
+    (
+        screen.cursor_style(),
+        screen.application_keypad(),
+        screen.application_cursor_keys(),
+        screen.kitty_keyboard(),
+        screen.modify_other_keys(),
+        screen.alternate_scroll(),
+    )
+}
+
+#[test]
+fn between_two_roves_the_terminal_follows_the_program_and_is_given_back() {
+    let mut pair = pair_of(rove(Config::client()), rove(Config::server()));
+    assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(false)));
+    print(&mut pair, ASKED);
+    pair.run_for(secs(1));
+    assert_eq!(set_to(pair.left.tty.screen()), (6, true, true, 5, 2, Some(true)));
+    print(&mut pair, b"\x1b[?u");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.typed, b"\x1b[?5u");
+    let closing = pair.left.client.close_terminal();
+    pair.left.tty.write(&closing);
+    assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(true)));
+    assert!(!pair.left.tty.screen().alternate_screen());
+}
+
+#[test]
+fn with_a_stock_peer_the_terminal_stays_as_it_was_and_cursor_keys_are_translated() {
+    for (client, server) in [
+        (rove(Config::client()), stock(Config::server())),
+        (stock(Config::client()), rove(Config::server())),
+    ] {
+        let mut pair = pair_of(client, server);
+        print(&mut pair, ASKED);
+        pair.run_for(secs(1));
+        assert_eq!(set_to(pair.left.tty.screen()), (0, false, true, 0, 0, Some(true)));
+        print(&mut pair, b"\x1b[?u\x1b[?1l");
+        type_text(&mut pair, b"\x1bOA");
+        pair.run_for(secs(1));
+        assert_eq!(pair.right.typed, b"\x1b[A", "no flags to ask for, and a translated key");
+        let closing = pair.left.client.close_terminal();
+        pair.left.tty.write(&closing);
+        assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(true)));
+    }
+}
