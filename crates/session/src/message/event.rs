@@ -3,8 +3,8 @@
 use rove_ssp::ApplyError;
 use rove_terminal::Notification;
 
-use super::{Fields, HostInstruction, MessageWriter, Value, number, put_bytes_field};
-use super::{put_varint_field, string};
+use super::protobuf::{Fields, Value, number, put_bytes_field, put_varint_field, string};
+use super::{HostInstruction, MessageWriter};
 use crate::clipboard::CopyPiece;
 
 /// A piece of copied text. Selections and length come with the first of a copy.

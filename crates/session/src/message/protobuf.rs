@@ -1,0 +1,138 @@
+//! Protobuf as the two messages use it: fields read in place, fields appended.
+
+use rove_ssp::ApplyError;
+
+/// The value of one protobuf field, as far as the messages need it.
+pub(super) enum Value<'a> {
+    Varint(u64),
+    Bytes(&'a [u8]),
+    /// Four or eight bytes; no member has this form.
+    Fixed,
+}
+
+/// The fields of one protobuf message, in order; ends after the first error.
+pub(super) struct Fields<'a> {
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<(u32, Value<'a>), ApplyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_err() {
+            self.rest = &[];
+        }
+        Some(field)
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn field(&mut self) -> Result<(u32, Value<'a>), ApplyError> {
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).map_err(|_| malformed("a field number"))?;
+        if number == 0 {
+            return Err(malformed("a field numbered 0"));
+        }
+        let value = match tag & 7 {
+            0 => Value::Varint(self.varint()?),
+            1 => self.take(8).map(|_| Value::Fixed)?,
+            2 => {
+                let len = usize::try_from(self.varint()?).map_err(|_| malformed("a length"))?;
+                Value::Bytes(self.take(len)?)
+            }
+            5 => self.take(4).map(|_| Value::Fixed)?,
+            _ => return Err(malformed("a wire type")),
+        };
+        Ok((number, value))
+    }
+
+    fn varint(&mut self) -> Result<u64, ApplyError> {
+        let mut value = 0_u64;
+        for (index, &byte) in self.rest.iter().take(10).enumerate() {
+            value |= u64::from(byte & 0x7f) << (7 * index);
+            if byte & 0x80 == 0 {
+                self.rest = &self.rest[index + 1..];
+                return Ok(value);
+            }
+        }
+        Err(malformed("a varint"))
+    }
+
+    fn take(&mut self, len: usize) -> Result<&'a [u8], ApplyError> {
+        let (taken, rest) =
+            self.rest.split_at_checked(len).ok_or_else(|| malformed("a length past the end"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+}
+
+/// Returns the bytes in `wanted`, the last where there are several; empty where there are none.
+pub(super) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
+    let mut found: &[u8] = &[];
+    for field in (Fields { rest: body }) {
+        if let (number, Value::Bytes(bytes)) = field?
+            && number == wanted
+        {
+            found = bytes;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the varint in `wanted`, the last where there are several; 0 where there is none.
+pub(super) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
+    let mut found = 0;
+    for field in (Fields { rest: body }) {
+        if let (number, Value::Varint(value)) = field?
+            && number == wanted
+        {
+            found = value;
+        }
+    }
+    Ok(found)
+}
+
+fn malformed(what: &str) -> ApplyError {
+    ApplyError { reason: format!("malformed protobuf: {what}") }
+}
+
+/// Returns a field of bytes.
+pub(super) fn bytes_field(field: u32, bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + 8);
+    put_bytes_field(&mut out, field, bytes);
+    out
+}
+
+/// Appends a field of bytes.
+pub(super) fn put_bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+    put_varint(out, u64::from(field) << 3 | 2);
+    put_varint(out, u64::try_from(bytes.len()).expect("a length fits 64 bits"));
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a field that is a number.
+pub(super) fn put_varint_field(out: &mut Vec<u8>, field: u32, value: u64) {
+    put_varint(out, u64::from(field) << 3);
+    put_varint(out, value);
+}
+
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    loop {
+        let low = u8::try_from(value & 0x7f).expect("masked to 7 bits");
+        value >>= 7;
+        if value == 0 {
+            return out.push(low);
+        }
+        out.push(low | 0x80);
+    }
+}
+
+/// Returns the low 32 bits as protobuf's `int32` reads them.
+pub(super) fn int32(varint: u64) -> i32 {
+    let low = u32::try_from(varint & u64::from(u32::MAX)).expect("masked to 32 bits");
+    low.cast_signed()
+}
