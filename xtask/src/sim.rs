@@ -1,10 +1,15 @@
 //! Swarm simulation: whole sessions in virtual time, every circumstance drawn from a seed.
 //!
-//! A seed draws the path, what the user types, what the program prints, resizes, outages, roaming
-//! and pauses of either end. Then the path heals, and both ends must agree: one picture, every key
-//! once and in order, the last size. Some sessions then end, and both ends must know.
+//! A seed draws the peers, the path, both clocks and the user's terminal, then what the user types,
+//! what the program prints, resizes, outages, roaming (in the middle of a paste, too), pauses, sleep
+//! and clock jumps of either end. Then the path heals, and both ends must agree: one picture, every
+//! key once and in order, the last size, no copy, bell or notification twice; and what the program
+//! does and asks next must work. Some sessions then end, and both ends must know.
 
+mod dice;
 mod ends;
+mod machine;
+mod program;
 mod scenario;
 
 use core::net::{Ipv4Addr, SocketAddr};
@@ -17,9 +22,11 @@ use anyhow::{Context, Result, bail, ensure};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{ClientOutcome, ServerOutcome};
+use rove_ssp::Capabilities;
 use rove_units::{Duration, Seed};
 
 use ends::{ClientEnd, ServerEnd};
+use machine::Machine;
 use scenario::{Action, Ending, Scenario};
 
 /// Seeds run at once. Chosen: the cores of the machine the gate runs on.
@@ -32,7 +39,7 @@ const CONVERGENCE_MAX: Duration = Duration::from_secs(60);
 /// Most failing seeds named in the error.
 const FAILURES_NAMED_MAX: usize = 5;
 
-type Pair = Net<ClientEnd, ServerEnd>;
+type Pair = Net<Machine<ClientEnd>, Machine<ServerEnd>>;
 
 /// What a swarm has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,11 +115,13 @@ fn run_one(seed: Seed) -> Result<Report> {
     let scenario = Scenario::draw(seed);
     let healed = LinkConfig::lossless(Duration::from_millis(20));
     let client = ClientEnd::new(&scenario, seed);
+    let client = Machine::new(client, scenario.client_ahead, scenario.stands_still);
     let server = ServerEnd::new(&scenario, seed);
+    let server = Machine::new(server, scenario.server_ahead, scenario.stands_still);
     let mut pair = Net::new(client, server, healed.clone(), healed.clone(), seed);
     // A client that has heard nothing gives up after a while; that is not what this is about.
     let met = pair.run_until(Duration::from_secs(5), |client, server| {
-        server.started && client.client.pending_input() == 0
+        server.end.started && client.end.client.pending_input() == 0
     });
     ensure!(met, "the two ends never met");
 
@@ -122,27 +131,36 @@ fn run_one(seed: Seed) -> Result<Report> {
         perform(&mut pair, &scenario, action);
         check_bounds(&pair)?;
     }
-    for action in [Action::StopClient(false), Action::StopServer(false), Action::Jam(false)] {
+    for action in [
+        Action::StopClient(false),
+        Action::StopServer(false),
+        Action::SleepClient(false),
+        Action::SleepServer(false),
+        Action::Jam(false),
+        Action::Return(false),
+    ] {
         perform(&mut pair, &scenario, &action);
     }
     pair.reconfigure(healed.clone(), healed);
-    converge(&mut pair)?;
+    converge(&mut pair, &scenario)?;
+    go_on(&mut pair, &scenario)?;
     end(&mut pair, &scenario)?;
     Ok(Report {
         seeds: 1,
-        keys: u64::try_from(pair.right.read.len()).context("keys beyond counting")?,
+        keys: u64::try_from(pair.right.end.read.len()).context("keys beyond counting")?,
         virtual_time: Duration::from_nanos(pair.now().as_nanos()),
     })
 }
 
 fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
+    let now = pair.now();
     match action {
-        Action::Type(text) => pair.left.type_text(text),
-        Action::Resize(size) => pair.left.resize(*size),
-        Action::Print(bytes) => pair.right.print(bytes),
-        Action::Roam(host) => {
+        Action::Type(text) => pair.left.end.type_text(text),
+        Action::Resize(size) => pair.left.end.resize(*size),
+        Action::Print(bytes) => pair.right.end.print(bytes),
+        Action::Roam(datagrams, host) => {
             let address = Ipv4Addr::new(192, 0, 2, *host);
-            pair.move_left(SocketAddr::from((address, 50_000)));
+            pair.move_left_after(*datagrams, SocketAddr::from((address, 50_000)));
         }
         Action::Outage(true) => pair.reconfigure(LinkConfig::outage(), LinkConfig::outage()),
         Action::Outage(false) => {
@@ -150,37 +168,83 @@ fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
         }
         Action::StopClient(stopped) => pair.stop_left(*stopped),
         Action::StopServer(stopped) => pair.stop_right(*stopped),
+        Action::SleepClient(asleep) => pair.left.sleep(now, *asleep),
+        Action::SleepServer(asleep) => pair.right.sleep(now, *asleep),
+        Action::JumpClient(span) => pair.left.jump(*span),
+        Action::JumpServer(span) => pair.right.jump(*span),
         Action::Jam(jammed) => {
-            pair.left.jammed = *jammed;
-            pair.right.jammed = *jammed;
+            pair.left.end.jammed = *jammed;
+            pair.right.end.jammed = *jammed;
+        }
+        Action::Return(returned) => {
+            let now = pair.left.clock(now);
+            pair.left.end.give_back(now, *returned);
         }
     }
 }
 
 /// Checks that neither end holds more than it promises.
 fn check_bounds(pair: &Pair) -> Result<()> {
-    let (pending, waiting) = (pair.left.pending_max, pair.right.waiting_max);
+    let (pending, waiting) = (pair.left.end.pending_max, pair.right.end.waiting_max);
     ensure!(pending <= ends::PENDING_MAX, "{pending} events wait at the client");
     ensure!(waiting <= ends::WAITING_MAX, "{waiting} bytes wait at the server");
     Ok(())
 }
 
 /// Waits until both ends agree about everything.
-fn converge(pair: &mut Pair) -> Result<()> {
+fn converge(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
+    let rich = scenario.capabilities().contains(Capabilities::RICH_SCREEN);
+    let disagreement = |client: &Machine<ClientEnd>, server: &Machine<ServerEnd>| {
+        ends::disagreement(&client.end, &server.end, rich)
+    };
     // A server whose client has roamed in the meantime is silent until it hears from there.
     pair.run_for(Duration::from_secs(10));
-    let agreed = pair
-        .run_until(CONVERGENCE_MAX, |client, server| ends::disagreement(client, server).is_none());
+    let agreed =
+        pair.run_until(CONVERGENCE_MAX, |client, server| disagreement(client, server).is_none());
     if !agreed {
-        let what = ends::disagreement(&pair.left, &pair.right);
+        let what = disagreement(&pair.left, &pair.right);
         bail!("after {CONVERGENCE_MAX:?} of a healthy path: {}", what.unwrap_or_default());
     }
     // Nothing may arrive twice later.
     pair.run_for(Duration::from_secs(4));
-    match ends::disagreement(&pair.left, &pair.right) {
+    match disagreement(&pair.left, &pair.right) {
         Some(what) => bail!("both ends agreed and then parted: {what}"),
         None => check_bounds(pair),
     }
+}
+
+/// Lets the program copy, ring, tell and ask once more: each must happen once, and the answer be what
+/// the user's terminal has said.
+fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
+    let capabilities = scenario.capabilities();
+    let background = scenario
+        .user_terminal
+        .background
+        .filter(|_| scenario.query && capabilities.contains(Capabilities::TERMINAL_REPORT));
+    let (client, server) = (&pair.left.end, &mut pair.right.end);
+    let (copied, told) = (client.copied.len(), client.told.len());
+    let (bells, read) = (client.bells(), server.read.len());
+    let number = 99_999_999;
+    // What it was in the middle of is cancelled, and the colour it may have set forgotten.
+    let words = ["\x18\x1b]111\x07\x07", &program::copy(number, 8), &program::notification(number)];
+    server.print(words.concat().as_bytes());
+    if background.is_some() {
+        server.print(b"\x1b]11;?\x07");
+    }
+    pair.run_for(Duration::from_secs(10));
+    let (client, server) = (&pair.left.end, &pair.right.end);
+    if capabilities.contains(Capabilities::RICH_SCREEN) {
+        ensure!(client.bells() == bells + 1, "one bell rang {} times", client.bells() - bells);
+        ensure!(client.copied[copied..] == [number], "{:?} copied", &client.copied[copied..]);
+        ensure!(client.told[told..] == [number], "{:?} told", &client.told[told..]);
+    }
+    if let Some((red, green, blue)) = background {
+        let [red, green, blue] = [red, green, blue].map(|part| format!("{part:02x}{part:02x}"));
+        let answer = String::from_utf8_lossy(&server.read[read..]).into_owned();
+        let wanted = format!("\x1b]11;rgb:{red}/{green}/{blue}\x07");
+        ensure!(answer == wanted, "the program was answered {answer:?}, not {wanted:?}");
+    }
+    Ok(())
 }
 
 fn end(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
@@ -188,18 +252,21 @@ fn end(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
     let wanted = match scenario.ending {
         Ending::None => return Ok(()),
         Ending::HostCloses(status) => {
-            pair.right.server.handle_host_closed(now, Some(status));
-            Some(status).filter(|_| !scenario.one_is_stock)
+            let now = pair.right.clock(now);
+            pair.right.end.server.handle_host_closed(now, Some(status));
+            let is_told = scenario.capabilities().contains(Capabilities::EXIT_STATUS);
+            Some(status).filter(|_| is_told)
         }
         Ending::UserQuits => {
-            pair.left.client.shutdown(now, "Exiting...");
+            let now = pair.left.clock(now);
+            pair.left.end.client.shutdown(now, "Exiting...");
             None
         }
     };
     pair.run_until(Duration::from_secs(15), |client, server| {
-        client.client.outcome().is_some() && server.server.outcome().is_some()
+        client.end.client.outcome().is_some() && server.end.server.outcome().is_some()
     });
-    let outcomes = (pair.left.client.outcome(), pair.right.server.outcome());
+    let outcomes = (pair.left.end.client.outcome(), pair.right.end.server.outcome());
     let clean = (Some(ClientOutcome::Ended(wanted)), Some(ServerOutcome::Ended));
     ensure!(outcomes == clean, "ended with {outcomes:?}, not with {clean:?}");
     Ok(())

@@ -50,7 +50,8 @@ pub struct Net<A, B> {
     /// Right to left.
     pub downlink: Link<Packet>,
     now: Instant,
-    left_address: SocketAddr,
+    left_source: Source,
+    right_source: Source,
     left_socket: Socket,
     right_socket: Socket,
 }
@@ -72,6 +73,14 @@ impl AsRef<[u8]> for Packet {
     }
 }
 
+/// Where an end sends from.
+#[derive(Debug)]
+struct Source {
+    address: SocketAddr,
+    /// After how many more datagrams it changes, and to what.
+    change: Option<(u32, SocketAddr)>,
+}
+
 /// What arrived at an end that is stopped.
 #[derive(Debug, Default)]
 struct Socket {
@@ -89,7 +98,8 @@ impl<A: End, B: End> Net<A, B> {
             uplink: Link::new(uplink, seed.stream("uplink")),
             downlink: Link::new(downlink, seed.stream("downlink")),
             now: Instant::ZERO,
-            left_address: LEFT_ADDRESS,
+            left_source: Source { address: LEFT_ADDRESS, change: None },
+            right_source: Source { address: RIGHT_ADDRESS, change: None },
             left_socket: Socket::default(),
             right_socket: Socket::default(),
         }
@@ -136,7 +146,13 @@ impl<A: End, B: End> Net<A, B> {
 
     /// Gives the left end a new address: it has roamed. What is on its way to the old one is lost.
     pub fn move_left(&mut self, address: SocketAddr) {
-        self.left_address = address;
+        self.left_source = Source { address, change: None };
+    }
+
+    /// Gives the left end a new address as soon as it has sent `datagrams` more: it roams in the middle
+    /// of what it has to say.
+    pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
+        self.left_source.change = Some((datagrams, address));
     }
 
     /// Stops or continues the left end, as signals stop a process: datagrams wait in its socket.
@@ -158,12 +174,14 @@ impl<A: End, B: End> Net<A, B> {
             }
         }
         while let Some(packet) = self.downlink.poll_packet(now) {
-            if packet.destination == self.left_address {
+            if packet.destination == self.left_source.address {
                 self.left_socket.deliver(packet);
             }
         }
-        run_end(now, &mut self.left, &mut self.left_socket, self.left_address, &mut self.uplink);
-        run_end(now, &mut self.right, &mut self.right_socket, RIGHT_ADDRESS, &mut self.downlink);
+        let Self { left, left_socket, left_source, uplink, .. } = self;
+        run_end(now, left, left_socket, left_source, uplink);
+        let Self { right, right_socket, right_source, downlink, .. } = self;
+        run_end(now, right, right_socket, right_source, downlink);
     }
 
     fn next_event(&self) -> Option<Instant> {
@@ -173,6 +191,21 @@ impl<A: End, B: End> Net<A, B> {
             .into_iter()
             .flatten()
             .min()
+    }
+}
+
+impl Source {
+    /// Returns where the next datagram comes from.
+    fn next(&mut self) -> SocketAddr {
+        match &mut self.change {
+            Some((0, address)) => {
+                self.address = *address;
+                self.change = None;
+            }
+            Some((datagrams, _)) => *datagrams -= 1,
+            None => {}
+        }
+        self.address
     }
 }
 
@@ -191,7 +224,7 @@ fn run_end(
     now: Instant,
     end: &mut impl End,
     socket: &mut Socket,
-    address: SocketAddr,
+    source: &mut Source,
     out: &mut Link<Packet>,
 ) {
     if socket.stopped {
@@ -200,18 +233,18 @@ fn run_end(
     // Sending between arrivals is what a driver does that takes one datagram per turn of its loop.
     while let Some(packet) = socket.waiting.pop_front() {
         end.handle_datagram(now, packet.source, &packet.payload);
-        transmit(now, end, address, out);
+        transmit(now, end, source, out);
     }
     socket.waiting_bytes = Bytes::ZERO;
     if end.poll_timeout().is_some_and(|due| due <= now) {
         end.handle_timeout(now);
     }
-    transmit(now, end, address, out);
+    transmit(now, end, source, out);
 }
 
-fn transmit(now: Instant, end: &mut impl End, source: SocketAddr, out: &mut Link<Packet>) {
+fn transmit(now: Instant, end: &mut impl End, source: &mut Source, out: &mut Link<Packet>) {
     while let Some((destination, payload)) = end.poll_transmit(now) {
-        out.handle_packet(now, Packet { source, destination, payload });
+        out.handle_packet(now, Packet { source: source.next(), destination, payload });
     }
 }
 
@@ -290,6 +323,17 @@ mod tests {
         // The answers to 1, 2 and 3 went to the old address.
         assert_eq!(numbers(&net.left), [8, 10]);
         assert_eq!(net.right.heard.last().map(|heard| heard.1), Some(home));
+    }
+
+    #[test]
+    fn an_end_may_move_between_two_datagrams() {
+        let mut net = net(0);
+        let home: SocketAddr = "203.0.113.9:40000".parse().expect("a literal address");
+        net.move_left_after(2, home);
+        net.run_for(Duration::from_millis(35));
+        let sources: Vec<_> = net.right.heard.iter().map(|heard| heard.1).collect();
+        assert_eq!(sources, [LEFT_ADDRESS, LEFT_ADDRESS, home, home]);
+        assert_eq!(numbers(&net.left), [2, 4, 6, 8]);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use core::net::SocketAddr;
 use rove_link::net::{End, RIGHT_ADDRESS};
 use rove_session::{Client, ClientConfig, Server, ServerConfig, ServerEvent};
 use rove_ssp::{Config, Ecn, Key};
-use rove_terminal::{Outer, Screen, Size, Terminal};
+use rove_terminal::{Attributes, Cell, Pen, Screen, Size, Terminal, Underline};
 use rove_units::{Instant, Seed};
 
+use super::machine::Machine;
 use super::scenario::Scenario;
 
 /// Bytes the drivers read at once. Source: Mosh 1.4.0 as observed.
@@ -27,7 +28,12 @@ pub(super) struct ClientEnd {
     window: Size,
     /// Whether the terminal takes no output.
     pub(super) jammed: bool,
+    /// Whether the terminal was given back.
+    returned: bool,
     pub(super) pending_max: u64,
+    /// The numbers of the copies and notifications that the terminal was given, in order.
+    pub(super) copied: Vec<u64>,
+    pub(super) told: Vec<u64>,
 }
 
 /// A server and the program on its pty.
@@ -50,25 +56,27 @@ impl ClientEnd {
         let config = ClientConfig {
             server: RIGHT_ADDRESS,
             key: key(seed),
-            transport: Config {
-                capabilities: Some(rove_session::CAPABILITIES),
-                ..Config::client()
-            },
+            transport: Config { capabilities: scenario.client_capabilities, ..Config::client() },
             size: scenario.size,
-            outer: Outer::default(),
-            query: false,
+            outer: scenario.outer.clone(),
+            query: scenario.query,
             escape_key: None,
             program: "rove".to_owned(),
             chaff: seed.stream("client.chaff"),
         };
+        let mut tty = Terminal::host(scenario.size);
+        tty.set_user_terminal(scenario.user_terminal);
         Self {
-            client: Client::new(config, Instant::ZERO),
-            tty: Terminal::host(scenario.size),
+            client: Client::new(config, Machine::<Self>::start(scenario.client_ahead)),
+            tty,
             typed: Vec::new(),
             read: 0,
             window: scenario.size,
             jammed: false,
+            returned: false,
             pending_max: 0,
+            copied: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -78,6 +86,24 @@ impl ClientEnd {
 
     pub(super) fn resize(&mut self, size: Size) {
         self.window = size;
+    }
+
+    /// Gives the terminal back, or takes it again.
+    pub(super) fn give_back(&mut self, now: Instant, returned: bool) {
+        if returned != self.returned {
+            self.returned = returned;
+            if returned {
+                let closing = self.client.close_terminal();
+                self.show(now, &closing);
+            } else {
+                self.client.handle_resume(now);
+            }
+        }
+    }
+
+    /// Returns how often the terminal's bell rang.
+    pub(super) fn bells(&self) -> u64 {
+        self.tty.screen().bells()
     }
 
     fn pump(&mut self, now: Instant) {
@@ -96,9 +122,26 @@ impl ClientEnd {
         if !self.jammed
             && let Some(output) = self.client.poll_output(now)
         {
-            self.tty.write(&output);
+            self.show(now, &output);
         }
     }
+
+    /// Writes to the terminal, which may have something to say to it.
+    fn show(&mut self, now: Instant, output: &[u8]) {
+        self.tty.write(output);
+        self.copied.extend(self.tty.take_copied().map(|copied| number(copied.text())));
+        let told = self.tty.take_notifications();
+        self.told.extend(told.map(|told| number(told.command().trim_start_matches("9;told "))));
+        let answers = self.tty.take_replies();
+        if !answers.is_empty() {
+            self.client.handle_input(now, &answers);
+        }
+    }
+}
+
+/// Returns the number that a program gave what it copied or told.
+fn number(digits: &str) -> u64 {
+    digits.parse().expect("programs copy and tell numbers")
 }
 
 impl End for ClientEnd {
@@ -123,7 +166,7 @@ impl End for ClientEnd {
 
 impl ServerEnd {
     pub(super) fn new(scenario: &Scenario, seed: Seed) -> Self {
-        let capabilities = (!scenario.one_is_stock).then_some(rove_session::CAPABILITIES);
+        let capabilities = scenario.server_capabilities;
         let config = ServerConfig {
             key: key(seed),
             transport: Config { capabilities, ..Config::server() },
@@ -133,7 +176,7 @@ impl ServerEnd {
             chaff: seed.stream("server.chaff"),
         };
         Self {
-            server: Server::new(config, Instant::ZERO),
+            server: Server::new(config, Machine::<Self>::start(scenario.server_ahead)),
             started: false,
             printed: Vec::new(),
             handled: 0,
@@ -189,21 +232,33 @@ impl End for ServerEnd {
     }
 }
 
-/// Returns what the two ends do not agree about; `None` when all is well.
-pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd) -> Option<String> {
+/// Returns what the two ends do not agree about; `None` when all is well. Two that are `rich` agree
+/// about everything, others about what a stock screen holds.
+pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -> Option<String> {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     if server.read != client.typed {
         let same = server.read.iter().zip(&client.typed).take_while(|(a, b)| a == b).count();
         let (read, typed) = (server.read.len(), client.typed.len());
         return Some(format!("{typed} bytes typed, {read} read, alike up to byte {same}"));
     }
+    if client.client.pending_input() > 0 {
+        return Some("the client holds input that was never acknowledged".to_owned());
+    }
     for (what, size) in [("pty", server.pty_size), ("screen", theirs.size())] {
         if size != client.window {
             return Some(format!("the window is {:?}, the {what} {size:?}", client.window));
         }
     }
-    if let Some(what) = difference(ours, theirs) {
+    if let Some(what) = difference(ours, theirs, rich) {
         return Some(format!("the client's screen differs from the server's in {what}"));
+    }
+    for (what, numbers) in [("copies", &client.copied), ("notifications", &client.told)] {
+        if !numbers.is_sorted_by(|a, b| a < b) {
+            return Some(format!("{what} came twice or out of order: {numbers:?}"));
+        }
+    }
+    if rich && client.bells() > theirs.bells() {
+        return Some(format!("{} bells rang, not {}", client.bells(), theirs.bells()));
     }
     let (tty, size) = (client.tty.screen(), ours.size());
     let row = (0..size.rows()).find(|row| tty.row_text(*row) != ours.row_text(*row))?;
@@ -212,16 +267,16 @@ pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd) -> Option<Str
 }
 
 /// Returns in which synchronised field two screens differ. How often a bell rang is not one.
-fn difference(a: &Screen, b: &Screen) -> Option<String> {
+fn difference(a: &Screen, b: &Screen, rich: bool) -> Option<String> {
     if a.size() != b.size() {
         return Some("size".to_owned());
     }
-    if let Some(what) = (0..a.size().rows()).find_map(|row| row_difference(a, b, row)) {
+    if let Some(what) = (0..a.size().rows()).find_map(|row| row_difference(a, b, row, rich)) {
         return Some(what);
     }
     [
         ("cursor", a.cursor() == b.cursor()),
-        ("pen", a.pen() == b.pen()),
+        ("pen", as_carried(a.pen(), rich) == as_carried(b.pen(), rich)),
         ("reverse video", a.reverse_video() == b.reverse_video()),
         ("bracketed paste", a.bracketed_paste() == b.bracketed_paste()),
         ("focus reporting", a.focus_reporting() == b.focus_reporting()),
@@ -229,23 +284,52 @@ fn difference(a: &Screen, b: &Screen) -> Option<String> {
         ("mouse encoding", a.mouse_encoding() == b.mouse_encoding()),
         ("title", a.title() == b.title()),
         ("icon name", a.icon_name() == b.icon_name()),
+        ("decoration", !rich || a.decoration() == b.decoration()),
+        ("cursor style", !rich || a.cursor_style() == b.cursor_style()),
+        ("cursor keys", !rich || a.application_cursor_keys() == b.application_cursor_keys()),
+        ("keypad", !rich || a.application_keypad() == b.application_keypad()),
+        ("alternate screen", !rich || a.alternate_screen() == b.alternate_screen()),
+        ("alternate scroll", !rich || a.alternate_scroll() == b.alternate_scroll()),
+        ("kitty keyboard", !rich || a.kitty_keyboard() == b.kitty_keyboard()),
+        ("other keys", !rich || a.modify_other_keys() == b.modify_other_keys()),
+        ("colors", !rich || a.colors() == b.colors()),
+        ("directory", !rich || a.directory() == b.directory()),
+        ("progress", !rich || a.progress() == b.progress()),
+        ("clipboard", rich || a.clipboard() == b.clipboard()),
     ]
     .into_iter()
     .find_map(|(what, same)| (!same).then(|| what.to_owned()))
 }
 
 /// Returns in what one row differs.
-fn row_difference(a: &Screen, b: &Screen, row: u16) -> Option<String> {
+fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String> {
     let (a, b) = (a.row(row)?, b.row(row)?);
-    let columns = 0_u16..;
-    let differs = |(column, (ours, theirs))| {
-        (ours != theirs || a.marks(column) != b.marks(column))
-            .then(|| format!("row {row}, column {column}: {ours:?}, {theirs:?}"))
+    let cells = (0_u16..).zip(a.cells().iter().zip(b.cells()));
+    for (column, (ours, theirs)) in cells {
+        let is_same = Cell { pen: as_carried(ours.pen, rich), ..*ours }
+            == Cell { pen: as_carried(theirs.pen, rich), ..*theirs }
+            && a.marks(column) == b.marks(column)
+            && (!rich || a.decoration(column) == b.decoration(column));
+        if !is_same {
+            return Some(format!("row {row}, column {column}: {ours:?}, {theirs:?}"));
+        }
+    }
+    // A wrap that printing cannot set for certain is not carried, so the client may miss one.
+    (a.wrapped() && !b.wrapped()).then(|| format!("row {row}, which wraps at the client only"))
+}
+
+/// Returns what a far end's screen holds of a pen: a stock one has one kind of underline and fewer
+/// attributes.
+fn as_carried(pen: Pen, rich: bool) -> Pen {
+    if rich {
+        return pen;
+    }
+    let extra = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
+    let underline = match pen.attributes.underline() {
+        Underline::None => Underline::None,
+        _ => Underline::Straight,
     };
-    columns.zip(a.cells().iter().zip(b.cells())).find_map(differs).or_else(|| {
-        // A wrap that printing cannot set for certain is not carried, so the client may miss one.
-        (a.wrapped() && !b.wrapped()).then(|| format!("row {row}, which wraps at the client only"))
-    })
+    Pen { attributes: pen.attributes.without(extra).underlined(underline), ..pen }
 }
 
 /// Returns the session's key: as good as any for a session that protects nothing.
