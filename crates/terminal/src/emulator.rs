@@ -1,21 +1,42 @@
 //! The state behind the picture, and the movements everything else is made of.
 
+mod charset;
+mod decset;
+mod dispatch;
+mod edit;
+mod keyboard;
+mod modes;
+mod osc;
+mod print;
+mod recolor;
+mod rectangle;
+mod region;
+mod reply;
+mod resize;
+mod saved_cursor;
+mod sgr;
+mod status;
+mod tabs;
+mod terminfo;
+mod window;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cell::{Color, Pen, Underline};
-use crate::charset::Charsets;
+use self::charset::Charsets;
+use self::keyboard::KeyboardStack;
+use self::modes::Modes;
+use self::region::Region;
+use self::saved_cursor::SavedCursor;
+use self::tabs::TabStops;
 use crate::clipboard::Copied;
-use crate::cursor::SavedCursor;
-use crate::decoration::Decoration;
-use crate::keyboard::KeyboardStack;
-use crate::mode::{CURSOR_STYLE_MAX, Modes};
 use crate::notification::Notification;
-use crate::region::Region;
-use crate::row::Row;
+use crate::screen::cell::{Color, Pen, Underline};
+use crate::screen::decoration::Decoration;
+use crate::screen::mode::CURSOR_STYLE_MAX;
+use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
-use crate::tabs::TabStops;
 use crate::user_terminal::UserTerminal;
 
 /// Cells whose copying costs about as much as moving a row. Chosen: some 10 ns each, as measured.

@@ -3,8 +3,10 @@
 //! It finds runs of text, controls and sequences, and keeps every unfinished string within a bound.
 //! What they mean is left to [`Perform`].
 
+pub(crate) mod parameters;
+
+use self::parameters::Parameters;
 use crate::clipboard::COPY_CHARS_MAX;
-use crate::parameters::Parameters;
 
 /// Longest operating system command kept, in bytes; the rest of a longer one is dropped.
 /// Chosen: as Mosh 1.4.0 (docs/terminal.md), which is more than anything but a copy needs.

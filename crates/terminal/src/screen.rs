@@ -1,14 +1,25 @@
 //! The picture: everything two ends must agree on. A clone costs a reference count a row.
 
+pub(crate) mod cell;
+pub(crate) mod cells;
+pub(crate) mod compose;
+pub(crate) mod cursor;
+pub(crate) mod decoration;
+pub(crate) mod mode;
+mod overlay;
+pub(crate) mod palette;
+pub(crate) mod progress;
+pub(crate) mod row;
+
 use std::sync::Arc;
 
-use crate::cell::Pen;
-use crate::cursor::Cursor;
-use crate::decoration::Decoration;
-use crate::mode::{MouseEncoding, MouseReporting, RichModes};
-use crate::palette::Colors;
-use crate::row::Row;
-use crate::status::Progress;
+use self::cell::Pen;
+use self::cursor::Cursor;
+use self::decoration::Decoration;
+use self::mode::{MouseEncoding, MouseReporting, RichModes};
+use self::palette::Colors;
+use self::progress::Progress;
+use self::row::Row;
 
 /// Most columns a screen may have.
 /// Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can make us hold.

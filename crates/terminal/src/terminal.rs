@@ -3,10 +3,10 @@
 use rove_units::Bytes;
 
 use crate::clipboard::Copied;
-use crate::compose::{row_addresses, rows_beyond};
 use crate::emulator::{Emulator, Role};
 use crate::notification::Notification;
 use crate::parse::Parser;
+use crate::screen::compose::{row_addresses, rows_beyond};
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
 

@@ -7,10 +7,10 @@ use super::doubt::width_is_settled;
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::{Rendition, write_sgr};
-use crate::cell::{Cell, Pen, Underline};
-use crate::cursor::Cursor;
-use crate::decoration::{Decoration, Hyperlink};
-use crate::row::Row;
+use crate::screen::cell::{Cell, Pen, Underline};
+use crate::screen::cursor::Cursor;
+use crate::screen::decoration::{Decoration, Hyperlink};
+use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 /// Most line feeds that scroll a replica whose cursor is on the bottom row already.

@@ -7,8 +7,8 @@ use super::brush::Brush;
 use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled};
 use super::scroll;
-use crate::cell::Pen;
-use crate::row::Row;
+use crate::screen::cell::Pen;
+use crate::screen::row::Row;
 use crate::screen::{Screen, same_row};
 
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.

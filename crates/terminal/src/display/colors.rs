@@ -2,7 +2,7 @@
 //! takes.
 
 use super::motion::push_number;
-use crate::palette::{ColorSlot, Colors, Rgb};
+use crate::screen::palette::{ColorSlot, Colors, Rgb};
 
 /// Writes what makes a terminal that was given the colours `old` have those of `new`.
 pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {

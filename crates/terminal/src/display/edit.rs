@@ -2,8 +2,8 @@
 
 use super::brush::Brush;
 use super::line::{Drawn, Line};
-use crate::cell::{Cell, Pen};
-use crate::row::Row;
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::row::Row;
 
 /// Fewest bytes of a row that is tried another way. Chosen: about what an edit costs by itself.
 const RETRY_MIN: usize = 12;

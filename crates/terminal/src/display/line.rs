@@ -3,9 +3,9 @@
 use super::brush::Brush;
 use super::doubt::{clusters, width_is_settled};
 use super::motion::Place;
-use crate::cell::{Cell, Pen};
-use crate::decoration::Decoration;
-use crate::row::Row;
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::decoration::Decoration;
+use crate::screen::row::Row;
 
 /// Most unchanged cells that are written again rather than stepped over.
 /// Chosen: a motion to the right takes four bytes.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::motion::push_number;
 use super::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
-use crate::mode::{MouseEncoding, MouseReporting};
 use crate::screen::Screen;
+use crate::screen::mode::{MouseEncoding, MouseReporting};
 
 /// Switches off every mode that a stock client's screen can switch on, and reports in pixels, in the
 /// order that leaves no terminal reporting.

@@ -2,7 +2,7 @@
 
 use super::modes::private_mode;
 use super::motion::push_number;
-use crate::mode::RichModes;
+use crate::screen::mode::RichModes;
 
 /// Writes what turns the modes `old` of a replica into `new`.
 pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {

@@ -4,8 +4,8 @@ use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cell::Pen;
-use crate::row::Row;
+use crate::screen::cell::Pen;
+use crate::screen::row::Row;
 use crate::screen::same_row;
 
 /// Least written cells a block must spare.

@@ -1,7 +1,7 @@
 //! The shortest way to change the graphic rendition.
 
-use crate::cell::{Attributes, Color, Pen, Underline};
-use crate::decoration::Decoration;
+use crate::screen::cell::{Attributes, Color, Pen, Underline};
+use crate::screen::decoration::Decoration;
 
 use super::motion::push_number;
 

@@ -1,7 +1,7 @@
 //! Where programs are and how far they have come, as operating system commands.
 
 use super::motion::push_number;
-use crate::status::Progress;
+use crate::screen::progress::Progress;
 
 /// Writes the address of a working directory, if it changes.
 pub(crate) fn directory(out: &mut Vec<u8>, old: &str, new: &str) {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Vocabulary, diff};
-use crate::cell::{Attributes, Cell, Color, Pen};
+use crate::screen::cell::{Attributes, Cell, Color, Pen};
 use crate::screen::{Screen, Size};
 
 /// Makes a screen of `columns` by the number of `lines`; a `~` is an empty cell, as is the rest of

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::Outer;
 use crate::display::{colors, directory, progress, reset_colors};
-use crate::palette::Colors;
 use crate::screen::Screen;
-use crate::status::Progress;
+use crate::screen::palette::Colors;
+use crate::screen::progress::Progress;
 
 /// What the terminal has that is not its own.
 #[derive(Clone, Debug)]

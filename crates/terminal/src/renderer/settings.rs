@@ -3,8 +3,8 @@
 use super::Outer;
 use crate::display::rich::{application_keypad, cursor_style, kitty_keyboard, modify_other_keys};
 use crate::display::{Vocabulary, private_mode};
-use crate::mode::RichModes;
 use crate::screen::Screen;
+use crate::screen::mode::RichModes;
 
 /// Pops the flags of kitty's keyboard protocol that the session pushed.
 pub(super) const POP_KITTY_KEYBOARD: &[u8] = b"\x1b[<u";

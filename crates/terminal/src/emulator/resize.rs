@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::cell::Pen;
-use crate::cursor::SavedCursor;
 use crate::emulator::Emulator;
-use crate::region::Region;
-use crate::row::Row;
+use crate::emulator::region::Region;
+use crate::emulator::saved_cursor::SavedCursor;
 use crate::screen::Size;
+use crate::screen::cell::Pen;
+use crate::screen::row::Row;
 
 impl Emulator {
     /// Changes the size. Rows are cut and added at the bottom, but a host keeps the cursor's row:

@@ -5,7 +5,7 @@
 
 use std::ops::{Deref, DerefMut, Range};
 
-use crate::cell::{Cell, Pen};
+use crate::screen::cell::{Cell, Pen};
 use crate::width::char_width;
 
 /// The cells of a row, left to right.
@@ -139,7 +139,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cell::Color;
+    use crate::screen::cell::Color;
 
     const COLUMNS: u16 = 9;
 

@@ -1,8 +1,8 @@
 //! What programs ask of the keyboard: the protocol of kitty, and xterm's modifyOtherKeys.
 
 use crate::emulator::Emulator;
-use crate::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX};
 use crate::parse::Sequence;
+use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX};
 
 /// Most flags put aside for one screen; one more displaces the oldest.
 /// Chosen: as many as kitty keeps, which leaves the choice to the terminal.

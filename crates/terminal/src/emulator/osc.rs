@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use crate::clipboard::Copied;
-use crate::decoration::Hyperlink;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
 use crate::notification::{NOTIFICATIONS_MAX, Notification};
-use crate::palette::ColorSlot;
 use crate::parse::Terminator;
+use crate::screen::decoration::Hyperlink;
+use crate::screen::palette::ColorSlot;
 
 /// Most titles put aside; one more displaces the oldest.
 /// Source: xterm's stack has 10 places.

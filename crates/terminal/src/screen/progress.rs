@@ -1,11 +1,4 @@
-//! What programs say of themselves: where they are (OSC 7), how far they have come (OSC 9;4).
-
-use crate::decoration::URI_BYTES_MAX;
-use crate::emulator::Emulator;
-
-/// Beginnings of the addresses that a working directory may have.
-/// Source: what shells write by the terminals' documentation; the second is kitty's.
-const DIRECTORY_SCHEMES: [&str; 2] = ["file://", "kitty-shell-cwd://"];
+//! How far a program has come (OSC 9;4).
 
 /// What a bar of progress says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +25,7 @@ pub struct Progress {
 impl Progress {
     /// Returns what follows `old` by the part of an OSC behind `9;4;`, `kind;percent`; `None` if that
     /// is nonsense. A failure and a pause may leave the percentage as it was.
-    fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
+    pub(crate) fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
         let (kind, percent) = text.split_once(';').unwrap_or((text, ""));
         let kind = match kind {
             "0" => return Some(None),
@@ -48,24 +41,5 @@ impl Progress {
             (_, percent) => percent.parse::<u16>().ok()?.min(100).to_le_bytes()[0],
         };
         Some(Some(Self { kind, percent }))
-    }
-}
-
-impl Emulator {
-    /// OSC 7: the address of the working directory; empty where it is not known any more.
-    pub(crate) fn set_directory(&mut self, uri: &str) {
-        let is_directory = uri.len() <= URI_BYTES_MAX
-            && uri.bytes().all(|byte| byte.is_ascii_graphic())
-            && DIRECTORY_SCHEMES.iter().any(|scheme| uri.starts_with(scheme));
-        if (uri.is_empty() || is_directory) && *self.screen.directory != *uri {
-            self.screen.directory = uri.into();
-        }
-    }
-
-    /// OSC 9;4.
-    pub(crate) fn set_progress(&mut self, text: &str) {
-        if let Some(progress) = Progress::after(self.screen.progress, text) {
-            self.screen.progress = progress;
-        }
     }
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cell::Color;
+use crate::screen::cell::Color;
 
 /// Longest address of a hyperlink, in bytes; a longer one is no link.
 /// Source: the limit of the terminals that introduced OSC 8, as its specification gives it.

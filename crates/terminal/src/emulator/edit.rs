@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::cell::{Cell, Pen};
 use crate::emulator::Emulator;
-use crate::region::Region;
-use crate::row::Row;
+use crate::emulator::region::Region;
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::row::Row;
 
 impl Emulator {
     /// Empties cells of a row in the current background.

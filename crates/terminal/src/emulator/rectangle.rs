@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::emulator::Emulator;
-use crate::parameters::Parameters;
-use crate::row::Row;
+use crate::parse::parameters::Parameters;
+use crate::screen::row::Row;
 
 /// Rows and columns.
 struct Rectangle {

@@ -1,7 +1,7 @@
 //! SGR: the sequence that sets the pen.
 
-use crate::cell::{Attributes, Color, Pen, Underline};
-use crate::parameters::Parameters;
+use crate::parse::parameters::Parameters;
+use crate::screen::cell::{Attributes, Color, Pen, Underline};
 
 /// Changes the pen and the underline's colour as an SGR with these parameters says.
 pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Parameters) {

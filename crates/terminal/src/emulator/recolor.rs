@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::emulator::Emulator;
-use crate::palette::{ColorSlot, Colors, Rgb};
 use crate::parse::Terminator;
+use crate::screen::palette::{ColorSlot, Colors, Rgb};
 
 impl Emulator {
     /// OSC 4: pairs of an entry of the palette and its colour, or a question for it.

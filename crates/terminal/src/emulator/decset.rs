@@ -1,8 +1,8 @@
 //! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
 
 use crate::emulator::Emulator;
-use crate::mode::{MouseEncoding, MouseReporting};
-use crate::region::Region;
+use crate::emulator::region::Region;
+use crate::screen::mode::{MouseEncoding, MouseReporting};
 
 impl Emulator {
     /// Sets or resets an ANSI mode.

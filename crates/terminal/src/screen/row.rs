@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::cell::{Cell, Pen};
-use crate::cells::Cells;
-use crate::decoration::{Decoration, Decorations};
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::cells::Cells;
+use crate::screen::decoration::{Decoration, Decorations};
 use crate::width::char_width;
 
 /// Most bytes of text in one cell, base and combining characters together: once reached, further

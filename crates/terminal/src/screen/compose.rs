@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rove_units::Bytes;
 
-use crate::cell::Pen;
-use crate::row::Row;
+use crate::screen::cell::Pen;
+use crate::screen::row::Row;
 use crate::screen::{Position, Screen, same_row};
 use crate::width::char_width;
 

@@ -1,10 +1,10 @@
 //! Which control function does what: the tables of docs/terminal.md as code.
 
-use crate::charset::Charset;
 use crate::emulator::Emulator;
+use crate::emulator::charset::Charset;
+use crate::emulator::sgr;
 use crate::parse::{Perform, Sequence, Terminator};
 use crate::screen::Screen;
-use crate::sgr;
 
 impl Perform for Emulator {
     fn print_ascii(&mut self, text: &[u8]) {

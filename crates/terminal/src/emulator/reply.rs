@@ -2,8 +2,8 @@
 
 use crate::display::{Repertoire, write_from_scratch};
 use crate::emulator::Emulator;
+use crate::emulator::terminfo;
 use crate::parse::Sequence;
-use crate::terminfo;
 
 /// Most bytes of answers that wait to be taken; a question beyond goes unanswered.
 /// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.

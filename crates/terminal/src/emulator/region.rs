@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::decoration::{HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
 use crate::emulator::Emulator;
-use crate::row::Row;
 use crate::screen::Size;
+use crate::screen::decoration::{HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
+use crate::screen::row::Row;
 
 /// The scrolling region: rows and columns, all inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

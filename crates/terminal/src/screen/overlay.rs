@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::cell::{Cell, Pen};
-use crate::cursor::Cursor;
-use crate::row::Row;
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::cursor::Cursor;
+use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 impl Screen {
