@@ -2,22 +2,27 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::host::HostCall;
+use crate::cli::manual::Manual;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
 
 mod client;
+mod completions;
 mod demo;
 mod escape_key;
 mod getopt;
 mod getopt_long;
 pub(crate) mod host;
+mod man;
+mod manual;
 mod server;
 
 /// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
@@ -66,13 +71,34 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// A command that is called by a word behind `rove`.
+struct Subcommand {
+    manual: &'static Manual,
+    /// Takes the words behind that one.
+    run: fn(Vec<OsString>) -> u8,
+}
+
+/// The commands, in the order in which the help lists them.
+static SUBCOMMANDS: [Subcommand; 5] = [
+    Subcommand { manual: &demo::MANUAL, run: run_demo },
+    Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
+    Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
+    Subcommand { manual: &completions::MANUAL, run: run_completions },
+    Subcommand { manual: &man::MANUAL, run: run_man },
+];
+
+/// Returns what users are told of every command, the session itself first.
+fn manuals() -> impl Iterator<Item = &'static Manual> {
+    iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual))
+}
+
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
-    let rest = || args[1..].to_vec();
-    match args.first().and_then(|word| word.to_str()) {
-        Some("demo") => run_demo(rest()),
-        Some("client") => run_client(ProgramName::Rove, rest()),
-        Some("server") => run_server(ProgramName::Rove, rest()),
-        _ => run_host(ProgramName::Rove, program, args),
+    let command = args
+        .first()
+        .and_then(|word| SUBCOMMANDS.iter().find(|command| word == command.manual.word));
+    match command {
+        Some(command) => (command.run)(args[1..].to_vec()),
+        None => run_host(ProgramName::Rove, program, args),
     }
 }
 
@@ -106,6 +132,7 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Client.called(name);
     let version = version(name, Program::Client);
     match client::parse(args) {
+        Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
         Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage(name))),
         Ok(ClientCall::Version) => print(&version),
         Ok(ClientCall::Colors) => match colors::of_terminal() {
@@ -129,6 +156,7 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
 fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Server.called(name);
     match server::parse(name, args) {
+        Ok(ServerCall::Help) if name == ProgramName::Rove => print(&server::MANUAL.help()),
         Ok(ServerCall::Help) => print(&server::usage(name)),
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
@@ -149,13 +177,29 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
 fn run_demo(args: Vec<OsString>) -> u8 {
     match demo::parse(args) {
         Ok(options) => finish("rove demo", crate::demo::run(options)),
-        Err(error) => {
-            // Help and version come as errors too, for standard output.
-            let is_wrong = error.use_stderr();
-            let _ = error.print();
-            if is_wrong { USAGE } else { 0 }
-        }
+        Err(error) => refuse(&error),
     }
+}
+
+fn run_completions(args: Vec<OsString>) -> u8 {
+    match completions::parse(args) {
+        Ok(shell) => print(&shell.script()),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run_man(args: Vec<OsString>) -> u8 {
+    match man::parse(args) {
+        Ok(manual) => print(&man::page(manual)),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// Says why clap does not take a command line. Help and version come as errors too, for standard output.
+fn refuse(error: &clap::Error) -> u8 {
+    let is_wrong = error.use_stderr();
+    let _ = error.print();
+    if is_wrong { USAGE } else { 0 }
 }
 
 /// Returns the exit code of a program that has run, after telling what failed.

@@ -4,9 +4,12 @@ use std::env;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
+use clap::{Arg, ArgAction, Command};
+
 use crate::bootstrap::options::Prediction;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
+use crate::cli::manual::{self, Manual, Words};
 use crate::client::{self, ClientOptions};
 use crate::program::ProgramName;
 
@@ -26,6 +29,51 @@ pub(crate) enum ClientCall {
         /// How often `-v` was given.
         verbose: u8,
     },
+}
+
+/// What users are told of `rove client`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "client",
+    definition,
+    words: Words::Unknown,
+    notes: &[
+        "It is what rove turns into once the server runs, and compatible with mosh-client: the \
+              session key is taken from the environment.",
+    ],
+    examples: &[("MOSH_KEY=4NeCCgvZFe2RnPgrcU1PQw rove client 192.0.2.1 60001", "join a session")],
+    environment: &[
+        ("MOSH_KEY", "The session key that the server printed."),
+        ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
+        ("MOSH_PREDICTION_OVERWRITE", "yes: predictions overwrite instead of insert."),
+        ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
+        ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
+        ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
+        ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
+        ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
+        ("ROVE_LOG", "File that the log is appended to."),
+    ],
+    files: &[],
+    exit_status: &[
+        ("0 to 254", "The remote command's own, between two roves; else 0 for an orderly end."),
+        ("1", "The session failed, its server never answered, or the command line is wrong."),
+    ],
+};
+
+/// Returns the definition: getopt reads by its letters.
+fn definition() -> Command {
+    let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
+    Command::new("rove client")
+        .about("Shows the session of a server that runs already")
+        .override_usage("rove client [-v] IP PORT\n       rove client -c")
+        .disable_help_flag(true)
+        .args([
+            flag("colors").short('c').help("Print how many colours the terminal has"),
+            flag("verbose").short('v').action(ArgAction::Count).help("Log more; may be repeated"),
+            // What the session was started with stands here for those who list processes.
+            Arg::new("tag").short('#').value_name("ARGS").hide(true),
+            flag("help").long("help").help("Print this help"),
+            flag("version").long("version").help("Print the version"),
+        ])
 }
 
 /// Returns the usage.
@@ -53,7 +101,8 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
     if getopt::has_word(&args, "--version") {
         return Ok(ClientCall::Version);
     }
-    let line = getopt::read("cv", "#", args);
+    let (flags, values) = manual::getopt_letters(&definition());
+    let line = getopt::read(&flags, &values, args);
     let mut words = Vec::new();
     let mut verbose: u8 = 0;
     let mut colors = false;
@@ -61,7 +110,6 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
         match item {
             Item::Flag('c') => colors = true,
             Item::Flag(_) => verbose = verbose.saturating_add(1),
-            // What the session was started with stands here for those who list processes.
             Item::Value(..) => {}
             Item::Word(word) => words.push(word),
             Item::Complaint(complaint) => return Err(complaint),

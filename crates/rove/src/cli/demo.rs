@@ -2,19 +2,34 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
 
+use crate::cli::manual::{self, Manual, Words};
 use crate::demo::DemoOptions;
+
+/// What users are told of `rove demo`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "demo",
+    definition: DemoArgs::command,
+    words: Words::Command,
+    notes: &["Leave it with exit, or with Ctrl-^ and then \".\"."],
+    examples: &[
+        ("rove demo --rtt 500ms --loss 5%", "a shell behind a bad link"),
+        ("rove demo --rtt 80ms --rate 1Mbit -- htop", "one command behind a narrow one"),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0 to 254", "The command's own."),
+        ("1", "The session failed."),
+        ("255", "The command line is wrong."),
+    ],
+};
 
 /// Shows a session over an emulated link, on this computer, without ssh and without root
 #[derive(Debug, Parser)]
-#[command(
-    name = "rove demo",
-    version,
-    override_usage = "rove demo [options] [-- command...]",
-    after_help = "Examples:\n  rove demo --rtt 500ms --loss 5%\n  rove demo --rtt 80ms --rate 1Mbit -- htop"
-)]
+#[command(name = "rove demo", version, override_usage = "rove demo [options] [-- command...]")]
 struct DemoArgs {
     /// Round-trip time; half of it each way
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_duration)]
@@ -45,7 +60,7 @@ struct DemoArgs {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
-    let args = DemoArgs::try_parse_from([OsString::from("rove demo")].into_iter().chain(args))?;
+    let args = DemoArgs::from_arg_matches(&manual::matches(&MANUAL, args)?)?;
     Ok(DemoOptions {
         rtt: args.rtt,
         jitter: args.jitter,

@@ -4,29 +4,59 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 
-use clap::{ArgAction, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 
 use crate::bootstrap::options::{BindServer, HostOptions, Prediction, RemoteIp};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
+use crate::cli::manual::{Manual, Suggested, Words};
 use crate::program::ProgramName;
 
-const EXAMPLES: &str = "\
-Examples:
-  rove me@example.org                        log in
-  rove example.org -- tmux new -A -s main    run a command there instead of a shell
-  rove -p 60010 --ssh='ssh -p 2222' host     another UDP port, another ssh port
-  rove demo --rtt 500ms --loss 5%            what it feels like, without any server
-  rove -- demo                               log in to a host that is called demo
+const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
+const FAMILIES: &[&str] = &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
 
-Options may also stand between the host and the command. The command is run as it is, without a
-shell: rove host -- sh -c 'ls | wc'. Neither agent, ports nor X11 are forwarded.
-
-Other calls (each has --help): rove demo, rove server, rove client. Called as mosh, mosh-client or
-mosh-server (link those names to rove), it behaves like these programs.
-
-Exit codes: the session's own; 1 when it failed, 10 when it could not be started, 255 for a wrong
-command line.";
+/// What users are told of `rove [options] host`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "",
+    definition: HostArgs::command,
+    words: Words::HostAndCommand,
+    notes: &[
+        "Options may also stand between the host and the command. The command is run as it is, without \
+         a shell: rove host -- sh -c 'ls | wc'. Neither agent, ports nor X11 are forwarded.",
+        "In the session the escape key is Ctrl-^: then \".\" quits, Ctrl-Z suspends, \"^\" sends the key \
+         itself.",
+        "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
+         programs.",
+    ],
+    examples: &[
+        ("rove me@example.org", "log in"),
+        ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
+        ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
+        ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
+        ("rove -- demo", "log in to a host that is called demo"),
+    ],
+    environment: &[
+        ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none; see --escape-key."),
+        ("MOSH_PREDICTION_DISPLAY", "As --predict."),
+        ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
+        ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
+        ("ROVE_LOG", "File that the client's log is appended to."),
+    ],
+    files: &[],
+    exit_status: &[
+        (
+            "0 to 254",
+            "The remote command's own, between two roves; 128 and the number of a signal.",
+        ),
+        (
+            "0",
+            "The session ended and the far side is stock Mosh, which keeps the status to itself.",
+        ),
+        ("1", "The session failed, or its server never answered."),
+        ("10", "The session could not be started."),
+        ("255", "The command line is wrong."),
+    ],
+};
 
 /// What a wrong command line gets to see; stock prints the whole help.
 const SHORT_USAGE: &str =
@@ -48,18 +78,17 @@ The command is run as it is, without a shell. This is rove called as mosh: see r
     disable_version_flag = true,
     args_override_self = true,
     override_usage = "rove [options] [--] [user@]host [command...]",
-    help_template = "{usage-heading} {usage}\n\n{about}\n\n{options}{after-help}",
-    after_help = EXAMPLES
+    help_template = "{usage-heading} {usage}\n\n{about}\n\n{options}{after-help}"
 )]
 struct HostArgs {
     /// Client to run on this computer [default: rove's own; as mosh: mosh-client]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::CommandName)]
     client: Option<OsString>,
     /// Server to run on the host, a piece of shell [default: rove, else mosh-server]
     #[arg(long, value_name = "COMMAND")]
     server: Option<OsString>,
     /// adaptive, always, never or experimental (accepted; prediction is not built yet)
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", value_parser = Suggested(MODES), hide_possible_values = true)]
     predict: Option<String>,
     /// Same as --predict=always
     #[arg(short = 'a', overrides_with_all = ["predict", "never"])]
@@ -73,7 +102,12 @@ struct HostArgs {
     #[arg(long, hide = true)]
     no_predict_overwrite: bool,
     /// inet, inet6, prefer-inet, prefer-inet6, all or auto [default: prefer-inet]
-    #[arg(long, value_name = "FAMILY")]
+    #[arg(
+        long,
+        value_name = "FAMILY",
+        value_parser = Suggested(FAMILIES),
+        hide_possible_values = true
+    )]
     family: Option<String>,
     /// Same as --family=inet
     #[arg(short = '4', overrides_with_all = ["family", "inet6"])]
@@ -85,10 +119,15 @@ struct HostArgs {
     #[arg(short = 'p', long, value_name = "PORT[:PORT2]")]
     port: Option<String>,
     /// Address that the server binds: ssh (the one ssh arrived at), any, or an IP [default: ssh]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = Suggested(&["ssh", "any"]),
+        hide_possible_values = true
+    )]
     bind_server: Option<String>,
     /// ssh to run, with options: "ssh -p 2222" [default: ssh]
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
     ssh: Option<String>,
     /// Do not ask ssh for a terminal (for Dropbear)
     #[arg(long, overrides_with = "ssh_pty")]
@@ -104,10 +143,20 @@ struct HostArgs {
     #[arg(long)]
     local: bool,
     /// How to learn the server's address: proxy, remote or local
-    #[arg(long, value_name = "HOW")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_parser = Suggested(&["proxy", "remote", "local"]),
+        hide_possible_values = true
+    )]
     experimental_remote_ip: Option<String>,
     /// Key that commands the client: ^X, C-X, a character, or none [default: ^^]
-    #[arg(long, value_name = "KEY")]
+    #[arg(
+        long,
+        value_name = "KEY",
+        value_parser = Suggested(&["^]", "^^", "none"]),
+        hide_possible_values = true
+    )]
     escape_key: Option<String>,
     /// Speak stock Mosh only, without rove's extensions
     #[arg(long)]
@@ -221,12 +270,11 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, 
     })))
 }
 
-/// Returns the definition, for reading, help, completions and man pages.
+/// Returns the definition, for reading and for help.
 fn command(name: ProgramName) -> clap::Command {
-    let command = HostArgs::command();
     match name {
-        ProgramName::Rove => command,
-        ProgramName::Mosh => command
+        ProgramName::Rove => MANUAL.command(),
+        ProgramName::Mosh => HostArgs::command()
             .name("mosh")
             .override_usage("mosh [options] [--] [user@]host [command...]")
             .after_help(MOSH_EXAMPLES),
@@ -277,11 +325,10 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
         Some(family) => family.to_lowercase(),
         None => "prefer-inet".to_owned(),
     };
-    let known = ["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
-    if name == ProgramName::Rove && !known.contains(&family.as_str()) {
+    if name == ProgramName::Rove && !FAMILIES.contains(&family.as_str()) {
         return Err(UsageError::without_usage(format!(
             "--family is one of {}, not \"{family}\"",
-            known.join(", ")
+            FAMILIES.join(", ")
         )));
     }
     Ok(family)

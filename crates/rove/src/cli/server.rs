@@ -2,7 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::{Arg, ArgAction, Command};
+
 use crate::cli::getopt::{self, Item};
+use crate::cli::manual::{self, Manual, Words};
 use crate::program::ProgramName;
 use crate::server::{BindAddress, ServerOptions};
 use crate::socket::PortRange;
@@ -22,6 +25,60 @@ pub(crate) enum ServerCall {
         /// One sentence each, for standard error.
         complaints: Vec<String>,
     },
+}
+
+/// What users are told of `rove server`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "server",
+    definition,
+    words: Words::OneOf(&["new"]),
+    notes: &[
+        "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
+              apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
+              not know is complained of and left alone.",
+    ],
+    examples: &[
+        ("rove server new", "a login shell"),
+        ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
+    ],
+    environment: &[
+        ("MOSH_SERVER_NETWORK_TMOUT", "Seconds without a client after which the session ends."),
+        ("MOSH_SERVER_SIGNAL_TMOUT", "Seconds without a client before SIGUSR1 ends the session."),
+        ("SSH_CONNECTION", "Where -s finds its address."),
+    ],
+    files: &[],
+    exit_status: &[
+        ("0", "The server runs, and its port and key are on standard output."),
+        ("1", "It does not run, or the command line is wrong."),
+    ],
+};
+
+/// Returns the definition: getopt reads by its letters.
+fn definition() -> Command {
+    let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
+    let value = |name: &'static str, letter, value_name: &'static str| {
+        Arg::new(name).short(letter).value_name(value_name)
+    };
+    Command::new("rove server")
+        .about("Runs a shell or a command for a client to come")
+        .override_usage("rove server new [options] [-- command...]")
+        .disable_help_flag(true)
+        .args([
+            flag("ssh").short('s').help("Bind the address that ssh arrived at"),
+            flag("verbose").short('v').action(ArgAction::Count).help(
+                "Stay on the terminal and say what happens; twice: check every difference sent",
+            ),
+            value("address", 'i', "ADDRESS").help("Bind this numeric address"),
+            value("port", 'p', "PORT[:PORT2]")
+                .help("Bind this UDP port, or one of this range [default: 60001 to 60999]"),
+            value("colors", 'c', "NUMBER").help("Colours of the user's terminal; 256 sets TERM"),
+            value("locale", 'l', "NAME=VALUE")
+                .action(ArgAction::Append)
+                .help("Locale variable for a host without a UTF-8 locale; may be repeated"),
+            value("ignored", '@', "WORD").hide(true),
+            flag("help").short('h').long("help").help("Print this help"),
+            flag("version").long("version").help("Print the version"),
+        ])
 }
 
 /// Returns the one-line usage.
@@ -83,7 +140,8 @@ fn parse_new(
     args: Vec<OsString>,
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
-    let line = getopt::read("sv", "@ipcl", args);
+    let (flags, values) = manual::getopt_letters(&definition());
+    let line = getopt::read(&flags, &values, args);
     for item in line.items {
         match item {
             Item::Flag('s') => options.bind = BindAddress::SshConnection,

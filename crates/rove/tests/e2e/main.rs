@@ -13,6 +13,7 @@ mod input;
 mod interop;
 mod keys;
 mod life;
+mod manuals;
 mod network;
 mod outer;
 mod predict;

@@ -1,0 +1,170 @@
+//! Completion for bash.
+
+use std::fmt::Write;
+
+use crate::cli::completions::{command_words, own_words, quoted, valued_spellings};
+use crate::cli::manual::{Manual, Suggestions, Words};
+
+/// What does not depend on the options.
+///
+/// Words are never handed to `compgen -W` when they come from a file: it would expand what stands in them.
+/// bash takes `=` and `@` for words of their own.
+const FUNCTIONS: &str = r#"
+# Names of hosts from ssh's own files that begin with $1.
+_rove_hosts() {
+    local file files=() name
+    for file in ~/.ssh/config ~/.ssh/known_hosts; do
+        [[ -r $file ]] && files+=("$file")
+    done
+    (( ${#files[@]} )) || return
+    while IFS= read -r name; do
+        [[ $name == "$1"* ]] && COMPREPLY+=("$name")
+    done < <(awk '
+        function show(name) { if (name ~ /^[[:alnum:]._-]+$/) print name }
+        FILENAME ~ /config$/ {
+            if (tolower($1) == "host") for (i = 2; i <= NF; i++) show($i)
+            next
+        }
+        /^[^|#@]/ {
+            count = split($1, names, ",")
+            for (i = 1; i <= count; i++) {
+                gsub(/^\[|\](:[0-9]+)?$/, "", names[i])
+                show(names[i])
+            }
+        }' "${files[@]}" | sort -u)
+}
+
+_rove() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= first=1
+    COMPREPLY=()
+    if (( COMP_CWORD > 1 )); then
+        case ${COMP_WORDS[1]} in
+            COMMANDS) command=${COMP_WORDS[1]}; first=2 ;;
+        esac
+    fi
+    # --option=value is three words.
+    if [[ $cur == = ]]; then
+        cur=
+    elif [[ $prev == = ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    if _rove_value "$command $prev" "$cur"; then
+        return
+    fi
+    # How many words stand here that are no options.
+    local at words=0 behind_dashes=
+    for (( at = first; at < COMP_CWORD; at++ )); do
+        if [[ $behind_dashes ]]; then
+            (( words++ ))
+            continue
+        fi
+        case ${COMP_WORDS[at]} in
+            --) behind_dashes=1 ;;
+            =) (( at++ )) ;;
+            @) (( at + 1 < COMP_CWORD )) && (( at++ )) ;;
+            -*) [[ ${COMP_WORDS[at+1]-} != = ]] && _rove_has_value "$command ${COMP_WORDS[at]}" && (( at++ )) ;;
+            *) (( words++ )) ;;
+        esac
+    done
+    # The host goes on behind an @.
+    if (( words == 1 )) && [[ $cur == @ || $prev == @ ]]; then
+        words=0
+    fi
+    _rove_word "$command" "$words" "$behind_dashes" "$cur"
+}
+"#;
+
+pub(super) fn script() -> String {
+    let mut script = "# Completion of rove for bash.\n".to_owned();
+    script.push_str(&FUNCTIONS.replace("COMMANDS", &command_words().join("|")));
+    has_value_function(&mut script);
+    value_function(&mut script);
+    word_function(&mut script);
+    script.push_str("\ncomplete -F _rove rove\n");
+    script
+}
+
+/// Appends a function that tells whether the option `$1`, behind its command, takes a value.
+fn has_value_function(script: &mut String) {
+    script.push_str("\n_rove_has_value() {\n    case $1 in\n");
+    for manual in crate::cli::manuals() {
+        if let Some(patterns) = patterns(manual, &valued_spellings(manual)) {
+            let _ = writeln!(script, "        {patterns}) return 0 ;;");
+        }
+    }
+    script.push_str("    esac\n    return 1\n}\n");
+}
+
+/// Appends a function that completes `$2` as the value of the option `$1`; fails if that takes none.
+fn value_function(script: &mut String) {
+    script.push_str("\n_rove_value() {\n    case $1 in\n");
+    for manual in crate::cli::manuals() {
+        for option in manual.options().iter().filter(|option| option.value.is_some()) {
+            let suggestions = option.value.as_ref().map(|value| &value.suggestions);
+            let action = match suggestions {
+                Some(Suggestions::Words(words)) => {
+                    format!("COMPREPLY=($(compgen -W {} -- \"$2\"))", quoted(&words.join(" ")))
+                }
+                Some(Suggestions::Programs) => "COMPREPLY=($(compgen -c -- \"$2\"))".to_owned(),
+                Some(Suggestions::Files) => "COMPREPLY=($(compgen -f -- \"$2\"))".to_owned(),
+                Some(Suggestions::None) | None => "COMPREPLY=()".to_owned(),
+            };
+            let patterns = patterns(manual, &option.spellings()).unwrap_or_default();
+            let _ = writeln!(script, "        {patterns}) {action} ;;");
+        }
+    }
+    script.push_str("        *) return 1 ;;\n    esac\n}\n");
+}
+
+/// Appends a function that completes `$4` in the command `$1` behind `$2` words, `$3` if behind `--`.
+fn word_function(script: &mut String) {
+    script.push_str("\n_rove_word() {\n    local words=\n    case $1 in\n");
+    for manual in crate::cli::manuals() {
+        let _ = writeln!(script, "        {})", quoted(manual.word));
+        let options: Vec<String> = manual
+            .options()
+            .iter()
+            .flat_map(|option| {
+                let is_valued = option.value.is_some();
+                option.spellings().into_iter().map(move |spelling| {
+                    let equals = if is_valued && spelling.starts_with("--") { "=" } else { "" };
+                    format!("{spelling}{equals}")
+                })
+            })
+            .collect();
+        let _ = writeln!(script, "            words={}", quoted(&options.join(" ")));
+        let others = match manual.words {
+            Words::HostAndCommand => format!(
+                "            if (( $2 > 0 )); then\n                \
+                 [[ $2 == 1 && $4 == -* && ! $3 ]] || {{ COMPREPLY=($(compgen -c -- \"$4\")); return; }}\n            \
+                 elif [[ $4 != -* || $3 ]]; then\n                \
+                 [[ $3 || $4 == @ || $COMP_CWORD != 1 ]] || COMPREPLY=($(compgen -W {} -- \"$4\"))\n                \
+                 [[ $4 == @ ]] && set -- \"$1\" \"$2\" \"$3\" ''\n                \
+                 _rove_hosts \"$4\"\n                return\n            fi\n",
+                quoted(&command_words().join(" "))
+            ),
+            Words::Command => {
+                "            [[ $3 ]] && { COMPREPLY=($(compgen -c -- \"$4\")); return; }\n"
+                    .to_owned()
+            }
+            Words::OneOf(_) | Words::OurCommands => format!(
+                "            (( $2 == 0 )) && words+={}\n",
+                quoted(&format!(" {}", own_words(manual).join(" ")))
+            ),
+            Words::Unknown => String::new(),
+        };
+        let _ = writeln!(script, "{others}            ;;");
+    }
+    script.push_str(
+        "    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$4\"))\n    \
+         [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null\n    \
+         return 0\n}\n",
+    );
+}
+
+/// Returns a pattern for these options behind their command's word.
+fn patterns(manual: &Manual, spellings: &[String]) -> Option<String> {
+    let patterns: Vec<String> =
+        spellings.iter().map(|spelling| quoted(&format!("{} {spelling}", manual.word))).collect();
+    (!patterns.is_empty()).then(|| patterns.join("|"))
+}

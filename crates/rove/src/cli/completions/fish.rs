@@ -1,0 +1,128 @@
+//! Completion for fish.
+
+use std::fmt::Write;
+
+use crate::cli::completions::{command_words, own_words, valued_spellings};
+use crate::cli::manual::{Manual, OptionEntry, Suggestions, Words};
+
+/// What does not depend on the options.
+const FUNCTIONS: &str = r#"
+# Whether the command line so far is one of the command $argv[1], or of the session if that is empty.
+function __rove_in
+    set -l words (commandline -opc)
+    if contains -- "$words[2]" COMMANDS
+        test "$words[2]" = "$argv[1]"
+    else
+        test -z "$argv[1]"
+    end
+end
+
+# How many words stand in the command line so far that are no options; all count behind --.
+function __rove_words
+    set -l words (commandline -opc)
+    set -e words[1]
+    contains -- "$words[1]" COMMANDS; and set -e words[1]
+    set -l count 0
+    set -l skip 0
+    set -l behind_dashes 0
+    for word in $words
+        if test $skip = 1
+            set skip 0
+        else if test $behind_dashes = 1
+            set count (math $count + 1)
+        else if test "$word" = --
+            set behind_dashes 1
+        else if contains -- "$word" VALUED
+            set skip 1
+        else if not string match -q -- '-*' $word
+            set count (math $count + 1)
+        end
+    end
+    echo $count
+end
+
+function __rove_behind_dashes
+    contains -- -- (commandline -opc)
+end
+"#;
+
+pub(super) fn script() -> String {
+    let mut valued: Vec<String> = crate::cli::manuals().flat_map(valued_spellings).collect();
+    valued.sort_unstable();
+    valued.dedup();
+    let functions = FUNCTIONS
+        .replace("COMMANDS", &command_words().join(" "))
+        .replace("VALUED", &valued.join(" "));
+    let mut script = format!("# Completion of rove for fish.\n{functions}\ncomplete -c rove -f\n");
+    for manual in crate::cli::manuals() {
+        script.push('\n');
+        for option in manual.options() {
+            option_line(&mut script, manual, &option);
+        }
+        word_lines(&mut script, manual);
+    }
+    script
+}
+
+fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
+    // Options end where the remote command begins.
+    let place = match manual.words {
+        Words::HostAndCommand => "; and not __rove_behind_dashes; and test (__rove_words) -lt 2",
+        _ => "; and not __rove_behind_dashes",
+    };
+    let _ = write!(script, "complete -c rove -n {}", condition(manual, place));
+    if let Some(letter) = option.short {
+        let _ = write!(script, " -s {letter}");
+    }
+    if let Some(name) = &option.long {
+        let _ = write!(script, " -l {name}");
+    }
+    match option.value.as_ref().map(|value| &value.suggestions) {
+        None => {}
+        Some(Suggestions::None) => script.push_str(" -x"),
+        Some(Suggestions::Words(words)) => {
+            let _ = write!(script, " -x -a {}", quoted(&words.join(" ")));
+        }
+        Some(Suggestions::Programs) => script.push_str(" -x -a '(__fish_complete_command)'"),
+        Some(Suggestions::Files) => script.push_str(" -r -F"),
+    }
+    let _ = writeln!(script, " -d {}", quoted(&option.help));
+}
+
+fn word_lines(script: &mut String, manual: &Manual) {
+    let mut line = |place: &str, words: &str, help: &str| {
+        let _ = writeln!(
+            script,
+            "complete -c rove -n {} -a {}{}",
+            condition(manual, place),
+            quoted(words),
+            if help.is_empty() { String::new() } else { format!(" -d {}", quoted(help)) }
+        );
+    };
+    match manual.words {
+        Words::HostAndCommand => {
+            for command in crate::cli::manuals().skip(1) {
+                let place = "; and test (count (commandline -opc)) = 1";
+                line(place, command.word, &command.about());
+            }
+            let place = "; and test (__rove_words) = 0";
+            line(place, "(__fish_print_hostnames)", "Host");
+            line(place, "(__fish_complete_user_at_hosts)", "Host");
+            line("; and test (__rove_words) = 1", "(__fish_complete_command)", "");
+        }
+        Words::Command => line("; and __rove_behind_dashes", "(__fish_complete_command)", ""),
+        Words::OneOf(_) | Words::OurCommands => {
+            line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
+        }
+        Words::Unknown => {}
+    }
+}
+
+/// Returns when a line holds: in this command, and in this place.
+fn condition(manual: &Manual, place: &str) -> String {
+    quoted(&format!("__rove_in \"{}\"{place}", manual.word))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}

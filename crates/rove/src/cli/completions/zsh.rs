@@ -1,0 +1,127 @@
+//! Completion for zsh.
+
+use std::fmt::Write;
+
+use crate::cli::completions::{command_words, own_words, quoted};
+use crate::cli::manual::{Manual, OptionEntry, Suggestions, Words};
+
+/// What does not depend on the options.
+const FUNCTIONS: &str = r#"
+_rove_hosts() {
+  compset -P '*@'
+  _ssh_hosts
+}
+
+_rove_command() {
+  if (( CURRENT == 1 )); then
+    _command_names -e
+  else
+    _normal
+  fi
+}
+"#;
+
+pub(super) fn script() -> String {
+    let mut script = "#compdef rove\n# Completion of rove for zsh.\n".to_owned();
+    script.push_str(FUNCTIONS);
+    first_word_function(&mut script);
+    let commands = command_words().join("|");
+    let _ = write!(
+        script,
+        "\n_rove() {{\n  local curcontext=\"$curcontext\" command=\n  \
+         if (( CURRENT > 2 )) && [[ $words[2] == ({commands}) ]]; then\n    \
+         command=$words[2]\n    shift words\n    (( CURRENT-- ))\n  fi\n  case $command in\n"
+    );
+    for manual in crate::cli::manuals() {
+        let _ = write!(script, "    ({})\n      _arguments -s -S -C", pattern(manual));
+        for option in manual.options() {
+            let _ = write!(script, " \\\n        {}", option_spec(&option));
+        }
+        for spec in word_specs(manual) {
+            let _ = write!(script, " \\\n        {}", quoted(&spec));
+        }
+        script.push_str("\n      ;;\n");
+    }
+    script.push_str(
+        "  esac\n}\n\n# As a function of fpath it is called at once; sourced it is registered.\n\
+         if [[ $funcstack[1] == _rove ]]; then\n  _rove \"$@\"\nelse\n  compdef _rove rove\nfi\n",
+    );
+    script
+}
+
+fn first_word_function(script: &mut String) {
+    script.push_str("\n_rove_first() {\n  local -a commands=(\n");
+    for manual in crate::cli::manuals().skip(1) {
+        let entry = format!("{}:{}", manual.word, manual.about().replace(':', "\\:"));
+        let _ = writeln!(script, "    {}", quoted(&entry));
+    }
+    script.push_str(
+        "  )\n  (( CURRENT == 2 )) && [[ $PREFIX != *@* ]] && _describe -t commands 'command' commands\n  \
+         _rove_hosts\n}\n",
+    );
+}
+
+fn pattern(manual: &Manual) -> String {
+    if manual.word.is_empty() { "''".to_owned() } else { manual.word.to_owned() }
+}
+
+/// Returns what `_arguments` is told of an option: `'(-p --port)'{-p+,--port=}'[help]:PORT:'`.
+fn option_spec(option: &OptionEntry) -> String {
+    let spellings: Vec<String> = option
+        .spellings()
+        .into_iter()
+        .map(|spelling| match (&option.value, spelling.starts_with("--")) {
+            (None, _) => spelling,
+            (Some(_), true) => format!("{spelling}="),
+            (Some(_), false) => format!("{spelling}+"),
+        })
+        .collect();
+    let (excluded, names) = match (spellings.as_slice(), option.repeats) {
+        (names, true) => (quoted("*"), brace(names)),
+        ([name], false) => (String::new(), name.clone()),
+        (names, false) => (quoted(&format!("({})", option.spellings().join(" "))), brace(names)),
+    };
+    let mut tail = format!("[{}]", escaped(&option.help));
+    if let Some(value) = &option.value {
+        let action = match &value.suggestions {
+            Suggestions::None => " ".to_owned(),
+            Suggestions::Words(words) => format!("({})", words.join(" ")),
+            Suggestions::Programs => "_command_names -e".to_owned(),
+            Suggestions::Files => "_files".to_owned(),
+        };
+        let _ = write!(tail, ":{}:{action}", escaped(&value.name));
+    }
+    format!("{excluded}{names}{}", quoted(&tail))
+}
+
+fn brace(names: &[String]) -> String {
+    match names {
+        [name] => name.clone(),
+        names => format!("{{{}}}", names.join(",")),
+    }
+}
+
+fn word_specs(manual: &Manual) -> Vec<String> {
+    match manual.words {
+        Words::HostAndCommand => {
+            vec!["1:host:_rove_first".to_owned(), "*::remote command:_rove_command".to_owned()]
+        }
+        Words::Command => vec!["*::command:_rove_command".to_owned()],
+        Words::OneOf(_) | Words::OurCommands => {
+            vec![format!("1:word:({})", own_words(manual).join(" "))]
+        }
+        Words::Unknown => Vec::new(),
+    }
+}
+
+/// Escapes what ends a part of a specification.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        if matches!(character, '[' | ']' | ':' | '\\') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}

@@ -1,0 +1,302 @@
+//! What users are told of a command, once: `--help`, completions and man pages all come from here and
+//! from the clap definition that the parser reads.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, ArgAction, Command, ValueHint};
+
+/// Widest line of help beside the options, which clap wraps. Chosen: the narrowest usual terminal.
+const HELP_COLUMNS: usize = 80;
+/// Longest left column of a two-column list in the help. Chosen: leaves half a line for the right one.
+const LEFT_COLUMNS_MAX: usize = 40;
+
+/// Everything users are told of a command.
+pub(crate) struct Manual {
+    /// The word behind `rove`; empty for the session itself.
+    pub(crate) word: &'static str,
+    /// Its options, with what each does.
+    pub(crate) definition: fn() -> Command,
+    /// What the other words are.
+    pub(crate) words: Words,
+    /// Paragraphs behind the options.
+    pub(crate) notes: &'static [&'static str],
+    /// Command lines, each with what it does.
+    pub(crate) examples: &'static [(&'static str, &'static str)],
+    /// Environment variables, each with what it does.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// Files, each with what it holds.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// Exit codes, each with what it says.
+    pub(crate) exit_status: &'static [(&'static str, &'static str)],
+}
+
+/// What stands in a command line beside options, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// Nothing that could be known beforehand.
+    Unknown,
+    /// `[user@]host`, then a command there. Options end at that command.
+    HostAndCommand,
+    /// A command of this computer behind `--`.
+    Command,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+    /// The name of another command of rove.
+    OurCommands,
+}
+
+/// An option as completions and man pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OptionEntry {
+    /// `-p`, without the dash.
+    pub(crate) short: Option<char>,
+    /// `--port`, without the dashes.
+    pub(crate) long: Option<String>,
+    /// What it does.
+    pub(crate) help: String,
+    /// Its value, if it takes one.
+    pub(crate) value: Option<Value>,
+    /// Whether it may be given more than once.
+    pub(crate) repeats: bool,
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Value {
+    /// What the help calls it.
+    pub(crate) name: String,
+    /// What it may be.
+    pub(crate) suggestions: Suggestions,
+}
+
+/// What a shell can offer for a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Suggestions {
+    /// Nothing.
+    None,
+    /// These words.
+    Words(Vec<String>),
+    /// Names of programs.
+    Programs,
+    /// Names of files.
+    Files,
+}
+
+impl Manual {
+    /// Returns how the command is called: `rove` or `rove demo`.
+    pub(crate) fn called(&self) -> String {
+        if self.word.is_empty() { "rove".to_owned() } else { format!("rove {}", self.word) }
+    }
+
+    /// Returns the definition with everything that `--help` shows behind the options.
+    pub(crate) fn command(&self) -> Command {
+        (self.definition)().after_help(self.after_help())
+    }
+
+    /// Returns the help.
+    pub(crate) fn help(&self) -> String {
+        self.command().render_help().to_string()
+    }
+
+    /// Returns the usage without its heading.
+    pub(crate) fn usage(&self) -> String {
+        let usage = (self.definition)().render_usage().to_string();
+        usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned()
+    }
+
+    /// Returns what the command is for, in one line.
+    pub(crate) fn about(&self) -> String {
+        (self.definition)().get_about().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// Returns the options that `--help` lists.
+    pub(crate) fn options(&self) -> Vec<OptionEntry> {
+        let mut command = (self.definition)();
+        // Adds --help and --version where a definition leaves them to clap.
+        command.build();
+        command
+            .get_arguments()
+            .filter(|arg| !arg.is_positional() && !arg.is_hide_set())
+            .map(OptionEntry::of)
+            .collect()
+    }
+
+    fn after_help(&self) -> String {
+        let mut text = String::new();
+        list(&mut text, "Examples", self.examples);
+        for note in self.notes {
+            text.push_str(&wrap(note, 0));
+            text.push('\n');
+        }
+        if self.word.is_empty() {
+            let manuals: Vec<_> =
+                super::manuals().skip(1).map(|manual| (manual.word, manual.about())).collect();
+            let commands: Vec<_> =
+                manuals.iter().map(|(word, about)| (*word, about.as_str())).collect();
+            list(&mut text, "Commands, each with its own --help", &commands);
+        }
+        list(&mut text, "Environment", self.environment);
+        list(&mut text, "Files", self.files);
+        list(&mut text, "Exit status", self.exit_status);
+        text.trim_end().to_owned()
+    }
+}
+
+impl OptionEntry {
+    fn of(arg: &Arg) -> Self {
+        let takes_value = matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+        let name = arg.get_value_names().map(|names| names.join(" ")).unwrap_or_default();
+        let words: Vec<String> =
+            arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        let suggestions = match arg.get_value_hint() {
+            _ if !words.is_empty() => Suggestions::Words(words),
+            ValueHint::CommandName | ValueHint::CommandString => Suggestions::Programs,
+            ValueHint::FilePath | ValueHint::AnyPath => Suggestions::Files,
+            _ => Suggestions::None,
+        };
+        Self {
+            short: arg.get_short(),
+            long: arg.get_long().map(str::to_owned),
+            help: arg.get_help().map(ToString::to_string).unwrap_or_default(),
+            value: takes_value.then_some(Value { name, suggestions }),
+            repeats: matches!(arg.get_action(), ArgAction::Append | ArgAction::Count),
+        }
+    }
+
+    /// Returns the option's spellings, dashes included, the short one first.
+    pub(crate) fn spellings(&self) -> Vec<String> {
+        let short = self.short.map(|letter| format!("-{letter}"));
+        short.into_iter().chain(self.long.as_ref().map(|name| format!("--{name}"))).collect()
+    }
+}
+
+/// Reads any text, and tells completions what it should be. What it must be is checked later, in an
+/// order and in words of our own.
+#[derive(Clone)]
+pub(crate) struct Suggested(pub(crate) &'static [&'static str]);
+
+impl TypedValueParser for Suggested {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|word| PossibleValue::new(*word))))
+    }
+}
+
+/// Returns the letters of a definition's short options as getopt wants them: those without a value,
+/// and those with one. Options that have a long form too are recognised before getopt reads.
+pub(crate) fn getopt_letters(definition: &Command) -> (String, String) {
+    let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    let letters = |of_values| {
+        definition
+            .get_arguments()
+            .filter(|arg| arg.get_long().is_none() && takes_value(arg) == of_values)
+            .filter_map(Arg::get_short)
+            .collect()
+    };
+    (letters(false), letters(true))
+}
+
+/// Reads the words of a command that clap reads as it stands.
+///
+/// # Errors
+///
+/// Returns clap's error, which may be a request for help.
+pub(crate) fn matches(
+    manual: &Manual,
+    args: Vec<OsString>,
+) -> Result<clap::ArgMatches, clap::Error> {
+    manual.command().no_binary_name(true).try_get_matches_from(args)
+}
+
+/// Appends a two-column list under a heading, and an empty line.
+fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
+    if entries.is_empty() {
+        return;
+    }
+    let width = entries.iter().map(|(left, _)| left.chars().count());
+    let width = width.filter(|width| *width <= LEFT_COLUMNS_MAX).max().unwrap_or(0);
+    let _ = writeln!(text, "{heading}:");
+    for (left, right) in entries {
+        let right = wrap(right, width + 4);
+        let right = right.trim_start();
+        if left.chars().count() <= width {
+            let _ = write!(text, "  {left:<width$}  {right}");
+        } else {
+            let _ = write!(text, "  {left}\n{:indent$}{right}", "", indent = width + 4);
+        }
+    }
+    text.push('\n');
+}
+
+/// Breaks a paragraph into lines, each indented, each ended.
+fn wrap(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = HELP_COLUMNS;
+    for word in text.split(' ') {
+        let width = word.chars().count();
+        if column + 1 + width > HELP_COLUMNS {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&" ".repeat(indent));
+            column = indent + width;
+        } else {
+            out.push(' ');
+            column += 1 + width;
+        }
+        out.push_str(word);
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_paragraphs_stay_within_the_narrowest_terminal() {
+        for manual in crate::cli::manuals() {
+            for line in manual.after_help().lines() {
+                assert!(line.chars().count() <= HELP_COLUMNS, "{}: {line}", manual.called());
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_has_two_columns_and_long_entries_their_own_line() {
+        let long = "x".repeat(LEFT_COLUMNS_MAX + 1);
+        let mut text = String::new();
+        list(&mut text, "Things", &[("a", "one"), ("bcd", "two"), (&long, "three")]);
+        assert_eq!(text, format!("Things:\n  a    one\n  bcd  two\n  {long}\n       three\n\n"));
+    }
+
+    #[test]
+    fn every_definition_holds_together_and_explains_itself() {
+        for manual in crate::cli::manuals() {
+            let called = manual.called();
+            manual.command().debug_assert();
+            assert!(!manual.about().is_empty(), "{called}");
+            assert!(manual.usage().starts_with(&called), "{called}: {}", manual.usage());
+            assert!(!manual.exit_status.is_empty(), "{called}");
+            for option in manual.options() {
+                assert!(!option.help.is_empty(), "{called} {option:?}");
+                for spelling in option.spellings() {
+                    assert!(manual.help().contains(&spelling), "{called} {spelling}");
+                }
+            }
+        }
+    }
+}

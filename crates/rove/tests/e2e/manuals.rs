@@ -1,0 +1,133 @@
+//! Completions and manual pages are what shells and man can read.
+
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{Invocation, Scratch, rove, within_guard};
+
+/// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
+/// and a candidate that must be among the answers, or none at all.
+const COMPLETED: [(&[&str], Option<&str>); 17] = [
+    (&["rove", "de"], Some("demo")),
+    (&["rove", "al"], Some("alpha")),
+    (&["rove", "de"], Some("delta")),
+    (&["rove", "me", "@"], Some("alpha")),
+    (&["rove", "-p", "5", "me", "@", "al"], Some("alpha")),
+    (&["rove", "--pre"], Some("--predict=")),
+    (&["rove", "--predict", "=", "al"], Some("always")),
+    (&["rove", "--predict", "="], Some("never")),
+    (&["rove", "--predict", "al"], Some("always")),
+    (&["rove", "--port", "=", "5", "al"], Some("alpha")),
+    (&["rove", "--port", "5", "bas"], None),
+    (&["rove", "alpha", "--no-i"], Some("--no-init")),
+    (&["rove", "alpha", "--", "--no-i"], None),
+    (&["rove", "alpha", "bas"], Some("bash")),
+    (&["rove", "demo", "--rt"], Some("--rtt=")),
+    (&["rove", "demo", "--", "bas"], Some("bash")),
+    (&["rove", "man", "dem"], Some("demo")),
+];
+
+#[test]
+fn each_shell_reads_its_completions() {
+    let scratch = Scratch::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = output(&["completions", shell]);
+        if !is_there(shell) {
+            continue;
+        }
+        let path = scratch.write(&format!("rove.{shell}"), &script);
+        let call = Invocation::new(shell).arg("-n").arg(&path);
+        let output = run(&call);
+        assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {output:?}");
+    }
+}
+
+#[test]
+fn bash_completes_commands_options_values_hosts_and_remote_commands() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    scratch.write(".ssh/config", "Host alpha beta*\n");
+    scratch
+        .write(".ssh/known_hosts", "[delta]:22 ssh-rsa A\n|1|x ssh A\n$(touch pwned),eps ssh A\n");
+    let mut script = output(&["completions", "bash"]);
+    for (words, _) in COMPLETED {
+        let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        let (last, count) = (words.len() - 1, words.join(" "));
+        script.push_str(&format!(
+            "COMP_WORDS=({count}); COMP_CWORD={last}; _rove; echo \" ${{COMPREPLY[*]}} \"\n"
+        ));
+    }
+    let path = scratch.write("test.bash", &script);
+    let call = Invocation::new("bash").arg(&path).env("HOME", scratch.folder());
+    let answers = String::from_utf8(run(&call).stdout).unwrap();
+    assert_eq!(answers.lines().count(), COMPLETED.len(), "{answers}");
+    for ((words, wanted), answer) in COMPLETED.iter().zip(answers.lines()) {
+        match wanted {
+            Some(wanted) => assert!(answer.contains(&format!(" {wanted} ")), "{words:?}: {answer}"),
+            None => assert_eq!(answer.trim(), "", "{words:?}"),
+        }
+        assert!(!answer.contains("touch"), "{words:?}: {answer}");
+    }
+}
+
+#[test]
+fn fish_completes_commands_options_values_and_hosts() {
+    if !is_there("fish") {
+        return;
+    }
+    let scratch = Scratch::new();
+    let path = scratch.write("rove.fish", &output(&["completions", "fish"]));
+    for (line, wanted) in [
+        ("rove de", "demo"),
+        ("rove --pre", "--predict"),
+        ("rove --predict=al", "--predict=always"),
+        ("rove demo --r", "--rtt"),
+        ("rove alpha --no-i", "--no-init"),
+        ("rove man d", "demo"),
+        ("rove completions z", "zsh"),
+        ("rove server n", "new"),
+    ] {
+        let command = format!("source {}; complete -C '{line}'", path.display());
+        let call = Invocation::new("fish").args(["--no-config", "-c", &command]);
+        let answer = String::from_utf8(run(&call.env("HOME", scratch.folder())).stdout).unwrap();
+        let found = answer.lines().any(|line| line.split('\t').next() == Some(wanted));
+        assert!(found, "{line}: {answer}");
+    }
+}
+
+#[test]
+fn every_page_is_set_without_a_warning() {
+    if !is_there("groff") {
+        return;
+    }
+    let scratch = Scratch::new();
+    for command in ["", "demo", "client", "server", "completions", "man"] {
+        let words: Vec<&str> =
+            ["man", command].into_iter().filter(|word| !word.is_empty()).collect();
+        let path = scratch.write("page.1", &output(&words));
+        let call = Invocation::new("groff").args(["-man", "-Tutf8", "-ww"]).arg(&path);
+        let set = run(&call);
+        let warnings = String::from_utf8_lossy(&set.stderr);
+        assert!(set.status.success() && warnings.is_empty(), "{command}: {warnings}");
+        assert!(String::from_utf8_lossy(&set.stdout).contains("rove"), "{command}");
+    }
+}
+
+/// Returns what rove says, which must go well.
+fn output(words: &[&str]) -> String {
+    let output = run(&Invocation::new(rove()).args(words));
+    assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("rove writes UTF-8")
+}
+
+fn run(call: &Invocation) -> Output {
+    let call = call.clone();
+    within_guard("a program to end", move || {
+        call.command().stdin(Stdio::null()).output().expect("the program starts")
+    })
+}
+
+/// Returns whether a program is installed.
+fn is_there(program: &str) -> bool {
+    let probe = Command::new(program).arg("--version").stdin(Stdio::null()).output();
+    probe.is_ok_and(|output| output.status.success())
+}
