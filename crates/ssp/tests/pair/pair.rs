@@ -23,8 +23,9 @@ pub(crate) const fn ms(millis: u64) -> Duration {
 /// What the path does to one datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    Lost,
     Delivered,
+    Lost,
+    Duplicated,
     DelayedPastNext,
 }
 
@@ -40,6 +41,8 @@ pub(crate) struct Party<const MAX: usize> {
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
     /// How many of the delayed a later datagram has overtaken.
     releases: usize,
+    /// The other copy of what was duplicated.
+    twin: Option<(SocketAddr, Vec<u8>)>,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,
     /// Every text that was ever the newest, by length: each must extend the one before.
@@ -69,6 +72,7 @@ impl<const MAX: usize> Party<MAX> {
             fates: VecDeque::new(),
             delayed: VecDeque::new(),
             releases: 0,
+            twin: None,
             events: Vec::new(),
             errors: Vec::new(),
             delivered: BTreeMap::new(),
@@ -103,6 +107,9 @@ impl<const MAX: usize> End for Party<MAX> {
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        if let Some(twin) = self.twin.take() {
+            return Some(twin);
+        }
         loop {
             let transmit = self.transport.poll_transmit(now);
             while let Some(event) = self.transport.poll_event() {
@@ -115,6 +122,11 @@ impl<const MAX: usize> End for Party<MAX> {
                 Fate::Lost => {}
                 Fate::Delivered => {
                     self.releases = self.delayed.len();
+                    return Some((destination, payload));
+                }
+                Fate::Duplicated => {
+                    self.releases = self.delayed.len();
+                    self.twin = Some((destination, payload.clone()));
                     return Some((destination, payload));
                 }
                 Fate::DelayedPastNext => self.delayed.push_back((destination, payload)),
