@@ -23,6 +23,9 @@ use pump::{End, Pump};
 /// Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
 
+/// From how many `-v` on each change is checked before it is sent. Source: Mosh 1.4.0 as observed.
+pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
+
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const FAILURE: u8 = 1;
 
@@ -89,12 +92,13 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(outer.emergency_closing())?;
+    let self_check = options.verbose >= SELF_CHECK_VERBOSITY;
     let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
     let session = Client::new(
         ClientConfig {
             server: options.server,
             key: options.key,
-            transport: Config { capabilities, ..Config::client() },
+            transport: Config { capabilities, self_check, ..Config::client() },
             size: terminal.size(),
             outer,
             // A stock client asks nothing.

@@ -89,6 +89,9 @@ impl EventLoop {
     ) -> io::Result<()> {
         let overdue = deadline.is_some_and(|deadline| deadline <= self.clock.now());
         self.idle_turns = if overdue { self.idle_turns + 1 } else { 0 };
+        if self.idle_turns == IDLE_TURNS_MAX + 1 {
+            tracing::warn!(turns = IDLE_TURNS_MAX, "polling without anything to do");
+        }
         let timeout = match deadline {
             None => None,
             Some(_) if self.idle_turns > IDLE_TURNS_MAX => Some(IDLE_TURN_WAIT),

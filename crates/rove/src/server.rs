@@ -16,6 +16,7 @@ use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
+use crate::client::SELF_CHECK_VERBOSITY;
 use crate::clock::Clock;
 use crate::event_loop::EventLoop;
 use crate::login::Login;
@@ -89,7 +90,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
         // Whoever watches may have gone.
-        let _ = writeln!(io::stdout(), "[{} server is exiting.]", options.name.as_str());
+        let _ = writeln!(io::stdout(), "\n[{} is exiting.]", program(options.name));
     }
     Ok(0)
 }
@@ -112,6 +113,7 @@ pub(crate) struct Station {
     program: sys::Program,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
+    self_check: bool,
 }
 
 impl Station {
@@ -140,6 +142,7 @@ impl Station {
             program: login.program(std::env::vars_os()),
             network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE),
+            self_check: options.verbose >= SELF_CHECK_VERBOSITY,
         })
     }
 
@@ -176,6 +179,7 @@ impl Station {
                 key: self.key,
                 transport: Config {
                     capabilities: Some(rove_session::CAPABILITIES),
+                    self_check: self.self_check,
                     ..Config::server()
                 },
                 ipv6: self.socket.local_addr().is_ipv6(),
@@ -255,7 +259,8 @@ fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
 
 /// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
 /// one space between words and nothing behind the key.
-fn announce(port: u16, key: &Key) -> io::Result<()> {
+fn announce(port: u16, key: &Key) -> anyhow::Result<()> {
+    anyhow::ensure!(!tty::is_closed(stdio::stdout()), "standard output is closed");
     // Typed-ahead echo must not be glued to the line.
     let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };
     let beginning = format!("{before}MOSH CONNECT {port} ");
@@ -274,15 +279,24 @@ fn announce(port: u16, key: &Key) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns what the server is called under this name.
+const fn program(name: ProgramName) -> &'static str {
+    match name {
+        ProgramName::Mosh => "mosh-server",
+        ProgramName::Rove => "rove server",
+    }
+}
+
 /// Says where the server has gone; scripts read the process number from it.
 fn say_goodbye(name: ProgramName, server: Pid) {
     let server = server.as_raw_nonzero();
-    let version = env!("CARGO_PKG_VERSION");
-    let detached = match name {
-        ProgramName::Mosh => "mosh-server detached",
-        ProgramName::Rove => "rove server detached",
+    let ours = env!("CARGO_PKG_VERSION");
+    let version = match name {
+        ProgramName::Mosh => format!("mosh-server (mosh 1.4.0) [build rove {ours}]"),
+        ProgramName::Rove => format!("rove {ours}"),
     };
-    let _ = write!(io::stderr(), "\nrove {version}\n\n[{detached}, pid = {server}]\n");
+    let program = program(name);
+    let _ = write!(io::stderr(), "\n{version}\n\n[{program} detached, pid = {server}]\n");
     for output in [stdio::stdout(), stdio::stderr()] {
         if isatty(output) {
             let _ = tcdrain(output);

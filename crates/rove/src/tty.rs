@@ -78,6 +78,7 @@ impl Tty {
             "standard input is not a terminal, and a session needs one: \
              run this from a terminal, or through `script` or `ssh -t`"
         );
+        anyhow::ensure!(!is_closed(output), "standard output is closed, so nothing could be shown");
         let tty = Self::over(input, output, closing).context("cannot take over the terminal")?;
         tty.guard_unforeseen_ends().context("cannot guard the terminal")?;
         Ok(tty)
@@ -249,6 +250,17 @@ fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
     let name = ttyname(output, Vec::new()).ok()?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     rustix::fs::open(name, flags, Mode::empty()).ok()
+}
+
+/// Returns whether this standard stream was closed when the program started: the standard library then
+/// opens the null device in its place, for reading and writing, as no redirection of a shell does.
+pub(crate) fn is_closed(stream: BorrowedFd<'_>) -> bool {
+    let (Ok(found), Ok(nothing)) = (rustix::fs::fstat(stream), rustix::fs::stat("/dev/null"))
+    else {
+        return true;
+    };
+    let access = rustix::fs::fcntl_getfl(stream).map(|flags| flags & OFlags::RWMODE);
+    found.st_rdev == nothing.st_rdev && access == Ok(OFlags::RDWR)
 }
 
 /// Returns the size of the window behind a terminal; `None` where it has none or does not say.

@@ -37,5 +37,5 @@ fn a_verbose_server_outlives_the_reader_of_its_log() {
     kill_process(server, Signal::TERM).unwrap();
     let mut farewell = String::new();
     output.read_to_string(&mut farewell).unwrap();
-    assert_eq!(farewell, "[rove server is exiting.]\n");
+    assert_eq!(farewell, "\n[rove server is exiting.]\n");
 }

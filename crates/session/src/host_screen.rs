@@ -205,6 +205,24 @@ impl Object for HostScreen {
         Ok(())
     }
 
+    fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
+        let size = base.screen().size();
+        let mut replica = Self::replica(size);
+        let picture = Self::published(base.screen().clone(), base.echo_ack, None);
+        replica.apply(&picture.diff_from(&Self::initial(size), peer))?;
+        let mut followed = Self { picture: replica.picture, ..base.clone() };
+        followed.apply(diff)?;
+        let (ours, theirs) = (self.screen(), followed.screen());
+        let is_rich = peer.contains(Capabilities::RICH_SCREEN);
+        let vocabulary = if is_rich { Vocabulary::Rich } else { Vocabulary::Stock };
+        // A stock peer cannot be told of everything, but there must be nothing left to tell it.
+        let is_same = ours.size() == theirs.size()
+            && ours.cursor() == theirs.cursor()
+            && display::diff_without_events(theirs, ours, vocabulary).is_empty()
+            && (!is_rich || (0..ours.size().rows()).all(|row| same_cells(ours, theirs, row)));
+        is_same.then_some(()).ok_or_else(|| refused("it leads to another picture"))
+    }
+
     fn same_as(&self, other: &Self) -> bool {
         self.echo_ack == other.echo_ack
             && self.exit_status == other.exit_status
@@ -240,6 +258,12 @@ impl Object for HostScreen {
         let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
         Some(Self { bells: base.bells, clipboard, notifications, ..middle })
     }
+}
+
+/// Returns whether a row looks the same on both. Whether it goes on in the next row is no matter of its
+/// looks, and not always to be told.
+fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
+    ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
 }
 
 fn refused(what: &str) -> ApplyError {

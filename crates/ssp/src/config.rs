@@ -83,6 +83,11 @@ pub struct Config {
     pub quench_interval: Duration,
     /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
+    /// Whether every diff is checked against [`Object::check`] before it is sent; what is wrong goes to
+    /// the log. It costs what the receiver pays.
+    ///
+    /// [`Object::check`]: crate::Object::check
+    pub self_check: bool,
 }
 
 impl Config {
@@ -114,6 +119,7 @@ impl Config {
             old_ports_kept: Duration::from_secs(60),
             quench_interval: Duration::from_secs(15),
             capabilities: Some(Capabilities::NONE),
+            self_check: false,
         }
     }
 }

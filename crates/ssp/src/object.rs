@@ -43,6 +43,19 @@ pub trait Object: Clone {
     /// Returns [`ApplyError`] for a diff that breaks a rule; `self` is then discarded by the caller.
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError>;
 
+    /// Checks the law on one diff, made from `base` for this peer, as a verbose program does.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it.
+    fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
+        let _ = peer;
+        let mut followed = base.clone();
+        followed.apply(diff)?;
+        let reason = || ApplyError { reason: "it leads to another state".to_owned() };
+        followed.same_as(self).then_some(()).ok_or_else(reason)
+    }
+
     /// Returns whether the two states have the same contents.
     fn same_as(&self, other: &Self) -> bool;
 

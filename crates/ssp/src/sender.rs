@@ -221,6 +221,12 @@ impl<L: Object> Sender<L> {
             None => last.num.next(),
         };
         let reference_num = self.sent[reference].num;
+        if pace.config.self_check {
+            let checked = self.current.check(&self.sent[reference].object, &diff, peer);
+            if let Err(error) = checked {
+                tracing::error!(num = %new_num, base = %reference_num, %error, "self-check failed");
+            }
+        }
         if new_num == last.num {
             Some(self.send_again(now, pace, reference_num, self.sent.len() - 1, diff))
         } else {

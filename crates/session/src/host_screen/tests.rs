@@ -284,6 +284,18 @@ fn a_midpoint_shows_half_and_acknowledges_nothing() {
     assert!(base.midpoint(&base).is_none());
 }
 
+#[test]
+fn a_diff_that_leads_elsewhere_fails_the_self_check() {
+    let state = |text: &str| published(Size::DEFAULT, text.as_bytes(), 0);
+    let (base, target, other) = (state("a"), state("ab"), state("ac"));
+    for peer in [ROVE, Capabilities::NONE] {
+        assert_eq!(target.check(&base, &target.diff_from(&base, peer), peer), Ok(()));
+        for wrong in [other.diff_from(&base, peer), Vec::new(), b"\xff\xff".to_vec()] {
+            assert!(target.check(&base, &wrong, peer).is_err(), "{wrong:?}");
+        }
+    }
+}
+
 /// Host output of all kinds.
 fn any_output() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -335,6 +347,9 @@ proptest! {
         }
         // What is left, if anything, no diff can say: a wrap that printing cannot set for certain.
         prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
+        for peer in [ROVE, Capabilities::NONE] {
+            prop_assert_eq!(second.check(&first, &second.diff_from(&first, peer), peer), Ok(()));
+        }
     }
 }
 

@@ -204,16 +204,18 @@ fn answers_are_awaited_for_five_seconds_and_late_ones_are_keys() {
 }
 
 #[test]
-fn an_end_waits_for_answers_until_the_last_or_half_a_second() {
-    let mut probe = Probe::new(true);
-    assert!(!probe.owes_answers());
-    probe.ask(at(100));
-    assert!(probe.owes_answers());
-    assert_eq!(probe.poll_timeout(), Some(at(600)));
-    probe.handle_timeout(at(599), &mut Vec::new());
-    assert!(probe.owes_answers());
-    probe.handle_timeout(at(600), &mut Vec::new());
-    assert!(!probe.owes_answers());
+fn an_end_waits_for_a_first_answer_shorter_than_for_the_rest_of_them() {
+    for (first, until) in [("", 350), (ANSWERS[0], 600)] {
+        let mut probe = Probe::new(true);
+        assert!(!probe.owes_answers());
+        probe.ask(at(100));
+        keys_of(&mut probe, 120, first.as_bytes());
+        assert_eq!(probe.poll_timeout(), Some(at(until)), "{first:?}");
+        probe.handle_timeout(at(until - 1), &mut Vec::new());
+        assert!(probe.owes_answers(), "{first:?}");
+        probe.handle_timeout(at(until), &mut Vec::new());
+        assert!(!probe.owes_answers(), "{first:?}");
+    }
     let mut probe = asked();
     keys_of(&mut probe, 20, ANSWERS[9].as_bytes());
     assert!(!probe.owes_answers());
