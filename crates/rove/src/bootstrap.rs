@@ -192,6 +192,12 @@ fn client_command(options: &HostOptions) -> Command {
     if options.strict {
         client.env("ROVE_STRICT", "1");
     }
+    if !options.title_prefix {
+        client.env("MOSH_TITLE_NOPREFIX", "1");
+    }
+    if !options.query {
+        client.env("ROVE_NO_TERM_QUERY", "1");
+    }
     client
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
+use crate::cli::config::Config;
 use crate::cli::host::HostCall;
 use crate::cli::manual::Manual;
 use crate::cli::server::ServerCall;
@@ -16,6 +17,7 @@ use crate::program::ProgramName;
 
 mod client;
 mod completions;
+mod config;
 mod demo;
 mod escape_key;
 mod getopt;
@@ -79,10 +81,11 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 5] = [
+static SUBCOMMANDS: [Subcommand; 6] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
     Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
+    Subcommand { manual: &config::command::MANUAL, run: run_config },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
@@ -105,7 +108,12 @@ fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
 fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     let invocation = Invocation { name, program: program.to_owned(), args: args.clone() };
     let speaker = invocation.speaker();
-    match host::parse(name, args) {
+    let load = || match name {
+        ProgramName::Rove => Config::load(),
+        // Stock Mosh has no such file, and must not change for one.
+        ProgramName::Mosh => Ok(Config::default()),
+    };
+    match host::parse(name, args, load) {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
         Ok(HostCall::FakeProxy { family, host, port }) => {
@@ -177,6 +185,20 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
 fn run_demo(args: Vec<OsString>) -> u8 {
     match demo::parse(args) {
         Ok(options) => finish("rove demo", crate::demo::run(options)),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run_config(args: Vec<OsString>) -> u8 {
+    match config::command::parse(args) {
+        Ok(call) => match config::command::run(&call) {
+            Ok(text) if text.is_empty() => 0,
+            Ok(text) => print(&text),
+            Err(sentence) => {
+                complain("rove config", &sentence);
+                FAILURE
+            }
+        },
         Err(error) => refuse(&error),
     }
 }

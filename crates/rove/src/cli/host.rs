@@ -7,13 +7,20 @@ use std::ffi::{OsStr, OsString};
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 
 use crate::bootstrap::options::{BindServer, HostOptions, Prediction, RemoteIp};
+use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::manual::{Manual, Suggested, Words};
 use crate::program::ProgramName;
 
-const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
-const FAMILIES: &[&str] = &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
+/// What `--predict` may be.
+pub(crate) const MODES: &[&str] = &["adaptive", "always", "never", "experimental"];
+/// What `--family` may be.
+pub(crate) const FAMILIES: &[&str] =
+    &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
+
+/// What `--experimental-remote-ip` may be.
+pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 
 /// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -54,7 +61,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("1", "The session failed, or its server never answered."),
         ("10", "The session could not be started."),
-        ("255", "The command line is wrong."),
+        ("255", "The command line or the configuration is wrong."),
     ],
 };
 
@@ -146,7 +153,7 @@ struct HostArgs {
     #[arg(
         long,
         value_name = "HOW",
-        value_parser = Suggested(&["proxy", "remote", "local"]),
+        value_parser = Suggested(REMOTE_IPS),
         hide_possible_values = true
     )]
     experimental_remote_ip: Option<String>,
@@ -159,8 +166,10 @@ struct HostArgs {
     )]
     escape_key: Option<String>,
     /// Speak stock Mosh only, without rove's extensions
-    #[arg(long)]
+    #[arg(long, overrides_with = "no_strict")]
     strict: bool,
+    #[arg(long, hide = true)]
+    no_strict: bool,
     #[arg(long, hide = true)]
     fake_proxy: bool,
     /// Print this help
@@ -205,11 +214,17 @@ pub(crate) struct UsageError {
 /// Reads the words behind the program's name.
 ///
 /// The order of the checks is stock's: options, help, version, prediction, address, family, port, host.
+/// What `load` returns holds where neither the line nor the environment says anything; the role of a proxy
+/// command has its line from us, and does without.
 ///
 /// # Errors
 ///
 /// Returns what is wrong; the exit code is 255.
-pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, UsageError> {
+pub(crate) fn parse(
+    name: ProgramName,
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<HostCall, UsageError> {
     let command = command(name);
     let usage = || match name {
         ProgramName::Rove => Some(SHORT_USAGE.to_owned()),
@@ -222,7 +237,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, 
     };
     let words = getopt_long::canonical(&command, args, permutation)
         .map_err(|lines| UsageError { message: lines.join("\n"), usage: usage() })?;
-    let args = command
+    let mut args = command
         .clone()
         .no_binary_name(true)
         .try_get_matches_from(words)
@@ -233,6 +248,11 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, 
     }
     if args.version {
         return Ok(HostCall::Version);
+    }
+    let mut settings = Settings::default();
+    if let Some(host) = args.words.first().filter(|_| !args.fake_proxy) {
+        settings = load().map_err(UsageError::without_usage)?.for_host(host);
+        args.fill(&settings, |name| env::var_os(name).is_some());
     }
     let predict = prediction(&args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|message| UsageError { message, usage: usage() })?;
@@ -262,6 +282,8 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<HostCall, 
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         strict: args.strict,
+        title_prefix: settings.flag("title-prefix").unwrap_or(true),
+        query: settings.flag("terminal-query").unwrap_or(true),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,
@@ -278,6 +300,42 @@ fn command(name: ProgramName) -> clap::Command {
             .name("mosh")
             .override_usage("mosh [options] [--] [user@]host [command...]")
             .after_help(MOSH_EXAMPLES),
+    }
+}
+
+impl HostArgs {
+    /// Takes from the settings what neither the line nor the environment says.
+    fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
+        let text = |key: &str| settings.text(key).map(str::to_owned);
+        if !self.always && !self.never && !is_set("MOSH_PREDICTION_DISPLAY") {
+            fill(&mut self.predict, text("predict"));
+        }
+        if !self.inet && !self.inet6 {
+            fill(&mut self.family, text("family"));
+        }
+        if !is_set("MOSH_ESCAPE_KEY") {
+            fill(&mut self.escape_key, text("escape-key"));
+        }
+        fill(&mut self.client, text("client").map(OsString::from));
+        fill(&mut self.server, text("server").map(OsString::from));
+        fill(&mut self.port, text("port"));
+        fill(&mut self.bind_server, text("bind-server"));
+        fill(&mut self.ssh, text("ssh"));
+        fill(&mut self.experimental_remote_ip, text("experimental-remote-ip"));
+        for (flag, opposite, key) in [
+            (&mut self.predict_overwrite, self.no_predict_overwrite, "predict-overwrite"),
+            (&mut self.no_ssh_pty, self.ssh_pty, "no-ssh-pty"),
+            (&mut self.no_init, self.init, "no-init"),
+            (&mut self.strict, self.no_strict, "strict"),
+        ] {
+            *flag |= !opposite && settings.flag(key) == Some(true);
+        }
+    }
+}
+
+fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
+    if value.is_none() {
+        *value = setting;
     }
 }
 
@@ -335,7 +393,11 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
 }
 
 /// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
-fn check_port(text: &str) -> Result<(), String> {
+///
+/// # Errors
+///
+/// Returns what is wrong.
+pub(crate) fn check_port(text: &str) -> Result<(), String> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -381,7 +443,12 @@ fn bind_server(text: &str) -> BindServer {
     }
 }
 
-fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
+/// Splits `--ssh` as a shell would.
+///
+/// # Errors
+///
+/// Returns what is wrong.
+pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
     let words = shell_words::split(text.unwrap_or("ssh"))
         .map_err(|_| "--ssh: a quote is not closed".to_owned())?;
     if words.is_empty() {

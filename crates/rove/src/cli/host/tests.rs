@@ -1,7 +1,7 @@
 use super::*;
 
 fn call(name: ProgramName, line: &str) -> Result<HostCall, UsageError> {
-    parse(name, line.split_whitespace().map(OsString::from).collect())
+    parse(name, line.split_whitespace().map(OsString::from).collect(), || Ok(Config::default()))
 }
 
 fn connect(name: ProgramName, line: &str) -> HostOptions {
@@ -30,6 +30,8 @@ fn defaults_are_stocks() {
         remote_ip: None,
         escape_key: None,
         strict: false,
+        title_prefix: true,
+        query: true,
         host: "me@host".into(),
         command: Vec::new(),
     };
@@ -69,7 +71,8 @@ fn values_keep_their_meaning() {
     assert!(options.strict);
     assert_eq!(options.command, ["a", "-p", "b"]);
     let words = ["--ssh", "ssh -p '22 2' a\\ b", "--bind-server=::1", "h"].map(OsString::from);
-    let Ok(HostCall::Connect(options)) = parse(ProgramName::Mosh, words.to_vec()) else { panic!() };
+    let call = parse(ProgramName::Mosh, words.to_vec(), || Ok(Config::default()));
+    let Ok(HostCall::Connect(options)) = call else { panic!() };
     assert_eq!(options.ssh, ["ssh", "-p", "22 2", "a b"]);
     assert_eq!(options.bind_server, BindServer::Address("::1".to_owned()));
 }
@@ -151,4 +154,88 @@ fn the_proxy_role_has_its_own_words() {
     let call = call(ProgramName::Mosh, "--family=inet --fake-proxy -- example.org 22");
     let Ok(HostCall::FakeProxy { family, host, port }) = call else { panic!() };
     assert_eq!((&*family, &*host, &*port), ("inet", "example.org", "22"));
+}
+
+#[test]
+fn the_file_holds_where_the_line_says_nothing() {
+    let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\n\
+                 strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\n\
+                 predict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
+                 experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
+    let load = || Ok(Config::parse(file).unwrap());
+    let connect = |line: &str| {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        let Ok(HostCall::Connect(options)) = parse(ProgramName::Rove, words, load) else {
+            panic!()
+        };
+        *options
+    };
+    let from_file = connect("host");
+    let expected = HostOptions {
+        name: ProgramName::Rove,
+        client: Some("y".into()),
+        server: Some("x".into()),
+        predict: Prediction::Never,
+        predict_overwrite: true,
+        family: "inet6".to_owned(),
+        port: Some("5".to_owned()),
+        bind_server: BindServer::Any,
+        ssh: vec!["ssh".to_owned(), "-v".to_owned()],
+        ssh_pty: false,
+        init: false,
+        local: false,
+        remote_ip: Some(RemoteIp::Local),
+        escape_key: Some(Some(0x1d)),
+        strict: true,
+        title_prefix: false,
+        query: false,
+        host: "host".into(),
+        command: Vec::new(),
+    };
+    assert_eq!(from_file, expected);
+    let from_line = connect(
+        "--port=6 -a -4 --ssh=ssh --server=z --init --ssh-pty --no-strict --no-predict-overwrite \
+         --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c host",
+    );
+    let expected = HostOptions {
+        client: Some("c".into()),
+        server: Some("z".into()),
+        predict: Prediction::Always,
+        predict_overwrite: false,
+        family: "inet".to_owned(),
+        port: Some("6".to_owned()),
+        bind_server: BindServer::Ssh,
+        ssh: vec!["ssh".to_owned()],
+        ssh_pty: true,
+        init: true,
+        remote_ip: Some(RemoteIp::Proxy),
+        escape_key: Some(None),
+        strict: false,
+        ..from_file
+    };
+    assert_eq!(from_line, expected);
+    assert_eq!(connect("me@other").port.as_deref(), Some("7"));
+}
+
+#[test]
+fn the_environment_comes_before_the_file() {
+    let config = Config::parse(b"predict = 'never'\nescape-key = '^]'\nport = 5").unwrap();
+    let settings = config.for_host("host".as_ref());
+    let matches = HostArgs::command().no_binary_name(true).try_get_matches_from(["host"]).unwrap();
+    let mut args = HostArgs::from_arg_matches(&matches).unwrap();
+    args.fill(&settings, |_| true);
+    assert_eq!((args.predict, args.escape_key), (None, None));
+    assert_eq!(args.port.as_deref(), Some("5"));
+}
+
+#[test]
+fn a_wrong_file_stops_a_session_but_neither_help_nor_the_proxy_role() {
+    let call = |line: &str| {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        parse(ProgramName::Rove, words, || Err("config.toml:1: wrong".to_owned()))
+    };
+    assert_eq!(call("host").unwrap_err().message, "config.toml:1: wrong");
+    for line in ["--help", "--version", "--fake-proxy -- host 22"] {
+        assert!(call(line).is_ok(), "{line}");
+    }
 }

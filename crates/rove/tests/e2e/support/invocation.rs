@@ -21,6 +21,7 @@ impl Invocation {
         call.env("HOME", home)
             .env("PATH", path)
             .env("LANG", "C.UTF-8")
+            .env("ROVE_CONFIG", "")
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm-256color")
     }

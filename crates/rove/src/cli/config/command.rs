@@ -1,0 +1,179 @@
+//! `rove config`: where the configuration is, whether it is right, and what it says for a host.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::cli::config::{Config, Setting, Settings, path};
+use crate::cli::manual::{self, Manual, Suggested, Words};
+
+const ACTIONS: &[&str] = &["path", "check", "show"];
+
+/// What users are told of `rove config`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "config",
+    definition: ConfigArgs::command,
+    words: Words::OneOf(ACTIONS),
+    notes: &[
+        "path prints the file's name, check reads it and says what is wrong, show prints the settings \
+         for a host, or those for every host.",
+        "The file is TOML. Settings at its top are for every host, those under [host.\"name\"] for hosts \
+         that match: * is any text, ? any character; me@name is for that user only. Where several \
+         sections match, the last one that sets a key counts. Options of the command line come before \
+         the environment, that before the file.",
+        "Settings, with the values of the options of the same name: client, server, predict, family, \
+         port, bind-server, ssh, experimental-remote-ip, escape-key; true or false: predict-overwrite, \
+         no-ssh-pty, no-init, strict, title-prefix, terminal-query.",
+        "Called as mosh, rove reads no file.",
+    ],
+    examples: &[
+        ("rove config check", "say what is wrong with the file"),
+        ("rove config show me@example.org", "the settings for a host"),
+    ],
+    environment: &[
+        ("ROVE_CONFIG", "Another file; empty for none."),
+        ("XDG_CONFIG_HOME", "Folder of configurations instead of ~/.config."),
+    ],
+    files: &[("~/.config/rove/config.toml", "The settings.")],
+    exit_status: &[
+        ("0", "The file is right, or there is none."),
+        ("1", "The file is wrong or cannot be read: a sentence says in which line."),
+        ("255", "The command line is wrong."),
+    ],
+};
+
+/// Shows and checks the file of settings
+#[derive(Debug, Parser)]
+#[command(name = "rove config", override_usage = "rove config path|check|show [HOST]")]
+struct ConfigArgs {
+    #[arg(value_parser = Suggested(ACTIONS), hide = true)]
+    action: String,
+    #[arg(hide = true)]
+    host: Option<OsString>,
+    /// Print a JSON object: file and found, with show also host and settings
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfigCall {
+    action: Action,
+    json: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Action {
+    Path,
+    Check,
+    Show(OsString),
+}
+
+/// Reads the words behind `config`.
+///
+/// # Errors
+///
+/// Returns clap's error, which may be a request for help.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
+    let args = ConfigArgs::from_arg_matches(&manual::matches(&MANUAL, args)?)?;
+    let action = match (args.action.as_str(), args.host) {
+        ("path", None) => Action::Path,
+        ("check", None) => Action::Check,
+        ("show", host) => Action::Show(host.unwrap_or_default()),
+        _ => {
+            let message = format!("usage: {}\n", MANUAL.usage());
+            return Err(clap::Error::raw(clap::error::ErrorKind::InvalidValue, message));
+        }
+    };
+    Ok(ConfigCall { action, json: args.json })
+}
+
+/// Returns what to print.
+///
+/// # Errors
+///
+/// Returns what is wrong with the file.
+pub(crate) fn run(call: &ConfigCall) -> Result<String, String> {
+    let file = path().map(|path| path.display().to_string());
+    let is_found = path().is_some_and(|path| path.exists());
+    let settings = match &call.action {
+        Action::Path => None,
+        Action::Check => Config::load().map(|_| None)?,
+        Action::Show(host) => Some(Config::load()?.for_host(host)),
+    };
+    if call.json {
+        let mut object = serde_json::json!({ "file": file, "found": is_found });
+        if let (Action::Show(host), Some(settings)) = (&call.action, &settings) {
+            object["host"] = host.to_string_lossy().into();
+            object["settings"] = settings.json();
+        }
+        return Ok(object.to_string());
+    }
+    let file = file.unwrap_or_else(|| "no file".to_owned());
+    Ok(match (&call.action, settings) {
+        (_, Some(settings)) => settings.text_form(),
+        (Action::Check, _) if is_found => format!("{file}: nothing wrong"),
+        (Action::Check, _) => format!("{file}: not there, so nothing is set"),
+        _ => file,
+    })
+}
+
+impl Settings {
+    fn json(&self) -> serde_json::Value {
+        let entries = self.0.iter().map(|(key, setting)| {
+            let value = match setting {
+                Setting::Text(text) => text.clone().into(),
+                Setting::Flag(flag) => (*flag).into(),
+            };
+            ((*key).to_owned(), value)
+        });
+        serde_json::Value::Object(entries.collect())
+    }
+
+    /// Returns the settings as they could stand in the file.
+    fn text_form(&self) -> String {
+        let mut text = String::new();
+        for (key, setting) in &self.0 {
+            let _ = match setting {
+                // JSON's strings are TOML's.
+                Setting::Text(value) => writeln!(text, "{key} = {}", serde_json::json!(value)),
+                Setting::Flag(value) => writeln!(text, "{key} = {value}"),
+            };
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::config::key::KEYS;
+
+    #[test]
+    fn the_help_names_every_setting() {
+        for key in KEYS {
+            assert!(MANUAL.notes[2].contains(key.name), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn what_is_shown_can_be_read_again() {
+        let config =
+            Config::parse(b"ssh = 'ssh -p \"2\" \\x'\nport = 60_010\nstrict = true").unwrap();
+        let settings = config.for_host("x".as_ref());
+        let again = Config::parse(settings.text_form().as_bytes()).unwrap();
+        assert_eq!(again.for_host("x".as_ref()), settings);
+        assert_eq!(settings.json()["port"], "60010");
+    }
+
+    #[test]
+    fn each_action_has_its_words() {
+        let call = |line: &str| parse(line.split(' ').map(OsString::from).collect());
+        assert_eq!(call("show me@h --json").unwrap().action, Action::Show("me@h".into()));
+        assert_eq!(call("check").unwrap(), ConfigCall { action: Action::Check, json: false });
+        for line in ["", "bogus", "path x", "check x", "show a b"] {
+            assert!(call(line).is_err(), "{line}");
+        }
+    }
+}

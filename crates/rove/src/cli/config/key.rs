@@ -1,0 +1,85 @@
+//! The settings there are: the long options that make sense for more than one session.
+
+use crate::cli::{escape_key, host};
+
+/// A setting.
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    /// Its name, that of the option where there is one.
+    pub(super) name: &'static str,
+    /// What it may be set to.
+    pub(super) shape: Shape,
+}
+
+/// What a setting may be; text is looked at with the eyes of the option.
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// Text.
+    Text(fn(&str) -> Result<(), String>),
+    /// Text, or a number without quotes.
+    TextOrNumber(fn(&str) -> Result<(), String>),
+}
+
+/// All of them, in the order of `rove --help`.
+pub(super) const KEYS: [Key; 15] = [
+    key("client", Shape::Text(not_empty)),
+    key("server", Shape::Text(not_empty)),
+    key("predict", Shape::Text(mode)),
+    key("predict-overwrite", Shape::Flag),
+    key("family", Shape::Text(family)),
+    key("port", Shape::TextOrNumber(host::check_port)),
+    key("bind-server", Shape::Text(not_empty)),
+    key("ssh", Shape::Text(ssh)),
+    key("no-ssh-pty", Shape::Flag),
+    key("no-init", Shape::Flag),
+    key("experimental-remote-ip", Shape::Text(remote_ip)),
+    key("escape-key", Shape::Text(escape)),
+    key("strict", Shape::Flag),
+    key("title-prefix", Shape::Flag),
+    key("terminal-query", Shape::Flag),
+];
+
+const fn key(name: &'static str, shape: Shape) -> Key {
+    Key { name, shape }
+}
+
+impl Key {
+    /// Returns the setting of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        KEYS.into_iter().find(|key| key.name == name)
+    }
+}
+
+fn not_empty(text: &str) -> Result<(), String> {
+    if text.is_empty() || text.contains('\0') { Err("this is nothing".to_owned()) } else { Ok(()) }
+}
+
+fn one_of(text: &str, words: &[&str]) -> Result<(), String> {
+    if words.contains(&text) {
+        return Ok(());
+    }
+    Err(format!("\"{}\" is none of {}", text.escape_debug(), words.join(", ")))
+}
+
+fn mode(text: &str) -> Result<(), String> {
+    one_of(text, host::MODES)
+}
+
+fn family(text: &str) -> Result<(), String> {
+    one_of(text, host::FAMILIES)
+}
+
+fn remote_ip(text: &str) -> Result<(), String> {
+    one_of(text, host::REMOTE_IPS)
+}
+
+fn ssh(text: &str) -> Result<(), String> {
+    not_empty(text)?;
+    host::ssh_words(Some(text)).map(drop)
+}
+
+fn escape(text: &str) -> Result<(), String> {
+    escape_key::from_option(text).map(drop)
+}
