@@ -181,7 +181,9 @@ impl Client {
         let result = self.transport.handle_datagram(now, source, ecn, payload);
         match &result {
             Ok(()) => self.notices.heard(now),
-            Err(error) => self.note_receive_error(now, source, error),
+            // A stranger's word is not worth a notice either.
+            Err(error) if !error.is_from_peer() => return result,
+            Err(error) => self.note_receive_error(now, error),
         }
         if self.transport.remote_num() != num {
             self.stale = true;
@@ -497,12 +499,11 @@ impl Client {
         self.transport.publish(stream);
     }
 
-    /// Tells the user of datagrams that should not exist. Strangers may send what they like, and
-    /// some faults are the protocol's daily bread.
-    fn note_receive_error(&mut self, now: Instant, source: SocketAddr, error: &ReceiveError) {
+    /// Tells the user of the server's faults, but for those that are the protocol's daily bread.
+    fn note_receive_error(&mut self, now: Instant, error: &ReceiveError) {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);
-        if !expected && source.ip() == self.server.ip() {
+        if !expected {
             self.notices.say(now, format!("Bad datagram: {error}."));
         }
     }

@@ -173,6 +173,9 @@ impl Server {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         let result = self.transport.handle_datagram(now, source, ecn, payload);
+        if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
+            return result;
+        }
         if self.transport.remote_num() != self.delivered_num {
             self.deliver(now);
         }

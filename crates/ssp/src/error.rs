@@ -120,6 +120,17 @@ pub enum ReceiveError {
     },
 }
 
+impl ReceiveError {
+    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, and not
+    /// by this end. All others anybody can send; they have changed nothing.
+    pub const fn is_from_peer(&self) -> bool {
+        !matches!(
+            self,
+            Self::TooLong { .. } | Self::Truncated { .. } | Self::Forged | Self::Reflected
+        )
+    }
+}
+
 /// Why something cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
