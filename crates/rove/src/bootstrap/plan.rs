@@ -105,7 +105,10 @@ impl Plan {
             ProgramName::Mosh => Rules::Stock {
                 address_known: matches!(self.route, Route::Address(_) | Route::Local(_)),
             },
-            ProgramName::Rove => Rules::Tolerant { proxy: matches!(self.route, Route::Proxy(_)) },
+            ProgramName::Rove => Rules::Tolerant {
+                proxy: matches!(self.route, Route::Proxy(_)),
+                start: !matches!(self.route, Route::Local(_)),
+            },
         }
     }
 

@@ -8,13 +8,15 @@ use crate::bootstrap::quote;
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
+/// What `rove`'s own commands say first: what a banner or a start-up file has printed stands above it.
+pub(crate) const START: &str = "ROVE START";
+
 /// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
-/// The same without a backslash, which fish reads in single quotes.
-const TELLS_ADDRESS: &str =
-    r#"if [ -n "$SSH_CONNECTION" ]; then echo; echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
+/// The same behind [`START`], without a backslash, which fish reads in single quotes.
+const TELLS_ADDRESS: &str = r#"echo; echo "ROVE START"; if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
 /// Where programs are looked for apart from `PATH`, which is short in a login without a terminal:
 /// what users install, what cargo installs, what administrators and Homebrew install.

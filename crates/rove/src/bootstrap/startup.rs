@@ -11,7 +11,7 @@
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::bootstrap::remote::NO_SERVER_PROGRAM;
+use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START};
 
 /// Longest line that can be for us, in bytes; longer ones are for the user. Chosen: five times the
 /// longest that makes sense, two IPv6 addresses with zones and their ports.
@@ -33,8 +33,9 @@ pub(crate) enum Rules {
     /// the address is settled already, so that any is a second.
     Stock { address_known: bool },
     /// Only well-formed lines count, whatever a banner says; others are text. Only with `proxy` can a
-    /// `MOSH IP` line come from our own proxy command, and then the first is it.
-    Tolerant { proxy: bool },
+    /// `MOSH IP` line come from our own proxy command, and then the first is it. With `start` our command
+    /// on the host says where it begins, and announcements from before that are not the server's.
+    Tolerant { proxy: bool, start: bool },
 }
 
 /// What has been learnt.
@@ -86,6 +87,11 @@ pub(crate) enum Progress {
 pub(crate) struct Startup {
     rules: Rules,
     announced: Announced,
+    /// Whether what stands here now can be the server's.
+    started: bool,
+    /// The last announcement from before the start. Where a host runs a command of its own in place of
+    /// ours there is no start, and this is the server's after all.
+    early: Option<Connect>,
     /// The line so far, up to [`LINE_BYTES_MAX`].
     line: Vec<u8>,
     /// Whether the line is for the user, and has been passed on so far.
@@ -96,6 +102,7 @@ pub(crate) struct Startup {
 enum Line {
     Ip(String),
     SshConnection(String),
+    Start,
     Connect(Connect),
     NoServerProgram,
     Malformed(&'static str),
@@ -111,7 +118,15 @@ impl fmt::Debug for Connect {
 impl Startup {
     /// Creates a reader.
     pub(crate) fn new(rules: Rules) -> Self {
-        Self { rules, announced: Announced::default(), line: Vec::new(), is_text: false }
+        let started = !matches!(rules, Rules::Tolerant { start: true, .. });
+        Self {
+            rules,
+            announced: Announced::default(),
+            started,
+            early: None,
+            line: Vec::new(),
+            is_text: false,
+        }
     }
 
     /// Takes bytes of the output; what is for the user goes to `text`.
@@ -156,6 +171,9 @@ impl Startup {
     /// As [`Startup::read`].
     pub(crate) fn finish(&mut self, text: &mut Vec<u8>) -> Result<Progress, StartupError> {
         self.end_line(None, text)?;
+        if let Some(early) = self.early.take() {
+            self.announced.connect.get_or_insert(early);
+        }
         Ok(Progress::Announced)
     }
 
@@ -186,7 +204,7 @@ impl Startup {
             (Line::Malformed(kind), Rules::Stock { .. }) => {
                 return Err(StartupError::Malformed { kind, line: without_key(&line) });
             }
-            (Line::Ip(_), Rules::Tolerant { proxy: false }) => return Ok(false),
+            (Line::Ip(_), Rules::Tolerant { proxy: false, .. }) => return Ok(false),
             (Line::Ip(_), Rules::Stock { address_known })
                 if address_known || self.announced.proxy_address.is_some() =>
             {
@@ -196,7 +214,15 @@ impl Startup {
                 self.announced.proxy_address.get_or_insert(address);
             }
             (Line::SshConnection(address), _) => self.announced.server_address = Some(address),
-            (Line::Connect(connect), _) => self.announced.connect = Some(connect),
+            (Line::Start, Rules::Tolerant { start: true, .. }) => {
+                self.started = true;
+                self.announced.server_address = None;
+                self.early = None;
+            }
+            (Line::Start, _) => return Ok(false),
+            (Line::Connect(connect), _) if self.started => self.announced.connect = Some(connect),
+            // It is not shown: should it be the server's after all, it holds the key.
+            (Line::Connect(connect), _) => self.early = Some(connect),
             (Line::NoServerProgram, _) => self.announced.no_server_program = true,
         }
         Ok(true)
@@ -222,6 +248,9 @@ fn parse(line: &str, rules: Rules) -> Line {
     let line = line.trim_ascii_end();
     if line == NO_SERVER_PROGRAM {
         return Line::NoServerProgram;
+    }
+    if line == START {
+        return Line::Start;
     }
     let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };
     let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));

@@ -96,8 +96,14 @@ fn an_ssh_that_cannot_connect_or_does_not_exist_ends_in_a_sentence() {
 
 #[test]
 fn a_profile_that_talks_like_mosh_sends_nobody_elsewhere() {
-    let sshd = Sshd::start(Far { profile: "echo MOSH IP 192.0.2.1", ..Far::default() });
-    log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);
+    for profile in [
+        "echo MOSH IP 192.0.2.1",
+        "echo MOSH SSH_CONNECTION 192.0.2.2 5 192.0.2.1 22",
+        "echo MOSH CONNECT 60001 AAAAAAAAAAAAAAAAAAAAAA",
+    ] {
+        let sshd = Sshd::start(Far { profile, ..Far::default() });
+        log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);
+    }
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::process::Stdio;
 use rustix::process::Signal;
 
 use crate::support::{
-    Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, within_guard,
+    Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, side_by_side,
+    within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -91,6 +92,34 @@ fn without_a_command_there_is_a_login_shell_in_the_first_row() {
     terminal.wait_for_text("name: -sh");
     terminal.send("exit 3\r");
     terminal.wait_exit().assert_code(3).assert_restored(Maker::Rove);
+}
+
+#[test]
+fn a_login_is_greeted_with_the_message_of_the_day_unless_it_wants_quiet() {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let dynamic = ["/run/motd.dynamic", "/var/run/motd.dynamic"].map(read);
+    let message = dynamic.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
+    let message = message + &read("/etc/motd");
+    // The rows of a short window hold the last of a long message.
+    let last = message.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("");
+    side_by_side([Maker::Rove, Maker::Stock], |client| {
+        for is_quiet in [false, true] {
+            let scratch = Scratch::new();
+            scratch.write(".profile", "PS1='prompt '\n");
+            if is_quiet {
+                scratch.write(".hushlogin", "");
+            }
+            let call = Maker::Rove.server().env("HOME", scratch.folder());
+            let server = Server::start_with(call, LOCALHOST, &[]);
+            let mut terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+            terminal.wait_for_text("prompt");
+            let text = terminal.screen().contents();
+            let shown = text.contains(last.get(..last.len().min(79)).unwrap_or(last));
+            assert_eq!(shown, !is_quiet || last.is_empty(), "{text}");
+            terminal.send("exit\r");
+            terminal.wait_exit().assert_code(0);
+        }
+    });
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use rustix::process::Signal;
 use rustix::termios::LocalModes;
 
-use crate::support::{Maker, Session, each_pair, lossy};
+use crate::support::{
+    Invocation, Maker, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, rove,
+};
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -100,6 +102,29 @@ fn a_signal_to_the_server_ends_the_session_in_order() {
             session.server.assert_gone();
         }
     });
+}
+
+#[test]
+fn a_session_says_last_that_it_is_over_and_mosh_tells_no_status() {
+    let scratch = Scratch::new();
+    let mosh_client = scratch.path("mosh-client");
+    std::os::unix::fs::symlink(rove(), &mosh_client).expect("the folder takes links");
+    for (last, code) in [("[rove is exiting.]\r\n", 3), ("[mosh is exiting.]\r\n", 0)] {
+        let server =
+            Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "printf 'he%s\\n' llo; exit 3"]);
+        let call = match code {
+            0 => Invocation::new(&mosh_client)
+                .env("MOSH_KEY", &server.key)
+                .args([server.address.ip().to_string(), server.address.port().to_string()]),
+            _ => Maker::Rove.client(server.address, &server.key),
+        };
+        let mut terminal = Terminal::start(&call, SIZE);
+        let exit = terminal.wait_exit();
+        exit.assert_code(code).assert_restored(Maker::Rove);
+        assert!(exit.output.contains("hello"), "{}", exit.output.escape_debug());
+        assert!(exit.output.ends_with(last), "{}", exit.output.escape_debug());
+        server.assert_gone();
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, require, same_picture, side_by_side,
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, require, rove, same_picture,
+    side_by_side,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -90,4 +91,38 @@ fn titles_are_sent_only_to_terminals_that_have_them() {
         assert_eq!(exit.output.contains("a title"), titles, "{}", exit.output.escape_debug());
         server.assert_gone();
     });
+}
+
+#[test]
+fn titles_say_whose_they_are_as_with_stock() {
+    let bare = "\x1b]2;hello\x07";
+    for (name, variable, bytes, written) in [
+        ("mosh", None, bare, "\x1b]2;[mosh] hello\x07"),
+        ("mosh", Some("MOSH_TITLE_NOPREFIX"), bare, "\x1b]2;hello\x07"),
+        ("mosh", None, "\x1b]0;h\u{e9}llo\x1b\\", "\x1b]0;[mosh] h\u{e9}llo\x07"),
+        ("mosh", None, "\x1b];semi\x07", "\x1b]0;[mosh] semi\x07"),
+        ("mosh", None, "\x1b]1;icon\x07", "\x1b]1;icon\x07"),
+        ("mosh", None, "no title", ""),
+    ] {
+        let scratch = Scratch::new();
+        let program = scratch.path(&format!("{name}-client"));
+        std::os::unix::fs::symlink(rove(), &program).expect("the folder takes links");
+        let server = showing(&scratch, Maker::Rove, &format!("{bytes}\x1b[H\x1b[2Jshown"));
+        let mut call = Invocation::new(&program)
+            .env("MOSH_KEY", &server.key)
+            .args([server.address.ip().to_string(), server.address.port().to_string()]);
+        if let Some(variable) = variable {
+            call = call.env(variable, "");
+        }
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("shown");
+        terminal.send("\r");
+        let exit = terminal.wait_exit();
+        exit.assert_code(0).assert_restored(Maker::Rove);
+        assert!(exit.output.contains(written), "{written:?}: {}", exit.output.escape_debug());
+        if written.is_empty() {
+            assert!(!exit.output.contains("[mosh] "), "{}", exit.output.escape_debug());
+        }
+        server.assert_gone();
+    }
 }

@@ -53,7 +53,7 @@ impl Drop for Host {
 }
 
 const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
-const ADDRESS: &str = "\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
+const ADDRESS: &str = "\nROVE START\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
 
 fn arguments() -> Vec<OsString> {
     ["new", "-l", "LANG=it's", "--", "echo", "a b!\\$x\"", ""].map(OsString::from).to_vec()

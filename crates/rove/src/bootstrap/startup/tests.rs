@@ -4,7 +4,7 @@ use super::*;
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: Rules = Rules::Stock { address_known: false };
-const PROXY: Rules = Rules::Tolerant { proxy: true };
+const PROXY: Rules = Rules::Tolerant { proxy: true, start: false };
 
 /// Reads `output` in one piece; `KEY` in it stands for a key.
 fn read(rules: Rules, output: &str) -> Result<(Announced, String), StartupError> {
@@ -92,8 +92,25 @@ fn tolerance_takes_well_formed_lines_and_shows_the_others() {
         let line = format!("MOSH CONNECT {port} KEY\n");
         assert!(summary(PROXY, &line).starts_with("- - - "), "{port}");
     }
-    let no_proxy = Rules::Tolerant { proxy: false };
+    let no_proxy = Rules::Tolerant { proxy: false, start: false };
     assert_eq!(summary(no_proxy, "MOSH IP 1.2.3.4\n"), r#"- - - "MOSH IP 1.2.3.4\n""#);
+}
+
+#[test]
+fn what_is_announced_before_our_command_starts_is_somebody_elses() {
+    let rules = Rules::Tolerant { proxy: true, start: true };
+    for (output, outcome) in [
+        ("MOSH CONNECT 1 KEY\nROVE START\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),
+        ("MOSH CONNECT 1 KEY\r\nROVE START\r\n", r#"- - - """#),
+        ("MOSH IP ::1\nMOSH IP ::2\nROVE START\nMOSH CONNECT 2 KEY\n", r#"::1 - 2 """#),
+        ("MOSH SSH_CONNECTION a 1 ::1 2\nROVE START\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),
+        ("ROVE START\nMOSH SSH_CONNECTION a 1 ::1 2\nMOSH CONNECT 2 KEY\n", r#"- ::1 2 """#),
+        // A command that the host forces upon us never says it.
+        ("hello\nMOSH CONNECT 1 KEY\nMOSH CONNECT 2 KEY\nbye\n", r#"- - 2 "hello\nbye\n""#),
+    ] {
+        assert_eq!(summary(rules, output), outcome, "{output:?}");
+    }
+    assert_eq!(summary(PROXY, "ROVE START\n"), r#"- - - "ROVE START\n""#);
 }
 
 #[test]
