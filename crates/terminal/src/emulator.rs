@@ -45,6 +45,9 @@ const CELLS_PER_EFFORT: usize = 8;
 /// Cells with combining characters whose shifting costs about as much. Chosen: as measured.
 const MARKS_PER_EFFORT: usize = 2;
 
+/// Cells with combining characters whose moving up costs about as much. Chosen: 40 bytes each, as measured.
+const MARKS_MOVED_PER_EFFORT: usize = 8;
+
 /// Whose bytes drive the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -178,6 +181,8 @@ impl Emulator {
     /// Returns a row for writing; it is copied first if a snapshot shares it.
     pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
         let row = usize::from(row);
+        // What is written may go before all of them.
+        self.spend_rows(self.screen.rows[row].marks.len() / MARKS_MOVED_PER_EFFORT);
         if Arc::strong_count(&self.screen.rows[row]) > 1 {
             self.spend_cells(usize::from(self.columns()));
         }

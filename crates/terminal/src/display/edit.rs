@@ -62,7 +62,7 @@ impl Edit {
         match self {
             Self::Erase => {
                 row.cells[first..].fill(Cell::default());
-                row.marks.split_off(&column(first));
+                row.marks.clear(column(first)..row.columns());
                 row.decorations.clear(column(first)..row.columns());
             }
             Self::Insert(count) => {
@@ -83,8 +83,7 @@ impl Edit {
 /// Rows with a wrap flag, or with anything beside their cells, are left alone: stock replicas shift the
 /// flag along.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
-    let has_marks = was.marks.range(column(first)..).next().is_some();
-    if was.wrapped || has_marks || !was.decorations.is_empty() {
+    if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;
     }
     let columns = was.cells.len();

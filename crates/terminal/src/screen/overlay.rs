@@ -18,7 +18,7 @@ impl Screen {
         if at.column < self.size.columns() {
             let row = Arc::make_mut(row);
             row.cells[usize::from(at.column)] = cell;
-            row.marks.remove(&at.column);
+            row.marks.clear(at.column..at.column + 1);
             row.decorations.clear(at.column..at.column + 1);
         }
     }

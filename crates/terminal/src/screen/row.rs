@@ -1,16 +1,12 @@
 //! One row of cells, shared between snapshots until it is written.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::cells::Cells;
 use crate::screen::decoration::{Decoration, Decorations};
+use crate::screen::marks::Marks;
 use crate::width::char_width;
-
-/// Most bytes of text in one cell, base and combining characters together: once reached, further
-/// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
-pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
 /// What became of a run of text.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +25,8 @@ pub(crate) struct Written {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     pub(crate) cells: Cells,
-    /// Combining characters by column, only where [`Cell::combined`] is set.
-    pub(crate) marks: BTreeMap<u16, Box<str>>,
+    /// Combining characters, only where [`Cell::combined`] is set.
+    pub(crate) marks: Marks,
     pub(crate) decorations: Decorations,
     pub(crate) wrapped: bool,
 }
@@ -40,7 +36,7 @@ impl Row {
     pub fn erased(columns: u16, pen: Pen) -> Self {
         Self {
             cells: Cells::erased(columns, pen),
-            marks: BTreeMap::new(),
+            marks: Marks::default(),
             decorations: Decorations::default(),
             wrapped: false,
         }
@@ -53,7 +49,7 @@ impl Row {
 
     /// Returns the combining characters of the cell in `column`; empty for none.
     pub fn marks(&self, column: u16) -> &str {
-        self.marks.get(&column).map_or("", |marks| marks)
+        self.marks.at(column)
     }
 
     /// Returns how the cell in `column` is decorated beside its pen.
@@ -81,18 +77,17 @@ impl Row {
 
     /// Returns roughly how many bytes of memory it takes.
     pub(crate) fn bytes(&self) -> usize {
-        let marks: usize =
-            self.marks.values().map(|marks| marks.len() + size_of::<Box<str>>()).sum();
-        size_of::<Self>() + size_of_val(&*self.cells) + marks + self.decorations.bytes()
+        size_of::<Self>()
+            + size_of_val(&*self.cells)
+            + self.marks.bytes()
+            + self.decorations.bytes()
     }
 
     /// Becomes equal to a blank row of the same width.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         self.cells.copy_blank(&blank.cells);
         // Asking first is cheaper than clearing what is empty on nearly every row.
-        if !self.marks.is_empty() {
-            self.marks.clear();
-        }
+        self.marks.clear(0..u16::MAX);
         if !self.decorations.is_empty() {
             self.decorations = Decorations::default();
         }
@@ -167,7 +162,7 @@ impl Row {
         let columns = self.columns();
         let count = count.min(columns - column);
         self.cells.insert(usize::from(column), usize::from(count), pen);
-        self.shift_marks(column, |mark| mark.checked_add(count).filter(|&mark| mark < columns));
+        self.marks.shift(column, |mark| mark.checked_add(count).filter(|&mark| mark < columns));
         if !self.decorations.is_empty() {
             self.decorations.insert(column, count, columns);
         }
@@ -179,7 +174,7 @@ impl Row {
         let columns = self.columns();
         let count = count.min(columns - column);
         self.cells.delete(usize::from(column), usize::from(count), pen);
-        self.shift_marks(column, |mark| mark.checked_sub(count).filter(|&mark| mark >= column));
+        self.marks.shift(column, |mark| mark.checked_sub(count).filter(|&mark| mark >= column));
         if !self.decorations.is_empty() {
             self.decorations.delete(column, count);
         }
@@ -200,9 +195,7 @@ impl Row {
         self.split_wide(to);
         self.before_write(place(&target));
         self.cells.for_writing(place(&target)).copy_from_slice(&from.cells[place(&columns)]);
-        for (&at, marks) in from.marks.range(columns.clone()) {
-            self.marks.insert(at - columns.start + to, marks.clone());
-        }
+        self.marks.copy(&from.marks, columns.clone(), to);
         if !from.decorations.is_empty() {
             for (at, column) in target.clone().zip(columns) {
                 self.decorations.set(at..at + 1, from.decoration(column), link_bytes_max);
@@ -214,12 +207,7 @@ impl Row {
     /// Adds a combining character to the cell at `column`; on an empty cell it stands alone.
     pub(crate) fn combine(&mut self, column: u16, mark: char) {
         let cell = self.cells[usize::from(column)];
-        let marks = self.marks.get(&column).map_or("", |marks| marks);
-        if cell.base.map_or(0, char::len_utf8) + marks.len() < CELL_TEXT_BYTES_MAX {
-            let mut text = String::with_capacity(marks.len() + mark.len_utf8());
-            text.push_str(marks);
-            text.push(mark);
-            self.marks.insert(column, text.into_boxed_str());
+        if self.marks.push(column, cell.base.map_or(0, char::len_utf8), mark) {
             let at = usize::from(column);
             self.cells.for_writing(at..at + 1)[0].combined = true;
         }
@@ -247,7 +235,7 @@ impl Row {
         let kept = columns.min(self.columns());
         let cells = usize::from(kept);
         row.cells.for_writing(0..cells).copy_from_slice(&self.cells[..cells]);
-        row.marks = self.marks.range(..kept).map(|(at, marks)| (*at, marks.clone())).collect();
+        row.marks.copy(&self.marks, 0..kept, 0);
         row.decorations = self.decorations.clone();
         row.decorations.clear(kept..self.columns().max(kept));
         row.trim_wide();
@@ -268,7 +256,7 @@ impl Row {
         }
         let combined = self.cells.iter().filter(|cell| cell.combined).count();
         assert_eq!(combined, self.marks.len(), "each combined cell has its marks");
-        assert!(self.marks.keys().all(|&at| self.cells[usize::from(at)].combined));
+        assert!(self.marks.columns().all(|at| self.cells[usize::from(at)].combined));
         let end = u16::try_from(blank_from).expect("a row has at most 4096 columns");
         self.decorations.assert_integrity(end);
     }
@@ -283,19 +271,6 @@ impl Row {
         if !self.decorations.is_empty() {
             self.decorations.clear(range.clone());
         }
-        if !self.marks.is_empty() {
-            while let Some((&at, _)) = self.marks.range(range.clone()).next() {
-                self.marks.remove(&at);
-            }
-        }
-    }
-
-    /// Moves the marks at and behind `column`; those that go nowhere are lost.
-    fn shift_marks(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
-        if !self.marks.is_empty() {
-            let behind = self.marks.split_off(&column).into_iter();
-            let mut shifted = behind.filter_map(|(at, marks)| Some((target(at)?, marks))).collect();
-            self.marks.append(&mut shifted);
-        }
+        self.marks.clear(range);
     }
 }

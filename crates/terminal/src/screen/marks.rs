@@ -1,0 +1,128 @@
+//! The combining characters of a row, beside its cells.
+
+use std::ops::Range;
+
+/// Most bytes of text in one cell, base and combining characters together: once reached, further
+/// combining characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
+
+/// Most bytes of combining characters in one cell: the last may begin one byte below the limit.
+const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
+
+/// The combining characters of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Marked {
+    column: u16,
+    len: u8,
+    /// UTF-8, zeros behind it.
+    text: [u8; MARKS_BYTES_MAX],
+}
+
+impl Marked {
+    fn text(&self) -> &str {
+        str::from_utf8(&self.text[..usize::from(self.len)]).expect("it is made of characters")
+    }
+
+    fn push(&mut self, mark: char) {
+        let len = usize::from(self.len);
+        let end = len + mark.encode_utf8(&mut self.text[len..]).len();
+        self.len = u8::try_from(end).expect("a cell's text is short");
+    }
+}
+
+/// The combining characters of a row, by column. Nothing is allocated for one of them alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Marks {
+    cells: Vec<Marked>,
+}
+
+impl Marks {
+    /// Returns how many cells have some.
+    pub(crate) const fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Returns those of the cell in `column`; empty for none.
+    pub(crate) fn at(&self, column: u16) -> &str {
+        if self.cells.is_empty() {
+            return "";
+        }
+        self.find(column).map_or("", |at| self.cells[at].text())
+    }
+
+    /// Adds one to the cell in `column`, whose base takes `base_bytes`. Returns whether there was room.
+    pub(crate) fn push(&mut self, column: u16, base_bytes: usize, mark: char) -> bool {
+        match self.find(column) {
+            Ok(at) if base_bytes + usize::from(self.cells[at].len) < CELL_TEXT_BYTES_MAX => {
+                self.cells[at].push(mark);
+                true
+            }
+            Ok(_) => false,
+            Err(at) => {
+                let mut marked = Marked { column, len: 0, text: [0; MARKS_BYTES_MAX] };
+                marked.push(mark);
+                self.cells.insert(at, marked);
+                true
+            }
+        }
+    }
+
+    /// Removes those of `columns`.
+    pub(crate) fn clear(&mut self, columns: Range<u16>) {
+        if !self.cells.is_empty() {
+            let places = self.places(columns);
+            self.cells.drain(places);
+        }
+    }
+
+    /// Moves those at and behind `column` to the columns that `target` gives, in the same order; those
+    /// that go nowhere are lost.
+    pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
+        if !self.reach(column) {
+            return;
+        }
+        let from = self.places(column..u16::MAX).start;
+        let mut kept = from;
+        for at in from..self.cells.len() {
+            if let Some(column) = target(self.cells[at].column) {
+                self.cells[kept] = Marked { column, ..self.cells[at] };
+                kept += 1;
+            }
+        }
+        self.cells.truncate(kept);
+    }
+
+    /// Takes those of `columns` in `from` to as many columns from `to` on, where there are none.
+    pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
+        let places = from.places(columns.clone());
+        let moved = from.cells[places]
+            .iter()
+            .map(|marked| Marked { column: marked.column - columns.start + to, ..*marked });
+        let at = self.places(to..to).start;
+        self.cells.splice(at..at, moved);
+    }
+
+    /// Returns whether a cell at or behind `column` has some.
+    pub(crate) fn reach(&self, column: u16) -> bool {
+        self.cells.last().is_some_and(|last| last.column >= column)
+    }
+
+    /// Returns the columns that have some.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = u16> {
+        self.cells.iter().map(|marked| marked.column)
+    }
+
+    /// Returns how many bytes of memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.cells.capacity() * size_of::<Marked>()
+    }
+
+    fn find(&self, column: u16) -> Result<usize, usize> {
+        self.cells.binary_search_by_key(&column, |marked| marked.column)
+    }
+
+    fn places(&self, columns: Range<u16>) -> Range<usize> {
+        let place = |column| self.cells.partition_point(|marked| marked.column < column);
+        place(columns.start)..place(columns.end)
+    }
+}
