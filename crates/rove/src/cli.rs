@@ -26,6 +26,7 @@ pub(crate) mod host;
 mod man;
 mod manual;
 mod server;
+mod sessions;
 
 /// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
@@ -81,8 +82,10 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 6] = [
+static SUBCOMMANDS: [Subcommand; 8] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
+    Subcommand { manual: &sessions::LIST, run: run_list },
+    Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
     Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
     Subcommand { manual: &config::command::MANUAL, run: run_config },
@@ -199,6 +202,20 @@ fn run_config(args: Vec<OsString>) -> u8 {
                 FAILURE
             }
         },
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run_list(args: Vec<OsString>) -> u8 {
+    match sessions::parse_list(args) {
+        Ok(options) => finish("rove list", crate::sessions::list(options)),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run_kill(args: Vec<OsString>) -> u8 {
+    match sessions::parse_kill(args) {
+        Ok(choice) => crate::sessions::kill(&choice),
         Err(error) => refuse(&error),
     }
 }

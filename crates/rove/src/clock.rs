@@ -40,6 +40,12 @@ impl Clock {
     }
 }
 
+/// Returns the time of day, in seconds since 1970. It is set and stepped, so it tells people when
+/// something was and nothing else.
+pub(crate) fn unix_seconds() -> u64 {
+    u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).unwrap_or_default()
+}
+
 /// Reads the time since the computer started.
 fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")

@@ -3,7 +3,7 @@
 //! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
 //! They stand on `event_loop` (waiting), `socket` (datagrams), `pty` (the host's programs),
 //! `tty` and `terminal_type` (the user's terminal) and `clock` (the only clock). `demo` runs both on one computer,
-//! joined by a [`relay`]. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
+//! joined by a [`relay`]. A server is found and ended through its `control` socket, by `sessions`. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
 mod alarm;
@@ -12,6 +12,7 @@ pub mod cli;
 mod client;
 mod clock;
 mod colors;
+mod control;
 mod demo;
 mod entropy;
 mod event_loop;
@@ -22,6 +23,7 @@ mod program;
 mod pty;
 pub mod relay;
 mod server;
+mod sessions;
 mod socket;
 mod sys;
 mod terminal_type;

@@ -42,6 +42,12 @@ impl Pty {
         Ok(Self { master, terminal })
     }
 
+    /// Returns the name of the terminal's device; `None` where it has none here, as in some containers.
+    pub(crate) fn terminal_name(&self) -> Option<String> {
+        let name = rustix::pty::ptsname(&self.master.0, Vec::new()).ok()?;
+        name.into_string().ok()
+    }
+
     /// Forks the process that becomes `program` when [`Child::release`] lets it.
     ///
     /// # Errors

@@ -17,7 +17,8 @@ use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
 use crate::client::SELF_CHECK_VERBOSITY;
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
+use crate::control::SessionStatus;
 use crate::event_loop::EventLoop;
 use crate::login::Login;
 use crate::program::ProgramName;
@@ -28,7 +29,7 @@ use crate::{entropy, logging, tty, utmp};
 
 mod pump;
 
-use pump::{Host, Pump};
+use pump::{Control, Host, Pump};
 
 /// Ends an idle session after this many seconds without a client.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
@@ -95,12 +96,12 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Whether a session appears among those who are logged in.
+/// Whether a session appears among those who are logged in and in `rove list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     /// It does, as a login from elsewhere.
     Listed,
-    /// It does not: nobody has come in.
+    /// It does not: nobody has come in, and it ends with who started it.
     Unlisted,
 }
 
@@ -111,6 +112,7 @@ pub(crate) struct Station {
     pty: Pty,
     size: Size,
     program: sys::Program,
+    name: ProgramName,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
     self_check: bool,
@@ -140,6 +142,7 @@ impl Station {
             pty,
             size,
             program: login.program(std::env::vars_os()),
+            name: options.name,
             network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE),
             self_check: options.verbose >= SELF_CHECK_VERBOSITY,
@@ -171,9 +174,11 @@ impl Station {
         let clock = Clock::start();
         // Before the child exists, so that its end is never missed.
         let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
+        let card = self.card();
         let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
         let listed = listing == Listing::Listed;
         let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
+        let control = listed.then(|| Control::open(card));
         let session = Server::new(
             ServerConfig {
                 key: self.key,
@@ -189,8 +194,24 @@ impl Station {
             },
             clock.now(),
         );
-        let host = Host { master, child, entry };
+        let host = Host { master, child, entry, control };
         Pump::new(events, session, self.socket, host, self.signal_timeout).run()
+    }
+
+    /// Returns what does not change of what the session's control socket tells. To be called in the
+    /// process that serves.
+    fn card(&self) -> SessionStatus {
+        let words = self.program.arguments.iter();
+        SessionStatus {
+            pid: std::process::id(),
+            port: self.port(),
+            name: self.name.as_str().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: clock::unix_seconds(),
+            terminal: self.pty.terminal_name().unwrap_or_default(),
+            command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+            ..SessionStatus::default()
+        }
     }
 }
 

@@ -93,6 +93,8 @@ pub struct Server {
     delivered_num: StateNum,
     delivered: u64,
     exit_status: Option<ExitStatus>,
+    /// When the last key came.
+    key_arrived_at: Option<Instant>,
     start: Instant,
     network_timeout: Option<Duration>,
     /// Since when the client could have been heard: the start, or the end of a sleep.
@@ -151,6 +153,7 @@ impl Server {
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
+            key_arrived_at: None,
             start: now,
             network_timeout,
             awake_since: now,
@@ -313,6 +316,16 @@ impl Server {
         self.transport.remote_arrived_at()
     }
 
+    /// Returns when the user's last key came; `None` before the first.
+    pub fn key_arrived_at(&self) -> Option<Instant> {
+        self.key_arrived_at
+    }
+
+    /// Returns where the client was last heard from; `None` before its first datagram.
+    pub fn client_address(&self) -> Option<SocketAddr> {
+        self.transport.peer_address()
+    }
+
     /// Returns the live screen.
     pub fn screen(&self) -> &Screen {
         self.terminal.screen()
@@ -329,6 +342,7 @@ impl Server {
             match event {
                 UserEvent::Byte(byte) => {
                     is_input = true;
+                    self.key_arrived_at = Some(now);
                     let application = self.terminal.screen().application_cursor_keys();
                     self.keys.translate(now, byte, application, &mut self.host_input.bytes);
                 }

@@ -232,6 +232,6 @@ mod tests {
         let word = |word: &str| vec![OsString::from(word)];
         assert_eq!(parse(Vec::new()).unwrap().word, "");
         assert_eq!(parse(word("demo")).unwrap().word, "demo");
-        assert!(parse(word("bogus")).err().unwrap().to_string().contains("demo, client"));
+        assert!(parse(word("bogus")).err().unwrap().to_string().contains("client, server"));
     }
 }

@@ -1,13 +1,14 @@
 //! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
+use crate::control::{Listener, SessionName, SessionStatus, State};
 use crate::event_loop::{EventLoop, Interest};
 use crate::pty::{Child, Master};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
@@ -53,6 +54,24 @@ pub(super) struct Host {
     pub(super) child: Child,
     /// The session among those who are logged in, where it is listed.
     pub(super) entry: Option<Entry>,
+    /// How the session is found and ended from outside. Last, as the end of its connections says that
+    /// the rest has been let go of.
+    pub(super) control: Option<Control>,
+}
+
+/// The session's control socket and what is told there.
+pub(super) struct Control {
+    listener: Listener,
+    /// What does not change.
+    card: SessionStatus,
+}
+
+impl Control {
+    /// Opens the socket of the session that this is about.
+    pub(super) fn open(card: SessionStatus) -> Self {
+        let name = SessionName { pid: card.pid, port: card.port };
+        Self { listener: Listener::open(name), card }
+    }
 }
 
 /// How far the session's program has come.
@@ -104,12 +123,18 @@ impl Pump {
         if self.program.has_terminal() {
             interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
         }
+        let first_control = interests.len();
+        interests.extend(self.host.control.iter().flat_map(|control| control.listener.interests()));
         let deadline =
             [self.session.poll_timeout(), self.program.deadline()].into_iter().flatten().min();
         self.events.wait(&mut interests, deadline)?;
         let has_datagrams = interests[0].is_readable();
-        let (has_output, takes_input) =
-            interests.get(1).map_or((false, false), |pty| (pty.is_readable(), pty.is_writable()));
+        let (has_output, takes_input) = interests[1..first_control]
+            .first()
+            .map_or((false, false), |pty| (pty.is_readable(), pty.is_writable()));
+        let is_asked = interests[first_control..]
+            .iter()
+            .any(|control| control.is_readable() || control.is_writable());
 
         let now = self.events.now();
         for signal in self.events.take_signals() {
@@ -127,6 +152,9 @@ impl Pump {
             self.read_host(now);
         }
         self.settle_hang_up(now);
+        if is_asked {
+            self.answer_control(now);
+        }
         Ok(now)
     }
 
@@ -148,6 +176,44 @@ impl Pump {
     fn is_idle(&self, now: Instant) -> bool {
         let heard = self.session.client_heard_at().unwrap_or(self.started);
         self.signal_timeout.is_none_or(|timeout| now.saturating_since(heard) >= timeout)
+    }
+
+    /// Tells of the session who asks, and ends it for who asks for that.
+    fn answer_control(&mut self, now: Instant) {
+        let Some(mut control) = self.host.control.take() else { return };
+        let is_end = control.listener.turn(|| self.status(now, &control.card));
+        self.host.control = Some(control);
+        if !is_end {
+            return;
+        }
+        tracing::info!("asked to end");
+        self.session.shutdown(now);
+        // Nobody would acknowledge it.
+        if self.state(now) != State::Attached {
+            self.session.shutdown(now);
+        }
+    }
+
+    fn state(&self, now: Instant) -> State {
+        State::of_silence(self.session.client_heard_at().map(|at| now.saturating_since(at)))
+    }
+
+    fn status(&self, now: Instant, card: &SessionStatus) -> SessionStatus {
+        let age = |since: Instant| now.saturating_since(since).as_secs();
+        let screen = self.session.screen();
+        SessionStatus {
+            state: self.state(now),
+            age_seconds: age(self.started),
+            client: self.session.client_address().map(|address| {
+                SocketAddr::new(address.ip().to_canonical(), address.port()).to_string()
+            }),
+            contact_age_seconds: self.session.client_heard_at().map(age),
+            key_age_seconds: self.session.key_arrived_at().map(age),
+            columns: screen.size().columns(),
+            rows: screen.size().rows(),
+            title: screen.title().to_owned(),
+            ..card.clone()
+        }
     }
 
     fn read_datagrams(&mut self, now: Instant) {
@@ -196,6 +262,10 @@ impl Pump {
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
+        // The user's last login may just have ended, and the system have tidied up.
+        if let Some(control) = &mut self.host.control {
+            control.listener.tend();
+        }
         if let Some(entry) = &mut self.host.entry {
             entry.show(client);
         }

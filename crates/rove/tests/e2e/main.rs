@@ -19,5 +19,6 @@ mod outer;
 mod predict;
 mod programs;
 mod query;
+mod sessions;
 mod support;
 mod usage;

@@ -100,7 +100,8 @@ fn every_page_is_set_without_a_warning() {
         return;
     }
     let scratch = Scratch::new();
-    for command in ["", "demo", "client", "server", "config", "completions", "man"] {
+    for command in ["", "demo", "list", "kill", "client", "server", "config", "completions", "man"]
+    {
         let words: Vec<&str> =
             ["man", command].into_iter().filter(|word| !word.is_empty()).collect();
         let path = scratch.write("page.1", &output(&words));

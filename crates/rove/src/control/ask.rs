@@ -1,0 +1,141 @@
+//! The asking side of a control socket, which waits no longer than it was told.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use rove_units::Instant;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use crate::clock::Clock;
+use crate::control::protocol::{
+    REPLY_LEN_MAX, ReplyError, Request, SessionStatus, decode_reply, encode_request,
+};
+
+/// Why a server did not answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    /// There is none any more.
+    #[error("its server is gone")]
+    Gone,
+    /// It takes too long.
+    #[error("its server does not answer")]
+    Silent,
+    /// Somebody else's process has the socket.
+    #[error("its socket is another user's")]
+    Foreign,
+    /// It answers something else than it was asked.
+    #[error(transparent)]
+    Reply(#[from] ReplyError),
+    /// The system refuses.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<io::Error> for AskError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // The second: its directory went with it.
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Self::Gone,
+            // A server that stands still takes no more connections at some point.
+            io::ErrorKind::WouldBlock => Self::Silent,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+/// A server that has been asked.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    stream: UnixStream,
+    clock: Clock,
+}
+
+impl Conversation {
+    /// Connects to the server at this path and asks; waits for nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be asked.
+    pub(crate) fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        socket.connect(&SockAddr::unix(path)?)?;
+        let mut stream = UnixStream::from(OwnedFd::from(socket));
+        if !is_ours(&stream) {
+            return Err(AskError::Foreign);
+        }
+        // A new socket's buffer has room for a line.
+        stream.write_all(encode_request(request).as_bytes())?;
+        Ok(Self { stream, clock })
+    }
+
+    /// Waits for the answer, until `deadline` at most.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none.
+    pub(crate) fn reply(&mut self, deadline: Instant) -> Result<SessionStatus, AskError> {
+        let mut reply = Vec::new();
+        let mut buffer = [0; 4096];
+        while !reply.ends_with(b"\n") {
+            if reply.len() > REPLY_LEN_MAX {
+                return Err(ReplyError::Malformed.into());
+            }
+            self.wait_until(deadline)?;
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(AskError::Gone),
+                Ok(len) => reply.extend_from_slice(&buffer[..len]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(decode_reply(&reply)?)
+    }
+
+    /// Waits until the server closes the connection, which it does by its own end, until `deadline` at
+    /// most. Returns whether it did.
+    pub(crate) fn wait_closed(&mut self, deadline: Instant) -> bool {
+        let mut buffer = [0; 64];
+        while self.wait_until(deadline).is_ok() {
+            match self.stream.read(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(1..) => {}
+                Ok(0) | Err(_) => return true,
+            }
+        }
+        false
+    }
+
+    /// Waits for something to read.
+    fn wait_until(&self, deadline: Instant) -> Result<(), AskError> {
+        loop {
+            let now = self.clock.now();
+            let left = Timespec::try_from(deadline.saturating_since(now)).ok();
+            let mut descriptors = [PollFd::from_borrowed_fd(self.stream.as_fd(), PollFlags::IN)];
+            match poll(&mut descriptors, left.as_ref()) {
+                Ok(0) if deadline <= now => return Err(AskError::Silent),
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => return Ok(()),
+                Err(errno) => return Err(AskError::Io(errno.into())),
+            }
+        }
+    }
+}
+
+/// Returns whether the process that listens is this user's.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_ours(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+/// Returns that the process that listens is this user's: nobody else can enter the directory.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_ours(_: &UnixStream) -> bool {
+    true
+}

@@ -1,0 +1,327 @@
+//! Where the control sockets are: a directory that only the user may enter.
+
+use std::ffi::OsString;
+use std::fmt::{self, Display};
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use rustix::process::{Pid, Uid, geteuid, test_kill_process};
+
+/// Names the directory of the control sockets, alone, in place of the usual ones.
+const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
+/// Names the user's directory for sockets and the like (XDG Base Directory Specification).
+const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
+/// Most entries of a directory that are looked at. Chosen: more than a user has ports.
+const ENTRIES_MAX: usize = 4096;
+/// What the directory's mode must be: entered by its owner and nobody else.
+const PRIVATE: u32 = 0o700;
+
+/// Which session a socket belongs to; the socket's file name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SessionName {
+    /// The server's process.
+    pub(crate) pid: u32,
+    /// Its UDP port.
+    pub(crate) port: u16,
+}
+
+impl Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.pid, self.port)
+    }
+}
+
+impl FromStr for SessionName {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (pid, port) = text.split_once('-').ok_or(())?;
+        let name = Self { pid: pid.parse().map_err(|_| ())?, port: port.parse().map_err(|_| ())? };
+        // One name for one session: no signs, no leading zeros.
+        if name.to_string() == text { Ok(name) } else { Err(()) }
+    }
+}
+
+/// Why a directory is not used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DirectoryError {
+    /// Somebody else could have put things there.
+    #[error("{path:?} belongs to another user: have it removed")]
+    Foreign { path: PathBuf },
+    /// Others may enter or write.
+    #[error("others may enter {path:?}: chmod 700 it, or remove it")]
+    Open { path: PathBuf },
+    /// It is a file or a symbolic link.
+    #[error("{path:?} is not a directory: have it removed")]
+    NotDirectory { path: PathBuf },
+    /// The system refuses.
+    #[error("{path:?}: {error}")]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// A directory of control sockets that nobody else can have changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    /// Returns the directory at `path`, which is checked; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it is not to be trusted.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
+        let path = path.to_owned();
+        // Of a symbolic link this is the link itself.
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(DirectoryError::Io { path, error }),
+        };
+        if !found.is_dir() {
+            return Err(DirectoryError::NotDirectory { path });
+        }
+        if found.uid() != geteuid().as_raw() {
+            return Err(DirectoryError::Foreign { path });
+        }
+        if found.mode() & 0o777 != PRIVATE {
+            return Err(DirectoryError::Open { path });
+        }
+        // From here on nobody else can put another in its place: what holds it is ours, the
+        // system's, or lets only owners rename (/tmp).
+        Ok(Some(Self(path)))
+    }
+
+    /// Returns the directory at `path`, which is created where there is none and then checked as any.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it is not to be used.
+    fn create(path: &Path) -> Result<Self, DirectoryError> {
+        let failed = |error| DirectoryError::Io { path: path.to_owned(), error };
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        // Whose directory it is can change what is in it. So nothing is put where another user's
+        // environment points, as it does after su.
+        let owner = parent.metadata().map_err(failed)?.uid();
+        if owner != geteuid().as_raw() && owner != Uid::ROOT.as_raw() {
+            return Err(DirectoryError::Foreign { path: parent.to_owned() });
+        }
+        match DirBuilder::new().mode(PRIVATE).create(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
+            _ => Self::open(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// Returns the path of this session's socket.
+    pub(super) fn socket(&self, name: SessionName) -> PathBuf {
+        self.0.join(name.to_string())
+    }
+
+    /// Returns the path under which this session's socket is before it takes connections.
+    pub(super) fn unready_socket(&self, name: SessionName) -> PathBuf {
+        self.0.join(format!(".{name}"))
+    }
+
+    /// Returns the sockets in the directory, in order. What servers left that died before their socket
+    /// was ready is removed.
+    pub(super) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
+        let mut found = Vec::new();
+        let entries = self.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten();
+        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())) {
+            let file_name = entry.file_name();
+            let text = file_name.to_str().unwrap_or_default();
+            if let Some(Ok(name)) = text.strip_prefix('.').map(SessionName::from_str) {
+                if !is_running(name.pid) {
+                    let _ = std::fs::remove_file(entry.path());
+                }
+            } else if let Ok(name) = text.parse() {
+                found.push((name, entry.path()));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// Returns the directory for a new socket, which is created where needed: the first that can be used.
+///
+/// # Errors
+///
+/// Returns why the last one cannot be used.
+pub(super) fn for_new_socket() -> Result<Directory, DirectoryError> {
+    let mut refusal = None;
+    for path in paths() {
+        match Directory::create(&path) {
+            Ok(directory) => return Ok(directory),
+            Err(error) => {
+                tracing::debug!(%error, "directory of no use");
+                refusal = Some(error);
+            }
+        }
+    }
+    Err(refusal.expect("there is always a directory to try"))
+}
+
+/// Returns all directories where this user's sockets may be, and why others are not trusted.
+pub(super) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
+    let (mut directories, mut errors) = (Vec::new(), Vec::new());
+    for path in paths() {
+        match Directory::open(&path) {
+            Ok(directory) => directories.extend(directory),
+            Err(error) => errors.push(error),
+        }
+    }
+    (directories, errors)
+}
+
+/// Returns whether there is a process with this number, as far as can be told.
+pub(super) fn is_running(pid: u32) -> bool {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+    test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
+}
+
+fn paths() -> Vec<PathBuf> {
+    let [chosen, runtime] = [DIRECTORY_VARIABLE, XDG_VARIABLE].map(std::env::var_os);
+    candidates(chosen, runtime, geteuid().as_raw())
+}
+
+/// Returns where sockets may be, in the order of preference. A server may have started under another
+/// environment than the one that looks for it, so all that are usual count.
+fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) -> Vec<PathBuf> {
+    let absolute =
+        |variable: Option<OsString>| variable.map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(chosen) = absolute(chosen) {
+        return vec![chosen];
+    }
+    let mut paths: Vec<PathBuf> =
+        absolute(runtime).into_iter().map(|path| path.join("rove")).collect();
+    paths.push(format!("/run/user/{user}/rove").into());
+    paths.push(format!("/tmp/rove-{user}").into());
+    let mut earlier = Vec::new();
+    paths.retain(|path| {
+        let is_new = !earlier.contains(path);
+        earlier.push(path.clone());
+        is_new
+    });
+    paths
+}
+
+/// Returns whether there is nothing, rather than something that cannot be looked at.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A folder that goes when the test ends.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Self {
+            let name = format!("rove-directory-{name}-{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_sockets_name_is_process_and_port() {
+        let name = SessionName { pid: 17, port: 60_001 };
+        assert_eq!(name.to_string().parse(), Ok(name));
+        for text in ["17", "17-", "-60001", "17-60001-1", "017-60001", "+17-60001", "17-70000", "x"]
+        {
+            assert!(text.parse::<SessionName>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sockets_are_where_the_environment_says_or_where_they_usually_are() {
+        let text = |text: &str| (!text.is_empty()).then(|| OsString::from(text));
+        for (chosen, runtime, expected) in [
+            ("", "", &["/run/user/7/rove", "/tmp/rove-7"] as &[&str]),
+            ("", "/run/user/7", &["/run/user/7/rove", "/tmp/rove-7"]),
+            ("", "/x", &["/x/rove", "/run/user/7/rove", "/tmp/rove-7"]),
+            ("", "relative", &["/run/user/7/rove", "/tmp/rove-7"]),
+            ("/y", "/x", &["/y"]),
+        ] {
+            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(candidates(text(chosen), text(runtime), 7), expected);
+        }
+    }
+
+    #[test]
+    fn a_directory_that_others_may_enter_or_put_there_is_not_used() {
+        let scratch = Scratch::new("checks");
+        let path = |name: &str| scratch.0.join(name);
+        assert_eq!(Directory::open(&path("none")).unwrap(), None);
+        let good = Directory::create(&path("good")).unwrap();
+        assert_eq!(Directory::create(&path("good")).unwrap(), good, "a second server finds it");
+        assert_eq!(path("good").metadata().unwrap().permissions().mode() & 0o7777, PRIVATE);
+
+        symlink(path("good"), path("link")).unwrap();
+        std::fs::write(path("file"), "").unwrap();
+        for name in ["link", "file"] {
+            let error = Directory::create(&path(name)).unwrap_err();
+            assert!(matches!(error, DirectoryError::NotDirectory { .. }), "{name}: {error}");
+        }
+        for mode in [0o755, 0o701, 0o770, 0o777] {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(path("good"), permissions).unwrap();
+            let error = Directory::create(&path("good")).unwrap_err();
+            assert!(matches!(error, DirectoryError::Open { .. }), "{mode:o}: {error}");
+        }
+    }
+
+    #[test]
+    fn another_users_directory_is_not_used() {
+        if !geteuid().is_root() {
+            return; // only root can make one
+        }
+        let scratch = Scratch::new("foreign");
+        let theirs = scratch.0.join("theirs");
+        Directory::create(&theirs).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(12_345), None).unwrap();
+        for path in [theirs.clone(), theirs.join("rove")] {
+            let error = Directory::create(&path).unwrap_err();
+            assert!(matches!(error, DirectoryError::Foreign { .. }), "{path:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_sockets_are_listed_and_unready_ones_of_the_dead_are_removed() {
+        let scratch = Scratch::new("listing");
+        let directory = Directory::create(&scratch.0.join("d")).unwrap();
+        // No process can have this number.
+        let dead = SessionName { pid: u32::MAX, port: 1 };
+        let own = SessionName { pid: std::process::id(), port: 2 };
+        let paths = [
+            directory.socket(dead),
+            directory.socket(own),
+            directory.unready_socket(dead),
+            directory.unready_socket(own),
+            directory.0.join("other"),
+        ];
+        for path in &paths {
+            drop(UnixListener::bind(path).unwrap());
+        }
+        std::fs::write(directory.0.join("3-3"), "").unwrap();
+        let mut expected = vec![(dead, paths[0].clone()), (own, paths[1].clone())];
+        expected.sort();
+        assert_eq!(directory.sockets(), expected);
+        assert!(!paths[2].exists() && paths[3].exists());
+    }
+}

@@ -1,0 +1,389 @@
+//! The server's side of a control socket: a few connections that never make the session wait.
+//!
+//! A peer costs a descriptor and a short buffer, no timer and no wake-up while it says nothing. There are
+//! at most [`CONNECTIONS_MAX`]; a newer one takes the place of the oldest, so that silence cannot lock
+//! others out.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use crate::control::directory::{self, SessionName};
+use crate::control::protocol::{
+    REQUEST_LEN_MAX, Request, RequestError, SessionStatus, decode_request, encode_reply,
+};
+use crate::event_loop::Interest;
+
+/// Most connections at once. Chosen: those who ask at the same time, with room.
+const CONNECTIONS_MAX: usize = 8;
+/// Most connections taken in one turn of the server's loop, so that a flood of them leaves the session
+/// its turn. Chosen: as many as there may be.
+const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
+
+/// A session's control socket and who has connected to it.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    name: SessionName,
+    socket: Option<BoundSocket>,
+    connections: VecDeque<Connection>,
+}
+
+/// A socket that takes connections at a path.
+#[derive(Debug)]
+struct BoundSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    /// Device and inode, by which the path is known to be still ours.
+    identity: (u64, u64),
+    /// Whether the system refuses to accept, as without descriptors; asking at once again would burn
+    /// a processor.
+    is_muted: bool,
+}
+
+impl Listener {
+    /// Creates the socket of this session. Where none can be had the session goes on without, and is not
+    /// listed.
+    pub(crate) fn open(name: SessionName) -> Self {
+        let mut listener = Self { name, socket: None, connections: VecDeque::new() };
+        listener.tend();
+        listener
+    }
+
+    /// Creates the socket again if its path no longer leads to it: the system removes a user's runtime
+    /// directory when it thinks the user has gone. For now and then.
+    pub(crate) fn tend(&mut self) {
+        if let Some(socket) = &mut self.socket {
+            socket.is_muted = false;
+            if socket.is_in_place() {
+                return;
+            }
+        }
+        match BoundSocket::bind(self.name) {
+            Ok(socket) => self.socket = Some(socket),
+            Err(error) => tracing::warn!(%error, "no control socket: rove list will not know us"),
+        }
+    }
+
+    /// Returns what to wait for.
+    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let socket = self.socket.iter().filter(|socket| !socket.is_muted);
+        let socket = socket.map(|socket| Interest::new(socket.listener.as_fd(), true, false));
+        socket.chain(self.connections.iter().filter_map(Connection::interest))
+    }
+
+    /// Goes on with everybody as far as nobody has to be waited for. Returns whether somebody has asked
+    /// for the session's end.
+    pub(crate) fn turn(&mut self, status: impl Fn() -> SessionStatus) -> bool {
+        self.accept_waiting();
+        let mut is_end = false;
+        self.connections.retain_mut(|connection| {
+            let next = connection.turn(&status);
+            is_end |= next == Next::End;
+            next != Next::Close
+        });
+        is_end
+    }
+
+    fn accept_waiting(&mut self) {
+        let Some(socket) = &mut self.socket else { return };
+        for _ in 0..ACCEPTS_PER_TURN {
+            match socket.listener.accept() {
+                Ok((stream, _)) => {
+                    if !is_permitted(&stream) || stream.set_nonblocking(true).is_err() {
+                        continue;
+                    }
+                    if self.connections.len() == CONNECTIONS_MAX {
+                        self.connections.pop_front();
+                    }
+                    self.connections.push_back(Connection::new(stream));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if is_about_one_peer(&error) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "control socket rests");
+                    socket.is_muted = true;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl BoundSocket {
+    fn bind(name: SessionName) -> anyhow::Result<Self> {
+        let directory = directory::for_new_socket()?;
+        sweep(&directory);
+        // Under its name only once it takes connections: one that refuses them is taken for the
+        // rest of a dead server, and removed.
+        let (unready, path) = (directory.unready_socket(name), directory.socket(name));
+        let _ = std::fs::remove_file(&unready);
+        let listener = UnixListener::bind(&unready)?;
+        listener.set_nonblocking(true)?;
+        std::fs::set_permissions(&unready, std::fs::Permissions::from_mode(0o600))?;
+        std::fs::rename(&unready, &path)?;
+        let identity = identity(&path)?;
+        Ok(Self { listener, path, identity, is_muted: false })
+    }
+
+    fn is_in_place(&self) -> bool {
+        identity(&self.path).is_ok_and(|found| found == self.identity)
+    }
+}
+
+impl Drop for BoundSocket {
+    fn drop(&mut self) {
+        if self.is_in_place() {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    path.symlink_metadata().map(|found| (found.dev(), found.ino()))
+}
+
+/// Removes what servers left that could not clean up. Only those whose process is gone are tried, so
+/// that a new session does not wake every other.
+fn sweep(directory: &directory::Directory) {
+    for (name, path) in directory.sockets() {
+        let refused = || {
+            UnixStream::connect(&path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+        };
+        if !directory::is_running(name.pid) && refused() {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+/// Returns whether a peer may ask: it is the same user's, or the administrator's. The directory keeps
+/// others out already; this holds where a descriptor was handed on.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_permitted(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream)
+        .is_ok_and(|peer| peer.uid == rustix::process::geteuid() || peer.uid.is_root())
+}
+
+/// Returns that a peer may ask: the directory keeps others out.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_permitted(_: &UnixStream) -> bool {
+    true
+}
+
+/// Returns whether a failed accept says something about that peer only.
+fn is_about_one_peer(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted)
+}
+
+/// One who has connected.
+#[derive(Debug)]
+struct Connection {
+    stream: UnixStream,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// What it has asked so far.
+    Asking(Vec<u8>),
+    /// What it has still to be told, and whether it then waits for the session's end.
+    Told { rest: Vec<u8>, is_end: bool },
+    /// It waits for the session's end, which closes the connection.
+    Waiting,
+}
+
+/// What becomes of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Keep,
+    Close,
+    /// Keep it, and end the session.
+    End,
+}
+
+impl Connection {
+    fn new(stream: UnixStream) -> Self {
+        Self { stream, phase: Phase::Asking(Vec::new()) }
+    }
+
+    fn interest(&self) -> Option<Interest<'_>> {
+        match self.phase {
+            Phase::Asking(_) => Some(Interest::new(self.stream.as_fd(), true, false)),
+            Phase::Told { .. } => Some(Interest::new(self.stream.as_fd(), false, true)),
+            Phase::Waiting => None,
+        }
+    }
+
+    fn turn(&mut self, status: &impl Fn() -> SessionStatus) -> Next {
+        let mut next = Next::Keep;
+        if let Phase::Asking(asked) = &mut self.phase {
+            let request = match read_request(&mut self.stream, asked) {
+                Ok(Some(request)) => request,
+                Ok(None) => return Next::Keep,
+                Err(_) => return Next::Close,
+            };
+            let is_end = request == Ok(Request::End);
+            let rest = encode_reply(request.map(|_| status())).into_bytes();
+            self.phase = Phase::Told { rest, is_end };
+            if is_end {
+                next = Next::End;
+            }
+        }
+        if let Phase::Told { rest, is_end } = &mut self.phase {
+            match self.stream.write(rest) {
+                Ok(len) => drop(rest.drain(..len)),
+                Err(error) if is_for_later(&error) => {}
+                // Whoever has asked for the end is not there to hear of it; it was asked all the same.
+                Err(_) if next == Next::Keep => return Next::Close,
+                Err(_) => rest.clear(),
+            }
+            if rest.is_empty() {
+                if !*is_end {
+                    return Next::Close;
+                }
+                self.phase = Phase::Waiting;
+            }
+        }
+        next
+    }
+}
+
+/// Reads on at a request; `None` when its end has not come yet.
+///
+/// # Errors
+///
+/// Returns why there will be no more.
+fn read_request(
+    stream: &mut UnixStream,
+    asked: &mut Vec<u8>,
+) -> io::Result<Option<Result<Request, RequestError>>> {
+    let mut buffer = [0; REQUEST_LEN_MAX];
+    match stream.read(&mut buffer[asked.len()..]) {
+        Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+        Ok(len) => asked.extend_from_slice(&buffer[asked.len()..][..len]),
+        Err(error) if is_for_later(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    match asked.iter().position(|&byte| byte == b'\n') {
+        Some(end) => Ok(Some(decode_request(&asked[..end]))),
+        None if asked.len() == REQUEST_LEN_MAX => Ok(Some(Err(RequestError::Unknown))),
+        None => Ok(None),
+    }
+}
+
+fn is_for_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::protocol::{State, decode_reply, encode_request};
+
+    fn status() -> SessionStatus {
+        SessionStatus { pid: 17, state: State::Attached, ..SessionStatus::default() }
+    }
+
+    /// Returns a listener at a path of the test's own.
+    fn listener(name: &str) -> (Listener, PathBuf) {
+        let name = format!("rove-listener-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_file(&path);
+        let listener = UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let identity = identity(&path).unwrap();
+        let socket = BoundSocket { listener, path: path.clone(), identity, is_muted: false };
+        let name = SessionName { pid: 1, port: 1 };
+        (Listener { name, socket: Some(socket), connections: VecDeque::new() }, path)
+    }
+
+    fn all_of(mut stream: UnixStream) -> Vec<u8> {
+        let mut text = Vec::new();
+        // A connection closed with something unread is reset; what came before counts.
+        let _ = stream.read_to_end(&mut text);
+        text
+    }
+
+    #[test]
+    fn a_request_is_answered_however_it_is_cut() {
+        let (mut listener, path) = listener("cut");
+        let line = encode_request(Request::Status);
+        for step in [1, 5, line.len()] {
+            let mut peer = UnixStream::connect(&path).unwrap();
+            for piece in line.as_bytes().chunks(step) {
+                peer.write_all(piece).unwrap();
+                assert!(!listener.turn(status));
+            }
+            assert_eq!(decode_reply(&all_of(peer)), Ok(status()));
+            assert!(listener.connections.is_empty());
+        }
+    }
+
+    #[test]
+    fn who_asks_for_the_end_is_told_when_it_has_come() {
+        let (mut listener, path) = listener("end");
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(encode_request(Request::End).as_bytes()).unwrap();
+        assert!(listener.turn(status));
+        assert!(!listener.turn(status), "once is enough");
+        peer.set_nonblocking(true).unwrap();
+        let mut reply = [0; 4096];
+        let len = peer.read(&mut reply).unwrap();
+        assert_eq!(decode_reply(&reply[..len]), Ok(status()));
+        let error = peer.read(&mut reply).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "the session still runs");
+        drop(listener);
+        assert_eq!(peer.read(&mut reply).unwrap(), 0);
+        assert!(!path.exists(), "the socket goes with the session");
+    }
+
+    #[test]
+    fn an_end_that_nobody_waits_for_is_an_end() {
+        let (mut listener, path) = listener("hurry");
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(encode_request(Request::End).as_bytes()).unwrap();
+        drop(peer);
+        assert!(listener.turn(status));
+    }
+
+    #[test]
+    fn silence_and_garbage_cost_little_and_keep_nobody_out() {
+        let (mut listener, path) = listener("hostile");
+        let mut silent = Vec::new();
+        for _ in 0..100 {
+            silent.push(UnixStream::connect(&path).unwrap());
+            assert!(!listener.turn(status));
+            assert!(listener.connections.len() <= CONNECTIONS_MAX);
+        }
+        assert!(listener.interests().count() <= 1 + CONNECTIONS_MAX);
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(encode_request(Request::Status).as_bytes()).unwrap();
+        listener.turn(status);
+        assert_eq!(decode_reply(&all_of(peer)), Ok(status()));
+
+        for len in [REQUEST_LEN_MAX, REQUEST_LEN_MAX + 1, 10 * REQUEST_LEN_MAX] {
+            let mut peer = UnixStream::connect(&path).unwrap();
+            peer.write_all(&vec![0xff; len]).unwrap();
+            assert!(!listener.turn(status));
+            assert_eq!(listener.connections.len(), CONNECTIONS_MAX - 1, "{len}: closed");
+        }
+        let mut peer = UnixStream::connect(&path).unwrap();
+        peer.write_all(&[0xff; REQUEST_LEN_MAX - 1]).unwrap();
+        assert!(!listener.turn(status));
+        assert_eq!(listener.connections.len(), CONNECTIONS_MAX, "there may be more to come");
+    }
+
+    #[test]
+    fn a_socket_that_is_no_longer_in_place_is_left_alone() {
+        let (listener, path) = listener("moved");
+        std::fs::remove_file(&path).unwrap();
+        let other = UnixListener::bind(&path).unwrap();
+        drop(listener);
+        assert!(path.exists());
+        drop(other);
+        std::fs::remove_file(&path).unwrap();
+    }
+}

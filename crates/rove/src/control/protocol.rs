@@ -1,0 +1,351 @@
+//! What is said on a control socket: one line asks, one line of JSON answers.
+//!
+//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`; after
+//! that the server ends the session and closes the connection by its own end. What it does not do is
+//! answered by `{"protocol":1,"error":"..."}`. Fields may be added, which old readers skip; a change of
+//! what exists has another number.
+
+use rove_units::Duration;
+use serde::{Deserialize, Serialize};
+
+/// The version spoken here.
+const PROTOCOL: u32 = 1;
+/// Longest request, its line end included. Chosen: several times the longest there is.
+pub(crate) const REQUEST_LEN_MAX: usize = 64;
+/// Longest reply, its line end included. Chosen: room for the largest [`SessionStatus`], every byte of
+/// which JSON may write in six, and for the fields of later versions.
+pub(crate) const REPLY_LEN_MAX: usize = 32_768;
+/// Most bytes and words told of the session's command. Chosen: more than fits a line.
+const COMMAND_BYTES_MAX: usize = 1024;
+/// Source: as above.
+const COMMAND_WORDS_MAX: usize = 64;
+/// Most bytes told of any other text, such as the window's title. Chosen: more than fits a line.
+const TEXT_BYTES_MAX: usize = 256;
+/// Texts besides the command: name, version, client, title, terminal.
+const TEXTS: usize = 5;
+const _: () = assert!(
+    6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX) + 3 * COMMAND_WORDS_MAX < REPLY_LEN_MAX / 2
+);
+
+/// How long a client counts as attached after it was heard last.
+/// Source: Mosh 1.4.0 as observed, whose entry in the list of users turns then.
+const ATTACHED_MAX: Duration = Duration::from_secs(30);
+
+/// What a server is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// What it serves.
+    Status,
+    /// To end its session in order.
+    End,
+}
+
+/// Whether somebody uses a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum State {
+    /// No client has come yet.
+    #[default]
+    Waiting,
+    /// The client was heard lately.
+    Attached,
+    /// The client has not been heard for a while: out of reach, asleep, or gone.
+    Detached,
+}
+
+impl State {
+    /// Returns the state of a session whose client has been silent for so long; `None` for one that
+    /// never spoke.
+    pub(crate) fn of_silence(silence: Option<Duration>) -> Self {
+        match silence {
+            None => Self::Waiting,
+            Some(silence) if silence < ATTACHED_MAX => Self::Attached,
+            Some(_) => Self::Detached,
+        }
+    }
+
+    /// Returns the word for it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Attached => "attached",
+            Self::Detached => "detached",
+        }
+    }
+}
+
+/// What a server tells of its session. Nothing of the screen but the title, and no key.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct SessionStatus {
+    /// The server's process.
+    pub(crate) pid: u32,
+    /// Its UDP port.
+    pub(crate) port: u16,
+    /// The name it was started by: `rove` or `mosh`.
+    pub(crate) name: String,
+    /// Its version.
+    pub(crate) version: String,
+    /// Whether somebody uses the session.
+    pub(crate) state: State,
+    /// When it started, in seconds since 1970.
+    pub(crate) started_at: u64,
+    /// How long ago that was, in seconds.
+    pub(crate) age_seconds: u64,
+    /// The client's address and port as last heard.
+    pub(crate) client: Option<String>,
+    /// Seconds since the client was heard last.
+    pub(crate) contact_age_seconds: Option<u64>,
+    /// Seconds since its last key.
+    pub(crate) key_age_seconds: Option<u64>,
+    /// The terminal's width.
+    pub(crate) columns: u16,
+    /// The terminal's height.
+    pub(crate) rows: u16,
+    /// The terminal's device, such as `/dev/pts/3`.
+    pub(crate) terminal: String,
+    /// The window's title, as the session's programs set it.
+    pub(crate) title: String,
+    /// The command and its arguments.
+    pub(crate) command: Vec<String>,
+}
+
+/// Why a line is no request that can be met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// It is in another version.
+    #[error("this server speaks rove/{PROTOCOL}")]
+    Version,
+    /// It makes no sense.
+    #[error("no such request")]
+    Unknown,
+}
+
+/// Why a line is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReplyError {
+    /// The server will not or cannot.
+    #[error("it answers: {0}")]
+    Refused(String),
+    /// It makes no sense.
+    #[error("it answers something that is not understood")]
+    Malformed,
+}
+
+/// The form of a reply.
+#[derive(Serialize, Deserialize)]
+struct Reply {
+    protocol: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<SessionStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// Returns the line that asks.
+pub(crate) fn encode_request(request: Request) -> String {
+    let word = match request {
+        Request::Status => "status",
+        Request::End => "end",
+    };
+    format!("rove/{PROTOCOL} {word}\n")
+}
+
+/// Reads a line that asks, without its end.
+///
+/// # Errors
+///
+/// Returns why it cannot be met.
+pub(crate) fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
+    let line = str::from_utf8(line).map_err(|_| RequestError::Unknown)?;
+    let (version, word) = line.trim_end().split_once(' ').ok_or(RequestError::Unknown)?;
+    let version = version.strip_prefix("rove/").ok_or(RequestError::Unknown)?;
+    if version.parse() != Ok(PROTOCOL) {
+        return Err(RequestError::Version);
+    }
+    match word {
+        "status" => Ok(Request::Status),
+        "end" => Ok(Request::End),
+        _ => Err(RequestError::Unknown),
+    }
+}
+
+/// Returns the line that answers. Texts too long for it are cut.
+pub(crate) fn encode_reply(reply: Result<SessionStatus, RequestError>) -> String {
+    let reply = match reply {
+        Ok(status) => {
+            Reply { protocol: PROTOCOL, session: Some(status.within_bounds()), error: None }
+        }
+        Err(error) => Reply { protocol: PROTOCOL, session: None, error: Some(error.to_string()) },
+    };
+    let mut line = serde_json::to_string(&reply).expect("texts and numbers have a JSON form");
+    line.push('\n');
+    debug_assert!(line.len() <= REPLY_LEN_MAX);
+    line
+}
+
+/// Reads a line that answers, with or without its end.
+///
+/// # Errors
+///
+/// Returns what stands there instead of a session.
+pub(crate) fn decode_reply(line: &[u8]) -> Result<SessionStatus, ReplyError> {
+    let reply: Reply = serde_json::from_slice(line).map_err(|_| ReplyError::Malformed)?;
+    match (reply.session, reply.error) {
+        (_, Some(error)) => Err(ReplyError::Refused(error)),
+        (Some(status), None) if reply.protocol == PROTOCOL => Ok(status),
+        _ => Err(ReplyError::Malformed),
+    }
+}
+
+impl SessionStatus {
+    /// Returns the status with its texts cut to their bounds.
+    fn within_bounds(mut self) -> Self {
+        for text in [&mut self.name, &mut self.version, &mut self.title, &mut self.terminal] {
+            clip(text, TEXT_BYTES_MAX);
+        }
+        if let Some(client) = &mut self.client {
+            clip(client, TEXT_BYTES_MAX);
+        }
+        self.command.truncate(COMMAND_WORDS_MAX);
+        let mut room = COMMAND_BYTES_MAX;
+        for word in &mut self.command {
+            clip(word, room);
+            room -= word.len();
+        }
+        self
+    }
+}
+
+/// Cuts a text to at most `max` bytes, between characters.
+fn clip(text: &mut String, max: usize) {
+    text.truncate(text.floor_char_boundary(max));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn status() -> SessionStatus {
+        SessionStatus {
+            pid: 17,
+            port: 60_001,
+            name: "rove".to_owned(),
+            state: State::Detached,
+            client: Some("[2001:db8::1]:4242".to_owned()),
+            contact_age_seconds: Some(31),
+            title: "a \"title\"\n".to_owned(),
+            command: vec!["sh".to_owned(), String::new(), "é\u{1b}".to_owned()],
+            ..SessionStatus::default()
+        }
+    }
+
+    #[test]
+    fn a_request_is_one_short_line_and_reads_as_it_was_written() {
+        for request in [Request::Status, Request::End] {
+            let line = encode_request(request);
+            assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");
+            assert_eq!(decode_request(line.trim_end().as_bytes()), Ok(request));
+        }
+        assert_eq!(encode_request(Request::Status), "rove/1 status\n");
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused_by_its_reason() {
+        for (line, error) in [
+            ("rove/2 status", RequestError::Version),
+            ("rove/99999999999 status", RequestError::Version),
+            ("rove/ status", RequestError::Version),
+            ("rove/1 dance", RequestError::Unknown),
+            ("rove/1", RequestError::Unknown),
+            ("GET / HTTP/1.1", RequestError::Unknown),
+            ("", RequestError::Unknown),
+            ("\u{0}", RequestError::Unknown),
+        ] {
+            assert_eq!(decode_request(line.as_bytes()), Err(error), "{line:?}");
+        }
+        assert_eq!(decode_request(b"\xff 1"), Err(RequestError::Unknown));
+    }
+
+    #[test]
+    fn a_reply_is_one_line_and_reads_as_it_was_written() {
+        let line = encode_reply(Ok(status()));
+        assert_eq!(line.find('\n'), Some(line.len() - 1));
+        assert_eq!(decode_reply(line.as_bytes()), Ok(status()));
+        let line = encode_reply(Err(RequestError::Version));
+        let refused = ReplyError::Refused("this server speaks rove/1".to_owned());
+        assert_eq!(decode_reply(line.as_bytes()), Err(refused));
+    }
+
+    #[test]
+    fn a_later_servers_fields_are_skipped_and_missing_ones_are_empty() {
+        let line = br#"{"protocol":1,"session":{"pid":5,"mood":"fine"},"more":[]}"#;
+        assert_eq!(decode_reply(line), Ok(SessionStatus { pid: 5, ..SessionStatus::default() }));
+        for line in [
+            r#"{"protocol":2,"session":{"pid":5}}"#,
+            r#"{"protocol":1}"#,
+            r#"{"protocol":1,"session":{"pid":-5}}"#,
+            r#"{"protocol":1,"session":{"state":"asleep"}}"#,
+            "[]",
+            "",
+            "no JSON",
+        ] {
+            assert_eq!(decode_reply(line.as_bytes()), Err(ReplyError::Malformed), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_largest_session_fits_a_reply() {
+        let long = |len: usize| "\u{1}".repeat(len);
+        for extra in [0, 1] {
+            let status = SessionStatus {
+                pid: u32::MAX,
+                port: u16::MAX,
+                started_at: u64::MAX,
+                age_seconds: u64::MAX,
+                contact_age_seconds: Some(u64::MAX),
+                key_age_seconds: Some(u64::MAX),
+                columns: u16::MAX,
+                rows: u16::MAX,
+                name: long(TEXT_BYTES_MAX + extra),
+                version: long(TEXT_BYTES_MAX + extra),
+                client: Some(long(TEXT_BYTES_MAX + extra)),
+                terminal: long(TEXT_BYTES_MAX + extra),
+                title: long(TEXT_BYTES_MAX + extra),
+                command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],
+                ..SessionStatus::default()
+            };
+            let line = encode_reply(Ok(status));
+            assert!(line.len() <= REPLY_LEN_MAX, "{} bytes", line.len());
+            let read = decode_reply(line.as_bytes()).unwrap();
+            assert_eq!(read.title.len(), TEXT_BYTES_MAX);
+            assert_eq!(read.command.len(), COMMAND_WORDS_MAX);
+            assert_eq!(read.command.concat().len(), COMMAND_BYTES_MAX);
+        }
+        let mut text = "é".repeat(3);
+        clip(&mut text, 3);
+        assert_eq!(text, "é", "characters stay whole");
+    }
+
+    #[test]
+    fn a_client_is_attached_for_thirty_seconds_after_its_last_word() {
+        for (silence, state) in [
+            (None, State::Waiting),
+            (Some(Duration::ZERO), State::Attached),
+            (Some(ATTACHED_MAX - Duration::from_nanos(1)), State::Attached),
+            (Some(ATTACHED_MAX), State::Detached),
+        ] {
+            assert_eq!(State::of_silence(silence), state, "{silence:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode_request(&bytes);
+            let _ = decode_reply(&bytes);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! All sessions of this user on this computer, asked at once.
+
+use std::path::PathBuf;
+
+use rove_units::Instant;
+
+use crate::clock::Clock;
+use crate::control::ask::{AskError, Conversation};
+use crate::control::directory::{self, DirectoryError, SessionName};
+use crate::control::protocol::{Request, SessionStatus};
+
+/// Most servers asked at the same time, each of which costs a descriptor.
+/// Chosen: a sixteenth of what a process usually may have.
+const AT_ONCE: usize = 64;
+
+/// A session and how to reach it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// What its server says.
+    pub(crate) status: SessionStatus,
+    /// Its control socket.
+    pub(crate) path: PathBuf,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// The sessions whose servers have answered, oldest first.
+    pub(crate) sessions: Vec<Found>,
+    /// The sessions whose servers have not.
+    pub(crate) silent: Vec<(SessionName, AskError)>,
+    /// Why directories are not trusted.
+    pub(crate) errors: Vec<DirectoryError>,
+}
+
+/// Asks every server of this user, until `deadline` at most, and removes the sockets of those that are
+/// gone.
+pub(crate) fn survey(clock: Clock, deadline: Instant) -> Survey {
+    let (directories, errors) = directory::existing();
+    let sockets: Vec<_> = directories.iter().flat_map(|directory| directory.sockets()).collect();
+    let mut survey = Survey { errors, ..Survey::default() };
+    for group in sockets.chunks(AT_ONCE) {
+        let asked: Vec<_> = group
+            .iter()
+            .map(|(_, path)| Conversation::start(clock, path, Request::Status))
+            .collect();
+        for ((name, path), conversation) in group.iter().zip(asked) {
+            match conversation.and_then(|mut conversation| conversation.reply(deadline)) {
+                Ok(status) => survey.sessions.push(Found { status, path: path.clone() }),
+                Err(AskError::Gone) => remove_if_dead(clock, path),
+                Err(error) => survey.silent.push((*name, error)),
+            }
+        }
+    }
+    survey.sessions.sort_by_key(|found| (found.status.started_at, found.status.pid));
+    survey
+}
+
+/// Removes a socket whose server is gone; it may also have ended just now and taken it along.
+fn remove_if_dead(clock: Clock, path: &PathBuf) {
+    if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
+        let _ = std::fs::remove_file(path);
+    }
+}

@@ -1,0 +1,177 @@
+//! The commands `rove list` and `rove kill`: this user's sessions on this computer.
+//!
+//! `choice` decides which sessions are meant, `table` how they are shown, `stock` finds the servers
+//! that have no control socket.
+
+use std::io::{self, Write};
+
+use anyhow::Context;
+use rove_units::{Duration, Instant};
+use rustix::stdio;
+use rustix::termios::isatty;
+use serde::Serialize;
+
+use crate::clock::Clock;
+use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
+
+mod choice;
+mod stock;
+mod table;
+
+pub(crate) use choice::Choice;
+
+/// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
+/// wait for when one stands still.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long they are given to end. Chosen: what a server waits for its client's acknowledgment (10 s,
+/// Mosh 1.4.0 as observed), with room.
+const END_PATIENCE: Duration = Duration::from_secs(15);
+/// The version of what `rove list --json` prints; another number when something has changed that was
+/// there before.
+const JSON_VERSION: u32 = 1;
+
+/// How sessions are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ListOptions {
+    /// As JSON, for programs.
+    pub(crate) json: bool,
+    /// With stock servers, which have no control socket.
+    pub(crate) all: bool,
+}
+
+/// What `rove list --json` prints.
+#[derive(Serialize)]
+struct Listing<'a> {
+    version: u32,
+    sessions: Vec<&'a SessionStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stock: Option<Vec<u32>>,
+}
+
+/// Lists the sessions on standard output. Returns the exit code: 1 if a server did not answer.
+///
+/// # Errors
+///
+/// Returns why nothing could be printed.
+pub(crate) fn list(options: ListOptions) -> anyhow::Result<u8> {
+    let clock = Clock::start();
+    let survey = survey(clock, clock.now() + PATIENCE);
+    let sessions: Vec<&SessionStatus> = survey.sessions.iter().map(|found| &found.status).collect();
+    let stock = options.all.then(|| stock::servers(&known(&survey)));
+    let text = if options.json {
+        serde_json::to_string(&Listing { version: JSON_VERSION, sessions, stock })? + "\n"
+    } else {
+        let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
+        let mut text = if sessions.is_empty() {
+            "No session of yours runs on this computer under a rove server.\n".to_owned()
+        } else {
+            table::sessions(&sessions, own_terminal().as_deref(), width_max)
+        };
+        text.push_str(&table::stock(stock.as_deref().unwrap_or_default()));
+        text
+    };
+    io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
+    Ok(u8::from(tell_problems(&survey)))
+}
+
+/// Ends the sessions chosen and says what became of each. Returns the exit code: 1 if one was not there
+/// or has not ended.
+pub(crate) fn kill(choice: &Choice) -> u8 {
+    let clock = Clock::start();
+    let survey = survey(clock, clock.now() + PATIENCE);
+    let (mut chosen, missing) = choice.among(&survey.sessions);
+    for number in &missing {
+        let stock = stock::servers(&known(&survey));
+        complain(&choice::why_missing(*number, &survey, &stock));
+    }
+    if chosen.is_empty() && missing.is_empty() {
+        say("There is no such session: nothing to end.");
+    }
+    // The one we may be in comes last: its end is ours.
+    let own = own_terminal();
+    chosen.sort_by_key(|found| is_own(&found.status, own.as_deref()));
+    let (own_one, others): (Vec<_>, Vec<_>) =
+        chosen.into_iter().partition(|found| is_own(&found.status, own.as_deref()));
+    let all_ended = end(clock, &others) & end(clock, &own_one);
+    let is_explicit = matches!(choice, Choice::Numbers(_));
+    let has_problems = !is_explicit && tell_problems(&survey);
+    u8::from(!all_ended || !missing.is_empty() || has_problems)
+}
+
+/// Ends these sessions, all at once, and says so. Returns whether all have ended.
+fn end(clock: Clock, sessions: &[&Found]) -> bool {
+    let deadline = clock.now() + END_PATIENCE;
+    let asked: Vec<_> = sessions
+        .iter()
+        .map(|found| Conversation::start(clock, &found.path, Request::End))
+        .collect();
+    let mut all_ended = true;
+    for (found, conversation) in sessions.iter().zip(asked) {
+        let name = table::one(&found.status);
+        let pid = found.status.pid;
+        match conversation.and_then(|conversation| see_off(conversation, clock, found, deadline)) {
+            Ok(true) => say(&format!("Ended {name}; its command has been sent SIGHUP.")),
+            // It went between the survey and now.
+            Err(AskError::Gone) => say(&format!("{name} has ended already.")),
+            Ok(false) => {
+                complain(&format!("{name} was told to end and has not yet. To insist: kill {pid}"));
+                all_ended = false;
+            }
+            Err(error) => {
+                complain(&format!("{name}: {error}. To insist: kill {pid}"));
+                all_ended = false;
+            }
+        }
+    }
+    all_ended
+}
+
+/// Waits for the end of a session that has been told to; returns whether it came.
+fn see_off(
+    mut conversation: Conversation,
+    clock: Clock,
+    found: &Found,
+    deadline: Instant,
+) -> Result<bool, AskError> {
+    conversation.reply(deadline)?;
+    // A connection may also have had to make room for newer ones.
+    Ok(conversation.wait_closed(deadline)
+        && Conversation::start(clock, &found.path, Request::Status).is_err())
+}
+
+/// Says on standard error what could not be asked; returns whether there was anything.
+fn tell_problems(survey: &Survey) -> bool {
+    for error in &survey.errors {
+        complain(&format!("control sockets are not looked for there: {error}"));
+    }
+    for (name, error) in &survey.silent {
+        let (pid, port) = (name.pid, name.port);
+        complain(&format!("session {pid} (port {port}): {error}. To end it: kill {pid}"));
+    }
+    !survey.errors.is_empty() || !survey.silent.is_empty()
+}
+
+/// Returns the processes that are servers of rove.
+fn known(survey: &Survey) -> Vec<u32> {
+    let answered = survey.sessions.iter().map(|found| found.status.pid);
+    answered.chain(survey.silent.iter().map(|(name, _)| name.pid)).collect()
+}
+
+/// Returns the terminal we are on, which is a session's if we run in one.
+fn own_terminal() -> Option<String> {
+    let name = rustix::termios::ttyname(stdio::stdin(), Vec::new()).ok()?;
+    name.into_string().ok()
+}
+
+fn is_own(status: &SessionStatus, own_terminal: Option<&str>) -> bool {
+    own_terminal.is_some_and(|terminal| terminal == status.terminal)
+}
+
+fn say(sentence: &str) {
+    // A reader that has gone away wants to hear nothing about it.
+    let _ = writeln!(io::stdout(), "{sentence}");
+}
+
+fn complain(sentence: &str) {
+    let _ = writeln!(io::stderr(), "rove: {sentence}");
+}

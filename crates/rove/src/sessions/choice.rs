@@ -1,0 +1,113 @@
+//! Which sessions `rove kill` means.
+
+use rove_units::Duration;
+
+use crate::control::{Found, State, Survey};
+
+/// The sessions to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Those with these process numbers or UDP ports.
+    Numbers(Vec<u32>),
+    /// All of this user's.
+    All,
+    /// Those without a client, for at least so long.
+    Detached {
+        /// How long the client must have been silent.
+        silent_for: Duration,
+    },
+}
+
+impl Choice {
+    /// Returns which of `sessions` are meant, each once, and which numbers are nobody's.
+    pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<u32>) {
+        let has = |found: &Found, number: u32| {
+            found.status.pid == number || u32::from(found.status.port) == number
+        };
+        match self {
+            Self::Numbers(numbers) => {
+                let is_meant = |found: &&Found| numbers.iter().any(|&number| has(found, number));
+                let is_missing = |number: &&u32| !sessions.iter().any(|found| has(found, **number));
+                (
+                    sessions.iter().filter(is_meant).collect(),
+                    numbers.iter().filter(is_missing).copied().collect(),
+                )
+            }
+            Self::All => (sessions.iter().collect(), Vec::new()),
+            Self::Detached { silent_for } => {
+                let is_meant = |found: &&Found| {
+                    let silence = found.status.contact_age_seconds.map(Duration::from_secs);
+                    found.status.state == State::Detached
+                        && silence.is_some_and(|silence| silence >= *silent_for)
+                };
+                (sessions.iter().filter(is_meant).collect(), Vec::new())
+            }
+        }
+    }
+}
+
+/// Returns the sentence on a number that is no session's.
+pub(super) fn why_missing(number: u32, survey: &Survey, stock: &[u32]) -> String {
+    if stock.contains(&number) {
+        return format!(
+            "process {number} is a stock mosh-server, which rove cannot ask; end it with: kill {number}"
+        );
+    }
+    let is_silent = |number: u32| {
+        survey.silent.iter().find(|(name, _)| name.pid == number || u32::from(name.port) == number)
+    };
+    match is_silent(number) {
+        Some((name, error)) => {
+            let pid = name.pid;
+            format!("session {pid} (port {}): {error}. To insist: kill {pid}", name.port)
+        }
+        None => format!(
+            "no session of yours has the process number or port {number}; rove list shows them"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::SessionStatus;
+
+    fn session(pid: u32, port: u16, state: State, silence: Option<u64>) -> Found {
+        let contact_age_seconds = silence;
+        let status = SessionStatus { pid, port, state, contact_age_seconds, ..Default::default() };
+        Found { status, ..Found::default() }
+    }
+
+    #[test]
+    fn sessions_are_chosen_by_number_or_by_having_no_client() {
+        let sessions = [
+            session(10, 60_001, State::Attached, Some(1)),
+            session(11, 60_002, State::Detached, Some(3600)),
+            session(12, 60_003, State::Detached, Some(90)),
+            session(13, 60_004, State::Waiting, None),
+        ];
+        let detached = |seconds| Choice::Detached { silent_for: Duration::from_secs(seconds) };
+        let cases: [(Choice, &[u32], &[u32]); 8] = [
+            (Choice::Numbers(vec![10]), &[10], &[]),
+            (Choice::Numbers(vec![60_002, 13, 11]), &[11, 13], &[]),
+            (Choice::Numbers(vec![7, 60_009]), &[], &[7, 60_009]),
+            (Choice::All, &[10, 11, 12, 13], &[]),
+            (detached(0), &[11, 12], &[]),
+            (detached(90), &[11, 12], &[]),
+            (detached(91), &[11], &[]),
+            (detached(3601), &[], &[]),
+        ];
+        for (choice, pids, missing) in cases {
+            let (found, absent) = choice.among(&sessions);
+            let found: Vec<u32> = found.iter().map(|found| found.status.pid).collect();
+            assert_eq!((&found[..], &absent[..]), (pids, missing), "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_nobodys_is_explained() {
+        let survey = Survey::default();
+        assert!(why_missing(7, &survey, &[7]).contains("kill 7"));
+        assert!(why_missing(7, &survey, &[]).contains("rove list"));
+    }
+}

@@ -1,0 +1,167 @@
+//! Sessions as lines of text.
+
+use crate::control::SessionStatus;
+
+/// Most characters of a command shown on a terminal. Chosen: what 80 columns leave is less, but wide
+/// terminals are common.
+pub(super) const COMMAND_WIDTH: usize = 60;
+
+const HEADINGS: [&str; 8] = ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "CLIENT"];
+const LAST_HEADING: &str = "COMMAND";
+
+/// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to
+/// `command_width` characters.
+pub(super) fn sessions(
+    sessions: &[&SessionStatus],
+    own_terminal: Option<&str>,
+    command_width: usize,
+) -> String {
+    let mut rows = vec![HEADINGS.map(str::to_owned)];
+    let mut last = vec![LAST_HEADING.to_owned()];
+    for status in sessions {
+        let is_own = own_terminal.is_some_and(|terminal| terminal == status.terminal);
+        let mark = if is_own { " (here)" } else { "" };
+        let ago = |seconds: Option<u64>| seconds.map_or("-".to_owned(), age);
+        rows.push([
+            status.pid.to_string(),
+            status.port.to_string(),
+            format!("{}{mark}", status.state.as_str()),
+            age(status.age_seconds),
+            ago(status.contact_age_seconds),
+            ago(status.key_age_seconds),
+            format!("{}x{}", status.columns, status.rows),
+            status.client.as_deref().map_or("-".to_owned(), printable),
+        ]);
+        last.push(cut(&command(status), command_width));
+    }
+    let mut widths = [0; HEADINGS.len()];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    let mut text = String::new();
+    for (row, last) in rows.iter().zip(last) {
+        for (cell, width) in row.iter().zip(widths) {
+            text.push_str(&format!("{cell:<width$}  "));
+        }
+        text.push_str(&last);
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the sentence on stock servers; empty where there are none.
+pub(super) fn stock(servers: &[u32]) -> String {
+    let Some(first) = servers.first() else { return String::new() };
+    let numbers: Vec<String> = servers.iter().map(u32::to_string).collect();
+    format!(
+        "Processes {} are stock mosh-servers, which cannot be asked. To end one: kill {first}\n",
+        numbers.join(", ")
+    )
+}
+
+/// Returns the words for one session.
+pub(super) fn one(status: &SessionStatus) -> String {
+    let client = match &status.client {
+        Some(client) => format!(", client {}", printable(client)),
+        None => String::new(),
+    };
+    let command = cut(&command(status), COMMAND_WIDTH);
+    let (pid, port, state) = (status.pid, status.port, status.state.as_str());
+    format!("session {pid} (port {port}, {state}{client}: {command})")
+}
+
+/// Returns a span of time in its largest unit.
+pub(crate) fn age(seconds: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
+    let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);
+    let (length, name) = unit.copied().unwrap_or((1, "s"));
+    format!("{} {name}", seconds / length)
+}
+
+/// Returns the command, and the title that it has given the window.
+fn command(status: &SessionStatus) -> String {
+    let mut text = printable(&status.command.join(" "));
+    if !status.title.is_empty() {
+        text.push_str(&format!(" [{}]", printable(&status.title)));
+    }
+    text
+}
+
+/// Returns a text that moves no cursor and asks the terminal nothing.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(3)).chain("...".chars()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::State;
+
+    fn status() -> SessionStatus {
+        SessionStatus {
+            pid: 1234,
+            port: 60_001,
+            state: State::Detached,
+            age_seconds: 200_000,
+            client: Some("192.0.2.1:4242".to_owned()),
+            contact_age_seconds: Some(7200),
+            key_age_seconds: Some(10_000),
+            columns: 80,
+            rows: 24,
+            terminal: "/dev/pts/3".to_owned(),
+            title: "mail\u{1b}]2;x\u{7}".to_owned(),
+            command: vec!["-bash".to_owned()],
+            ..SessionStatus::default()
+        }
+    }
+
+    #[test]
+    fn a_table_has_a_line_for_each_session_and_marks_our_own() {
+        let new = SessionStatus { pid: 5, port: 60_002, ..SessionStatus::default() };
+        let text = sessions(&[&status(), &new], Some("/dev/pts/3"), 12);
+        assert_eq!(
+            text,
+            "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   CLIENT          COMMAND\n\
+             1234  60001  detached (here)  2 d  2 h      2 h  80x24  192.0.2.1:4242  -bash [ma...\n\
+             5     60002  waiting          0 s  -        -    0x0    -               \n"
+        );
+    }
+
+    #[test]
+    fn nothing_that_a_program_has_said_commands_the_terminal() {
+        for text in [sessions(&[&status()], None, usize::MAX), one(&status())] {
+            assert!(!text.contains(['\u{1b}', '\u{7}']) && text.contains("mail?]2;x?"), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_age_is_in_its_largest_unit() {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (119, "119 s"),
+            (120, "2 min"),
+            (7199, "119 min"),
+            (7200, "2 h"),
+            (172_799, "47 h"),
+            (172_800, "2 d"),
+        ] {
+            assert_eq!(age(seconds), text);
+        }
+    }
+
+    #[test]
+    fn stock_servers_come_with_what_ends_them() {
+        assert_eq!(stock(&[]), "");
+        let text = stock(&[7, 8]);
+        assert!(text.contains("7, 8") && text.contains("kill 7"), "{text}");
+    }
+}

@@ -1,0 +1,255 @@
+//! The sessions of a host, listed and ended through their control sockets.
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::support::{
+    Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, rove, within_guard,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Answers every line; reports when it is hung up.
+const ECHO: &str = r#"
+trap 'echo hung up > "$1"; exit' HUP
+echo ready
+while IFS= read -r line; do echo "got $line"; done
+"#;
+
+/// A user's sessions, apart from those of any other test.
+struct Host {
+    scratch: Scratch,
+}
+
+impl Host {
+    fn new() -> Self {
+        Self { scratch: Scratch::new() }
+    }
+
+    fn sockets(&self) -> PathBuf {
+        self.scratch.path("sockets")
+    }
+
+    /// Returns the only socket there is once there is one.
+    fn wait_for_socket(&self) -> PathBuf {
+        let folder = self.sockets();
+        within_guard("a control socket", move || {
+            loop {
+                let sockets = socket_names(&folder);
+                if let [name] = &sockets[..] {
+                    return folder.join(name);
+                }
+                std::thread::yield_now();
+            }
+        })
+    }
+
+    /// Starts a session with a client that has its screen.
+    fn session(&self, report: &Report) -> (Server, Terminal) {
+        let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", self.sockets());
+        let server = Server::start_with(call, LOCALHOST, &["sh", "-c", ECHO, "sh", report.path()]);
+        let call = Maker::Rove.client(server.address, &server.key);
+        let terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        (server, terminal)
+    }
+
+    fn rove(&self, args: &[&str]) -> Output {
+        let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.sockets()).args(args);
+        within_guard("rove to answer", move || call.command().output().expect("rove starts"))
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let output = self.rove(&["list", "--json"]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let listing: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
+        listing["sessions"].as_array().expect("a list").clone()
+    }
+}
+
+fn socket_names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().expect("digits and a dash"));
+    // Those with a dot are not ready yet.
+    names.filter(|name| !name.starts_with('.')).collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("rove speaks UTF-8")
+}
+
+#[test]
+fn sessions_are_listed_and_one_of_them_is_ended() {
+    let host = Host::new();
+    let output = host.rove(&["list"]);
+    assert_eq!((output.status.code(), text(&output.stdout).lines().count()), (Some(0), 1));
+    assert!(host.list().is_empty());
+
+    let scratches = [Scratch::new(), Scratch::new()];
+    let reports = [Report::new(&scratches[0]), Report::new(&scratches[1])];
+    let (first, mut first_terminal) = host.session(&reports[0]);
+    let (second, second_terminal) = host.session(&reports[1]);
+    second_terminal.send("key\r");
+    second_terminal.wait_for_text("got key");
+    let sessions = host.list();
+    let ports: Vec<_> = sessions.iter().map(|session| session["port"].as_u64()).collect();
+    let mut expected = [&first, &second].map(|server| Some(u64::from(server.address.port())));
+    // Those of one second are in the order of their processes.
+    if ports[0] != expected[0] {
+        expected.reverse();
+    }
+    assert_eq!(ports, expected);
+    for session in &sessions {
+        assert_eq!(session["state"], "attached", "{session}");
+        assert_eq!((&session["columns"], &session["rows"]), (&80.into(), &24.into()));
+        assert_eq!(session["command"][0], "sh");
+        assert!(session["client"].as_str().is_some_and(|client| client.starts_with("127.0.0.1:")));
+        let has_key = session["port"] == u64::from(second.address.port());
+        assert_eq!(session["key_age_seconds"].is_u64(), has_key, "{session}");
+    }
+    let table = text(&host.rove(&["list"]).stdout);
+    assert_eq!(table.lines().count(), 3, "{table}");
+    assert!(table.contains("attached") && table.contains("60001") == ports.contains(&Some(60_001)));
+
+    let output = host.rove(&["kill", &first.address.port().to_string()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stdout).starts_with("Ended session"), "{output:?}");
+    reports[0].wait_line("hung up");
+    first_terminal.wait_exit().assert_restored(Maker::Rove);
+    first.assert_gone();
+    assert_eq!(host.list().len(), 1);
+
+    let missing = host.rove(&["kill", &first.address.port().to_string()]);
+    assert_eq!(missing.status.code(), Some(1), "{missing:?}");
+    assert!(text(&missing.stderr).contains("rove list"), "{missing:?}");
+
+    let output = host.rove(&["kill", "--all"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    reports[1].wait_line("hung up");
+    second.assert_gone();
+    assert_eq!(socket_names(&host.sockets()), [""; 0], "sockets go with their sessions");
+    assert_eq!(host.rove(&["kill", "--all"]).status.code(), Some(0), "nothing is left to end");
+}
+
+#[test]
+fn a_session_whose_client_is_gone_is_detached_and_can_be_ended_as_such() {
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let (server, terminal) = host.session(&report);
+    let state = |host: &Host| host.list()[0]["state"].clone();
+    assert_eq!(state(&host), "attached");
+    let output = host.rove(&["kill", "--detached"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(state(&host), "attached", "it is in use: {output:?}");
+
+    terminal.signal(Signal::KILL);
+    let host = within_guard("the session to be detached", move || {
+        while state(&host) != "detached" {
+            // It takes half a minute, for which others can use the processor.
+            let (_pause, never) = std::sync::mpsc::channel::<()>();
+            let _ = never.recv_timeout(std::time::Duration::from_millis(500));
+        }
+        host
+    });
+    host.rove(&["kill", "--detached", "--older-than", "1h"]);
+    assert_eq!(state(&host), "detached", "it is not that old");
+    let output = host.rove(&["kill", "--detached"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    report.wait_line("hung up");
+    server.assert_gone();
+    assert!(host.list().is_empty());
+}
+
+#[test]
+fn a_server_that_was_killed_leaves_a_socket_that_the_list_removes() {
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let (server, _terminal) = host.session(&Report::new(&scratch));
+    let socket = host.wait_for_socket();
+    server.signal(Signal::KILL);
+    server.assert_gone();
+    assert!(socket.exists());
+    assert!(host.list().is_empty());
+    assert!(!socket.exists());
+}
+
+#[test]
+fn a_server_that_stands_still_is_named_and_nobody_waits_long() {
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let (server, _terminal) = host.session(&Report::new(&scratch));
+    host.wait_for_socket();
+    server.signal(Signal::STOP);
+    let output = host.rove(&["list"]);
+    server.signal(Signal::CONT);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output.stderr).contains("does not answer"), "{output:?}");
+}
+
+#[test]
+fn nobody_else_can_reach_a_session() {
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let (_server, _terminal) = host.session(&Report::new(&scratch));
+    let socket = host.wait_for_socket();
+    let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
+    assert_eq!((mode(&host.sockets()), mode(&socket)), (0o700, 0o600));
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can be somebody else
+    }
+    // Even past the file system's checks, with a directory that anybody may enter.
+    for path in [host.scratch.folder(), &host.sockets(), &socket] {
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(path, open).expect("root may");
+    }
+    let asker = "use Socket; $SIG{PIPE} = 'IGNORE'; socket(S, PF_UNIX, SOCK_STREAM, 0);
+                 connect(S, sockaddr_un($ARGV[0])) or die $!;
+                 syswrite(S, \"rove/1 status\\n\"); print sysread(S, $answer, 9) || 0;";
+    for (user, answer) in [(65_534, "0"), (0, "9")] {
+        let call = Invocation::new("/usr/bin/perl").args(["-e", asker]).arg(&socket);
+        let output = call.command().uid(user).output().expect("Debian has Perl");
+        assert_eq!(text(&output.stdout), answer, "user {user}: {output:?}");
+    }
+}
+
+#[test]
+fn a_hostile_peer_does_not_disturb_the_session() {
+    let host = Host::new();
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let (_server, terminal) = host.session(&report);
+    let socket = host.wait_for_socket();
+    let connect = |socket: &Path| UnixStream::connect(socket).expect("the server listens");
+    let silent: Vec<UnixStream> = (0..100).map(|_| connect(&socket)).collect();
+    terminal.send("silence\r");
+    terminal.wait_for_text("got silence");
+    let flood: &[u8] = &[0xff; 100_000];
+    for garbage in [flood, b"rove/9 status\n", b"\n\n\n", b"rove/1 end", b""] {
+        let mut peer = connect(&socket);
+        // What the server does not want to read cannot be written.
+        let _ = peer.write_all(garbage);
+        let _ = peer.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = within_guard("an answer or its absence", move || peer.read_to_end(&mut answer));
+    }
+    terminal.send("garbage\r");
+    terminal.wait_for_text("got garbage");
+    let flood = {
+        let socket = socket.clone();
+        std::thread::spawn(move || (0..1000).for_each(|_| drop(connect(&socket))))
+    };
+    terminal.send("flood\r");
+    terminal.wait_for_text("got flood");
+    flood.join().expect("every connection is taken");
+    assert_eq!(host.list().len(), 1, "who asks after all that is answered");
+    drop(silent);
+}
