@@ -2,6 +2,7 @@
 
 mod bench;
 mod gate;
+mod limits;
 mod packages;
 mod sim;
 mod tidy;
@@ -37,6 +38,8 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
+    /// Write the table of all limits anew from the constants.
+    Limits,
     /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
     Bench(bench::Options),
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Test { install } => gate::run(install),
         Command::Bench(options) => bench::run(&options),
         Command::Sim { seeds, seed } => simulate(seed, seeds),
+        Command::Limits => limits::write(&workspace_root()),
         Command::Tidy => tidy::run(&workspace_root()),
     };
     match result {

@@ -1,11 +1,13 @@
 //! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the code map,
-//! documents cited, stray words.
+//! documents cited, the table of limits, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+
+use crate::limits;
 
 /// A file beyond this is split. Tests in their own file count for themselves.
 const FILE_LINES_MAX: usize = 700;
@@ -44,6 +46,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     check_code_map(root, &mut findings)?;
     check_dependency_graph(root, &mut findings)?;
     check_dependency_reasons(root, &mut findings)?;
+    limits::check(root, &mut findings)?;
     if findings.is_empty() {
         return Ok(());
     }
@@ -54,7 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// Returns the files git knows, relative to the root.
-fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
     let output = std::process::Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root)
