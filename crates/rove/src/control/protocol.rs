@@ -15,9 +15,9 @@ pub(crate) const REQUEST_LEN_MAX: usize = 64;
 /// Longest reply, its line end included. Chosen: room for the largest [`SessionStatus`], every byte of
 /// which JSON may write in six, and for the fields of later versions.
 pub(crate) const REPLY_LEN_MAX: usize = 32_768;
-/// Most bytes and words told of the session's command. Chosen: more than fits a line.
+/// Most bytes told of the session's command. Chosen: more than fits a line.
 const COMMAND_BYTES_MAX: usize = 1024;
-/// Source: as above.
+/// Most words told of it. Chosen: more than fits a line.
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes told of any other text, such as the window's title. Chosen: more than fits a line.
 const TEXT_BYTES_MAX: usize = 256;
