@@ -24,13 +24,16 @@ use crate::program::ProgramName;
 pub(crate) mod address;
 pub(crate) mod error;
 pub(crate) mod options;
-mod plan;
-mod printable;
+pub(crate) mod plan;
+pub(crate) mod printable;
 pub(crate) mod proxy;
 mod quote;
-mod remote;
-mod ssh_config;
-mod startup;
+pub(crate) mod remote;
+pub(crate) mod ssh_config;
+pub(crate) mod startup;
+
+/// Tells the client the host as the user wrote it; stock clients do not look.
+pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
 
 /// How the program was called: what shows up in process lists, and how it finds itself again.
 #[derive(Clone, Debug)]
@@ -90,7 +93,7 @@ pub(crate) fn run(
         return Err(BootstrapError::NoTerminal);
     }
     let colors = color_count(options)?;
-    let plan = Plan::new(options, invocation, colors)?;
+    let plan = Plan::new(options, invocation, colors, "")?;
     let (announced, status) = start_server(options, &plan)?;
     let (server, connect) = plan.judge(options, announced, status)?;
     if let Some(note) = &server.note {
@@ -198,6 +201,8 @@ fn client_command(options: &HostOptions) -> Command {
     if !options.query {
         client.env("ROVE_NO_TERM_QUERY", "1");
     }
+    // For what the client says should there be no answer.
+    client.env(HOST_VARIABLE, &options.host);
     client
 }
 

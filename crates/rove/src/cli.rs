@@ -1,5 +1,6 @@
 //! The command lines: which program was called, what it was asked, and the exit code it gives back.
 
+use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::iter;
@@ -9,7 +10,8 @@ use std::process::ExitCode;
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
-use crate::cli::host::HostCall;
+use crate::cli::doctor::DoctorCall;
+use crate::cli::host::{HostCall, UsageError};
 use crate::cli::manual::Manual;
 use crate::cli::server::ServerCall;
 use crate::colors;
@@ -19,6 +21,7 @@ mod client;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod escape_key;
 mod getopt;
 mod getopt_long;
@@ -27,6 +30,8 @@ mod man;
 mod manual;
 mod server;
 mod sessions;
+
+pub(crate) use client::socket_address;
 
 /// Exit code of a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
@@ -82,8 +87,9 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 8] = [
+static SUBCOMMANDS: [Subcommand; 9] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
+    Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &sessions::LIST, run: run_list },
     Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
@@ -127,16 +133,29 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
             complain(&speaker, &error.to_string());
             error.exit_code()
         }
-        Err(error) => {
-            if !error.message.is_empty() {
-                complain(&speaker, &error.message);
-            }
-            if let Some(usage) = &error.usage {
-                say(io::stderr(), usage);
-            }
-            USAGE
-        }
+        Err(error) => refuse_line(&speaker, &error),
     }
+}
+
+fn run_doctor(args: Vec<OsString>) -> u8 {
+    let program = env::args_os().next().unwrap_or_else(|| "rove".into());
+    let invocation = Invocation { name: ProgramName::Rove, program, args: args.clone() };
+    match doctor::parse(args, Config::load) {
+        Ok(DoctorCall::Help) => print(&doctor::MANUAL.help()),
+        Ok(DoctorCall::Examine(options)) => crate::doctor::run(options, &invocation),
+        Err(error) => refuse_line("rove doctor", &error),
+    }
+}
+
+/// Says what is wrong with a command line.
+fn refuse_line(speaker: &str, error: &UsageError) -> u8 {
+    if !error.message.is_empty() {
+        complain(speaker, &error.message);
+    }
+    if let Some(usage) = &error.usage {
+        say(io::stderr(), usage);
+    }
+    USAGE
 }
 
 fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {

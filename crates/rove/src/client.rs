@@ -14,7 +14,7 @@ use crate::program::ProgramName;
 use crate::socket::ClientSockets;
 use crate::terminal_type::{self, Manner};
 use crate::tty::Tty;
-use crate::{entropy, logging, sys, tty};
+use crate::{doctor, entropy, logging, sys, tty};
 
 mod pump;
 
@@ -46,6 +46,8 @@ pub(crate) struct ClientOptions {
     pub(crate) query: bool,
     /// Whether to speak stock Mosh only, without any extension.
     pub(crate) strict: bool,
+    /// The host as the user wrote it, if this client knows.
+    pub(crate) host: Option<String>,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
@@ -59,12 +61,16 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    let (name, server) = (options.name, options.server);
-    let End { outcome, network_error, output_error } = session(options)?;
+    let (name, server, host) = (options.name, options.server, options.host.clone());
+    let End { outcome, refusal, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
-    for text in output_failure.iter().chain(&failure(outcome, server, network_error.as_deref())) {
+    let silence = || match name {
+        ProgramName::Mosh => stock_silence(server),
+        ProgramName::Rove => doctor::one_line(server, refusal.as_ref(), host.as_deref()),
+    };
+    for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
     }
     // Scripts wait for this line; it goes right where the cursor is left.
@@ -132,25 +138,16 @@ pub(crate) fn take_key() -> anyhow::Result<Key> {
     Key::from_text(text).context("MOSH_KEY does not hold a key")
 }
 
-/// Returns what the user should know of a session that did not end well.
+/// Returns what the user should know of a session that did not end well; `silence` is what to say of
+/// one that never began.
 fn failure(
     outcome: ClientOutcome,
     server: SocketAddr,
-    network_error: Option<&str>,
+    silence: impl FnOnce() -> String,
 ) -> Option<String> {
     match outcome {
         ClientOutcome::Ended(_) => None,
-        ClientOutcome::NeverConnected => {
-            let why = network_error.map_or_else(
-                || "either no server runs there any more, or UDP does not get through".to_owned(),
-                |error| format!("the network says: {error}"),
-            );
-            Some(format!(
-                "nothing was ever heard from {server}: {why}. A firewall must let UDP in at port \
-                 {port} (servers use 60001 to 60999 unless -p says otherwise).",
-                port = server.port()
-            ))
-        }
+        ClientOutcome::NeverConnected => Some(silence()),
         ClientOutcome::Unacknowledged => Some(format!(
             "the server at {server} did not confirm the end of the session, so it may still be \
              running: log in and look for it with `pgrep -l 'mosh-server|rove'`."
@@ -159,6 +156,16 @@ fn failure(
             Some("the session key has sealed all it safely may; start a new session.".to_owned())
         }
     }
+}
+
+/// Returns what stock says of a server that never answered. Source: Mosh 1.4.0 as observed.
+fn stock_silence(server: SocketAddr) -> String {
+    format!(
+        "did not make a successful connection to {server}.\nPlease verify that UDP port {port} is not \
+         firewalled and can reach the server.\n\n(By default, mosh uses a UDP port between 60000 and \
+         61000. The -p option\nselects a specific UDP port number.)",
+        port = server.port()
+    )
 }
 
 /// Returns the exit code: the remote command's where it is known and the caller expects it.
@@ -174,6 +181,7 @@ fn exit_code(outcome: ClientOutcome, name: ProgramName) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::facts::Refusal;
 
     #[test]
     fn the_exit_code_is_the_commands_between_two_roves_and_stocks_otherwise() {
@@ -195,13 +203,24 @@ mod tests {
     #[test]
     fn a_failure_names_the_address_and_what_to_do() {
         let server = "192.0.2.1:60005".parse().unwrap();
-        let text = failure(ClientOutcome::NeverConnected, server, None).unwrap();
-        assert!(text.contains("192.0.2.1:60005") && text.contains("firewall"), "{text}");
-        let refused = Some("Connection refused");
-        let text = failure(ClientOutcome::NeverConnected, server, refused).unwrap();
-        assert!(text.contains("the network says: Connection refused"), "{text}");
-        let text = failure(ClientOutcome::Unacknowledged, server, None).unwrap();
+        for (refusal, host, parts) in [
+            (None, Some("me@host"), ["192.0.2.1", "60005", "firewall", "`rove doctor me@host`"]),
+            (Some(Refusal::Port), None, ["192.0.2.1", "60005", "refuse", "`rove doctor HOST`"]),
+        ] {
+            let silence = || doctor::one_line(server, refusal.as_ref(), host);
+            let text = failure(ClientOutcome::NeverConnected, server, silence).unwrap();
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+            assert!(!text.contains('\n'), "{text}");
+        }
+        let text = failure(ClientOutcome::Unacknowledged, server, String::new).unwrap();
         assert!(text.contains("may still be running"), "{text}");
-        assert_eq!(failure(ClientOutcome::Ended(None), server, refused), None);
+        assert_eq!(failure(ClientOutcome::Ended(None), server, String::new), None);
+    }
+
+    #[test]
+    fn called_mosh_a_silent_server_is_reported_in_stocks_words() {
+        let text = stock_silence("127.0.0.1:60998".parse().unwrap());
+        assert!(text.starts_with("did not make a successful connection to 127.0.0.1:60998.\n"));
+        assert!(text.contains("UDP port 60998 is not firewalled"));
     }
 }

@@ -3,7 +3,8 @@
 //! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
 //! They stand on `event_loop` (waiting), `socket` (datagrams), `pty` (the host's programs),
 //! `tty` and `terminal_type` (the user's terminal) and `clock` (the only clock). `demo` runs both on one computer,
-//! joined by a [`relay`]. A server is found and ended through its `control` socket, by `sessions`. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
+//! joined by a [`relay`]. A server is found and ended through its `control` socket, by `sessions`.
+//! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
 mod alarm;
@@ -14,6 +15,7 @@ mod clock;
 mod colors;
 mod control;
 mod demo;
+mod doctor;
 mod entropy;
 mod event_loop;
 mod locale;

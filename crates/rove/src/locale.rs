@@ -71,7 +71,7 @@ fn charset(locale: &str) -> Option<&str> {
 
 /// Returns the variable that decides the character set, by POSIX precedence; an empty one counts as
 /// unset.
-fn effective(variables: &[(String, String)]) -> Option<(&'static str, &str)> {
+pub(crate) fn effective(variables: &[(String, String)]) -> Option<(&'static str, &str)> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|wanted| {
         let set = variables.iter().rev().find(|(name, _)| name == wanted);
         set.filter(|(_, value)| !value.is_empty()).map(|(_, value)| (wanted, value.as_str()))

@@ -50,7 +50,8 @@ pub(crate) struct ServerAddress {
 }
 
 impl Plan {
-    /// Decides how to start a session.
+    /// Decides how to start a session. `preamble` is a piece of sh for the host to run first; usually
+    /// there is none.
     ///
     /// # Errors
     ///
@@ -59,6 +60,7 @@ impl Plan {
         options: &HostOptions,
         invocation: &Invocation,
         colors: u32,
+        preamble: &str,
     ) -> Result<Self, BootstrapError> {
         let (route, destination) = route(options, invocation)?;
         let locale = match options.name {
@@ -72,18 +74,38 @@ impl Plan {
                 remote::stock(server, &args, *route == Route::Direct)
             }
             (ProgramName::Rove, Some(server), Route::Local(_)) => {
-                remote::stock(server, &args, false)
+                let mut command = OsString::from(preamble);
+                command.push(remote::stock(server, &args, false));
+                command
             }
-            (ProgramName::Rove, Some(server), _) => remote::named(server, &args),
+            (ProgramName::Rove, Some(server), _) => remote::named(server, preamble, &args),
             (ProgramName::Rove, None, Route::Local(_)) => {
                 let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
-                let mut server = quote::bourne(ourselves.as_os_str());
+                let mut server = OsString::from(preamble);
+                server.push(quote::bourne(ourselves.as_os_str()));
                 server.push(" server");
                 remote::stock(&server, &args, false)
             }
-            (ProgramName::Rove, None, _) => remote::searching(&args),
+            (ProgramName::Rove, None, _) => remote::searching(preamble, &args),
         };
         Ok(Self { name: options.name, route, destination, remote })
+    }
+
+    /// Returns a plan to run this piece of sh on the host instead, by the same way.
+    pub(crate) fn for_script(&self, script: &str) -> Self {
+        let remote = match self.route {
+            Route::Local(_) => script.into(),
+            _ => remote::script(script),
+        };
+        Self { remote, ..self.clone() }
+    }
+
+    /// Returns the way around a direct connection, in ssh's words.
+    pub(crate) fn detour(&self) -> Option<&str> {
+        match &self.route {
+            Route::Detour(words) => Some(words),
+            _ => None,
+        }
     }
 
     /// Returns the command to run, without its output.
@@ -162,7 +184,7 @@ impl Plan {
     }
 
     /// ssh exits with 255 for its own failures. Stock never looks at it.
-    fn is_ssh_failure(&self, status: ExitStatus) -> bool {
+    pub(crate) fn is_ssh_failure(&self, status: ExitStatus) -> bool {
         let is_ssh = !matches!(self.route, Route::Local(_));
         self.name == ProgramName::Rove && is_ssh && status.code() == Some(255)
     }

@@ -57,10 +57,11 @@ pub(crate) fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> Os
     command
 }
 
-/// Returns `rove`'s command with the server the user named, for any login shell.
-pub(crate) fn named(server: &OsStr, args: &[OsString]) -> OsString {
+/// Returns `rove`'s command with the server the user named, for any login shell. `preamble` is a piece of
+/// sh that runs first.
+pub(crate) fn named(server: &OsStr, preamble: &str, args: &[OsString]) -> OsString {
     let mut command = OsString::from("sh -c ");
-    command.push(quote::any_shell(OsStr::new(TELLS_ADDRESS)));
+    command.push(quote::any_shell(OsStr::new(&format!("{preamble}{TELLS_ADDRESS}"))));
     command.push("; ");
     command.push(server);
     push_quoted(&mut command, args, quote::any_shell);
@@ -68,12 +69,24 @@ pub(crate) fn named(server: &OsStr, args: &[OsString]) -> OsString {
 }
 
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
-/// one of ours before a stock one.
-pub(crate) fn searching(args: &[OsString]) -> OsString {
-    let mut script = String::from(TELLS_ADDRESS);
-    for (program, run) in
-        [("rove", "exec \"$p\" server \"$@\""), ("mosh-server", "exec \"$p\" \"$@\"")]
-    {
+/// one of ours before a stock one. `preamble` is a piece of sh that runs first.
+pub(crate) fn searching(preamble: &str, args: &[OsString]) -> OsString {
+    let mut script = format!("{preamble}{TELLS_ADDRESS}");
+    script.push_str(&search("exec \"$p\" server \"$@\"", "exec \"$p\" \"$@\""));
+    // 127 is what a shell says of a command it does not find.
+    script.push_str(&format!("echo {NO_SERVER_PROGRAM}; exit 127"));
+    let mut command = OsString::from("exec sh -c ");
+    command.push(quote::any_shell(OsStr::new(&script)));
+    command.push(" rove");
+    push_quoted(&mut command, args, quote::any_shell);
+    command
+}
+
+/// Returns a piece of sh that goes through the server programs there are, as `$p`, and does `rove` for
+/// one of ours, `mosh` for a stock one.
+pub(crate) fn search(rove: &str, mosh: &str) -> String {
+    let mut script = String::new();
+    for (program, run) in [("rove", rove), ("mosh-server", mosh)] {
         script.push_str("for p in ");
         script.push_str(program);
         for directory in DIRECTORIES {
@@ -83,12 +96,13 @@ pub(crate) fn searching(args: &[OsString]) -> OsString {
             "; do if command -v \"$p\" >/dev/null 2>&1; then {run}; fi; done; "
         ));
     }
-    // 127 is what a shell says of a command it does not find.
-    script.push_str(&format!("echo {NO_SERVER_PROGRAM}; exit 127"));
+    script
+}
+
+/// Returns a command that runs a piece of sh, for any login shell.
+pub(crate) fn script(script: &str) -> OsString {
     let mut command = OsString::from("exec sh -c ");
-    command.push(quote::any_shell(OsStr::new(&script)));
-    command.push(" rove");
-    push_quoted(&mut command, args, quote::any_shell);
+    command.push(quote::any_shell(OsStr::new(script)));
     command
 }
 

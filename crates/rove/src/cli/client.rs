@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use clap::{Arg, ArgAction, Command};
 
+use crate::bootstrap;
 use crate::bootstrap::options::Prediction;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
@@ -126,6 +127,15 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
     Ok(ClientCall::Run { server, verbose })
 }
 
+/// Reads a numeric address, which may have a zone.
+///
+/// # Errors
+///
+/// Returns what is wrong with it.
+pub(crate) fn socket_address(address: &str, port: u16) -> Result<SocketAddr, String> {
+    server_address(address, &port.to_string())
+}
+
 fn server_address(address: &str, port: &str) -> Result<SocketAddr, String> {
     let bad_port = || format!("Bad UDP port ({port}): it must be a number from 1 to 65535");
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -186,6 +196,7 @@ pub(crate) fn options(
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: env::var_os("ROVE_STRICT").is_some(),
+        host: env::var(bootstrap::HOST_VARIABLE).ok(),
         name,
         verbose,
     })

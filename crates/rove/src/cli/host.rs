@@ -292,6 +292,11 @@ pub(crate) fn parse(
     })))
 }
 
+/// Returns the options of a session, for commands that take them as well.
+pub(crate) fn definition() -> clap::Command {
+    HostArgs::command()
+}
+
 /// Returns the definition, for reading and for help.
 fn command(name: ProgramName) -> clap::Command {
     match name {

@@ -9,6 +9,8 @@ use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
+use crate::doctor::facts::Refusal;
+use crate::doctor::trial;
 use crate::event_loop::{EventLoop, Interest};
 use crate::program::ProgramName;
 use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
@@ -23,8 +25,8 @@ const INPUT_PER_TURN: usize = 16_384;
 pub(crate) struct End {
     /// How it ended.
     pub(crate) outcome: ClientOutcome,
-    /// What the network last complained of.
-    pub(crate) network_error: Option<String>,
+    /// What the network last said of our datagrams.
+    pub(crate) refusal: Option<Refusal>,
     /// Why the terminal could not be drawn on any more.
     pub(crate) output_error: Option<String>,
 }
@@ -43,8 +45,8 @@ pub(super) struct Pump {
     written: usize,
     /// Why the terminal can be drawn on no more.
     output_error: Option<String>,
-    /// What the network last complained of.
-    network_error: Option<String>,
+    /// What the network last said of our datagrams.
+    refusal: Option<Refusal>,
     buffer: Vec<u8>,
 }
 
@@ -66,7 +68,7 @@ impl Pump {
             frame: Vec::new(),
             written: 0,
             output_error: None,
-            network_error: None,
+            refusal: None,
             buffer: vec![0; INPUT_PER_TURN],
         }
     }
@@ -85,7 +87,7 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
-        Ok(End { outcome, network_error: self.network_error, output_error: self.output_error })
+        Ok(End { outcome, refusal: self.refusal, output_error: self.output_error })
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
@@ -148,7 +150,7 @@ impl Pump {
     }
 
     fn read_datagrams(&mut self, now: Instant, waiting: &[bool]) {
-        let Self { session, sockets, network_error, .. } = self;
+        let Self { session, sockets, refusal, .. } = self;
         for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
             let result = receive_waiting(socket, |received, payload| {
                 let (source, len) = (received.source, payload.len());
@@ -158,7 +160,8 @@ impl Pump {
             });
             if let Err(error) = result {
                 tracing::debug!(%error, "receive failed");
-                session.handle_network_error(now, network_error.insert(sentence(&error)));
+                *refusal = Some(trial::refusal(&error));
+                session.handle_network_error(now, &sentence(&error));
             }
         }
     }
@@ -170,8 +173,8 @@ impl Pump {
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
-                    let text = self.network_error.insert(sentence(&error));
-                    self.session.handle_network_error(now, text);
+                    self.refusal = Some(trial::refusal(&error));
+                    self.session.handle_network_error(now, &sentence(&error));
                 }
             }
         }

@@ -7,6 +7,7 @@
 
 mod bootstrap;
 mod display;
+mod doctor;
 mod exit_status;
 mod host;
 mod input;

@@ -1,0 +1,139 @@
+//! The command line of `rove doctor`: any command line of rove's, with `doctor` in front.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, Command};
+
+use crate::cli::config::Config;
+use crate::cli::host::{self, HostCall, UsageError};
+use crate::cli::manual::{Manual, Words};
+use crate::doctor::DoctorOptions;
+use crate::program::ProgramName;
+
+/// What users are told of `rove doctor`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "doctor",
+    definition,
+    words: Words::HostAndCommand,
+    notes: &[
+        "Put doctor in front of the words that did not work. Without a host it looks at this computer \
+         only. It logs in once by your own ssh, and a second time only if no datagram comes back, to see \
+         what the server has heard. It leaves nothing on the host.",
+        "The legs, in the order of a session: local-locale, local-terminal and local-udp on this \
+         computer; ssh, login-output (what start-up files print) and clock; server-program, server-locale \
+         and server-start on the host; server-alive (it outlives the ssh connection); udp-out, udp-back \
+         and address; datagram-size (full-size datagrams pass), rebinding (another local port gets \
+         through) and session-end. Each is ok, note (it works, with something to know), problem, or \
+         unchecked with the reason.",
+    ],
+    examples: &[
+        ("rove doctor me@example.org", "why is there no session?"),
+        ("rove doctor -p 60010 --ssh='ssh -p 2222' host", "with the options of the session"),
+        ("rove doctor --json host | jq -r .remedy", "what to do, for a program"),
+        ("rove doctor", "this computer only"),
+    ],
+    environment: &[],
+    files: &[("~/.config/rove/config.toml", "Settings of hosts; see rove config.")],
+    exit_status: &[
+        ("0", "All is well."),
+        ("1", "A problem was found."),
+        ("2", "The doctor itself could not work."),
+        ("130", "It was interrupted."),
+        ("255", "The command line is wrong."),
+    ],
+};
+
+/// The options of a session that a diagnosis has no use for; they are taken all the same.
+const OF_NO_USE: [&str; 9] = [
+    "client",
+    "predict",
+    "always",
+    "never",
+    "predict_overwrite",
+    "no_init",
+    "escape_key",
+    "strict",
+    "version",
+];
+
+fn definition() -> Command {
+    let json = Arg::new("json")
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .help("Report for programs; the names of fields and legs are stable");
+    let command = host::definition()
+        .name("rove doctor")
+        .about("Goes the way that a session goes and names the leg that fails, with what to do")
+        .override_usage("rove doctor [--json] [options] [[user@]host]")
+        .arg(json);
+    OF_NO_USE.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum DoctorCall {
+    /// Print the help.
+    Help,
+    /// Examine.
+    Examine(DoctorOptions),
+}
+
+/// Reads the words behind `doctor`; `load` reads the user's configuration, for a host.
+///
+/// # Errors
+///
+/// Returns what is wrong; the exit code is 255.
+pub(crate) fn parse(
+    mut args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<DoctorCall, UsageError> {
+    // Behind `--` there are no options.
+    let end = args.iter().position(|word| word == "--").unwrap_or(args.len());
+    let tail = args.split_off(end);
+    let count = args.len();
+    args.retain(|word| word != "--json");
+    let json = args.len() < count;
+    if args.is_empty() && tail.len() <= 1 {
+        return Ok(DoctorCall::Examine(DoctorOptions { session: None, json }));
+    }
+    args.extend(tail);
+    match host::parse(ProgramName::Rove, args, load)? {
+        HostCall::Connect(session) => {
+            Ok(DoctorCall::Examine(DoctorOptions { session: Some(session), json }))
+        }
+        _ => Ok(DoctorCall::Help),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Result<DoctorCall, UsageError> {
+        parse(line.split_whitespace().map(OsString::from).collect(), || Ok(Config::default()))
+    }
+
+    #[test]
+    fn a_line_of_roves_own_is_taken_with_its_options() {
+        for (line, host, json) in [
+            ("", None, false),
+            ("--json", None, true),
+            ("me@host", Some("me@host"), false),
+            ("host --json", Some("host"), true),
+            ("--json -p 60010 host -- ls --json", Some("host"), true),
+            ("-p 60010 -- host --json", Some("host"), false),
+        ] {
+            let Ok(DoctorCall::Examine(options)) = call(line) else { panic!("{line}") };
+            let found = options.session.map(|session| session.host);
+            assert_eq!((found, options.json), (host.map(OsString::from), json), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_and_wrong_options_are_told_apart() {
+        assert!(matches!(call("--help"), Ok(DoctorCall::Help)));
+        assert!(matches!(call("host --help"), Ok(DoctorCall::Help)));
+        assert!(call("--frobnicate host").is_err());
+        assert!(call("-p 99999 host").is_err());
+    }
+}

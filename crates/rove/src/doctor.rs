@@ -1,0 +1,181 @@
+//! The doctor: goes the way that a session goes, and names the leg that fails.
+//!
+//! What it tests is what is used: it logs in and starts a server by the bootstrap's own plan ([`login`]),
+//! with a look around on the way ([`survey`]), and holds a short session with it ([`trial`]). What was
+//! seen are [`facts`]; what they mean, [`diagnosis`] decides alone; [`report`] words it.
+
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::{Invocation, address, ssh_config};
+use crate::clock::Clock;
+use crate::doctor::command::{SIGNALS, Stop};
+use crate::doctor::diagnosis::diagnose;
+use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
+use crate::doctor::trial::Trial;
+use crate::event_loop::EventLoop;
+use crate::program::ProgramName;
+use crate::terminal_type::{self, Manner};
+use crate::{entropy, locale};
+
+mod command;
+pub(crate) mod diagnosis;
+pub(crate) mod facts;
+mod login;
+mod report;
+mod survey;
+pub(crate) mod trial;
+
+/// Exit code: all is well.
+const WELL: u8 = 0;
+/// Exit code: a problem was found.
+const PROBLEM: u8 = 1;
+/// Exit code: the doctor itself could not work.
+const FAILED: u8 = 2;
+/// Exit code: the user left. Source: what shells say of a command that SIGINT ended.
+const INTERRUPTED: u8 = 130;
+
+/// How long a name server may take. Chosen: what the system's resolver gives each of its servers, less
+/// the patience of whoever waits for a list that is only of interest.
+const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long ssh may take to tell its configuration. Chosen: a thousand times what it takes.
+const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the doctor is asked.
+#[derive(Clone, Debug)]
+pub(crate) struct DoctorOptions {
+    /// The session that should work; `None` looks at this computer only.
+    pub(crate) session: Option<Box<HostOptions>>,
+    /// Whether to report for programs.
+    pub(crate) json: bool,
+}
+
+/// Examines, prints the report, and returns the exit code.
+pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
+    let facts = match examine(options.session, invocation) {
+        Ok(facts) => facts,
+        Err(stop) => {
+            let _ = writeln!(io::stderr(), "rove doctor: {stop}");
+            return if matches!(stop, Stop::Interrupted) { INTERRUPTED } else { FAILED };
+        }
+    };
+    let diagnosis = diagnose(&facts);
+    let report = match options.json {
+        true => report::json(&facts, &diagnosis),
+        false => report::text(&facts, &diagnosis),
+    };
+    let mut stdout = io::stdout();
+    if stdout.write_all(report.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        return FAILED;
+    }
+    if diagnosis.problem().is_some() { PROBLEM } else { WELL }
+}
+
+fn examine(session: Option<Box<HostOptions>>, invocation: &Invocation) -> Result<Facts, Stop> {
+    let mut events = EventLoop::new(Clock::start(), &SIGNALS)?;
+    let mut facts = Facts { here: look_here(&mut events), host: None };
+    if let Some(options) = session {
+        facts.host = Some(look_there(*options, invocation, &mut events)?);
+    }
+    Ok(facts)
+}
+
+fn look_here(events: &mut EventLoop) -> Here {
+    let variables = locale::from_environment();
+    let manner = Manner { name: ProgramName::Rove, init: true, title_prefix: false };
+    let term = std::env::var("TERM").unwrap_or_default();
+    let loopback = trial::loopback(events);
+    Here {
+        locale: locale::effective(&variables)
+            .map(|(name, value)| (name.to_owned(), survey::printable(value))),
+        terminal_type: terminal_type::capabilities(&term, manner)
+            .err()
+            .map(|error| error.to_string()),
+        loopback_works: matches!(loopback, Ok(true)),
+        no_socket: loopback.err().map(|error| error.to_string()),
+    }
+}
+
+fn look_there(
+    options: HostOptions,
+    invocation: &Invocation,
+    events: &mut EventLoop,
+) -> Result<Host, Stop> {
+    let name = survey::printable(&options.host.to_string_lossy());
+    let mut host = Host { name, ..Host::default() };
+    match addresses(&options) {
+        Some(addresses) => host.addresses = addresses,
+        None => {
+            host.ssh = Ssh::TimedOut;
+            return Ok(host);
+        }
+    }
+    let number = entropy::seed().map_err(io::Error::other)?;
+    let nonce = number.stream("doctor.mark").at(0).below(u64::MAX);
+    let mark = format!("/tmp/rove-doctor-{nonce:016x}");
+    progress(&format!("logging in to {}", host.name));
+    let opened =
+        login::open(options, invocation, survey::session_command(&mark), events, &mut host)?;
+    let (Some((opening, door)), Some(server)) = (opened, host.server.clone()) else {
+        return Ok(host);
+    };
+    progress(&format!("trying a session at UDP port {}", server.port));
+    let mut trial = Trial::new(&opening, events)?;
+    trial.run(events)?;
+    if trial.path.answered.is_none() {
+        progress("nothing came back; logging in again to see why");
+        let found = login::look_again(&door, &mark, &server, events);
+        if !matches!(found, Ok(Some(_))) {
+            // Nobody else could end the server, which may have heard us.
+            trial.say_goodbye(events);
+        }
+        host.aftermath = found?;
+    }
+    host.path = Some(trial.path);
+    Ok(host)
+}
+
+/// Returns the host's addresses, for the report, none if nobody tells them soon; `None` if ssh does not
+/// even tell its own configuration.
+fn addresses(options: &HostOptions) -> Option<Vec<String>> {
+    let (ssh, host) = (options.ssh.clone(), options.host.clone());
+    let (names, name) = mpsc::channel();
+    let (found, addresses) = mpsc::channel();
+    // Neither ssh's configuration, which may run commands, nor the resolver keeps to a time.
+    thread::spawn(move || {
+        let text = host.to_string_lossy().into_owned();
+        let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
+        let name = ssh_config::ask(&ssh, &host).host_name.unwrap_or_else(|| plain.to_owned());
+        let _ = names.send(());
+        let all = address::resolve(&name, 0, "all").unwrap_or_default();
+        let _ = found.send(all.into_iter().map(address::numeric).collect());
+    });
+    name.recv_timeout(CONFIGURATION_PATIENCE).ok()?;
+    Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())
+}
+
+/// Says what takes its time, to whoever watches.
+fn progress(what: &str) {
+    let mut stderr = io::stderr();
+    if stderr.is_terminal() {
+        let _ = writeln!(stderr, "rove doctor: {what} ...");
+    }
+}
+
+/// Returns why a session at `server` got no answer and what to do, as far as the client can tell, in
+/// one line.
+pub(crate) fn one_line(
+    server: SocketAddr,
+    refusal: Option<&facts::Refusal>,
+    host: Option<&str>,
+) -> String {
+    let path = Path { tried: vec![server], ..Path::default() };
+    let (seen, remedy) = diagnosis::no_answer(refusal, &path, server.port(), None);
+    let host = host.unwrap_or("HOST").escape_debug().to_string();
+    format!("{seen}. What to do: {remedy}. `rove doctor {host}` names the leg that fails.")
+}

@@ -1,0 +1,558 @@
+//! The decision tree: from what was seen to what works, what does not, and what to do.
+//!
+//! Each leg of the way to a session has one check, in the order in which a session takes them. A leg
+//! that fails leaves those that need it unchecked, so the first problem is the verdict.
+
+use std::net::IpAddr;
+
+use crate::doctor::facts::{
+    Aftermath, Facts, Here, Host, Large, Noise, Path, Refusal, Server, Ssh,
+};
+use crate::locale;
+
+mod ssh_words;
+
+/// How far two calendars may be apart without a word. Chosen: what Kerberos lets pass, the strictest
+/// use of a host's clock in a login; sessions themselves compare no clocks.
+const CLOCK_SKEW_SECONDS: u64 = 300;
+
+/// What a leg came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// It works.
+    Ok,
+    /// It works, and there is something to know.
+    Note,
+    /// It does not work.
+    Problem,
+    /// It could not be checked.
+    Unchecked,
+}
+
+impl Status {
+    /// Returns the word for reports.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Note => "note",
+            Self::Problem => "problem",
+            Self::Unchecked => "unchecked",
+        }
+    }
+}
+
+/// One leg, checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Check {
+    /// The leg, a stable name.
+    pub(crate) leg: &'static str,
+    /// What it came to.
+    pub(crate) status: Status,
+    /// What was seen, in half a sentence.
+    pub(crate) detail: String,
+    /// What to do, for a problem.
+    pub(crate) remedy: Option<String>,
+}
+
+/// Everything checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Diagnosis {
+    /// The legs in the order in which a session takes them.
+    pub(crate) checks: Vec<Check>,
+}
+
+impl Diagnosis {
+    /// Returns the leg that keeps sessions from working well, if any does.
+    pub(crate) fn problem(&self) -> Option<&Check> {
+        self.checks.iter().find(|check| check.status == Status::Problem)
+    }
+
+    fn push(&mut self, leg: &'static str, (status, detail, remedy): Finding) {
+        self.checks.push(Check { leg, status, detail, remedy });
+    }
+}
+
+type Finding = (Status, String, Option<String>);
+
+fn ok(detail: impl Into<String>) -> Finding {
+    (Status::Ok, detail.into(), None)
+}
+
+fn note(detail: impl Into<String>) -> Finding {
+    (Status::Note, detail.into(), None)
+}
+
+fn problem(detail: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    (Status::Problem, detail.into(), Some(remedy.into()))
+}
+
+fn unchecked(why: impl Into<String>) -> Finding {
+    (Status::Unchecked, why.into(), None)
+}
+
+/// Makes of what was seen what it means.
+pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
+    let mut diagnosis = Diagnosis { checks: Vec::new() };
+    here(&facts.here, &mut diagnosis);
+    if let Some(host) = &facts.host {
+        let here_works = facts.here.no_socket.is_none();
+        login(host, &mut diagnosis);
+        start(host, &mut diagnosis);
+        if here_works {
+            path(host, &mut diagnosis);
+        }
+    }
+    diagnosis
+}
+
+fn here(here: &Here, diagnosis: &mut Diagnosis) {
+    diagnosis.push("local-locale", local_locale(here));
+    diagnosis.push(
+        "local-terminal",
+        here.terminal_type.as_ref().map_or_else(|| ok("TERM names a known terminal"), note),
+    );
+    let udp = match &here.no_socket {
+        Some(error) => problem(
+            format!("this computer opens no UDP socket: {error}"),
+            "sessions need UDP: look for a sandbox or a security profile that forbids it to rove",
+        ),
+        None if here.loopback_works => ok("this computer sends and receives UDP datagrams"),
+        None => problem(
+            "a datagram from this computer to itself got lost",
+            "a firewall on this computer drops UDP: look at `nft list ruleset` or the firewall's \
+             settings, and let outgoing UDP and its answers pass",
+        ),
+    };
+    diagnosis.push("local-udp", udp);
+}
+
+fn local_locale(here: &Here) -> Finding {
+    match &here.locale {
+        Some((name, value)) if locale::is_utf8(value) => ok(format!("{name}={value}")),
+        Some((name, value)) => note(format!(
+            "{name}={value} does not promise UTF-8; rove uses UTF-8 anyway, stock Mosh refuses to run: \
+             export LANG=C.UTF-8"
+        )),
+        None => note(
+            "no locale is set; rove uses UTF-8 anyway, stock Mosh refuses to run: export LANG=C.UTF-8",
+        ),
+    }
+}
+
+fn login(host: &Host, diagnosis: &mut Diagnosis) {
+    diagnosis.push("ssh", ssh(host));
+    let reached = matches!(host.ssh, Ssh::Reached | Ssh::Diverted);
+    let far = host.far.as_ref();
+    diagnosis.push(
+        "login-output",
+        if reached { login_output(&host.noise) } else { unchecked("nobody has logged in") },
+    );
+    let clock = match far.map(|far| far.ahead_seconds) {
+        Some(Some(ahead)) => clock(ahead),
+        Some(None) => unchecked("the host does not tell the time"),
+        None => unchecked("the host was not asked"),
+    };
+    diagnosis.push("clock", clock);
+}
+
+fn ssh(host: &Host) -> Finding {
+    let name = &host.name;
+    match &host.ssh {
+        Ssh::Reached => ok(match &host.detour {
+            Some(words) => format!("logs in to {name} without a question, by {words}"),
+            None => format!("logs in to {name} and runs commands"),
+        }),
+        Ssh::Missing(error) => {
+            problem(error, "install OpenSSH's client, or name one with --ssh=COMMAND")
+        }
+        Ssh::NoAddress(error) => problem(error, "check the name, and the network here"),
+        Ssh::TimedOut => problem(
+            "ssh neither logged in nor gave up",
+            format!(
+                "run `ssh {name} true`: if it asks a question, answer it there once or set up a key; \
+                 if it hangs, a firewall drops ssh or a start-up file on the host waits for input"
+            ),
+        ),
+        Ssh::Failed => {
+            let (line, remedy) = ssh_words::explain(&host.said, name);
+            problem(after("ssh did not log in", line), remedy)
+        }
+        Ssh::Diverted => problem(
+            after(
+                "the login works, but the command given to ssh was not run",
+                host.said.last().map(String::as_str),
+            ),
+            format!(
+                "try `ssh {name} echo works`: a start-up file that ends the shell or starts another \
+                 program (exec), a ForceCommand, or a shell such as nologin is in the way"
+            ),
+        ),
+    }
+}
+
+/// Returns what was seen, with what was said at it.
+fn after(seen: &str, said: Option<&str>) -> String {
+    said.map_or_else(|| format!("{seen}, and nothing was said"), |line| format!("{seen}: {line}"))
+}
+
+fn login_output(noise: &Noise) -> Finding {
+    let files = "~/.bashrc, ~/.zshenv, ~/.cshrc or config.fish on the host";
+    if noise.fake {
+        return note(format!(
+            "a start-up file prints a line like a server's own (MOSH CONNECT or MOSH IP); rove passes \
+             over it, stock mosh believes it and fails: take it out of {files}"
+        ));
+    }
+    match (noise.lines, noise.escapes) {
+        (0, false) => ok("start-up files on the host print nothing"),
+        (lines, escapes) => note(format!(
+            "start-up files or a banner print {lines} lines{}, first {:?}; rove reads on, but other \
+             programs over ssh (scp, rsync) may not: print only where the shell is interactive, in {files}",
+            if escapes { " with escape sequences" } else { "" },
+            noise.sample
+        )),
+    }
+}
+
+fn clock(ahead: i64) -> Finding {
+    if ahead.unsigned_abs() <= CLOCK_SKEW_SECONDS {
+        return ok("the host's calendar agrees with this computer's");
+    }
+    let way = if ahead > 0 { "ahead of" } else { "behind" };
+    note(format!(
+        "the host's calendar is {} s {way} this computer's: sessions do not mind, certificates and \
+         logs do",
+        ahead.unsigned_abs()
+    ))
+}
+
+fn start(host: &Host, diagnosis: &mut Diagnosis) {
+    let ran = matches!(host.ssh, Ssh::Reached);
+    if !ran {
+        for leg in ["server-program", "server-locale", "server-start"] {
+            diagnosis.push(leg, unchecked("no command has run on the host"));
+        }
+        return;
+    }
+    diagnosis.push("server-program", server_program(host));
+    diagnosis.push("server-locale", server_locale(host));
+    diagnosis.push("server-start", server_start(host));
+}
+
+fn server_program(host: &Host) -> Finding {
+    let path = host.far.as_ref().map_or("", |far| far.path.as_str());
+    if host.no_server_program {
+        return problem(
+            format!("neither rove nor mosh-server found; ssh's PATH there is {path}"),
+            "install rove or the package mosh on the host; one that stands elsewhere is named with \
+             --server=PATH",
+        );
+    }
+    let Some(far) = &host.far else {
+        return unchecked("the host did not tell which program it runs");
+    };
+    let version = match far.version.as_str() {
+        "" => "it does not tell its version",
+        version => version,
+    };
+    match far.server.as_str() {
+        "" if host.server.is_some() => ok(format!("the one asked for runs: {version}")),
+        "" => unchecked("the one asked for has not started"),
+        server => ok(format!("{server}: {version}")),
+    }
+}
+
+fn server_locale(host: &Host) -> Finding {
+    let charset = host.far.as_ref().map_or("", |far| far.charset.as_str());
+    let name = host.far.as_ref().map_or("", |far| far.locale.as_str());
+    if host.locale_refused {
+        return problem(
+            format!("the server refuses the host's locale ({})", locale_words(name, charset)),
+            "mosh-server needs a UTF-8 locale that is installed there: see `locale -a`, set \
+             LANG=C.UTF-8 in a start-up file, or generate one (locale-gen, dpkg-reconfigure locales); \
+             rove on the host needs none",
+        );
+    }
+    if host.far.is_none() || (charset.is_empty() && name.is_empty()) {
+        return unchecked("the host does not tell its locale; a session gets UTF-8 all the same");
+    }
+    if locale::is_utf8(name) || charset.eq_ignore_ascii_case("UTF-8") {
+        ok(locale_words(name, charset))
+    } else {
+        note(format!(
+            "a login without a terminal has {}; the session gets the locale of this computer, or \
+             {}",
+            locale_words(name, charset),
+            locale::FALLBACK
+        ))
+    }
+}
+
+fn locale_words(name: &str, charset: &str) -> String {
+    match (name, charset) {
+        ("", "") => "none".to_owned(),
+        ("", charset) => format!("none set, character set {charset}"),
+        (name, "") => name.to_owned(),
+        (name, charset) => format!("{name}, character set {charset}"),
+    }
+}
+
+fn server_start(host: &Host) -> Finding {
+    match &host.server {
+        Some(Server { port, holds_ssh: true, .. }) => note(format!(
+            "the server announced UDP port {port}, but ssh did not end: something keeps its output \
+             open (a server with -v, or a start-up file's background program)"
+        )),
+        Some(Server { port, .. }) => ok(format!("the server announced UDP port {port}")),
+        None if host.no_server_program || host.locale_refused => {
+            unchecked("there is no server to start")
+        }
+        None if host.port_refused => problem(
+            "the server refuses the UDP ports asked for",
+            "give -p a single port, or a range with a free one: old servers know no range",
+        ),
+        None if host.no_address => problem(
+            "a server stands, but nobody told its address: SSH_CONNECTION is not set on the host",
+            "use --experimental-remote-ip=local",
+        ),
+        None => problem(
+            after("the server did not start", host.said.first().map(String::as_str)),
+            "run the server by hand over ssh (`rove server new` or `mosh-server new`) and see what it \
+             says: no free UDP port in the range, no pseudo-terminal and a full disk are the usual causes",
+        ),
+    }
+}
+
+fn path(host: &Host, diagnosis: &mut Diagnosis) {
+    let legs = ["server-alive", "udp-out", "udp-back"];
+    let later = ["address", "datagram-size", "rebinding", "session-end"];
+    let (Some(server), Some(path)) = (&host.server, &host.path) else {
+        for leg in legs.into_iter().chain(later) {
+            diagnosis.push(leg, unchecked("no server has started"));
+        }
+        return;
+    };
+    if path.answered.is_none() {
+        for (leg, finding) in legs.into_iter().zip(silence(host, server, path)) {
+            diagnosis.push(leg, finding);
+        }
+        let tried = addresses(path);
+        diagnosis.push("address", unchecked(format!("none answered of {tried}")));
+        for leg in &later[1..] {
+            diagnosis.push(leg, unchecked("no datagram came back"));
+        }
+        return;
+    }
+    diagnosis.push("server-alive", ok("the server outlives the ssh connection"));
+    diagnosis
+        .push("udp-out", ok(format!("the server hears this computer at port {}", server.port)));
+    diagnosis.push("udp-back", udp_back(path));
+    diagnosis.push("address", address(host, path));
+    diagnosis.push("datagram-size", datagram_size(path));
+    diagnosis.push("rebinding", rebinding(path));
+    let end = match path.ended {
+        true => ok("the session ended in order"),
+        false => note("the server did not confirm the session's end; it may run for a while"),
+    };
+    diagnosis.push("session-end", end);
+}
+
+fn udp_back(path: &Path) -> Finding {
+    match path.round_trip {
+        Some(time) => ok(format!("this computer hears the server; round trip {time:.1?}")),
+        None => ok("this computer hears the server"),
+    }
+}
+
+/// Returns what silence says of the server, of the way out and of the way back.
+fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
+    let unknown = Aftermath::default();
+    let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
+    let later = || unchecked("the server is gone");
+    // Without its process number, its port tells.
+    let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
+    match (alive, aftermath.heard) {
+        (Some(false), _) => [gone(host, aftermath), later(), later()],
+        (alive, Some(true)) => [
+            alive_or_unknown(alive),
+            ok(format!("the server heard this computer at port {}", server.port)),
+            problem(
+                format!(
+                    "the server's answers do not come back ({} datagrams sent, none received)",
+                    path.sent
+                ),
+                "something lets UDP out and not in: a firewall on this computer or in its router that \
+                 keeps no state for UDP, a NAT without room, or a VPN that answers another way; try \
+                 another network, or --bind-server=any if the host has several addresses",
+            ),
+        ],
+        (alive, heard) => {
+            let (seen, remedy) = no_answer(path.refusal.as_ref(), path, server.port, alive);
+            let back = match heard {
+                Some(_) => "the server has heard nothing to answer",
+                None => "whether the way out or the way back fails cannot be told from here",
+            };
+            [alive_or_unknown(alive), problem(seen, remedy), unchecked(back)]
+        }
+    }
+}
+
+fn alive_or_unknown(alive: Option<bool>) -> Finding {
+    match alive {
+        Some(_) => ok("the server outlives the ssh connection"),
+        None => unchecked("a second login could not look for the server"),
+    }
+}
+
+fn gone(host: &Host, aftermath: &Aftermath) -> Finding {
+    let seen = "the server ran, but is gone since ssh has ended";
+    let linger = "`loginctl enable-linger` there (as the user, or by root with the user's name), or \
+                  KillUserProcesses=no in logind.conf";
+    match aftermath.ends_leftovers {
+        Some(true) => problem(
+            format!("{seen}: systemd-logind ends what users of {} leave behind", host.name),
+            linger,
+        ),
+        _ => problem(
+            seen,
+            format!(
+                "something on the host ends what a login leaves behind. With systemd-logind: {linger}; \
+                 else look for job limits, a container that ends with its session, or a crash in the log"
+            ),
+        ),
+    }
+}
+
+/// Returns what is to be said when a server that should run does not answer, and what to do.
+///
+/// The client says the same of a session that never began.
+pub(crate) fn no_answer(
+    refusal: Option<&Refusal>,
+    path: &Path,
+    port: u16,
+    alive: Option<bool>,
+) -> (String, String) {
+    let tried = addresses(path);
+    let firewall = format!(
+        "let UDP in at the host's firewall (`ufw allow 60001:60999/udp`, or `firewall-cmd \
+         --add-port=60001-60999/udp`) and in its provider's security group; -p PORT uses another port \
+         than {port}"
+    );
+    match refusal {
+        Some(Refusal::Port) if alive == Some(true) => (
+            format!("{tried} refuses UDP port {port}, though the server runs"),
+            format!(
+                "the address belongs to something else than the host (a router, a load balancer, a \
+                 container's host): forward UDP port {port} there, or try \
+                 --experimental-remote-ip=remote; a firewall that rejects instead of dropping looks the \
+                 same: {firewall}"
+            ),
+        ),
+        Some(Refusal::Port) => (
+            format!("{tried} refuses UDP port {port}: nobody listens there"),
+            "either the server has ended, or the address is another computer's (a router, a load \
+             balancer): forward the port there, or try --experimental-remote-ip=remote"
+                .to_owned(),
+        ),
+        Some(Refusal::Host) => (
+            format!("a router says that {tried} cannot be reached with UDP"),
+            format!("a route is missing, or a firewall rejects: {firewall}"),
+        ),
+        Some(Refusal::Network) => (
+            format!("there is no route from here to {tried}"),
+            "the address is not reachable from this network: try the other family (-4 or -6), a VPN, or \
+             --experimental-remote-ip=remote"
+                .to_owned(),
+        ),
+        Some(Refusal::Here) => (
+            format!("this computer does not let datagrams out to {tried}"),
+            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP"
+                .to_owned(),
+        ),
+        Some(Refusal::Other(error)) => (
+            format!("datagrams to {tried} fail: {error}"),
+            "see what the network here has to say; try another one".to_owned(),
+        ),
+        None if path.foreign > 0 => (
+            format!("what answers at {tried} has another session's key"),
+            "something between here and the host answers in its place, or a start-up file printed an \
+             old key; start again with -p and another port"
+                .to_owned(),
+        ),
+        None => (
+            format!("nothing comes back from {tried}, not even a refusal"),
+            format!("datagrams are dropped on the way, by a firewall as a rule: {firewall}"),
+        ),
+    }
+}
+
+fn addresses(path: &Path) -> String {
+    let tried: Vec<String> = path.tried.iter().map(|address| address.ip().to_string()).collect();
+    tried.join(" and ")
+}
+
+fn address(host: &Host, path: &Path) -> Finding {
+    let answered = path.answered.and_then(|index| path.tried.get(index));
+    let first = path.tried.first();
+    let (Some(answered), Some(first)) = (answered, first) else {
+        return unchecked("none answered");
+    };
+    if answered != first {
+        return problem(
+            format!("{} does not answer, but {} does", first.ip(), answered.ip()),
+            "the address by which ssh arrives is not the host's own (a NAT, a container, a load \
+             balancer): use --experimental-remote-ip=remote",
+        );
+    }
+    let family = match answered.ip() {
+        IpAddr::V4(_) => "IPv4",
+        IpAddr::V6(_) => "IPv6",
+    };
+    let text = answered.ip().to_string();
+    let others: Vec<&str> =
+        host.addresses.iter().map(String::as_str).filter(|other| *other != text).collect();
+    ok(match others.as_slice() {
+        [] => format!("{family}, {text}"),
+        others => format!("{family}, {text}; the name also has {}", others.join(", ")),
+    })
+}
+
+fn datagram_size(path: &Path) -> Finding {
+    let lower = "a link on the way takes only smaller packets and tells nobody (a tunnel or a VPN as a \
+                 rule): lower the MTU of the interface (`ip link set dev NAME mtu 1280`), or let ICMP \
+                 pass so that fragments are made";
+    match (path.up, path.down) {
+        (Large::Only { refused, passed }, _) => problem(
+            format!("to the host, datagrams of {refused} bytes are lost; {passed} bytes pass"),
+            lower,
+        ),
+        (Large::Stuck(Some(size)), _) => {
+            problem(format!("to the host, datagrams of {size} bytes are lost"), lower)
+        }
+        (_, Large::Only { refused, passed }) => problem(
+            format!("from the host, datagrams of {refused} bytes are lost; {passed} bytes pass"),
+            lower,
+        ),
+        (_, Large::Stuck(_)) => {
+            problem("from the host, large datagrams are lost; small ones pass", lower)
+        }
+        (Large::Pass(up), Large::Pass(down)) => {
+            ok(format!("up to {up} bytes pass to the host, {down} back"))
+        }
+        _ => unchecked("no large datagram was sent"),
+    }
+}
+
+fn rebinding(path: &Path) -> Finding {
+    match path.rebinding {
+        Some(true) => ok("the session goes on from another local port, as after roaming"),
+        Some(false) => problem(
+            "a second local port gets no answer",
+            "a firewall or NAT on the way lets only the first flow pass: after sleep or a change of \
+             network sessions will not come back; ask whoever runs it to let UDP flows begin anew",
+        ),
+        None => unchecked("the session did not get that far"),
+    }
+}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What ssh says when it fails, and what to do then. Source: OpenSSH's messages, and those of our own
+//! proxy command.
+
+/// What ssh's last words contain, and what to do; `{}` stands for the host.
+const REMEDIES: [(&str, &str); 12] = [
+    (
+        "Permission denied",
+        "the host wants other credentials: `ssh {}` must log in first; check the user's name, and the \
+         key with `ssh-add -l` (or `ssh-copy-id {}`)",
+    ),
+    (
+        "Too many authentication failures",
+        "the agent offers too many keys: set IdentitiesOnly and IdentityFile for {} in ~/.ssh/config",
+    ),
+    (
+        "Host key verification failed",
+        "the host's key is unknown or has changed: `ssh {}` shows it; if it is right, accept it there \
+         (`ssh-keygen -R HOST` forgets an old one)",
+    ),
+    (
+        "REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "the host's key has changed: if that is right, `ssh-keygen -R HOST` and accept the new one",
+    ),
+    (
+        "Could not resolve hostname",
+        "the name {} is not known: check it, the network here, and ~/.ssh/config",
+    ),
+    (
+        "cannot find the address of",
+        "the name {} is not known: check it, the network here, and ~/.ssh/config",
+    ),
+    (
+        "has no address of the family",
+        "the name {} has no such address: leave out -4, -6 or --family",
+    ),
+    (
+        "Connection refused",
+        "nobody listens at ssh's port there: check the port (--ssh=\"ssh -p PORT\", or Port in \
+         ~/.ssh/config) and that sshd runs",
+    ),
+    (
+        "timed out",
+        "the host does not answer: it is off, the address is wrong, or a firewall drops ssh's port",
+    ),
+    (
+        "No route to host",
+        "there is no way to the host from this network: check the address, a VPN, the network here",
+    ),
+    (
+        "unreachable",
+        "there is no way to the host from this network: check the address, a VPN, the network here",
+    ),
+    (
+        "closed by",
+        "sshd, or something before it, hung up: see sshd's log on the host (MaxStartups, fail2ban, \
+         AllowUsers)",
+    ),
+];
+
+/// What to do about other words.
+const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
+
+/// Returns the telling line of what ssh said when it failed, and what to do.
+pub(super) fn explain<'a>(said: &'a [String], host: &str) -> (Option<&'a str>, String) {
+    // In the order of what was said: the first known line is the cause, later ones its consequence.
+    let known = said.iter().find_map(|line| {
+        let remedy = REMEDIES.iter().find(|(part, _)| line.contains(part));
+        remedy.map(|(_, remedy)| (line.as_str(), *remedy))
+    });
+    let (line, remedy) = match known {
+        Some((line, remedy)) => (Some(line), remedy),
+        None => (said.last().map(String::as_str), UNKNOWN),
+    };
+    (line, remedy.replace("{}", host))
+}

@@ -1,0 +1,231 @@
+use std::time::Duration;
+
+use super::*;
+use crate::doctor::facts::Far;
+
+/// What is seen where all is well.
+fn well() -> Facts {
+    Facts {
+        here: Here {
+            locale: Some(("LANG".to_owned(), "de_DE.UTF-8".to_owned())),
+            terminal_type: None,
+            no_socket: None,
+            loopback_works: true,
+        },
+        host: Some(Host {
+            name: "me@host".to_owned(),
+            addresses: vec!["192.0.2.7".to_owned(), "2001:db8::7".to_owned()],
+            far: Some(Far {
+                path: "/usr/bin:/bin".to_owned(),
+                charset: "UTF-8".to_owned(),
+                locale: "C.UTF-8".to_owned(),
+                server: "/usr/bin/rove".to_owned(),
+                version: "rove 0.1.0".to_owned(),
+                ahead_seconds: Some(1),
+                ..Far::default()
+            }),
+            server: Some(Server { port: 60_001, pid: Some(7), holds_ssh: false }),
+            path: Some(answered()),
+            ..Host::default()
+        }),
+    }
+}
+
+fn answered() -> Path {
+    Path {
+        tried: vec!["192.0.2.7:60001".parse().unwrap(), "10.0.0.7:60001".parse().unwrap()],
+        answered: Some(0),
+        sent: 1,
+        round_trip: Some(Duration::from_millis(31)),
+        up: Large::Pass(1252),
+        down: Large::Pass(1252),
+        rebinding: Some(true),
+        ended: true,
+        ..Path::default()
+    }
+}
+
+fn silent(refusal: Option<Refusal>) -> Path {
+    Path { tried: answered().tried, sent: 9, refusal, ..Path::default() }
+}
+
+/// Changes what was seen, and returns the verdict's leg and what to do.
+fn verdict(change: impl FnOnce(&mut Facts)) -> (Option<&'static str>, String) {
+    let mut facts = well();
+    change(&mut facts);
+    let diagnosis = diagnose(&facts);
+    let problem = diagnosis.problem();
+    if let Some(problem) = problem {
+        assert!(problem.remedy.is_some(), "a problem without a remedy: {problem:?}");
+    }
+    let text = problem.map(|problem| format!("{}: {:?}", problem.detail, problem.remedy));
+    (problem.map(|problem| problem.leg), text.unwrap_or_default())
+}
+
+/// The same for something seen of the host.
+fn of_host(change: impl FnOnce(&mut Host)) -> (Option<&'static str>, String) {
+    verdict(|facts| change(facts.host.as_mut().unwrap()))
+}
+
+/// The same for datagrams that are answered, but not all as they should be.
+fn of_path(change: impl FnOnce(&mut Path)) -> (Option<&'static str>, String) {
+    of_host(|host| change(host.path.as_mut().unwrap()))
+}
+
+/// The same for silence.
+fn of_silence(
+    refusal: Option<Refusal>,
+    aftermath: Option<Aftermath>,
+) -> (Option<&'static str>, String) {
+    of_host(|host| (host.path, host.aftermath) = (Some(silent(refusal)), aftermath))
+}
+
+#[test]
+fn where_all_is_well_every_leg_is_checked_and_fine() {
+    let diagnosis = diagnose(&well());
+    assert_eq!(diagnosis.problem(), None);
+    let legs: Vec<&str> = diagnosis.checks.iter().map(|check| check.leg).collect();
+    assert_eq!(
+        legs.join(" "),
+        "local-locale local-terminal local-udp ssh login-output clock server-program server-locale \
+         server-start server-alive udp-out udp-back address datagram-size rebinding session-end"
+    );
+    for check in &diagnosis.checks {
+        assert_eq!(check.status, Status::Ok, "{check:?}");
+    }
+}
+
+#[test]
+fn every_leg_that_fails_is_named_with_what_to_do() {
+    let far = |host: &mut Host| host.far = None;
+    for ((leg, text), expected, part) in [
+        (verdict(|f| f.here.no_socket = Some("EPERM".to_owned())), "local-udp", "EPERM"),
+        (verdict(|f| f.here.loopback_works = false), "local-udp", "nft"),
+        (of_host(|h| h.ssh = Ssh::Missing("cannot run x".to_owned())), "ssh", "--ssh"),
+        (of_host(|h| h.ssh = Ssh::NoAddress("no such name".to_owned())), "ssh", "no such name"),
+        (of_host(|h| h.ssh = Ssh::TimedOut), "ssh", "`ssh me@host true`"),
+        (of_host(|h| h.ssh = Ssh::Failed), "ssh", "ssh -v me@host"),
+        (of_host(|h| h.ssh = Ssh::Diverted), "ssh", "start-up file"),
+        (
+            of_host(|h| (h.no_server_program, h.server) = (true, None)),
+            "server-program",
+            "/usr/bin:/bin",
+        ),
+        (of_host(|h| (h.locale_refused, h.server) = (true, None)), "server-locale", "locale -a"),
+        (of_host(|h| (h.port_refused, h.server) = (true, None)), "server-start", "-p"),
+        (of_host(|h| (h.no_address, h.server) = (true, None)), "server-start", "SSH_CONNECTION"),
+        (of_host(|h| h.server = None), "server-start", "by hand"),
+        (of_path(|p| p.answered = Some(1)), "address", "192.0.2.7 does not answer, but 10.0.0.7"),
+        (of_path(|p| p.up = Large::Only { refused: 1252, passed: 500 }), "datagram-size", "1252"),
+        (of_path(|p| p.up = Large::Stuck(Some(1252))), "datagram-size", "to the host"),
+        (of_path(|p| p.down = Large::Stuck(None)), "datagram-size", "from the host"),
+        (of_path(|p| p.rebinding = Some(false)), "rebinding", "after sleep"),
+    ] {
+        assert_eq!(leg, Some(expected), "{text}");
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert_eq!(of_host(far).0, None, "a host that tells nothing may be well");
+}
+
+#[test]
+fn silence_is_told_apart_by_what_a_second_login_finds() {
+    let found = |alive, heard, ends_leftovers| {
+        Some(Aftermath { alive, heard, ends_leftovers, bound: None })
+    };
+    let (yes, no) = (Some(true), Some(false));
+    for (refusal, aftermath, expected, part) in [
+        (None, found(no, no, None), "server-alive", "loginctl enable-linger"),
+        (None, found(no, no, yes), "server-alive", "logind ends"),
+        (Some(Refusal::Port), found(no, no, None), "server-alive", "gone since ssh has ended"),
+        (None, found(yes, yes, None), "udp-back", "lets UDP out and not in"),
+        (None, found(None, yes, None), "udp-back", "lets UDP out and not in"),
+        (None, found(yes, no, None), "udp-out", "ufw allow"),
+        (None, None, "udp-out", "dropped on the way"),
+        (Some(Refusal::Port), found(yes, no, None), "udp-out", "though the server runs"),
+        (Some(Refusal::Port), None, "udp-out", "either the server has ended"),
+        (Some(Refusal::Host), found(yes, no, None), "udp-out", "a route is missing"),
+        (Some(Refusal::Network), None, "udp-out", "no route"),
+        (Some(Refusal::Here), None, "udp-out", "forbids outgoing UDP"),
+        (Some(Refusal::Other("x".to_owned())), None, "udp-out", "fail: x"),
+        (None, Some(Aftermath { bound: no, ..Aftermath::default() }), "server-alive", "gone"),
+        (None, Some(Aftermath { bound: yes, ..Aftermath::default() }), "udp-out", "firewall"),
+    ] {
+        let case = format!("{refusal:?} {aftermath:?}");
+        let (leg, text) = of_silence(refusal, aftermath);
+        assert_eq!(leg, Some(expected), "{case}");
+        assert!(text.contains(part), "{case}: {part} in {text}");
+    }
+    let (leg, text) = of_host(|host| host.path = Some(Path { foreign: 1, ..silent(None) }));
+    assert_eq!(leg, Some("udp-out"));
+    assert!(text.contains("another session's key"), "{text}");
+}
+
+#[test]
+fn legs_behind_one_that_fails_are_unchecked_and_say_why() {
+    let mut facts = well();
+    facts.host = Some(Host { ssh: Ssh::Failed, ..Host::default() });
+    let diagnosis = diagnose(&facts);
+    let at = diagnosis.checks.iter().position(|check| check.leg == "ssh").unwrap();
+    for check in &diagnosis.checks[at + 1..] {
+        assert_eq!(check.status, Status::Unchecked, "{check:?}");
+        assert!(!check.detail.is_empty());
+    }
+}
+
+#[test]
+fn what_works_all_the_same_is_a_note() {
+    let status = |change: fn(&mut Facts), leg: &str| {
+        let mut facts = well();
+        change(&mut facts);
+        let diagnosis = diagnose(&facts);
+        assert_eq!(diagnosis.problem(), None, "{leg}");
+        diagnosis.checks.into_iter().find(|check| check.leg == leg).unwrap().status
+    };
+    for (change, leg) in [
+        ((|f| f.here.locale = None) as fn(&mut Facts), "local-locale"),
+        (|f| f.here.locale = Some(("LANG".into(), "C".into())), "local-locale"),
+        (|f| f.here.terminal_type = Some("what?".into()), "local-terminal"),
+        (|f| f.host.as_mut().unwrap().noise.lines = 2, "login-output"),
+        (|f| f.host.as_mut().unwrap().noise.escapes = true, "login-output"),
+        (|f| f.host.as_mut().unwrap().noise.fake = true, "login-output"),
+        (
+            |f| {
+                let far = f.host.as_mut().unwrap().far.as_mut().unwrap();
+                (far.locale, far.charset) = ("POSIX".into(), "ANSI_X3.4-1968".into());
+            },
+            "server-locale",
+        ),
+        (|f| f.host.as_mut().unwrap().server.as_mut().unwrap().holds_ssh = true, "server-start"),
+        (|f| f.host.as_mut().unwrap().path.as_mut().unwrap().ended = false, "session-end"),
+    ] {
+        assert_eq!(status(change, leg), Status::Note, "{leg}");
+    }
+    for (ahead, expected) in
+        [(300, Status::Ok), (301, Status::Note), (-301, Status::Note), (i64::MIN, Status::Note)]
+    {
+        assert_eq!(clock(ahead).0, expected, "{ahead}");
+    }
+}
+
+#[test]
+fn ssh_words_lead_to_their_cause_even_when_a_consequence_follows() {
+    for (said, line, part) in [
+        (&["me@host: Permission denied (publickey)."][..], 0, "ssh-add"),
+        (
+            &[
+                "rove: cannot connect to h port 22: Connection refused (os error 111)",
+                "Connection closed by UNKNOWN port 65535",
+            ],
+            0,
+            "sshd runs",
+        ),
+        (&["Welcome!", "Host key verification failed."], 1, "ssh-keygen -R"),
+        (&["banner", "something new"], 1, "ssh -v host"),
+    ] {
+        let said: Vec<String> = said.iter().map(|line| (*line).to_owned()).collect();
+        let (found, remedy) = ssh_words::explain(&said, "host");
+        assert_eq!(found, Some(said[line].as_str()));
+        assert!(remedy.contains(part) && !remedy.contains("{}"), "{remedy}");
+    }
+    assert_eq!(ssh_words::explain(&[], "host").0, None);
+}

@@ -1,0 +1,188 @@
+//! What was seen on the way to a session, before anything is made of it.
+
+use std::net::SocketAddr;
+
+use rove_units::Duration;
+
+/// Everything that was seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    /// What this computer is like.
+    pub(crate) here: Here,
+    /// What the host is like; `None` if none was named.
+    pub(crate) host: Option<Host>,
+}
+
+/// What was seen on this computer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Here {
+    /// The variable that decides the character set, with its value.
+    pub(crate) locale: Option<(String, String)>,
+    /// Why the terminal's type is of no help, in a sentence.
+    pub(crate) terminal_type: Option<String>,
+    /// Why no UDP socket can be opened.
+    pub(crate) no_socket: Option<String>,
+    /// Whether UDP works between two sockets of this computer.
+    pub(crate) loopback_works: bool,
+}
+
+/// What was seen of a host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Host {
+    /// Its name, as the user wrote it.
+    pub(crate) name: String,
+    /// The addresses of that name.
+    pub(crate) addresses: Vec<String>,
+    /// The way around a direct connection, in ssh's words.
+    pub(crate) detour: Option<String>,
+    /// How ssh went.
+    pub(crate) ssh: Ssh,
+    /// What ssh said, or the server if ssh got so far, without control characters.
+    pub(crate) said: Vec<String>,
+    /// What start-up files printed.
+    pub(crate) noise: Noise,
+    /// What the host is like inside.
+    pub(crate) far: Option<Far>,
+    /// Whether the host has no server program.
+    pub(crate) no_server_program: bool,
+    /// Whether a server stands whose address nobody tells.
+    pub(crate) no_address: bool,
+    /// Whether the server refused the UDP ports asked for.
+    pub(crate) port_refused: bool,
+    /// Whether the server refused its locale.
+    pub(crate) locale_refused: bool,
+    /// The server that announced itself.
+    pub(crate) server: Option<Server>,
+    /// How datagrams fared.
+    pub(crate) path: Option<Path>,
+    /// What a second login found, after silence.
+    pub(crate) aftermath: Option<Aftermath>,
+}
+
+/// How ssh went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ssh {
+    /// It logged in and ran our command.
+    #[default]
+    Reached,
+    /// There is no such program.
+    Missing(String),
+    /// The host's name leads nowhere.
+    NoAddress(String),
+    /// It did not log in.
+    Failed,
+    /// It logged in, but something other than our command ran, or nothing.
+    Diverted,
+    /// It took too long.
+    TimedOut,
+}
+
+/// What start-up files printed on the host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Noise {
+    /// Lines with text.
+    pub(crate) lines: usize,
+    /// The first of them, without control characters.
+    pub(crate) sample: String,
+    /// Whether there were escape sequences among it.
+    pub(crate) escapes: bool,
+    /// Whether there was a line that stock takes for the server's.
+    pub(crate) fake: bool,
+}
+
+/// What the host says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Far {
+    /// Its system.
+    pub(crate) system: String,
+    /// The PATH of a login without a terminal.
+    pub(crate) path: String,
+    /// The character set of its locale there.
+    pub(crate) charset: String,
+    /// The locale's name.
+    pub(crate) locale: String,
+    /// The path of the server program.
+    pub(crate) server: String,
+    /// What that program says of its version.
+    pub(crate) version: String,
+    /// How far its calendar is ahead of ours, in seconds.
+    pub(crate) ahead_seconds: Option<i64>,
+}
+
+/// A server that announced itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Server {
+    /// Its UDP port.
+    pub(crate) port: u16,
+    /// Its process, if it told.
+    pub(crate) pid: Option<u32>,
+    /// Whether ssh did not end though the server stood.
+    pub(crate) holds_ssh: bool,
+}
+
+/// How datagrams fared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Path {
+    /// Where datagrams were sent, in this order.
+    pub(crate) tried: Vec<SocketAddr>,
+    /// Which of these answered first.
+    pub(crate) answered: Option<usize>,
+    /// Datagrams sent until then, or in all.
+    pub(crate) sent: usize,
+    /// What came back instead of an answer.
+    pub(crate) refusal: Option<Refusal>,
+    /// Datagrams that the session's key does not open.
+    pub(crate) foreign: usize,
+    /// The round-trip time.
+    pub(crate) round_trip: Option<Duration>,
+    /// Large datagrams to the host.
+    pub(crate) up: Large,
+    /// Large datagrams from the host.
+    pub(crate) down: Large,
+    /// Whether the server took a new local port for the same client; `None` if that was not tried.
+    pub(crate) rebinding: Option<bool>,
+    /// Whether the session ended in order.
+    pub(crate) ended: bool,
+}
+
+/// What became of large datagrams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Large {
+    /// Not tried.
+    #[default]
+    Unknown,
+    /// They get through; the largest had so many bytes.
+    Pass(usize),
+    /// They do not, but smaller ones do.
+    Only { refused: usize, passed: usize },
+    /// Nothing got through any more; the largest had so many bytes, if that is known.
+    Stuck(Option<usize>),
+}
+
+/// What the network said of our datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Nobody listens at that port (ICMP port unreachable).
+    Port,
+    /// No way to the host, or a firewall that says so (ICMP host unreachable or prohibited).
+    Host,
+    /// No way to its network.
+    Network,
+    /// This computer does not let them out.
+    Here,
+    /// Something else.
+    Other(String),
+}
+
+/// What a second login found after no datagram had come back. `None` is what could not be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Aftermath {
+    /// Whether the server still ran.
+    pub(crate) alive: Option<bool>,
+    /// Whether it had heard the client: only then does a session's command start.
+    pub(crate) heard: Option<bool>,
+    /// Whether its port was bound.
+    pub(crate) bound: Option<bool>,
+    /// Whether logind ends what a user leaves behind.
+    pub(crate) ends_leftovers: Option<bool>,
+}

@@ -1,0 +1,306 @@
+//! Logging in and starting a server, the way a session does it, with a look around first.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitStatus;
+
+use rove_ssp::Key;
+use rove_units::Duration;
+
+use crate::bootstrap::Invocation;
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::plan::Plan;
+use crate::bootstrap::printable::Printable;
+use crate::bootstrap::startup::{Announced, Rules, Startup};
+use crate::clock;
+use crate::colors;
+use crate::doctor::command::{self, Stop};
+use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
+use crate::doctor::survey;
+use crate::event_loop::EventLoop;
+
+/// How long ssh may take to log in. Chosen: time to type a password, and some.
+const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
+/// How long ssh may take to end after the server has announced itself. Chosen: well above any round trip.
+const END_PATIENCE: Duration = Duration::from_secs(8);
+/// How long a second login may take. Chosen: the first one worked.
+const SECOND_PATIENCE: Duration = Duration::from_secs(30);
+/// Longest line read; the rest is left out. Chosen: longer than any that is of interest.
+const LINE_LEN_MAX: usize = 8192;
+/// Most bytes kept of what a second login prints. Chosen: a hundred times what ours is.
+const OUTPUT_LEN_MAX: usize = 65_536;
+/// Most lines kept for the user. Chosen: an error message and a long banner.
+const SAID_MAX: usize = 100;
+/// What a stock server says before it gives up. Source: Mosh 1.4.0 as observed.
+const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
+/// What the line begins with by which a server tells its version when it detaches.
+const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
+/// What ssh says that is neither trouble nor the host's. Source: OpenSSH's messages.
+const BY_THE_WAY: [&str; 3] =
+    ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
+/// Longest line shown to the user. Chosen: two lines of a terminal.
+const SHOWN_LEN_MAX: usize = 160;
+
+/// A session to try, once a server stands.
+pub(crate) struct Opening {
+    /// Where its server may be, in the order to try.
+    pub(crate) addresses: Vec<String>,
+    /// Its UDP port.
+    pub(crate) port: u16,
+    /// Its key.
+    pub(crate) key: Key,
+}
+
+/// A login that worked, for another one.
+pub(crate) struct Door {
+    options: HostOptions,
+    plan: Plan,
+}
+
+/// Logs in, looks around and starts a server with this command; tells `host` what was seen.
+///
+/// # Errors
+///
+/// Returns [`Stop`].
+pub(crate) fn open(
+    mut options: HostOptions,
+    invocation: &Invocation,
+    session: Vec<OsString>,
+    events: &mut EventLoop,
+    host: &mut Host,
+) -> Result<Option<(Opening, Door)>, Stop> {
+    options.command = session;
+    let colors = colors::of_terminal_or_guess();
+    let survey = survey::script(options.server.is_none() && !options.local);
+    let plan = match Plan::new(&options, invocation, colors, &survey) {
+        Ok(plan) => plan,
+        Err(error) => {
+            host.ssh = Ssh::NoAddress(error.to_string());
+            return Ok(None);
+        }
+    };
+    host.detour = plan.detour().map(str::to_owned);
+    let mut listener = Listener::new(&plan);
+    let command = plan.command(&options);
+    let program = command.get_program().to_owned();
+    let status = command::run(command, events, LOGIN_PATIENCE, |bytes| {
+        let stood = listener.announced.is_some();
+        listener.read(bytes);
+        (!stood && listener.announced.is_some()).then_some(END_PATIENCE)
+    });
+    let status = match status {
+        Ok(status) => status,
+        Err(Stop::Local(error)) if error.kind() == io::ErrorKind::NotFound => {
+            host.ssh = Ssh::Missing(format!("cannot run {}: {error}", program.display()));
+            return Ok(None);
+        }
+        Err(stop) => return Err(stop),
+    };
+    let opening = listener.conclude(&plan, &options, status, host);
+    Ok(opening.map(|opening| (opening, Door { options, plan })))
+}
+
+/// Logs in again to see what became of a server that does not answer.
+///
+/// # Errors
+///
+/// Returns [`Stop::Interrupted`] only: a login that fails tells nothing.
+pub(crate) fn look_again(
+    door: &Door,
+    mark: &str,
+    server: &Server,
+    events: &mut EventLoop,
+) -> Result<Option<Aftermath>, Stop> {
+    let script = survey::aftermath_script(mark, server.port, server.pid);
+    let command = door.plan.for_script(&script).command(&door.options);
+    let mut output = Vec::new();
+    let status = command::run(command, events, SECOND_PATIENCE, |bytes| {
+        let room = OUTPUT_LEN_MAX - output.len();
+        output.extend(&bytes[..bytes.len().min(room)]);
+        None
+    });
+    match status {
+        Err(Stop::Interrupted) => Err(Stop::Interrupted),
+        Ok(Some(_)) => Ok(Some(survey::aftermath(&String::from_utf8_lossy(&output)))),
+        Ok(None) | Err(Stop::Local(_)) => Ok(None),
+    }
+}
+
+/// Takes apart what comes out of ssh, line by line.
+struct Listener {
+    seconds: i64,
+    rules: Rules,
+    line: Vec<u8>,
+    /// What was announced before our survey began: the proxy's address, and whatever a start-up file
+    /// pretends.
+    before: Announced,
+    has_begun: bool,
+    /// What was announced since.
+    startup: Announced,
+    announced: Option<()>,
+    noise: Noise,
+    far: Far,
+    /// What ssh and start-up files said, then what the server said before it stood.
+    said: Vec<String>,
+    pid: Option<u32>,
+    locale_refused: bool,
+}
+
+impl Listener {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            seconds: i64::try_from(clock::unix_seconds()).unwrap_or_default(),
+            rules: plan.rules(),
+            line: Vec::new(),
+            before: Announced::default(),
+            has_begun: false,
+            startup: Announced::default(),
+            announced: None,
+            noise: Noise::default(),
+            far: Far::default(),
+            said: Vec::new(),
+            pid: None,
+            locale_refused: false,
+        }
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if byte == b'\n' {
+                self.end_line();
+            } else if self.line.len() < LINE_LEN_MAX {
+                self.line.push(byte);
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let line = core::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line).trim_ascii_end().to_owned();
+        if text.starts_with(survey::BEGIN) {
+            self.has_begun = true;
+            self.said.clear();
+            return;
+        }
+        if self.has_begun && survey::take(&text, self.seconds, &mut self.far) {
+            return;
+        }
+        // Lines with a key are taken here and never shown.
+        let mut startup = Startup::new(self.rules);
+        let mut rest = Vec::new();
+        let with_end = [line.as_slice(), b"\n"].concat();
+        // A line by itself begins and ends the reading: what comes too early is told by `has_begun`.
+        let read = startup.read(&with_end, &mut rest).and_then(|_| startup.finish(&mut rest));
+        debug_assert!(read.is_ok(), "only stock's rules refuse a line");
+        let found = startup.into_announced();
+        let was_ours = rest.is_empty();
+        if self.has_begun {
+            merge(&mut self.startup, found);
+            self.announced = self.startup.connect.as_ref().map(|_| ());
+        } else {
+            let is_second = found.proxy_address.is_none() || self.before.proxy_address.is_some();
+            self.noise.fake |= text.starts_with("MOSH CONNECT ");
+            self.noise.fake |= text.starts_with("MOSH IP ") && is_second;
+            merge(&mut self.before, found);
+        }
+        if !was_ours {
+            self.take_text(&line);
+        }
+    }
+
+    fn take_text(&mut self, line: &[u8]) {
+        let shown = Printable::default().filter(line);
+        let shown = String::from_utf8_lossy(&shown);
+        let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
+        if self.announced.is_some() {
+            if let Some((_, digits)) = text.split_once("pid = ") {
+                self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
+            }
+            let tells = VERSIONS.iter().any(|version| text.starts_with(version));
+            if tells && self.far.version.is_empty() {
+                self.far.version = text;
+            }
+            return;
+        }
+        self.locale_refused |= self.has_begun && text.contains(LOCALE_REFUSED);
+        self.noise.escapes |= !self.has_begun && line.contains(&0x1b);
+        // A line that looks like a server's may hold a key; what ssh says by the way is no news.
+        let is_aside = BY_THE_WAY.iter().any(|aside| text.starts_with(aside));
+        if text.is_empty() || text.contains("MOSH CONNECT") || is_aside {
+            return;
+        }
+        if !self.has_begun {
+            self.noise.lines += 1;
+            if self.noise.lines == 1 {
+                self.noise.sample.clone_from(&text);
+            }
+        }
+        if self.said.len() < SAID_MAX {
+            self.said.push(text);
+        }
+    }
+
+    /// Makes of all that was heard what the host is like.
+    fn conclude(
+        mut self,
+        plan: &Plan,
+        options: &HostOptions,
+        status: Option<ExitStatus>,
+        host: &mut Host,
+    ) -> Option<Opening> {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        host.locale_refused = self.locale_refused && self.announced.is_none();
+        host.said = self.said;
+        // A host may run a server whatever it is asked to, and no survey then.
+        let obeys = self.has_begun || self.before.connect.is_none();
+        if !obeys {
+            merge(&mut self.startup, core::mem::take(&mut self.before));
+            self.noise = Noise::default();
+        } else if !self.has_begun {
+            host.ssh = match status {
+                None => Ssh::TimedOut,
+                Some(status) if plan.is_ssh_failure(status) => Ssh::Failed,
+                Some(_) => Ssh::Diverted,
+            };
+            host.noise.fake = self.noise.fake;
+            return None;
+        }
+        host.noise = self.noise;
+        host.far = obeys.then_some(self.far);
+        let mut announced = self.startup;
+        announced.proxy_address = self.before.proxy_address.or(announced.proxy_address);
+        let addresses: Vec<String> = [&announced.proxy_address, &announced.server_address]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        let holds_ssh = status.is_none();
+        let status = status.unwrap_or_default();
+        match plan.judge(options, announced, status) {
+            Ok((first, connect)) => {
+                let (port, key) = (connect.port.parse().ok()?, Key::from_text(&connect.key).ok()?);
+                host.server = Some(Server { port, pid: self.pid, holds_ssh });
+                let mut all = vec![first.text];
+                all.extend(addresses);
+                Some(Opening { addresses: all, port, key })
+            }
+            Err(error) => {
+                host.no_server_program = matches!(error, BootstrapError::NoServerProgram { .. });
+                host.port_refused = matches!(error, BootstrapError::NoPortRange);
+                host.no_address = matches!(error, BootstrapError::NoAddress);
+                None
+            }
+        }
+    }
+}
+
+fn merge(known: &mut Announced, found: Announced) {
+    known.proxy_address = known.proxy_address.take().or(found.proxy_address);
+    known.server_address = found.server_address.or(known.server_address.take());
+    known.connect = found.connect.or(known.connect.take());
+    known.no_server_program |= found.no_server_program;
+    known.port_refused |= found.port_refused;
+}

@@ -1,0 +1,104 @@
+//! The diagnosis for people and for programs.
+
+use serde_json::{Value, json};
+
+use crate::doctor::diagnosis::{Check, Diagnosis};
+use crate::doctor::facts::{Facts, Large};
+
+/// Columns of the longest leg's name.
+const LEG_WIDTH: usize = 14;
+/// Columns of the longest status.
+const STATUS_WIDTH: usize = 9;
+
+/// Returns the report for people: a line for each leg, then the verdict.
+pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis) -> String {
+    let mut text = String::new();
+    for Check { leg, status, detail, .. } in &diagnosis.checks {
+        let status = status.word();
+        text.push_str(&format!("{status:<STATUS_WIDTH$}  {leg:<LEG_WIDTH$}  {detail}\n"));
+    }
+    text.push('\n');
+    match diagnosis.problem() {
+        Some(problem) => {
+            // What others said may end in a full stop of its own.
+            text.push_str(&format!("Problem: {}.\n", problem.detail.trim_end_matches('.')));
+            if let Some(remedy) = &problem.remedy {
+                text.push_str(&format!("What to do: {remedy}.\n"));
+            }
+        }
+        None => text.push_str(&format!("{}.\n", all_well(facts))),
+    }
+    text
+}
+
+/// Returns the report for programs. Field names and legs stay as they are; there may be more of both.
+pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
+    let checks: Vec<Value> = diagnosis
+        .checks
+        .iter()
+        .map(|check| {
+            json!({
+                "leg": check.leg,
+                "status": check.status.word(),
+                "detail": check.detail,
+                "remedy": check.remedy,
+            })
+        })
+        .collect();
+    let problem = diagnosis.problem();
+    let host = facts.host.as_ref();
+    let report = json!({
+        "host": host.map(|host| &host.name),
+        "verdict": if problem.is_some() { "problem" } else { "ok" },
+        "leg": problem.map(|problem| problem.leg),
+        "detail": problem.map_or_else(|| all_well(facts), |problem| problem.detail.clone()),
+        "remedy": problem.and_then(|problem| problem.remedy.as_ref()),
+        "checks": checks,
+        "server": server(facts),
+        "path": path(facts),
+    });
+    format!("{report:#}\n")
+}
+
+fn all_well(facts: &Facts) -> String {
+    match &facts.host {
+        Some(host) => format!("All is well: sessions with {} work", host.name),
+        None => {
+            "All is well on this computer; rove doctor HOST looks at the way to a host".to_owned()
+        }
+    }
+}
+
+fn server(facts: &Facts) -> Option<Value> {
+    let host = facts.host.as_ref()?;
+    let far = host.far.as_ref();
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Some(json!({
+        "program": far.and_then(|far| known(&far.server)),
+        "version": far.and_then(|far| known(&far.version)),
+        "path": far.and_then(|far| known(&far.path)),
+        "system": far.and_then(|far| known(&far.system)),
+        "port": host.server.as_ref().map(|server| server.port),
+    }))
+}
+
+fn path(facts: &Facts) -> Option<Value> {
+    let path = facts.host.as_ref()?.path.as_ref()?;
+    let tried: Vec<String> = path.tried.iter().map(|address| address.ip().to_string()).collect();
+    Some(json!({
+        "tried": tried,
+        "answered": path.answered.and_then(|index| tried.get(index)),
+        "datagrams_sent": path.sent,
+        "round_trip_ms": path.round_trip.map(|time| time.as_secs_f64() * 1000.0),
+        "datagram_bytes_up": passed(path.up),
+        "datagram_bytes_down": passed(path.down),
+        "rebinding": path.rebinding,
+    }))
+}
+
+fn passed(large: Large) -> Option<usize> {
+    match large {
+        Large::Pass(len) | Large::Only { passed: len, .. } => Some(len),
+        Large::Unknown | Large::Stuck(_) => None,
+    }
+}

@@ -1,0 +1,188 @@
+//! What a host says of itself: a piece of sh that runs before the server, in the same login, and the
+//! lines it prints.
+//!
+//! ```text
+//! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
+//! ```
+
+use std::ffi::OsString;
+
+use crate::bootstrap::remote;
+use crate::doctor::facts::{Aftermath, Far};
+
+/// What every line of ours begins with.
+const MARKER: &str = "ROVE DOCTOR ";
+
+/// The first line; what stands before it, start-up files have printed.
+pub(crate) const BEGIN: &str = "ROVE DOCTOR begin ";
+
+/// Prints a line: a name and a value without line breaks.
+const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
+
+/// Longest value kept. Chosen: several times the longest PATH in the wild.
+const VALUE_LEN_MAX: usize = 4096;
+
+/// Returns the survey, with a look for the server program if a session would look for it. It starts a
+/// line of its own, as a start-up file may have left one open, and prints no more than it finds: a host
+/// without one of these programs says less.
+pub(crate) fn script(searches: bool) -> String {
+    let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
+                 d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
+                 (IFS= read -r v; echo \"$v\"))\"; fi";
+    format!(
+        "{SAY}s=; echo; d begin now; d path \"$PATH\"; \
+         d charset \"$(locale charmap 2>/dev/null)\"; \
+         d locale \"${{LC_ALL:-${{LC_CTYPE:-$LANG}}}}\"; \
+         d system \"$(uname -sr 2>/dev/null)\"; \
+         d clock \"$(date +%s 2>/dev/null)\"; {}",
+        if searches { remote::search(found, found) } else { String::new() }
+    )
+}
+
+/// Takes a line of the survey; returns whether it was one. `seconds` is our own calendar.
+pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
+    let Some((name, value)) = entry(line) else { return false };
+    let value = printable(value);
+    match name {
+        "path" => far.path = value,
+        "charset" => far.charset = value,
+        "locale" => far.locale = value,
+        "system" => far.system = value,
+        "server" => far.server = value,
+        "version" => far.version = value,
+        "clock" => {
+            far.ahead_seconds = value.parse::<i64>().ok().map(|far| far.saturating_sub(seconds));
+        }
+        _ => {}
+    }
+    true
+}
+
+/// What the session of ours runs: it leaves a mark that the server has heard its client, then takes lines
+/// without showing them, and shows them all when it is told to.
+const SESSION: &str = r#"
+    set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
+    if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;
+    t=; while IFS= read -r l; do case "$l" in
+        show) echo "$t"; echo SHOWN;;
+        again) echo AGAIN;;
+        end) exit 0;;
+        *) t="$t$l";;
+    esac; done"#;
+
+/// Returns the command that the session of ours runs; `mark` is a path on the host.
+pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
+    // On one line: there is no way to write a line break for every login shell.
+    let script = SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
+    ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
+}
+
+/// Returns the piece of sh that looks for what a silent server has done, and ends it.
+///
+/// Only a number and a name of ours go into it.
+pub(crate) fn aftermath_script(mark: &str, port: u16, pid: Option<u32>) -> String {
+    let pid = pid.map_or_else(String::new, |pid| {
+        format!("if kill -0 {pid} 2>/dev/null; then d alive yes; kill {pid}; else d alive no; fi; ")
+    });
+    format!(
+        "{SAY}echo; d begin now; if [ -e \"{mark}\" ]; then d heard yes; else d heard no; fi; {pid}\
+         rm -f \"{mark}\"; \
+         if [ -r /proc/net/udp ]; then b=no; \
+         for f in /proc/net/udp /proc/net/udp6; do if [ -r $f ]; then \
+         while read -r n a r; do case \"$a\" in *:{port:04X}) b=yes;; esac; done < $f; fi; done; \
+         d bound $b; fi; \
+         k=$(busctl get-property org.freedesktop.login1 /org/freedesktop/login1 \
+         org.freedesktop.login1.Manager KillUserProcesses 2>/dev/null); \
+         l=$(loginctl show-user \"$(id -un)\" -p Linger 2>/dev/null); \
+         case \"$k $l\" in \"b true Linger=no\") d leftovers end;; \"b \"*) d leftovers stay;; esac"
+    )
+}
+
+/// Reads what that piece of sh has printed.
+pub(crate) fn aftermath(output: &str) -> Aftermath {
+    let mut aftermath = Aftermath::default();
+    for (name, value) in output.lines().filter_map(entry) {
+        match name {
+            "alive" => aftermath.alive = Some(value == "yes"),
+            "heard" => aftermath.heard = Some(value == "yes"),
+            "bound" => aftermath.bound = Some(value == "yes"),
+            "leftovers" => aftermath.ends_leftovers = Some(value == "end"),
+            _ => {}
+        }
+    }
+    aftermath
+}
+
+/// Returns the name and the value of a line of ours.
+fn entry(line: &str) -> Option<(&str, &str)> {
+    let line = line.strip_prefix(MARKER)?.trim_ascii_end();
+    Some(line.split_once(' ').unwrap_or((line, "")))
+}
+
+/// Returns text that acts on no terminal, within the bound.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(VALUE_LEN_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    fn run(script: &str) -> String {
+        let output = Command::new("/bin/sh").arg("-c").arg(script).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn the_survey_tells_what_this_computer_is() {
+        let output = run(&script(true));
+        let mut far = Far::default();
+        assert_eq!(
+            output.lines().find(|line| !line.is_empty()),
+            Some(BEGIN.to_owned() + "now").as_deref()
+        );
+        assert!(output.lines().skip(1).all(|line| take(line, 0, &mut far)), "{output}");
+        assert_eq!(far.path, std::env::var("PATH").unwrap());
+        assert!(!far.system.is_empty() && far.ahead_seconds.is_some(), "{far:?}");
+    }
+
+    #[test]
+    fn a_line_is_taken_only_with_our_mark_and_never_acts_on_a_terminal() {
+        for (line, taken, path) in [
+            ("ROVE DOCTOR path /bin:\x1b[2J/x\r", true, "/bin:[2J/x"),
+            ("ROVE DOCTOR path", true, ""),
+            ("ROVE DOCTOR", false, ""),
+            (" ROVE DOCTOR path /x", false, ""),
+            ("path /x", false, ""),
+        ] {
+            let mut far = Far::default();
+            assert_eq!((take(line, 0, &mut far), far.path.as_str()), (taken, path), "{line:?}");
+        }
+        for (len, kept) in [(VALUE_LEN_MAX, VALUE_LEN_MAX), (VALUE_LEN_MAX + 1, VALUE_LEN_MAX)] {
+            assert_eq!(printable(&"x".repeat(len)).len(), kept);
+        }
+        let mut far = Far::default();
+        for (clock, ahead) in
+            [("160", Some(60)), ("", None), ("x", None), ("-9223372036854775808", Some(i64::MIN))]
+        {
+            assert!(take(&format!("ROVE DOCTOR clock {clock}"), 100, &mut far));
+            assert_eq!(far.ahead_seconds, ahead, "{clock}");
+        }
+    }
+
+    #[test]
+    fn a_second_login_finds_the_mark_and_ends_the_server() {
+        let mark = std::env::temp_dir().join(format!("rove-survey-test-{}", std::process::id()));
+        std::fs::write(&mark, "").unwrap();
+        let mut server = Command::new("sleep").arg("600").spawn().unwrap();
+        let script = |pid| aftermath_script(mark.to_str().unwrap(), 9, pid);
+        let found = aftermath(&run(&script(Some(server.id()))));
+        assert_eq!((found.alive, found.heard), (Some(true), Some(true)));
+        assert!(!server.wait().unwrap().success());
+        let found = aftermath(&run(&script(None)));
+        assert_eq!((found.alive, found.heard), (None, Some(false)), "the mark is gone");
+    }
+}

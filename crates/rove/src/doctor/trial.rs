@@ -1,0 +1,380 @@
+//! A short session with a server that stands: does it answer, how large may datagrams be, and does it
+//! follow its client to another port.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
+
+use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome};
+use rove_ssp::{Config, ReceiveError, Transmit};
+use rove_terminal::Size;
+use rove_units::{Duration, Instant, Seed};
+use rustix::io::Errno;
+
+use crate::doctor::command::{self, Stop};
+use crate::doctor::facts::{Large, Path, Refusal};
+use crate::doctor::login::Opening;
+use crate::entropy;
+use crate::event_loop::{EventLoop, Interest};
+use crate::program::ProgramName;
+use crate::socket::{ClientSockets, PortRange, SendFailure, ServerSocket, receive_waiting, send};
+use crate::terminal_type::{self, Manner};
+
+/// How long the first address has for itself. Chosen: three seconds hold five tries on any path that
+/// one would type over.
+const FIRST_ALONE: Duration = Duration::from_secs(3);
+/// How long all have after that. Chosen: as the first, and some for a slow path.
+const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
+/// How long each later step has, or this many round trips. Chosen: as the first contact.
+const STEP_PATIENCE: Duration = Duration::from_secs(4);
+const STEP_ROUND_TRIPS: u32 = 16;
+/// How long a datagram to this computer itself may take. Chosen: ten thousand times what it takes.
+const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Lines of the large text, each as long as `LINE_LEN`. Together they fill a datagram even when they are
+/// compressed, and no line is longer than what a terminal's line discipline takes (255 in POSIX).
+const LINES: u64 = 16;
+const LINE_LEN: u64 = 160;
+/// The letters of the text: as many as letters can tell apart, so that it hardly compresses.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/// Room for all of it on the session's screen.
+const COLUMNS: u16 = 200;
+const ROWS: u16 = 50;
+const _: () = assert!(LINES * LINE_LEN < 200 * 40);
+
+/// The smallest datagram that counts as large. Chosen: what every IPv6 path takes, less the headers and
+/// the most that compression leaves of a full datagram.
+const LARGE_LEN: usize = 1000;
+
+/// Returns whether datagrams pass within this computer, or why no socket opens.
+pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
+    let server =
+        ServerSocket::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), PortRange { low: 0, high: 0 })?;
+    let client = ClientSockets::open(server.local_addr())?;
+    let transmit = Transmit { destination: server.local_addr(), payload: vec![0] };
+    if send(client.newest(), &transmit).is_err() {
+        return Ok(false);
+    }
+    let deadline = events.now() + LOOPBACK_PATIENCE;
+    loop {
+        let mut interests = [Interest::new(server.as_fd(), true, false)];
+        events.wait(&mut interests, Some(deadline))?;
+        if interests[0].is_readable() {
+            return Ok(true);
+        }
+        if deadline <= events.now() {
+            return Ok(false);
+        }
+    }
+}
+
+/// A way to the server: an address, and the local ports for it.
+struct Way {
+    server: SocketAddr,
+    sockets: ClientSockets,
+}
+
+/// A session on trial.
+pub(crate) struct Trial {
+    client: Client,
+    ways: Vec<Way>,
+    /// How its datagrams have fared so far.
+    pub(crate) path: Path,
+    started: Instant,
+    /// The largest datagram sent, and received, since the last look.
+    sent_max: usize,
+    received_max: usize,
+    /// Whether the newest local port has heard something.
+    newest_heard: bool,
+}
+
+impl Trial {
+    /// Prepares a session with this server.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a socket.
+    pub(crate) fn new(opening: &Opening, events: &EventLoop) -> io::Result<Self> {
+        let mut ways: Vec<Way> = Vec::new();
+        let mut refusal = None;
+        for address in &opening.addresses {
+            let Ok(server) = crate::cli::socket_address(address, opening.port) else { continue };
+            if ways.iter().any(|way| way.server == server) {
+                continue;
+            }
+            match ClientSockets::open(server) {
+                Ok(sockets) => ways.push(Way { server, sockets }),
+                Err(error) => refusal = Some(error),
+            }
+        }
+        let Some(first) = ways.first().map(|way| way.server) else {
+            return Err(refusal.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()));
+        };
+        let now = events.now();
+        let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
+        let config = ClientConfig {
+            server: first,
+            key: opening.key.clone(),
+            transport: Config {
+                capabilities: Some(rove_session::CAPABILITIES),
+                ..Config::client()
+            },
+            size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
+            outer: terminal_type::plain_capabilities(manner),
+            query: false,
+            escape_key: None,
+            program: "rove".to_owned(),
+            chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
+        };
+        let path = Path { tried: ways.iter().map(|way| way.server).collect(), ..Path::default() };
+        Ok(Self {
+            client: Client::new(config, now),
+            ways,
+            path,
+            started: now,
+            sent_max: 0,
+            received_max: 0,
+            newest_heard: false,
+        })
+    }
+
+    /// Holds the session. A server that does not answer is left as it is, to be looked at.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Stop`]; the server has been told then that nobody comes any more.
+    pub(crate) fn run(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
+        let result = self.hold(events);
+        if result.is_err() {
+            self.say_goodbye(events);
+        }
+        result
+    }
+
+    fn hold(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
+        let heard = |trial: &Self| trial.path.answered.is_some();
+        let mut is_heard = self.turn_until(events, FIRST_ALONE, heard)?;
+        // A refusal is an answer, where there is nobody else to ask.
+        let is_refused = self.path.refusal == Some(Refusal::Port) && self.ways.len() == 1;
+        if !is_heard && !is_refused {
+            is_heard = self.turn_until(events, OTHERS_PATIENCE, heard)?;
+        }
+        if !is_heard {
+            return Ok(());
+        }
+        let patience = self.patience();
+        let ready = self.turn_until(events, patience, |trial| trial.shows("READY"))?;
+        self.path.round_trip = self.client.srtt();
+        if ready {
+            self.try_sizes(events)?;
+            self.try_rebinding(events)?;
+        }
+        self.type_line(events, "end");
+        let patience = self.patience();
+        self.turn_until(events, patience, |trial| trial.client.outcome().is_some())?;
+        self.path.ended = matches!(self.client.outcome(), Some(ClientOutcome::Ended(_)));
+        if !self.path.ended {
+            self.say_goodbye(events);
+        }
+        Ok(())
+    }
+
+    fn try_sizes(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
+        let is_quiet = self.shows("READY QUIET");
+        (self.sent_max, self.received_max) = (0, 0);
+        for line in 0..LINES {
+            self.client.handle_input(events.now(), large_line(line).as_bytes());
+        }
+        let has_arrived = |trial: &Self| trial.client.pending_input() == 0;
+        let patience = self.patience();
+        let mut arrived = self.turn_until(events, patience, has_arrived)?;
+        let full = self.sent_max;
+        self.path.up = match arrived {
+            true if full >= LARGE_LEN => Large::Pass(full),
+            true => Large::Unknown,
+            false => Large::Stuck(Some(full)),
+        };
+        // A terminal that repeats what is typed answers large with large: which way failed stays open.
+        if !arrived && is_quiet {
+            self.client.handle_message_too_long();
+            self.sent_max = 0;
+            arrived = self.turn_until(events, patience, has_arrived)?;
+            if arrived {
+                self.path.up = Large::Only { refused: full, passed: self.sent_max };
+            }
+        }
+        if !arrived {
+            return Ok(());
+        }
+        let before = self.received_max;
+        self.type_line(events, "show");
+        let shown = self.turn_until(events, patience, |trial| trial.shows("SHOWN"))?;
+        self.path.down = match (shown, self.received_max) {
+            (true, len) if len >= LARGE_LEN => Large::Pass(len),
+            (true, _) => Large::Unknown,
+            (false, _) if before > 0 => Large::Stuck(None),
+            (false, _) => Large::Unknown,
+        };
+        Ok(())
+    }
+
+    fn try_rebinding(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
+        let is_stuck = |large| matches!(large, Large::Stuck(_));
+        if is_stuck(self.path.up) || is_stuck(self.path.down) {
+            return Ok(());
+        }
+        let way = self.path.answered.expect("the server was heard");
+        self.ways[way].sockets.open_port()?;
+        self.newest_heard = false;
+        self.type_line(events, "again");
+        let follows = |trial: &Self| trial.newest_heard && trial.shows("AGAIN");
+        let patience = self.patience();
+        self.path.rebinding = Some(self.turn_until(events, patience, follows)?);
+        Ok(())
+    }
+
+    fn type_line(&mut self, events: &EventLoop, line: &str) {
+        self.client.handle_input(events.now(), format!("{line}\r").as_bytes());
+    }
+
+    /// Tells the server that we leave, as far as it can be told at once.
+    pub(crate) fn say_goodbye(&mut self, events: &mut EventLoop) {
+        self.client.shutdown(events.now(), "");
+        let patience = Duration::from_secs(1);
+        // The user may want to leave a second time; there is nothing more to stop.
+        let _ = self.turn_until(events, patience, |trial| trial.client.outcome().is_some());
+    }
+
+    fn patience(&self) -> Duration {
+        let round_trip = self.client.srtt().unwrap_or(Duration::ZERO);
+        STEP_PATIENCE.max(round_trip.saturating_mul(STEP_ROUND_TRIPS))
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        (0..ROWS).any(|row| self.client.screen().row_text(row).contains(text))
+    }
+
+    /// Turns the session until `done` holds or time is over; returns whether it does.
+    fn turn_until(
+        &mut self,
+        events: &mut EventLoop,
+        patience: Duration,
+        done: impl Fn(&Self) -> bool,
+    ) -> Result<bool, Stop> {
+        let deadline = events.now() + patience;
+        loop {
+            let now = events.now();
+            self.client.handle_timeout(now);
+            self.send_datagrams(now);
+            self.obey_events();
+            if done(self) {
+                return Ok(true);
+            }
+            if deadline <= now || self.client.outcome().is_some() {
+                return Ok(false);
+            }
+            let due = self.client.poll_timeout().map_or(deadline, |due| due.min(deadline));
+            self.wait_and_read(events, due)?;
+        }
+    }
+
+    fn wait_and_read(&mut self, events: &mut EventLoop, deadline: Instant) -> Result<(), Stop> {
+        let Self { client, ways, path, received_max, newest_heard, .. } = self;
+        let sockets: Vec<_> = ways
+            .iter()
+            .enumerate()
+            .flat_map(|(index, way)| way.sockets.iter().map(move |socket| (index, socket)))
+            .collect();
+        let mut interests: Vec<Interest<'_>> =
+            sockets.iter().map(|(_, socket)| Interest::new(socket.as_fd(), true, false)).collect();
+        events.wait(&mut interests, Some(deadline))?;
+        command::check_signals(events)?;
+        let now = events.now();
+        for ((index, socket), interest) in sockets.iter().zip(&interests) {
+            if !interest.is_readable() {
+                continue;
+            }
+            let is_newest = core::ptr::eq(*socket, ways[*index].sockets.newest());
+            let result = receive_waiting(socket, |received, payload| {
+                match client.handle_datagram(now, received.source, received.ecn, payload) {
+                    Ok(()) => {
+                        path.answered.get_or_insert(*index);
+                        *received_max = (*received_max).max(payload.len());
+                        *newest_heard |= is_newest;
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "datagram of no use");
+                        path.foreign += usize::from(error == ReceiveError::Forged);
+                    }
+                }
+            });
+            if let Err(error) = result {
+                note_refusal(path, *index, &error);
+            }
+        }
+        Ok(())
+    }
+
+    fn send_datagrams(&mut self, now: Instant) {
+        let is_alone = now.saturating_since(self.started) < FIRST_ALONE;
+        while let Some(transmit) = self.client.poll_transmit(now) {
+            self.sent_max = self.sent_max.max(transmit.payload.len());
+            // The very same datagram to each: no nonce ever seals two.
+            for (index, way) in self.ways.iter().enumerate() {
+                let is_chosen = match self.path.answered {
+                    Some(answered) => index == answered,
+                    None => index == 0 || !is_alone,
+                };
+                if !is_chosen {
+                    continue;
+                }
+                let transmit =
+                    Transmit { destination: way.server, payload: transmit.payload.clone() };
+                match send(way.sockets.newest(), &transmit) {
+                    Ok(()) => self.path.sent += 1,
+                    Err(SendFailure::TooLong) => self.client.handle_message_too_long(),
+                    Err(SendFailure::Other(error)) => note_refusal(&mut self.path, index, &error),
+                }
+            }
+        }
+    }
+
+    fn obey_events(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            tracing::debug!(?event, "session");
+            // Ports are opened when it is their turn to be tried; there is no terminal to give back.
+            match event {
+                ClientEvent::OpenPort | ClientEvent::ClosePorts { .. } | ClientEvent::Suspend => {}
+            }
+        }
+    }
+}
+
+/// Notes what the network said, of the first address only: others are guesses.
+fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
+    tracing::debug!(%error, way, "the network complains");
+    if way == 0 && path.answered.is_none() {
+        path.refusal = Some(refusal(error));
+    }
+}
+
+/// Returns what an error of a datagram socket says of the path.
+pub(crate) fn refusal(error: &io::Error) -> Refusal {
+    match Errno::from_io_error(error) {
+        Some(Errno::CONNREFUSED) => Refusal::Port,
+        Some(Errno::HOSTUNREACH) => Refusal::Host,
+        Some(Errno::NETUNREACH) => Refusal::Network,
+        Some(Errno::PERM | Errno::ACCESS) => Refusal::Here,
+        _ => Refusal::Other(error.to_string()),
+    }
+}
+
+/// Returns a line of the large text, with its end.
+fn large_line(line: u64) -> String {
+    let letters = Seed::new(line).stream("doctor.text");
+    let letter = |place| {
+        let index = usize::try_from(letters.at(place).below(64)).expect("less than 64");
+        char::from(LETTERS[index])
+    };
+    (0..LINE_LEN).map(letter).chain(['\r']).collect()
+}

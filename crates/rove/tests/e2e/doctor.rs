@@ -1,0 +1,281 @@
+//! `rove doctor` against hosts that are well, and hosts that fail in one place each.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use crate::support::{Far, Invocation, Scratch, Sshd, Way, rove, side_by_side, within_guard};
+
+/// What the doctor said.
+#[derive(Debug)]
+struct Report {
+    code: Option<i32>,
+    text: String,
+}
+
+impl Report {
+    /// Returns the status of a leg.
+    #[track_caller]
+    fn status(&self, leg: &str) -> &str {
+        let mut lines = self.text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = lines.find(|words| words.get(1) == Some(&leg)).map(|words| words[0].to_owned());
+        let known = ["ok", "note", "problem", "unchecked"];
+        let status = line.unwrap_or_else(|| panic!("no leg {leg}: {}", self.text));
+        known.into_iter().find(|word| *word == status).expect("a known status")
+    }
+
+    /// Asserts that this leg is the first that fails.
+    #[track_caller]
+    fn assert_problem(&self, leg: &str, part: &str) {
+        assert_eq!(self.code, Some(1), "{}", self.text);
+        let first = self.text.lines().find(|line| line.starts_with("problem"));
+        let found = first.and_then(|line| line.split_whitespace().nth(1));
+        assert_eq!(found, Some(leg), "{}", self.text);
+        let verdict = self.text.split_once("\nProblem: ").expect("there is a verdict").1;
+        assert!(verdict.contains("What to do: ") && verdict.contains(part), "{verdict}");
+        assert_eq!(verdict.matches("What to do: ").count(), 1, "one verdict: {verdict}");
+    }
+
+    #[track_caller]
+    fn assert_well(&self) {
+        assert_eq!(self.code, Some(0), "{}", self.text);
+        assert!(self.text.contains("All is well"), "{}", self.text);
+        assert!(!self.text.lines().any(|line| line.starts_with("problem")), "{}", self.text);
+    }
+}
+
+fn run(call: &Invocation) -> Report {
+    let mut command = call.command();
+    command.stdin(Stdio::null());
+    let output = within_guard("the doctor", move || command.output().expect("rove starts"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Report { code: output.status.code(), text: text + &errors }
+}
+
+fn doctor() -> Invocation {
+    Invocation::new(rove()).arg("doctor")
+}
+
+/// Examines the way to this sshd.
+fn examine(sshd: &Sshd, options: &[&str]) -> Report {
+    run(&doctor().arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far"))
+}
+
+#[test]
+fn this_computer_alone_can_be_examined() {
+    let report = run(&doctor());
+    report.assert_well();
+    assert_eq!(report.status("local-udp"), "ok");
+    let report = run(&doctor().env("LANG", "C"));
+    report.assert_well();
+    assert_eq!(report.status("local-locale"), "note");
+}
+
+#[test]
+fn a_host_that_is_well_passes_every_leg_with_either_server() {
+    side_by_side([["rove"], ["mosh-server"]], |programs| {
+        let programs: &'static [&'static str] = Box::leak(Box::new(programs));
+        let sshd = Sshd::start(Far { programs, ..Far::default() });
+        let report = examine(&sshd, &[]);
+        report.assert_well();
+        for leg in ["ssh", "server-program", "udp-out", "udp-back", "datagram-size", "rebinding"] {
+            assert_eq!(report.status(leg), "ok", "{}", report.text);
+        }
+        assert!(report.text.contains(programs[0]), "the version is told: {}", report.text);
+    });
+}
+
+#[test]
+fn every_login_shell_lets_itself_be_examined() {
+    side_by_side(["sh", "bash", "fish", "csh"], |shell| {
+        let sshd = Sshd::start(Far { shell, ..Far::default() });
+        examine(&sshd, &[]).assert_well();
+    });
+}
+
+#[test]
+fn the_report_for_programs_has_the_verdict_and_no_key() {
+    let sshd = Sshd::start(Far::default());
+    let report = examine(&sshd, &["--json"]);
+    assert_eq!(report.code, Some(0), "{}", report.text);
+    for field in ["\"verdict\": \"ok\"", "\"leg\": \"udp-back\"", "\"port\": 6", "\"checks\""] {
+        assert!(report.text.contains(field), "{field} in {}", report.text);
+    }
+    assert!(!report.text.contains("MOSH CONNECT"), "{}", report.text);
+}
+
+#[test]
+fn a_host_without_a_server_program_is_told_with_the_path_that_ssh_gives() {
+    let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
+    let report = examine(&sshd, &[]);
+    report.assert_problem("server-program", "install");
+    assert!(report.text.contains("/bin"), "{}", report.text);
+}
+
+#[test]
+fn a_start_up_file_that_talks_is_noted_and_one_that_talks_like_a_server_above_all() {
+    let profile = r"printf 'Welcome\r\n\033[1mno newline at the end'";
+    let report = examine(&Sshd::start(Far { profile, ..Far::default() }), &[]);
+    report.assert_well();
+    assert_eq!(report.status("login-output"), "note", "{}", report.text);
+    assert!(report.text.contains("escape sequences"), "{}", report.text);
+    for profile in ["echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw", "echo MOSH IP 192.0.2.1"] {
+        let report = examine(&Sshd::start(Far { profile, ..Far::default() }), &[]);
+        report.assert_well();
+        assert_eq!(report.status("login-output"), "note", "{}", report.text);
+        assert!(report.text.contains("stock mosh believes it"), "{}", report.text);
+        assert!(!report.text.contains("AAECAwQF"), "{}", report.text);
+    }
+}
+
+#[test]
+fn a_start_up_file_that_runs_something_else_is_a_problem_of_the_login() {
+    let report = examine(&Sshd::start(Far { profile: "echo no; exit 0", ..Far::default() }), &[]);
+    report.assert_problem("ssh", "start-up file");
+}
+
+#[test]
+fn a_locale_without_utf8_stops_nobody() {
+    let profile = "LANG=C LC_ALL=C; export LANG LC_ALL";
+    let report = examine(&Sshd::start(Far { profile, ..Far::default() }), &[]);
+    report.assert_well();
+    assert_eq!(report.status("server-locale"), "note", "{}", report.text);
+}
+
+#[test]
+fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
+    // What stock says where the locale that travels is not installed either.
+    let refuses = "sh -c 'echo mosh-server needs a UTF-8 native locale to run. >&2; exit 1'";
+    let sshd = Sshd::start(Far::default());
+    let report = examine(&sshd, &[&format!("--server={refuses}")]);
+    report.assert_problem("server-locale", "locale -a");
+}
+
+#[test]
+fn an_ssh_that_fails_is_quoted_with_what_to_do() {
+    let closed = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let ssh = format!("--ssh=ssh -F /dev/null -p {closed}");
+    let report = run(&doctor().arg(ssh).arg("127.0.0.1"));
+    report.assert_problem("ssh", "sshd runs");
+    assert_eq!(report.status("udp-out"), "unchecked");
+    let sshd = Sshd::start(Far::default());
+    let report = run(&doctor().arg(format!("--ssh={}", sshd.ssh())).arg("no-such-user@far"));
+    report.assert_problem("ssh", "ssh-add");
+    let report = run(&doctor().arg("--ssh=/nonexistent/ssh").arg("127.0.0.1"));
+    report.assert_problem("ssh", "--ssh");
+}
+
+#[test]
+fn a_server_that_ends_with_ssh_is_told_apart_from_a_blocked_port() {
+    let sshd = Sshd::start(Far::default());
+    let server = "echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw; sh -c 'exit 0'";
+    let report = examine(&sshd, &[&format!("--server={server}")]);
+    report.assert_problem("server-alive", "enable-linger");
+    assert!(!report.text.contains("AAECAwQF"), "{}", report.text);
+}
+
+#[test]
+fn datagrams_that_do_not_get_through_are_told_by_their_way_and_size() {
+    type Passes = fn(Way, usize) -> bool;
+    let cases: [(&str, &str, &str, Passes); 4] = [
+        ("nothing to the host", "udp-out", "ufw allow", |_, _| false),
+        ("nothing from the host", "udp-back", "not in", |way, _| way == Way::Up),
+        ("no large one to the host", "datagram-size", "MTU", |way, len| {
+            way == Way::Down || len <= 1000
+        }),
+        ("no large one from the host", "datagram-size", "from the host", |way, len| {
+            way == Way::Up || len <= 1000
+        }),
+    ];
+    side_by_side(cases, |(_, leg, part, passes)| {
+        let sshd = Sshd::start(Far::default());
+        let path = BadPath::start(passes);
+        let report = examine(&sshd, &["-p", &path.server_port.to_string(), &path.option()]);
+        report.assert_problem(leg, part);
+        assert_eq!(report.status("server-alive"), "ok", "{}", report.text);
+    });
+}
+
+#[test]
+fn the_wish_to_leave_is_obeyed_at_once() {
+    let scratch = Scratch::new();
+    let ssh = script(&scratch, "login", "kill -INT $PPID; exec sleep 600");
+    let report = run(&doctor().arg(format!("--ssh={}", ssh.display())).arg("far"));
+    assert_eq!(report.code, Some(130), "{}", report.text);
+    assert!(report.text.contains("interrupted"), "{}", report.text);
+}
+
+#[test]
+fn an_ssh_that_hangs_before_it_connects_keeps_nobody() {
+    let scratch = Scratch::new();
+    let ssh = script(&scratch, "ssh", "exec sleep 60");
+    let report = run(&doctor().arg(format!("--ssh={}", ssh.display())).arg("far"));
+    report.assert_problem("ssh", "hangs");
+}
+
+fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
+    let path = scratch.write(name, &format!("#!/bin/sh\n{text}\n"));
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&path, executable).expect("our own file can be made executable");
+    path
+}
+
+/// A middlebox between the doctor and a server that says the middlebox's port for its own.
+struct BadPath {
+    scratch: Scratch,
+    server_port: u16,
+}
+
+impl BadPath {
+    /// Starts one that lets pass what `passes`. Its threads end with the tests.
+    fn start(passes: fn(Way, usize) -> bool) -> Self {
+        let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+        let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port();
+        let (near, far) = (Arc::new(bind()), Arc::new(bind()));
+        let near_port = port(&near);
+        // Free a moment ago, and the system hands the next ones out first.
+        let server_port = port(&bind());
+        let server = SocketAddr::from(([127, 0, 0, 1], server_port));
+        let client = Arc::new(std::sync::Mutex::new(None));
+        for way in [Way::Up, Way::Down] {
+            let (near, far, client) = (Arc::clone(&near), Arc::clone(&far), Arc::clone(&client));
+            std::thread::spawn(move || {
+                let (from, to) = if way == Way::Up { (near, far) } else { (far, near) };
+                let mut buffer = [0; 4096];
+                loop {
+                    let Ok((len, source)) = from.recv_from(&mut buffer) else { continue };
+                    let mut client = client.lock().expect("no holder of the lock panics");
+                    if way == Way::Up {
+                        *client = Some(source);
+                    }
+                    let target = if way == Way::Up { Some(server) } else { *client };
+                    if let (Some(target), true) = (target, passes(way, len)) {
+                        let _ = to.send_to(&buffer[..len], target);
+                    }
+                }
+            });
+        }
+        let scratch = Scratch::new();
+        script(
+            &scratch,
+            "server",
+            &format!(
+                "rove server \"$@\" 2>&1 | while IFS= read -r l; do case \"$l\" in\n\
+                 'MOSH CONNECT '*) echo \"MOSH CONNECT {near_port} ${{l##* }}\";;\n\
+                 *) echo \"$l\";; esac; done"
+            ),
+        );
+        Self { scratch, server_port }
+    }
+
+    /// Returns the option that makes the server speak through it.
+    fn option(&self) -> String {
+        format!("--server={}", self.scratch.path("server").display())
+    }
+}
