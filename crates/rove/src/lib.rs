@@ -15,6 +15,7 @@ mod clock;
 mod colors;
 mod control;
 mod demo;
+mod detached;
 mod doctor;
 mod entropy;
 mod event_loop;

@@ -11,7 +11,8 @@ use rustix::process::Rlimit;
 
 use crate::locale;
 use crate::sys::{Program, User, assignment, is_locale_installed};
-use crate::utmp;
+
+mod stale;
 
 /// Where programs are looked for when the environment does not say.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -38,6 +39,8 @@ pub(crate) struct Login<'a> {
     pub(crate) locale: &'a [(String, String)],
     /// The user's record, where there is one.
     pub(crate) user: Option<User>,
+    /// The session's terminal, where it has a name.
+    pub(crate) terminal: Option<&'a str>,
     /// The limit on core dumps that the program gets back.
     pub(crate) core_limit: Rlimit,
 }
@@ -47,6 +50,7 @@ impl Login<'_> {
     pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
         let mut environment: Environment = inherited.collect();
         choose_locale(&mut environment, self.locale, is_installed);
+        stale::forget(&mut environment, self.terminal);
         let home = self.home(&environment);
         self.describe_session(&mut environment, &home);
 
@@ -58,7 +62,7 @@ impl Login<'_> {
         } else {
             (self.command[0].clone(), self.command.to_vec())
         };
-        let greeting = if self.command.is_empty() { self.greeting(&home) } else { Vec::new() };
+        let greeting = if self.is_greeted(&home) { greeting() } else { Vec::new() };
         Program {
             candidates: candidates(&path, environment.get(OsStr::new("PATH"))),
             arguments: arguments.into_iter().filter_map(c_string).collect(),
@@ -84,17 +88,17 @@ impl Login<'_> {
         }
     }
 
-    /// Returns what a login shows first, unless the user wants quiet.
-    fn greeting(&self, home: &Path) -> Vec<u8> {
-        if home.join(".hushlogin").exists() {
-            return Vec::new();
-        }
-        let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|p| message(p)).unwrap_or_default();
-        greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
-        if let Some(user) = &self.user {
-            greeting.extend(utmp::detached_notice(&user.name).into_bytes());
-        }
-        greeting
+    /// Returns the user whom the program's start tells of sessions without a client: `None` for who runs
+    /// a command, or wants quiet.
+    pub(crate) fn told_of_sessions(&self, home: Option<OsString>) -> Option<OsString> {
+        let environment = home.map(|home| ("HOME".into(), home)).into_iter().collect();
+        let user = self.user.as_ref().map(|user| user.name.clone());
+        user.filter(|_| self.is_greeted(&self.home(&environment)))
+    }
+
+    /// Returns whether anything is shown before the program starts.
+    fn is_greeted(&self, home: &Path) -> bool {
+        self.command.is_empty() && !home.join(".hushlogin").exists()
     }
 
     /// Returns the directory to start in.
@@ -171,6 +175,13 @@ fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
         .collect()
 }
 
+/// Returns what a login shows first.
+fn greeting() -> Vec<u8> {
+    let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|p| message(p)).unwrap_or_default();
+    greeting.extend(message(STATIC_MESSAGE).unwrap_or_default());
+    greeting
+}
+
 /// Reads a message of the day; `None` where there is none.
 fn message(path: &str) -> Option<Vec<u8>> {
     let mut message = Vec::new();
@@ -206,7 +217,7 @@ mod tests {
         let user =
             Some(User { name: "nobody".into(), home: "/".into(), shell: "/bin/recorded".into() });
         let core_limit = Rlimit { current: None, maximum: None };
-        Login { command, colors, locale: &[], user, core_limit }
+        Login { command, colors, locale: &[], user, terminal: None, core_limit }
     }
 
     fn texts(strings: &[CString]) -> Vec<&str> {
@@ -250,6 +261,13 @@ mod tests {
             assert_eq!(texts(&program.candidates), [path]);
             assert_eq!(texts(&program.arguments), [name]);
         }
+    }
+
+    #[test]
+    fn only_a_login_is_told_of_other_sessions() {
+        let home = |text: &str| Some(OsString::from(text));
+        assert_eq!(login(&[], None).told_of_sessions(home("/nowhere")), Some("nobody".into()));
+        assert_eq!(login(&["ls".into()], None).told_of_sessions(home("/nowhere")), None);
     }
 
     #[test]

@@ -25,16 +25,22 @@ use crate::program::ProgramName;
 use crate::pty::Pty;
 use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
-use crate::{entropy, logging, tty, utmp};
+use crate::{detached, entropy, logging, tty, utmp};
 
 mod pump;
 
 use pump::{Control, Host, Pump};
 
-/// Ends an idle session after this many seconds without a client.
+/// Ends an idle session after this many seconds without a client; 0 stands for never.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
 /// Lets SIGUSR1 end only sessions that have been idle for this many seconds.
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
+
+/// How long a session started as rove's own waits for a client that has gone silent: 30 days. Nobody but
+/// that client has the key, so a session whose client has died can never be joined again and only takes up memory
+/// and a port. But a client that sleeps can.
+/// Chosen: longer than a laptop stays shut over a holiday.
+const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
 /// The address a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +118,8 @@ pub(crate) struct Station {
     pty: Pty,
     size: Size,
     program: sys::Program,
+    /// Who is told of his sessions without a client.
+    told_of_sessions: Option<OsString>,
     name: ProgramName,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
@@ -129,11 +137,13 @@ impl Station {
         let socket = bind(options)?;
         let size = tty::window_size(stdio::stdin()).unwrap_or(Size::DEFAULT);
         let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
+        let terminal = pty.terminal_name();
         let login = Login {
             command: &options.command,
             colors: options.colors,
             locale: &options.locale,
             user: sys::user(),
+            terminal: terminal.as_deref(),
             core_limit,
         };
         Ok(Self {
@@ -142,9 +152,10 @@ impl Station {
             pty,
             size,
             program: login.program(std::env::vars_os()),
+            told_of_sessions: login.told_of_sessions(std::env::var_os("HOME")),
             name: options.name,
-            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE),
-            signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE),
+            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, detached_max(options.name)),
+            signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= SELF_CHECK_VERBOSITY,
         })
     }
@@ -170,13 +181,17 @@ impl Station {
     /// # Errors
     ///
     /// Returns the system's refusal of something a server cannot do without.
-    pub(crate) fn serve(self, listing: Listing) -> anyhow::Result<ServerOutcome> {
+    pub(crate) fn serve(mut self, listing: Listing) -> anyhow::Result<ServerOutcome> {
         let clock = Clock::start();
         // Before the child exists, so that its end is never missed.
         let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
         let card = self.card();
-        let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
         let listed = listing == Listing::Listed;
+        // Here and not before the announcement, for which somebody waits.
+        if listed && let Some(user) = &self.told_of_sessions {
+            self.program.greeting.extend(detached::notice(user).into_bytes());
+        }
+        let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
         let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
         let control = listed.then(|| Control::open(card));
         let session = Server::new(
@@ -259,23 +274,32 @@ fn complain(text: impl AsRef<str>) {
     let _ = writeln!(io::stderr(), "{}", text.as_ref());
 }
 
-/// Returns an idle limit from the environment; `None` for none.
-fn idle_limit(variable: &str) -> Option<Duration> {
-    let text = std::env::var_os(variable)?;
-    let limit = parse_idle_limit(&text);
-    if limit.is_none() {
-        complain(format!("{variable} is ignored: {text:?} is no number of seconds"));
+/// Returns how long a session without a client lives when nobody has said.
+const fn detached_max(name: ProgramName) -> Option<Duration> {
+    match name {
+        ProgramName::Rove => Some(DETACHED_MAX),
+        // Stock servers wait for ever, and scripts may count on it.
+        ProgramName::Mosh => None,
     }
-    limit.filter(|limit| !limit.is_zero())
 }
 
-/// Reads an idle limit in seconds; an empty text is none, and `None` stands for nonsense.
-fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
-    let text = text.to_str()?;
-    if text.is_empty() {
-        return Some(Duration::ZERO);
+/// Returns an idle limit from the environment, else `default`; `None` for none.
+fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
+    let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
+        return default;
+    };
+    match parse_idle_limit(&text) {
+        Some(limit) => Some(limit).filter(|limit| !limit.is_zero()),
+        None => {
+            complain(format!("{variable} is ignored: {text:?} is no number of seconds"));
+            default
+        }
     }
-    text.parse().ok().map(Duration::from_secs)
+}
+
+/// Reads an idle limit in seconds; `None` stands for nonsense.
+fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
+    text.to_str()?.parse().ok().map(Duration::from_secs)
 }
 
 /// Prints the line that the far side waits for. Nothing else ever goes on it, as its readers take
@@ -364,9 +388,18 @@ mod tests {
     }
 
     #[test]
+    fn only_sessions_of_roves_own_name_end_by_themselves_when_detached() {
+        assert_eq!(
+            idle_limit("ROVE_TEST_UNSET", detached_max(ProgramName::Rove)),
+            Some(DETACHED_MAX)
+        );
+        assert_eq!(idle_limit("ROVE_TEST_UNSET", detached_max(ProgramName::Mosh)), None);
+    }
+
+    #[test]
     fn an_idle_limit_is_a_whole_number_of_seconds() {
         for (text, seconds) in
-            [("", Some(0)), ("0", Some(0)), ("604800", Some(604_800)), ("-1", None), ("2x", None)]
+            [("", None), ("0", Some(0)), ("604800", Some(604_800)), ("-1", None), ("2x", None)]
         {
             let limit = seconds.map(Duration::from_secs);
             assert_eq!(parse_idle_limit(OsStr::new(text)), limit, "{text:?}");

@@ -19,6 +19,7 @@ mod stock;
 mod table;
 
 pub(crate) use choice::Choice;
+pub(crate) use table::describe_detached;
 
 /// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
 /// wait for when one stands still.

@@ -57,35 +57,18 @@ impl Drop for Entry {
     }
 }
 
-/// Returns what a login should know of the user's sessions that have no client at the moment; empty
-/// where there are none.
-pub(crate) fn detached_notice(user: &OsStr) -> String {
-    let sessions: Vec<String> = logged_in()
+/// Returns the servers of this user whose sessions are listed without a client.
+pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
+    logged_in()
         .into_iter()
         .filter(|entry| user == entry.user.as_str() && Path::new("/dev").join(&entry.line).exists())
-        .filter_map(|entry| detached_server(&entry.host).map(str::to_owned))
-        .collect();
-    notice(&sessions)
+        .filter_map(|entry| detached_server(&entry.host))
+        .collect()
 }
 
 /// Returns the server's process number out of the host field of a session without a client.
-fn detached_server(host: &str) -> Option<&str> {
-    let server = host.strip_prefix("mosh [")?.strip_suffix(']')?;
-    server.bytes().all(|byte| byte.is_ascii_digit()).then_some(server)
-}
-
-/// Returns the notice, white on blue, for the sessions of these servers.
-fn notice(servers: &[String]) -> String {
-    let Some(oldest) = servers.first() else { return String::new() };
-    let (sessions, have) =
-        if servers.len() == 1 { ("session", "has") } else { ("sessions", "have") };
-    let names: Vec<String> = servers.iter().map(|server| format!("mosh [{server}]")).collect();
-    format!(
-        "\x1b[37;44mrove: {} {sessions} of yours on this computer {have} no client at the moment: \
-         {}. End one that is no longer needed with: kill {oldest}\x1b[m\n\n",
-        servers.len(),
-        names.join(", ")
-    )
+fn detached_server(host: &str) -> Option<u32> {
+    host.strip_prefix("mosh [")?.strip_suffix(']')?.parse().ok()
 }
 
 /// Returns where the helper may be: Debian's place, then those of other distributions.
@@ -124,7 +107,7 @@ mod tests {
     #[test]
     fn only_sessions_without_a_client_are_detached() {
         for (host, server) in [
-            ("mosh [17]", Some("17")),
+            ("mosh [17]", Some(17)),
             ("192.0.2.1 via mosh [17]", None),
             ("mosh [x]", None),
             ("mosh [17", None),
@@ -133,14 +116,5 @@ mod tests {
         ] {
             assert_eq!(detached_server(host), server, "{host:?}");
         }
-    }
-
-    #[test]
-    fn the_notice_says_how_to_end_a_session() {
-        assert_eq!(notice(&[]), "");
-        let one = notice(&["17".to_owned()]);
-        assert!(one.contains("1 session of yours") && one.contains("kill 17"), "{one}");
-        let two = notice(&["17".to_owned(), "18".to_owned()]);
-        assert!(two.contains("2 sessions") && two.contains("mosh [17], mosh [18]"), "{two}");
     }
 }

@@ -36,15 +36,25 @@ pub(crate) static MANUAL: Manual = Manual {
         "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
               apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
               not know is complained of and left alone.",
+        "It ends when its command does, by rove kill or SIGTERM, when no client has come within 60 s, and \
+         when its client has been silent for 30 days: nobody else has the key, so a session whose \
+         client has died cannot be joined again. Called as mosh-server it waits for ever, as stock does.",
+        "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
+         agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
+         SSH_CONNECTION and SSH_CLIENT stay.",
     ],
     examples: &[
         ("rove server new", "a login shell"),
         ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
     ],
     environment: &[
-        ("MOSH_SERVER_NETWORK_TMOUT", "Seconds without a client after which the session ends."),
+        (
+            "MOSH_SERVER_NETWORK_TMOUT",
+            "Seconds without a client after which the session ends; 0: never [default: 30 days]",
+        ),
         ("MOSH_SERVER_SIGNAL_TMOUT", "Seconds without a client before SIGUSR1 ends the session."),
         ("SSH_CONNECTION", "Where -s finds its address."),
+        ("ROVE_RUNTIME_DIR", "Directory of the control socket; see rove list."),
     ],
     files: &[],
     exit_status: &[

@@ -72,8 +72,18 @@ pub(super) fn one(status: &SessionStatus) -> String {
     format!("session {pid} (port {port}, {state}{client}: {command})")
 }
 
+/// Returns the words for a session without a client, in a list of such.
+pub(crate) fn describe_detached(status: &SessionStatus) -> String {
+    let contact = match status.contact_age_seconds {
+        Some(seconds) => format!(", last contact {} ago", age(seconds)),
+        None => String::new(),
+    };
+    let command = cut(&command(status), COMMAND_WIDTH);
+    format!("{} (port {}{contact}): {command}", status.pid, status.port)
+}
+
 /// Returns a span of time in its largest unit.
-pub(crate) fn age(seconds: u64) -> String {
+fn age(seconds: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
     let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);
     let (length, name) = unit.copied().unwrap_or((1, "s"));
@@ -133,6 +143,14 @@ mod tests {
             "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   CLIENT          COMMAND\n\
              1234  60001  detached (here)  2 d  2 h      2 h  80x24  192.0.2.1:4242  -bash [ma...\n\
              5     60002  waiting          0 s  -        -    0x0    -               \n"
+        );
+    }
+
+    #[test]
+    fn a_session_without_a_client_is_described_by_its_last_contact() {
+        assert_eq!(
+            describe_detached(&status()),
+            "1234 (port 60001, last contact 2 h ago): -bash [mail?]2;x?]"
         );
     }
 

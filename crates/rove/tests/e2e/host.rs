@@ -62,6 +62,28 @@ fn a_command_finds_the_environment_that_mosh_promises() {
 }
 
 #[test]
+fn a_command_does_not_find_what_ended_with_the_ssh_connection() {
+    let script = r#"
+        echo "${SSH_AUTH_SOCK-none} ${DISPLAY-none} $SSH_CONNECTION" > "$1"
+        [ "$SSH_TTY" = "$(tty)" ] && echo own terminal > "$1"
+        read -r line
+    "#;
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = Maker::Rove
+        .server()
+        .env("SSH_CONNECTION", "192.0.2.1 50000 192.0.2.2 22")
+        .env("SSH_AUTH_SOCK", "/tmp/ssh-AbCdEfGhIj/agent.4711")
+        .env("SSH_TTY", "/dev/pts/none")
+        .env("DISPLAY", "localhost:10.0");
+    let command = ["sh", "-c", script, "sh", report.path()];
+    let server = Server::start_with(call, LOCALHOST, &command);
+    let _terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    report.wait_line("none none 192.0.2.1 50000 192.0.2.2 22");
+    report.wait_line("own terminal");
+}
+
+#[test]
 fn a_session_needs_neither_a_locale_nor_a_known_terminal() {
     let command = ["sh", "-c", "echo 漢字 é; read -r line"];
     for (name, value) in

@@ -62,6 +62,24 @@ impl Host {
         (server, terminal)
     }
 
+    /// Logs in and expects to be told of the only session without a client, and how to end it.
+    fn assert_login_tells_of(&self, detached: &Server) {
+        let home = Scratch::new();
+        let programs = rove().parent().expect("it is in a folder").to_owned();
+        let path = format!("{}:/usr/bin:/bin", programs.display());
+        let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", self.sockets());
+        let call = call.env("HOME", home.folder()).env("PATH", path);
+        let login = Server::start_with(call, LOCALHOST, &[]);
+        let terminal = Terminal::start(&Maker::Rove.client(login.address, &login.key), SIZE);
+        let port = detached.address.port();
+        terminal.wait_for("a notice of the session without a client", |screen| {
+            let text = screen.contents();
+            text.contains("1 session of yours")
+                && text.contains(&format!("(port {port}, last contact"))
+                && text.contains("rove kill ")
+        });
+    }
+
     fn rove(&self, args: &[&str]) -> Output {
         let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.sockets()).args(args);
         within_guard("rove to answer", move || call.command().output().expect("rove starts"))
@@ -162,6 +180,7 @@ fn a_session_whose_client_is_gone_is_detached_and_can_be_ended_as_such() {
     });
     host.rove(&["kill", "--detached", "--older-than", "1h"]);
     assert_eq!(state(&host), "detached", "it is not that old");
+    host.assert_login_tells_of(&server);
     let output = host.rove(&["kill", "--detached"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     report.wait_line("hung up");

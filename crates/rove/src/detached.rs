@@ -1,0 +1,127 @@
+//! What a login is told of the user's sessions that have no client: which they are and how to end them.
+
+use std::ffi::OsStr;
+
+use rove_units::Duration;
+
+use crate::clock::Clock;
+use crate::control::{State, survey};
+use crate::sessions::describe_detached;
+use crate::utmp;
+
+/// How long servers are given to answer; the login waits for them. Chosen: a hundred times what they take,
+/// and less than a person notices.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Most sessions named. Chosen: a screen has room for more than the notice.
+const NAMED_MAX: usize = 5;
+/// White on blue, as the notices in a session.
+const COLORS: &str = "\x1b[37;44m";
+
+/// A session without a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Detached {
+    /// Its server's process.
+    pid: u32,
+    /// What is known of it.
+    description: String,
+    /// Whether `rove kill` can end it.
+    is_ours: bool,
+}
+
+/// Returns the notice for this user; empty where there is no such session.
+pub(crate) fn notice(user: &OsStr) -> String {
+    let clock = Clock::start();
+    let survey = survey(clock, clock.now() + PATIENCE);
+    let mut known: Vec<u32> = survey.silent.iter().map(|(name, _)| name.pid).collect();
+    let mut sessions = Vec::new();
+    for found in &survey.sessions {
+        let status = &found.status;
+        known.push(status.pid);
+        if status.state == State::Detached {
+            let description = describe_detached(status);
+            sessions.push(Detached { pid: status.pid, description, is_ours: true });
+        }
+    }
+    // Stock servers are in the list of users only.
+    for pid in utmp::detached_servers(user) {
+        if !known.contains(&pid) {
+            let description = format!("mosh [{pid}]");
+            sessions.push(Detached { pid, description, is_ours: false });
+        }
+    }
+    text(&sessions, is_rove_on_path())
+}
+
+/// Returns the notice about these sessions.
+fn text(sessions: &[Detached], has_rove: bool) -> String {
+    let Some(first) = sessions.first() else { return String::new() };
+    let (noun, have) = if sessions.len() == 1 { ("session", "has") } else { ("sessions", "have") };
+    let mut lines = vec![format!(
+        "rove: {} {noun} of yours on this computer {have} no client at the moment:",
+        sessions.len()
+    )];
+    lines.extend(
+        sessions.iter().take(NAMED_MAX).map(|session| format!("  {}", session.description)),
+    );
+    if sessions.len() > NAMED_MAX {
+        lines.push(format!("  and {} more", sessions.len() - NAMED_MAX));
+    }
+    let command = if has_rove && first.is_ours { "rove kill" } else { "kill" };
+    let mut advice = format!("End one that is no longer needed with: {command} {}", first.pid);
+    if has_rove && sessions.iter().filter(|session| session.is_ours).count() > 1 {
+        advice.push_str("; all of them: rove kill --detached");
+    }
+    lines.push(advice);
+    let lines: Vec<String> =
+        lines.into_iter().map(|line| format!("{COLORS}{line}\x1b[m\n")).collect();
+    lines.concat() + "\n"
+}
+
+/// Returns whether the session's shell will find rove by its name.
+fn is_rove_on_path() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join("rove").is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(pid: u32, is_ours: bool) -> Detached {
+        Detached { pid, description: format!("session {pid}"), is_ours }
+    }
+
+    #[test]
+    fn the_notice_names_sessions_and_says_how_to_end_one() {
+        for (sessions, has_rove, wanted) in [
+            (
+                vec![session(17, true)],
+                true,
+                &["1 session of", "session 17", "rove kill 17"] as &[&str],
+            ),
+            (vec![session(17, true)], false, &["1 session of", "with: kill 17"]),
+            (vec![session(17, false)], true, &["1 session of", "with: kill 17"]),
+            (
+                vec![session(17, true), session(18, true), session(19, false)],
+                true,
+                &["3 sessions of", "session 18", "session 19", "rove kill --detached"],
+            ),
+        ] {
+            let text = text(&sessions, has_rove);
+            for wanted in wanted {
+                assert!(text.contains(wanted), "{wanted}: {text}");
+            }
+        }
+        assert_eq!(text(&[], true), "");
+    }
+
+    #[test]
+    fn a_crowd_of_sessions_does_not_fill_the_screen() {
+        for (count, more) in [(NAMED_MAX, false), (NAMED_MAX + 1, true)] {
+            let sessions = vec![session(17, true); count];
+            let text = text(&sessions, true);
+            assert_eq!(text.contains("and 1 more"), more, "{text}");
+            assert!(text.lines().count() <= NAMED_MAX + 4, "{text}");
+        }
+    }
+}
