@@ -186,6 +186,7 @@ impl Session {
             query: flag(6),
             escape_key: flag(2).then_some(0x1e),
             program: "rove".to_owned(),
+            offers_status: true,
             chaff: Seed::new(1).stream("client.chaff"),
         };
         let server = ServerConfig {

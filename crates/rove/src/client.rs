@@ -111,6 +111,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             query: options.query && !options.strict && terminal_type::can_be_asked(&term),
             escape_key: options.escape_key,
             program: options.name.as_str().to_owned(),
+            offers_status: options.name == ProgramName::Rove,
             chaff,
         },
         clock.now(),

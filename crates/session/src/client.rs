@@ -17,6 +17,7 @@ use crate::notice::{self, Contact, Notices};
 use crate::performer::Performer;
 use crate::probe::Probe;
 use crate::report::TerminalReport;
+use crate::status::{Facts, StatusView};
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Unacknowledged input, in events, above which the user's terminal is not read.
@@ -50,6 +51,8 @@ pub struct ClientConfig {
     pub escape_key: Option<u8>,
     /// The program's name in notices: `rove` or `mosh`.
     pub program: String,
+    /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
+    pub offers_status: bool,
     /// Randomness for padding, drawn by the caller.
     pub chaff: Stream,
 }
@@ -104,6 +107,9 @@ pub struct Client {
     bar: Option<String>,
     /// When the bar changes by itself.
     bar_due: Option<Instant>,
+    status: StatusView,
+    /// The port that datagrams leave from, if the driver has said.
+    local_port: Option<u16>,
     /// Whether the terminal may show something else than it should.
     stale: bool,
     /// Whether the driver is still to be told to suspend.
@@ -128,9 +134,8 @@ enum Tty {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
-        let ClientConfig { server, key, transport, size, outer, query, escape_key, program, chaff } =
-            config;
-        let escape = EscapeKey::new(escape_key);
+        let ClientConfig { server, key, transport, size, outer, query, chaff, .. } = config;
+        let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let mut client = Self {
             transport: Transport::new(
                 Role::Client { server },
@@ -144,7 +149,7 @@ impl Client {
             server,
             start: now,
             regained_at: now,
-            notices: Notices::new(program, escape.quit_hint()),
+            notices: Notices::new(config.program, escape.quit_hint()),
             probe: Probe::new(query),
             escape,
             performer: Performer::new(outer.operating_system_commands),
@@ -155,6 +160,8 @@ impl Client {
             reports: Vec::new(),
             bar: None,
             bar_due: None,
+            status: StatusView::default(),
+            local_port: None,
             stale: true,
             suspend_due: false,
             farewell_deadline: None,
@@ -268,6 +275,11 @@ impl Client {
         self.refresh(now);
     }
 
+    /// Takes the local UDP port that datagrams leave from, to be shown in the status.
+    pub fn handle_local_port(&mut self, port: u16) {
+        self.local_port = Some(port);
+    }
+
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
         self.transport.handle_message_too_long();
@@ -353,6 +365,7 @@ impl Client {
         [
             self.transport.poll_timeout(),
             self.bar_due,
+            self.status.poll_timeout(),
             self.connect_deadline(),
             farewell,
             event,
@@ -421,7 +434,14 @@ impl Client {
             return;
         }
         let mut keys = Vec::with_capacity(typed.len());
+        let hits = self.escape.hits();
         let requests = self.escape.handle(now, typed, &mut keys);
+        if self.escape.hits() != hits {
+            self.status.close();
+        }
+        if requests.status {
+            self.status.open(now);
+        }
         self.take_keys(now, &keys, requests);
     }
 
@@ -447,16 +467,34 @@ impl Client {
         if let Some(text) = &self.bar {
             notice::draw(&mut frame, text);
         }
+        self.status.draw(&mut frame, u16::from(self.bar.is_some()));
         frame
     }
 
-    /// Works out the notice bar anew.
+    /// Works out the notice bar and the status anew.
     fn refresh(&mut self, now: Instant) {
         let contact = self.contact();
         let bar = self.notices.text(now, contact, self.escape.help());
         self.stale |= bar != self.bar || self.performer.is_due(now);
+        if self.status.is_due(now) {
+            let facts = self.facts();
+            self.status.renew(now, &facts);
+        }
+        self.stale |= self.status.take_stale();
         self.bar = bar;
         self.bar_due = self.notices.poll_timeout(now, contact);
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            path: self.transport.path(),
+            frame_interval: self.transport.frame_interval(),
+            peer: self.transport.peer(),
+            capabilities: self.transport.capabilities(),
+            server: self.server,
+            local_port: self.local_port,
+            pending_input: self.pending_input(),
+        }
     }
 
     fn contact(&self) -> Contact {

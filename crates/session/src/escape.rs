@@ -12,6 +12,8 @@ const ESC: u8 = 0x1b;
 const QUIT: u8 = b'.';
 /// After the escape key: Ctrl-Z, the client suspends.
 const SUSPEND: u8 = 0x1a;
+/// After the escape key, where that is offered: the status of the session is shown.
+const STATUS: u8 = b's';
 /// Ctrl-L: by custom "draw the screen again".
 const FORM_FEED: u8 = 0x0c;
 /// What Ctrl takes away from a letter, and what the name of a control key adds again.
@@ -39,6 +41,8 @@ pub(crate) struct Requests {
     pub(crate) suspend: bool,
     /// Draw the screen again; the program has got the key too.
     pub(crate) repaint: bool,
+    /// Show the status of the session.
+    pub(crate) status: bool,
 }
 
 /// Where in the sequence the user is.
@@ -59,6 +63,8 @@ enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
+    /// Whether the status is offered.
+    offers_status: bool,
     state: State,
     /// What may be the beginning of a key's sequence.
     sequence: Vec<u8>,
@@ -66,14 +72,17 @@ pub(crate) struct EscapeKey {
     passed: usize,
     /// When it is one no more; set at the end of a read.
     sequence_due: Option<Instant>,
+    /// How many keys were hit.
+    hits: u64,
 }
 
 impl EscapeKey {
     /// Creates a filter for `key`; `None` lets everything pass.
-    pub(crate) const fn new(key: Option<u8>) -> Self {
+    pub(crate) const fn new(key: Option<u8>, offers_status: bool) -> Self {
         // The very start is not the start of a line: nothing has been typed yet.
         let state = State::Text { line_start: false };
-        Self { key, state, sequence: Vec::new(), passed: 0, sequence_due: None }
+        let sequence = Vec::new();
+        Self { key, offers_status, state, sequence, passed: 0, sequence_due: None, hits: 0 }
     }
 
     /// Takes what was read from the user at once, appends what the remote program is to read, and
@@ -104,6 +113,11 @@ impl EscapeKey {
     /// Returns when to call [`EscapeKey::handle`] though nothing was read.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.sequence_due.filter(|_| self.passed < self.sequence.len())
+    }
+
+    /// Returns how many keys the user has hit; what a key sends by being released is none.
+    pub(crate) const fn hits(&self) -> u64 {
+        self.hits
     }
 
     fn take_byte(&mut self, byte: u8, out: &mut Vec<u8>, requests: &mut Requests) {
@@ -144,6 +158,8 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
+        self.hits += 1;
+        let shows_status = self.is_status_key(byte);
         let mut ends_line = matches!(byte, Some(b'\r' | b'\n'));
         match &mut self.state {
             State::Text { line_start }
@@ -162,7 +178,8 @@ impl EscapeKey {
                     // The prompt the user comes back to is a fresh line.
                     ends_line = true;
                 }
-                let is_command = matches!(byte, Some(QUIT | SUSPEND));
+                requests.status |= shows_status;
+                let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status;
                 let is_pass = !is_command && is_pass_key(self.key, byte);
                 if !is_command {
                     out.append(key);
@@ -178,6 +195,10 @@ impl EscapeKey {
         }
         requests.repaint |= byte == Some(FORM_FEED);
         self.state = State::Text { line_start: ends_line };
+    }
+
+    fn is_status_key(&self, byte: Option<u8>) -> bool {
+        self.offers_status && byte == Some(STATUS) && !is_pass_key(self.key, byte)
     }
 
     /// Takes a key that was not hit but released, or a modifier.
@@ -217,8 +238,9 @@ impl EscapeKey {
     pub(crate) fn help(&self) -> Option<String> {
         let key = self.key.filter(|_| matches!(self.state, State::Escaped { .. }))?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
+        let status = if self.is_status_key(Some(STATUS)) { "\"s\" shows the status, " } else { "" };
         Some(format!(
-            "Commands: Ctrl-Z suspends, \".\" quits, \"{}\" gives literal {}",
+            "Commands: Ctrl-Z suspends, \".\" quits, {status}\"{}\" gives literal {}",
             char::from(pass),
             key_name(key),
         ))

@@ -21,6 +21,7 @@ mod performer;
 mod probe;
 mod report;
 mod server;
+mod status;
 mod user_stream;
 
 pub use client::{Client, ClientConfig, ClientEvent, ClientOutcome};

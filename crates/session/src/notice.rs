@@ -20,7 +20,7 @@ const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 const TEXT_CHARS_MAX: usize = 127;
 
 /// White on blue, bold.
-const PEN: Pen = Pen {
+pub(crate) const PEN: Pen = Pen {
     foreground: Color::Indexed(7),
     background: Color::Indexed(4),
     attributes: Attributes::BOLD,

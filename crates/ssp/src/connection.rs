@@ -18,6 +18,7 @@ use crate::hop::PortHop;
 use crate::key::Key;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
+use crate::path::{Arrivals, Path, Traffic};
 use crate::rtt::RttEstimator;
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
@@ -117,6 +118,9 @@ pub(crate) struct Connection {
     /// A client's ports; `None` at a server.
     hop: Option<PortHop>,
     events: VecDeque<Event>,
+    arrivals: Arrivals,
+    sent: Traffic,
+    received: Traffic,
 }
 
 impl Connection {
@@ -139,6 +143,9 @@ impl Connection {
             payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
             hop,
             events: VecDeque::new(),
+            arrivals: Arrivals::default(),
+            sent: Traffic::default(),
+            received: Traffic::default(),
         }
     }
 
@@ -152,6 +159,8 @@ impl Connection {
         config: &Config,
     ) -> Result<Opened, ReceiveError> {
         let datagram = Datagram::open(&mut self.cipher, self.sends.opposite(), bytes)?;
+        self.arrivals.handle(datagram.seq.get());
+        self.received.count(bytes.len());
         if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
             self.push_event(Event::ClosePorts { keep });
         }
@@ -190,6 +199,7 @@ impl Connection {
             Err(error) => return Some(Err(error)),
         };
         debug_assert!(payload.len() <= self.payload_max);
+        self.sent.count(payload.len());
         tracing::trace!(seq = datagram.seq.get(), bytes = payload.len(), "datagram sent");
         self.after_send(now, config);
         Some(Ok(Transmit { destination, payload }))
@@ -201,6 +211,19 @@ impl Connection {
 
     pub(crate) fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    /// Returns what is known of the path.
+    pub(crate) fn path(&self) -> Path {
+        Path {
+            srtt: self.rtt.srtt(),
+            rttvar: self.rtt.rttvar(),
+            loss: self.arrivals.loss(),
+            sent: self.sent,
+            received: self.received,
+            heard_at: self.heard_at,
+            hops: self.hop.as_ref().map_or(0, PortHop::count),
+        }
     }
 
     /// Returns the most bytes a fragment's contents may have.

@@ -13,12 +13,13 @@ pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
     open: usize,
+    hops: u64,
 }
 
 impl PortHop {
     /// Starts with the one port that the driver has opened.
     pub(crate) const fn new(now: Instant) -> Self {
-        Self { hopped_at: now, roundtrip_at: None, open: 1 }
+        Self { hopped_at: now, roundtrip_at: None, open: 1, hops: 0 }
     }
 
     /// Notes that what was sent at `sent_at` has been answered.
@@ -33,8 +34,14 @@ impl PortHop {
         if hops {
             self.hopped_at = now;
             self.open += 1;
+            self.hops += 1;
         }
         hops
+    }
+
+    /// Returns how often a new port was opened.
+    pub(crate) const fn count(&self) -> u64 {
+        self.hops
     }
 
     /// Returns how many ports to keep if some must be closed, to be asked after each hop and after

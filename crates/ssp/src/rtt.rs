@@ -49,6 +49,11 @@ impl RttEstimator {
         self.sampled.then_some(self.srtt)
     }
 
+    /// Returns RTTVAR, or `None` before the first sample.
+    pub(crate) fn rttvar(&self) -> Option<Duration> {
+        self.sampled.then_some(self.rttvar)
+    }
+
     /// Returns how long to wait before a sent state is presumed lost: SRTT + 4 * RTTVAR in whole
     /// milliseconds, within the configured bounds (RFC 6298, section 2, without a granularity term).
     pub(crate) fn rto(&self, config: &Config) -> Duration {

@@ -16,6 +16,7 @@ use crate::instruction::Instruction;
 use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
+use crate::path::Path;
 use crate::receiver::{Received, Receiver};
 use crate::sender::{Outgoing, Pace, Sender, Step};
 
@@ -260,6 +261,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the smoothed round-trip time; `None` before the first sample.
     pub fn srtt(&self) -> Option<Duration> {
         self.connection.rtt().srtt()
+    }
+
+    /// Returns what is known of the path to the peer, for people to look at.
+    pub fn path(&self) -> Path {
+        self.connection.path()
     }
 
     /// Returns the interval between frames (also send interval): half of SRTT, within its bounds.

@@ -62,6 +62,7 @@ impl ClientEnd {
             query: scenario.query,
             escape_key: None,
             program: "rove".to_owned(),
+            offers_status: true,
             chaff: seed.stream("client.chaff"),
         };
         let mut tty = Terminal::host(scenario.size);

@@ -76,6 +76,7 @@ impl Pump {
     /// Turns the loop until the session is over, then gives the terminal back.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
+        self.name_port();
         let outcome = loop {
             self.session.handle_timeout(now);
             self.send_datagrams(now);
@@ -189,12 +190,20 @@ impl Pump {
                         tracing::debug!(%error, "no new port");
                         self.session.handle_network_error(now, &sentence(&error));
                     }
+                    self.name_port();
                 }
                 ClientEvent::ClosePorts { keep } => self.sockets.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
             }
         }
         Ok(())
+    }
+
+    /// Tells the session which port its datagrams leave from; a wildcard socket has one all the same.
+    fn name_port(&mut self) {
+        if let Ok(address) = self.sockets.newest().local_addr() {
+            self.session.handle_local_port(address.port());
+        }
     }
 
     /// Gives the terminal to the user's shell until it continues us.

@@ -124,6 +124,7 @@ impl Trial {
             query: false,
             escape_key: None,
             program: "rove".to_owned(),
+            offers_status: false,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
         };
         let path = Path { tried: ways.iter().map(|way| way.server).collect(), ..Path::default() };

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 const DEFAULT: Option<u8> = Some(0x1e);
-const NOTHING: Requests = Requests { quit: false, suspend: false, repaint: false };
+const NOTHING: Requests = Requests { quit: false, suspend: false, repaint: false, status: false };
 const QUITS: Requests = Requests { quit: true, ..NOTHING };
 const SUSPENDS: Requests = Requests { suspend: true, ..NOTHING };
 const REPAINTS: Requests = Requests { repaint: true, ..NOTHING };
@@ -22,14 +22,15 @@ fn read_in_pieces<'a>(
     key: Option<u8>,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<u8>, Requests) {
-    let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key));
+    let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key, false));
     let mut all = NOTHING;
     for piece in pieces {
-        let Requests { quit, suspend, repaint } = escape.handle(at(0), piece, &mut out);
+        let Requests { quit, suspend, repaint, status } = escape.handle(at(0), piece, &mut out);
         all = Requests {
             quit: all.quit | quit,
             suspend: all.suspend | suspend,
             repaint: all.repaint | repaint,
+            status: all.status | status,
         };
     }
     assert_eq!(escape.handle(at(50), b"", &mut out), NOTHING);
@@ -39,7 +40,7 @@ fn read_in_pieces<'a>(
 
 #[test]
 fn commands_and_the_pass_key_are_told_from_text() {
-    let both = Requests { quit: true, suspend: true, repaint: false };
+    let both = Requests { quit: true, suspend: true, ..NOTHING };
     type Case = (Option<u8>, &'static [u8], &'static [u8], Requests);
     let table: [Case; 24] = [
         (DEFAULT, b"ab\r.", b"ab\r.", NOTHING),
@@ -162,7 +163,7 @@ fn a_lone_escape_is_passed_on_at_once_and_a_longer_beginning_after_its_hold() {
     for (typed, at_once) in
         [("\x1b", "\x1b"), ("a\x1b[", "a\x1b["), ("a\x1b[9", "a"), ("\x1b[27;5;94", "")]
     {
-        let (mut out, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT));
+        let (mut out, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT, false));
         escape.handle(at(5), typed.as_bytes(), &mut out);
         assert_eq!(out, at_once.as_bytes());
         let due = (typed != at_once).then_some(at(55));
@@ -205,7 +206,7 @@ fn help_names_the_keys_and_stays_until_the_next_one() {
         ),
         (b'~', "\r", "~", "Commands: Ctrl-Z suspends, \".\" quits, \"~\" gives literal \"~\""),
     ] {
-        let mut escape = EscapeKey::new(Some(key));
+        let mut escape = EscapeKey::new(Some(key), false);
         escape.handle(at(0), before.as_bytes(), &mut out);
         assert_eq!(escape.help(), None);
         escape.handle(at(0), typed.as_bytes(), &mut out);
@@ -225,7 +226,7 @@ fn the_quit_hint_names_the_configured_key() {
         (Some(b'~'), Some("[To quit: \"~\" .]")),
         (None, None),
     ] {
-        assert_eq!(EscapeKey::new(key).quit_hint().as_deref(), hint);
+        assert_eq!(EscapeKey::new(key, false).quit_hint().as_deref(), hint);
     }
 }
 
@@ -258,4 +259,36 @@ proptest! {
         let (text, _) = read_in_pieces(None, pieces);
         prop_assert_eq!(text, keys);
     }
+}
+
+#[test]
+fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
+    let shows = Requests { status: true, ..NOTHING };
+    for (key, is_offered, typed, out, requests) in [
+        (0x1e, true, "a\x1esb", "ab", shows),
+        (0x1e, true, "\x1eS", "\x1eS", NOTHING),
+        (0x1e, true, "\x1e\x1b[115u", "", shows),
+        (0x1e, false, "\x1es", "\x1es", NOTHING),
+        // Ctrl-S has "s" for its own.
+        (0x13, true, "\x13s", "\x13", NOTHING),
+        (b'~', true, "\r~s", "\r", shows),
+    ] {
+        let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), is_offered));
+        assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
+        assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
+    }
+    for (key, is_named) in [(0x1e, true), (0x13, false)] {
+        let mut escape = EscapeKey::new(Some(key), true);
+        escape.handle(at(0), &[key], &mut Vec::new());
+        assert_eq!(escape.help().unwrap().contains("\"s\" shows the status, "), is_named);
+    }
+}
+
+#[test]
+fn a_key_that_is_let_go_is_not_hit() {
+    let mut escape = EscapeKey::new(DEFAULT, true);
+    escape.handle(at(0), b"\x1es", &mut Vec::new());
+    assert_eq!(escape.hits(), 2);
+    escape.handle(at(0), b"\x1b[115;1:3u", &mut Vec::new());
+    assert_eq!(escape.hits(), 2);
 }

@@ -92,6 +92,7 @@ pub fn client_config(transport: Config) -> ClientConfig {
         query: false,
         escape_key: Some(0x1e),
         program: "rove".to_owned(),
+        offers_status: true,
         chaff: Seed::new(1).stream("client.chaff"),
     }
 }

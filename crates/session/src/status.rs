@@ -1,0 +1,251 @@
+//! The status: what is known of the path and the peer, in a panel over the top of the screen.
+
+use core::fmt::Write;
+use core::net::SocketAddr;
+
+use rove_ssp::{Capabilities, Loss, Path, Peer, Traffic};
+use rove_terminal::{Attributes, Pen, Position, Screen};
+use rove_units::{Duration, Instant};
+
+use crate::notice::PEN;
+
+/// How long the panel stays without a key. Chosen: long enough to read it twice.
+const SHOWN: Duration = Duration::from_secs(15);
+/// How often its numbers are renewed. Chosen: what can still be read.
+const RENEWED: Duration = Duration::from_secs(1);
+/// Longest line, in characters. Chosen: all extensions and an IPv6 address have room; the window cuts it.
+const LINE_CHARS_MAX: usize = 160;
+
+/// What each extension is called, in the order of the bits.
+const EXTENSIONS: [(Capabilities, &str); 3] = [
+    (Capabilities::EXIT_STATUS, "exit status"),
+    (Capabilities::RICH_SCREEN, "rich screen"),
+    (Capabilities::TERMINAL_REPORT, "terminal report"),
+];
+
+/// What the panel tells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    /// The path as our end sees it.
+    pub(crate) path: Path,
+    /// The interval between frames.
+    pub(crate) frame_interval: Duration,
+    /// What the server is.
+    pub(crate) peer: Peer,
+    /// What is used beyond the stock protocol.
+    pub(crate) capabilities: Capabilities,
+    /// Where the server listens.
+    pub(crate) server: SocketAddr,
+    /// Where our datagrams leave, if that is known.
+    pub(crate) local_port: Option<u16>,
+    /// Keys and resizes that the server has not acknowledged.
+    pub(crate) pending_input: u64,
+}
+
+/// The panel, shown or not.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StatusView {
+    shown: Option<Shown>,
+    /// Whether the terminal still shows what is no more.
+    is_stale: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Shown {
+    until: Instant,
+    renew_at: Instant,
+    lines: Vec<String>,
+}
+
+impl StatusView {
+    /// Shows the panel, with the facts of the next [`StatusView::renew`].
+    pub(crate) fn open(&mut self, now: Instant) {
+        self.shown = Some(Shown { until: now + SHOWN, renew_at: now, lines: Vec::new() });
+    }
+
+    /// Takes the panel away.
+    pub(crate) fn close(&mut self) {
+        self.is_stale |= self.shown.take().is_some();
+    }
+
+    /// Returns whether the panel wants the newest facts; closes it when its time is over.
+    pub(crate) fn is_due(&mut self, now: Instant) -> bool {
+        if self.shown.as_ref().is_some_and(|shown| shown.until <= now) {
+            self.close();
+        }
+        self.shown.as_ref().is_some_and(|shown| shown.renew_at <= now)
+    }
+
+    /// Takes the newest facts.
+    pub(crate) fn renew(&mut self, now: Instant, facts: &Facts) {
+        if let Some(shown) = &mut self.shown {
+            shown.renew_at = now + RENEWED;
+            shown.lines = lines(now, facts);
+            self.is_stale = true;
+        }
+    }
+
+    /// Returns whether the panel has changed since the last call.
+    pub(crate) fn take_stale(&mut self) -> bool {
+        core::mem::take(&mut self.is_stale)
+    }
+
+    /// Returns when the panel next changes by itself.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.shown.as_ref().map(|shown| shown.renew_at.min(shown.until))
+    }
+
+    /// Draws the panel over a frame, from a row on.
+    pub(crate) fn draw(&self, frame: &mut Screen, top: u16) {
+        let Some(shown) = &self.shown else { return };
+        let background = Pen { attributes: Attributes::NONE, ..PEN };
+        for (row, line) in (top..).zip(&shown.lines) {
+            frame.clear_row(row, background);
+            frame.write_text(Position { row, column: 0 }, line, PEN);
+            if frame.cursor().row == row {
+                frame.show_cursor(false);
+            }
+        }
+    }
+}
+
+fn lines(now: Instant, facts: &Facts) -> Vec<String> {
+    let Facts { path, .. } = facts;
+    let mut lines = vec!["rove: Status (any key closes this)".to_owned()];
+    let mut line = |label: &str, text: String| {
+        let line = format!("  {label:<10}  {text}");
+        lines.push(line.chars().take(LINE_CHARS_MAX).collect());
+    };
+    line("Server", peer(facts));
+    line("Path", route(facts));
+    line("Last heard", path.heard_at.map_or("never".to_owned(), |at| ago(now, at)));
+    line("Round trip", round_trip(facts));
+    line("Loss", loss(path.loss));
+    line("Received", traffic(path.received));
+    line("Sent", traffic(path.sent));
+    line("Waiting", counted(facts.pending_input, "key or resize", "keys and resizes"));
+    lines
+}
+
+fn peer(facts: &Facts) -> String {
+    match facts.peer {
+        Peer::Unknown => "not known, or stock Mosh is to be spoken".to_owned(),
+        Peer::Stock => "stock Mosh".to_owned(),
+        Peer::Rove(hello) => {
+            let used: Vec<&str> = EXTENSIONS
+                .iter()
+                .filter(|(capability, _)| facts.capabilities.contains(*capability))
+                .map(|(_, name)| *name)
+                .collect();
+            let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
+            format!("rove, extensions {}: {used}", hello.version)
+        }
+    }
+}
+
+fn route(facts: &Facts) -> String {
+    let mut text = format!("to {}", facts.server);
+    if let Some(port) = facts.local_port {
+        let _ = write!(text, " from UDP port {port}");
+    }
+    if facts.path.hops > 0 {
+        let _ = write!(text, ", changed {}", counted(facts.path.hops, "time", "times"));
+    }
+    text
+}
+
+fn round_trip(facts: &Facts) -> String {
+    let (Some(srtt), Some(rttvar)) = (facts.path.srtt, facts.path.rttvar) else {
+        return "not measured yet".to_owned();
+    };
+    let (srtt, rttvar) = (millis(srtt), millis(rttvar));
+    format!("{srtt}, varies by {rttvar}; a frame every {}", millis(facts.frame_interval))
+}
+
+fn loss(loss: Loss) -> String {
+    let recent = u64::from(loss.recent_sent);
+    format!(
+        "inbound {} of the last {recent} ({}), {} of all {} ({})",
+        loss.recent_missing,
+        percent(u64::from(loss.recent_missing), recent),
+        loss.missing,
+        loss.sent,
+        percent(loss.missing, loss.sent),
+    )
+}
+
+fn traffic(traffic: Traffic) -> String {
+    let bytes = traffic.bytes.get();
+    let mut text = format!("{}, ", counted(traffic.datagrams, "datagram", "datagrams"));
+    let _ = match [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
+        .into_iter()
+        .find(|(scale, _)| bytes >= *scale)
+    {
+        Some((scale, unit)) => {
+            write!(text, "{}.{} {unit}", bytes / scale, bytes % scale * 10 / scale)
+        }
+        None => write!(text, "{bytes} B"),
+    };
+    text
+}
+
+/// Returns a share in percent with one decimal, rounded down.
+fn percent(part: u64, whole: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(whole.max(1));
+    format!("{}.{}%", tenths / 10, tenths % 10)
+}
+
+fn millis(duration: Duration) -> String {
+    let tenths = duration.as_micros() / 100;
+    format!("{}.{} ms", tenths / 10, tenths % 10)
+}
+
+fn ago(now: Instant, at: Instant) -> String {
+    let silence = now.saturating_since(at);
+    if silence.as_secs() == 0 { "just now".to_owned() } else { format!("{} ago", spelled(silence)) }
+}
+
+/// Returns a time as people say it.
+fn spelled(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => counted(seconds, "second", "seconds"),
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_people_read_them() {
+        for (datagrams, bytes, text) in [
+            (0, 0, "0 datagrams, 0 B"),
+            (1, 1023, "1 datagram, 1023 B"),
+            (2, 1024, "2 datagrams, 1.0 KiB"),
+            (3, 1_572_864, "3 datagrams, 1.5 MiB"),
+            (4, u64::MAX, "4 datagrams, 17179869183.9 GiB"),
+        ] {
+            assert_eq!(traffic(Traffic { datagrams, bytes: Bytes::new(bytes) }), text);
+        }
+        for (part, whole, text) in
+            [(0, 0, "0.0%"), (1, 3, "33.3%"), (128, 128, "100.0%"), (u64::MAX, u64::MAX, "100.0%")]
+        {
+            assert_eq!(percent(part, whole), text);
+        }
+        for (seconds, text) in
+            [(1, "1 second"), (59, "59 seconds"), (60, "1:00"), (3_661, "1:01:01")]
+        {
+            assert_eq!(spelled(Duration::from_secs(seconds)), text);
+        }
+        assert_eq!(millis(Duration::from_micros(12_345)), "12.3 ms");
+    }
+}

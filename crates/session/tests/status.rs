@@ -1,0 +1,121 @@
+//! The status view: what it shows, and when it goes.
+
+mod common;
+
+use common::{
+    ClientEnd, Pair, ServerEnd, client_config, ms, pair, pair_with, print, rove, secs, size,
+};
+use common::{stock, type_text};
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::ClientConfig;
+use rove_ssp::Config;
+use rove_units::Seed;
+
+/// The first rows as the user sees them; how much was sent and received is somebody else's matter.
+fn rows(pair: &Pair, count: u16) -> String {
+    let screen = pair.left.tty.screen();
+    (0..count)
+        .map(|row| {
+            let text = screen.row_text(row);
+            let masks = text.starts_with("  Received") || text.starts_with("  Sent");
+            if masks { text.replace(|c: char| c.is_ascii_digit(), "#") + "\n" } else { text + "\n" }
+        })
+        .collect()
+}
+
+fn is_shown(pair: &Pair) -> bool {
+    rows(pair, 24).contains("rove: Status")
+}
+
+#[test]
+fn the_escape_key_and_s_show_the_path_and_the_peer() {
+    let mut pair = pair(&LinkConfig::lossless(ms(50)));
+    pair.left.client.handle_local_port(40_123);
+    print(&mut pair, b"one\r\ntwo\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\nten");
+    pair.run_for(secs(10));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(10));
+    insta::assert_snapshot!(rows(&pair, 10));
+    assert!(pair.right.typed.is_empty(), "both keys are for the client");
+}
+
+#[test]
+fn a_stock_server_has_no_extensions_and_losses_are_counted() {
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair = pair_with(&link, rove(Config::client()), stock(Config::server()));
+    pair.run_for(secs(5));
+    pair.downlink.drop_next(1);
+    print(&mut pair, b"lost");
+    pair.run_for(secs(5));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(10));
+    let rows = rows(&pair, 9);
+    assert!(rows.contains("  Server      stock Mosh\n"), "{rows}");
+    assert!(rows.contains("inbound 1 of the last"), "{rows}");
+}
+
+#[test]
+fn the_next_key_closes_it_and_reaches_the_program() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(1));
+    assert!(is_shown(&pair));
+    // Letting go of the "s" is not a key.
+    type_text(&mut pair, b"\x1b[115;1:3u");
+    pair.run_for(ms(1));
+    assert!(is_shown(&pair));
+    type_text(&mut pair, b"x");
+    pair.run_for(ms(1));
+    assert!(!is_shown(&pair));
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.typed, b"\x1b[115;1:3ux");
+}
+
+#[test]
+fn it_goes_by_itself_and_is_renewed_each_second_without_a_datagram_for_it() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(20));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(14_999));
+    assert!(is_shown(&pair));
+    pair.run_for(ms(2));
+    assert!(!is_shown(&pair));
+    let frames = pair.left.frames;
+    pair.run_for(secs(10));
+    assert_eq!(pair.left.frames, frames, "nothing to draw any more");
+}
+
+#[test]
+fn a_notice_stays_above_it_and_a_small_window_shows_what_fits() {
+    let link = LinkConfig::lossless(ms(5));
+    let mut pair = pair(&link);
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1es");
+    pair.downlink.drop_next(1_000);
+    pair.run_for(ms(7_500));
+    assert!(rows(&pair, 1).starts_with("rove: Last contact"), "{}", rows(&pair, 2));
+    assert!(is_shown(&pair));
+
+    let config = ClientConfig { size: size(20, 3), ..client_config(rove(Config::client())) };
+    let (client, server) = (ClientEnd::with(config), ServerEnd::new(rove(Config::server())));
+    let mut pair: Pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(1));
+    assert!(is_shown(&pair));
+}
+
+#[test]
+fn under_the_name_of_mosh_both_keys_reach_the_program() {
+    let link = LinkConfig::lossless(ms(5));
+    let config = ClientConfig { offers_status: false, ..client_config(stock(Config::client())) };
+    let (client, server) = (ClientEnd::with(config), ServerEnd::new(rove(Config::server())));
+    let mut pair: Pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(secs(1));
+    assert!(!is_shown(&pair));
+    assert_eq!(pair.right.typed, b"\x1es");
+}
