@@ -81,13 +81,13 @@ pub(crate) fn open(
         }
     };
     host.detour = plan.detour().map(str::to_owned);
-    let mut listener = Listener::new(&plan);
+    let mut listener = Listener::new(plan.rules());
     let command = plan.command(&options);
     let program = command.get_program().to_owned();
     let status = command::run(command, events, LOGIN_PATIENCE, |bytes| {
-        let stood = listener.announced.is_some();
+        let stood = listener.is_announced;
         listener.read(bytes);
-        (!stood && listener.announced.is_some()).then_some(END_PATIENCE)
+        (!stood && listener.is_announced).then_some(END_PATIENCE)
     });
     let status = match status {
         Ok(status) => status,
@@ -116,8 +116,7 @@ pub(crate) fn look_again(
     let command = door.plan.for_script(&script).command(&door.options);
     let mut output = Vec::new();
     let status = command::run(command, events, SECOND_PATIENCE, |bytes| {
-        let room = OUTPUT_LEN_MAX - output.len();
-        output.extend(&bytes[..bytes.len().min(room)]);
+        keep(&mut output, bytes);
         None
     });
     match status {
@@ -125,6 +124,12 @@ pub(crate) fn look_again(
         Ok(Some(_)) => Ok(Some(survey::aftermath(&String::from_utf8_lossy(&output)))),
         Ok(None) | Err(Stop::Local(_)) => Ok(None),
     }
+}
+
+/// Adds bytes to what is kept of an output, as far as there is room.
+fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
+    let room = OUTPUT_LEN_MAX - output.len();
+    output.extend(&bytes[..bytes.len().min(room)]);
 }
 
 /// Takes apart what comes out of ssh, line by line.
@@ -138,7 +143,7 @@ struct Listener {
     has_begun: bool,
     /// What was announced since.
     startup: Announced,
-    announced: Option<()>,
+    is_announced: bool,
     noise: Noise,
     far: Far,
     /// What ssh and start-up files said, then what the server said before it stood.
@@ -148,15 +153,15 @@ struct Listener {
 }
 
 impl Listener {
-    fn new(plan: &Plan) -> Self {
+    fn new(rules: Rules) -> Self {
         Self {
             seconds: i64::try_from(clock::unix_seconds()).unwrap_or_default(),
-            rules: plan.rules(),
+            rules,
             line: Vec::new(),
             before: Announced::default(),
             has_begun: false,
             startup: Announced::default(),
-            announced: None,
+            is_announced: false,
             noise: Noise::default(),
             far: Far::default(),
             said: Vec::new(),
@@ -197,7 +202,7 @@ impl Listener {
         let was_ours = rest.is_empty();
         if self.has_begun {
             merge(&mut self.startup, found);
-            self.announced = self.startup.connect.as_ref().map(|_| ());
+            self.is_announced = self.startup.connect.is_some();
         } else {
             let is_second = found.proxy_address.is_none() || self.before.proxy_address.is_some();
             self.noise.fake |= text.starts_with("MOSH CONNECT ");
@@ -213,7 +218,7 @@ impl Listener {
         let shown = Printable::default().filter(line);
         let shown = String::from_utf8_lossy(&shown);
         let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
-        if self.announced.is_some() {
+        if self.is_announced {
             if let Some((_, digits)) = text.split_once("pid = ") {
                 self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
             }
@@ -252,7 +257,7 @@ impl Listener {
         if !self.line.is_empty() {
             self.end_line();
         }
-        host.locale_refused = self.locale_refused && self.announced.is_none();
+        host.locale_refused = self.locale_refused && !self.is_announced;
         host.said = self.said;
         // A host may run a server whatever it is asked to, and no survey then.
         let obeys = self.has_begun || self.before.connect.is_none();
@@ -304,3 +309,6 @@ fn merge(known: &mut Announced, found: Announced) {
     known.no_server_program |= found.no_server_program;
     known.port_refused |= found.port_refused;
 }
+
+#[cfg(test)]
+mod tests;

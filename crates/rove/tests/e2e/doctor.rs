@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use crate::support::{Far, Invocation, Scratch, Sshd, Way, rove, side_by_side, within_guard};
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, Way, rove, side_by_side, within_guard,
+};
 
 /// What the doctor said.
 #[derive(Debug)]
@@ -200,6 +202,21 @@ fn datagrams_that_do_not_get_through_are_told_by_their_way_and_size() {
         report.assert_problem(leg, part);
         assert_eq!(report.status("server-alive"), "ok", "{}", report.text);
     });
+}
+
+#[test]
+fn a_session_without_an_answer_ends_in_the_doctors_words() {
+    let sshd = Sshd::start(Far::default());
+    let server = "--server=echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw; true";
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(server).arg("far");
+    let mut terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("refused");
+    terminal.send("\x1e.");
+    let exit = terminal.wait_exit();
+    exit.assert_code(1).assert_restored(Maker::Rove);
+    for part in ["refuses UDP port 60999", "What to do: ", "`rove doctor far`"] {
+        assert!(exit.output.contains(part), "{part} in {}", exit.output.escape_debug());
+    }
 }
 
 #[test]

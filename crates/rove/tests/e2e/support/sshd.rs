@@ -12,7 +12,8 @@ use super::scratch::Scratch;
 use super::server::rove;
 
 /// What a login shell and a bootstrap use beside the session's own programs.
-const BASICS: [&str; 8] = ["sh", "env", "cat", "stty", "printf", "locale", "sleep", "uname"];
+const BASICS: [&str; 10] =
+    ["sh", "env", "cat", "stty", "printf", "locale", "sleep", "uname", "date", "rm"];
 
 /// What somebody who logs in finds.
 #[derive(Clone, Copy, Debug)]
