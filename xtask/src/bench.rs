@@ -4,9 +4,11 @@
 //! hits all alike. Targets are printed with the figures; a missed one is no failure of the command.
 
 mod clock;
+mod echo;
 mod emulator;
 mod flood;
 mod frame;
+mod idle;
 mod interrupt;
 mod process;
 mod programs;
@@ -14,6 +16,9 @@ mod report;
 mod scratch;
 mod script;
 mod session;
+mod sessions;
+mod sshd;
+mod start;
 mod stats;
 mod terminal;
 mod window;
@@ -62,10 +67,28 @@ enum Row {
     Frame,
     /// Bytes on the wire for a script of typing, ls, vim and htop.
     Wire,
+    /// A server, a client, a login through sshd, a session without contents: time until they stand.
+    Start,
+    /// A key on loopback: time until its echo.
+    Echo,
+    /// A minute without a key: wake-ups and processor time.
+    Idle,
+    /// 100 sessions in a row, 200 at once: time, memory.
+    Sessions,
 }
 
 impl Row {
-    const ALL: [Self; 5] = [Self::Flood, Self::Emulator, Self::Interrupt, Self::Frame, Self::Wire];
+    const ALL: [Self; 9] = [
+        Self::Flood,
+        Self::Emulator,
+        Self::Interrupt,
+        Self::Frame,
+        Self::Wire,
+        Self::Start,
+        Self::Echo,
+        Self::Idle,
+        Self::Sessions,
+    ];
 
     fn measure(self, bench: &Bench) -> Result<Vec<Line>> {
         match self {
@@ -74,6 +97,10 @@ impl Row {
             Self::Interrupt => interrupt::measure(bench),
             Self::Frame => frame::measure(bench),
             Self::Wire => wire::measure(bench),
+            Self::Start => start::measure(bench),
+            Self::Echo => echo::measure(bench),
+            Self::Idle => idle::measure(bench),
+            Self::Sessions => sessions::measure(bench),
         }
     }
 
@@ -81,7 +108,16 @@ impl Row {
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Emulator | Self::Frame => &[],
-            Self::Flood | Self::Interrupt => &[STOCK_CLIENT, STOCK_SERVER],
+            Self::Flood | Self::Interrupt | Self::Echo | Self::Idle | Self::Sessions => {
+                &[STOCK_CLIENT, STOCK_SERVER]
+            }
+            Self::Start => &[
+                STOCK_CLIENT,
+                STOCK_SERVER,
+                ("mosh", "mosh"),
+                ("ssh", "openssh-client"),
+                ("sshd", "openssh-server"),
+            ],
             Self::Wire => &[STOCK_CLIENT, STOCK_SERVER, ("vim", "vim"), ("htop", "htop")],
         }
     }
@@ -93,6 +129,10 @@ impl Row {
             Self::Interrupt => "interrupt",
             Self::Frame => "frame",
             Self::Wire => "wire",
+            Self::Start => "start",
+            Self::Echo => "echo",
+            Self::Idle => "idle",
+            Self::Sessions => "sessions",
         }
     }
 }

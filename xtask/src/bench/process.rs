@@ -23,6 +23,11 @@ impl Process {
         Ok(Self { pid, pidfd: pidfd(pid)? })
     }
 
+    /// Returns the process's number.
+    pub(super) const fn pid(&self) -> u32 {
+        self.pid
+    }
+
     /// Returns the processor time used so far, user and system together, in seconds.
     ///
     /// # Errors
@@ -47,6 +52,25 @@ impl Process {
     }
 }
 
+/// What a process has used so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// How often it has gone to sleep by itself.
+    pub(super) switches: f64,
+    /// Its processor time, to the nanosecond.
+    pub(super) cpu_seconds: f64,
+}
+
+impl Usage {
+    /// Returns what has been used since `before`.
+    pub(super) fn since(self, before: Self) -> Self {
+        Self {
+            switches: self.switches - before.switches,
+            cpu_seconds: self.cpu_seconds - before.cpu_seconds,
+        }
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // It has usually ended by itself.
@@ -62,6 +86,41 @@ impl Drop for Process {
 pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// Returns what a process of one thread has used so far.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended, or the system does not count this.
+pub(super) fn usage(pid: u32) -> Result<Usage> {
+    let path = format!("/proc/{pid}/schedstat");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    let nanoseconds: Option<f64> = text.split_whitespace().next().and_then(|n| n.parse().ok());
+    let cpu_seconds = nanoseconds.with_context(|| format!("unexpected {path}"))? / 1e9;
+    let switches = field(pid, "status", "voluntary_ctxt_switches:")?;
+    Ok(Usage { switches, cpu_seconds })
+}
+
+/// Returns the memory a process holds, in megabytes of 10^6 bytes; what it shares counts by its share.
+///
+/// # Errors
+///
+/// Returns an error when the process has ended.
+pub(super) fn share_megabytes(pid: u32) -> Result<f64> {
+    Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
+}
+
+/// Reads a number behind its name out of a file in `/proc/PID`.
+fn field(pid: u32, file: &str, name: &str) -> Result<f64> {
+    let path = format!("/proc/{pid}/{file}");
+    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
+    number_behind(&text, name).with_context(|| format!("no {name} in {path}"))
+}
+
+fn number_behind(text: &str, name: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// Returns the most memory a process has held, in megabytes of 10^6 bytes.
@@ -113,10 +172,22 @@ mod tests {
     }
 
     #[test]
+    fn a_number_stands_behind_its_name() {
+        let text = "Pss:                 123 kB\nvoluntary_ctxt_switches:\t45\n";
+        for (name, number) in
+            [("Pss:", Some(123.0)), ("voluntary_ctxt_switches:", Some(45.0)), ("Rss:", None)]
+        {
+            assert_eq!(number_behind(text, name), number, "{name}");
+        }
+    }
+
+    #[test]
     fn this_process_has_used_memory() {
         let own = Process { pid: std::process::id(), pidfd: pidfd(std::process::id()).unwrap() };
         assert!(own.peak_megabytes().unwrap() > 0.1);
         assert!(own.cpu_seconds().unwrap() >= 0.0);
+        assert!(share_megabytes(own.pid()).unwrap() > 0.1);
+        assert!(usage(own.pid()).unwrap().cpu_seconds > 0.0);
         // Dropped, it would end the tests.
         std::mem::forget(own);
     }

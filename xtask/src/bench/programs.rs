@@ -12,6 +12,7 @@ use super::Row;
 pub(super) struct System {
     /// The name in tables.
     pub(super) name: &'static str,
+    wrapper: PathBuf,
     server: PathBuf,
     client: PathBuf,
     /// What comes first on their command lines.
@@ -25,6 +26,17 @@ impl System {
         let mut command = Command::new(&self.server);
         command.args(self.server_args);
         command
+    }
+
+    /// Returns the server's words for a shell.
+    pub(super) fn server_words(&self) -> String {
+        let program = self.server.display().to_string();
+        [&[program.as_str()], self.server_args].concat().join(" ")
+    }
+
+    /// Returns the start of the command line that starts both ends.
+    pub(super) fn wrapper(&self) -> Command {
+        Command::new(&self.wrapper)
     }
 
     /// Returns the start of the client's command line.
@@ -52,7 +64,13 @@ impl Programs {
     pub(super) fn build(rows: &[Row]) -> Result<Self> {
         for row in rows {
             build(match row {
-                Row::Flood | Row::Interrupt | Row::Wire => ["rove-shell", "--bin", "rove"],
+                Row::Flood
+                | Row::Interrupt
+                | Row::Wire
+                | Row::Start
+                | Row::Echo
+                | Row::Idle
+                | Row::Sessions => ["rove-shell", "--bin", "rove"],
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
                 Row::Frame => ["rove-session", "--example", "frame"],
             })?;
@@ -64,6 +82,7 @@ impl Programs {
         Ok(Self {
             stock: System {
                 name: "stock",
+                wrapper: "mosh".into(),
                 server: "mosh-server".into(),
                 client: "mosh-client".into(),
                 server_args: &[],
@@ -71,6 +90,7 @@ impl Programs {
             },
             rove: System {
                 name: "rove",
+                wrapper: rove.clone(),
                 server: rove.clone(),
                 client: rove,
                 server_args: &["server"],

@@ -53,6 +53,15 @@ impl Server {
         Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
     }
 
+    /// Takes hold of the server that has said this on standard error.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when it named no process that runs.
+    pub(super) fn left_behind(stderr: &str) -> Result<Process> {
+        Process::open(pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?)
+    }
+
     /// Puts a path in front of the server, the same in both directions.
     ///
     /// # Errors
@@ -99,6 +108,16 @@ impl Client {
             .spawn()
             .with_context(|| format!("cannot start {call:?}"))?;
         Ok(Self(child))
+    }
+
+    /// Takes a client that runs already.
+    pub(super) const fn of(child: Child) -> Self {
+        Self(child)
+    }
+
+    /// Returns the client's process number.
+    pub(super) fn pid(&self) -> u32 {
+        self.0.id()
     }
 
     /// Returns the most memory the client has held, in megabytes.

@@ -12,6 +12,19 @@ pub(super) fn median(figures: &[f64]) -> f64 {
     }
 }
 
+/// Returns the figure that this share of all figures does not exceed.
+pub(super) fn quantile(figures: &[f64], share: f64) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let enough = |count: usize| {
+        #[expect(clippy::cast_precision_loss, reason = "figures are few")]
+        let is_enough = count as f64 >= share * figures.len() as f64;
+        is_enough
+    };
+    let rank = (1..=sorted.len()).find(|count| enough(*count));
+    rank.map_or(f64::NAN, |rank| sorted[rank - 1])
+}
+
 /// Returns the median of each round's ratio. What slows a whole round down cancels out.
 pub(super) fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     paired(ours, theirs, |ours, theirs| ours / theirs)
@@ -43,6 +56,15 @@ mod tests {
             assert_eq!(median(figures).to_bits(), f64::to_bits(middle), "{figures:?}");
         }
         assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn a_quantile_is_a_figure_that_was_found() {
+        let figures: Vec<f64> = (1..=10).rev().map(f64::from).collect();
+        for (share, figure) in [(0.0, 1.0), (0.1, 1.0), (0.5, 5.0), (0.9, 9.0), (1.0, 10.0)] {
+            assert_eq!(quantile(&figures, share).to_bits(), f64::to_bits(figure), "{share}");
+        }
+        assert!(quantile(&[], 0.5).is_nan());
     }
 
     #[test]

@@ -1,0 +1,58 @@
+//! A key typed into a session on this computer: how long until its echo is on the screen.
+
+use anyhow::Result;
+use rove_terminal::Size;
+use rove_units::{Duration, Seed};
+
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, Server};
+use super::window::Window;
+use super::{Bench, clock, stats};
+
+/// Echoes by itself, so that no line is waited for.
+const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
+/// A key that no control sequence of a frame holds.
+const KEY: &str = "#";
+/// Keys typed per turn. Chosen: the ninth decile is then the tenth of the slowest.
+const KEYS: u64 = 100;
+/// Least and most milliseconds between a key's echo and the next key. Chosen: the fingers of a fast
+/// typist, in step with no timer of either program.
+const PAUSE_MILLIS: [u64; 2] = [60, 160];
+
+/// Types in sessions of both systems.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let [stock, rove] = bench.compare("keys", type_keys)?;
+    let line = |what: &str, share| {
+        let quantiles = |turns: &[Vec<f64>]| -> Vec<f64> {
+            turns.iter().map(|waits| stats::quantile(waits, share)).collect()
+        };
+        Line::new(what, "ms", quantiles(&rove))
+            .beside("stock", quantiles(&stock))
+            .target(Target::RatioAtMost(1.0))
+    };
+    Ok(vec![line("a key's echo, median", 0.5), line("a key's echo, nine in ten within", 0.9)])
+}
+
+/// Returns the milliseconds from each key to its echo.
+fn type_keys(system: &System) -> Result<Vec<f64>> {
+    let scratch = Scratch::new()?;
+    let server = Server::start(system, scratch.path(), &ECHO)?;
+    let mut window = Window::open(Size::DEFAULT)?;
+    let _client = Client::start(system, &server, None, scratch.path(), &window.terminal)?;
+    // Stock leaves the first row empty.
+    window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
+    let chance = Seed::new(1).stream("keys");
+    let [least, most] = PAUSE_MILLIS;
+    let mut waits = Vec::new();
+    for number in 0..KEYS {
+        let pause = Duration::from_millis(least + chance.at(number).below(most - least));
+        window.watch(clock::now() + pause)?;
+        let start = clock::now();
+        window.terminal.send(KEY.as_bytes())?;
+        window.terminal.read_past(KEY)?;
+        waits.push(clock::seconds_since(start) * 1e3);
+    }
+    Ok(waits)
+}

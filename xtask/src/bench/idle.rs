@@ -1,0 +1,71 @@
+//! Sessions in which nothing happens: how often they wake and what that costs.
+
+use anyhow::Result;
+use rove_terminal::Size;
+use rove_units::Duration;
+
+use super::process::{self, Usage};
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, PROMPT, SHELL, Server};
+use super::window::{Window, shows_prompt};
+use super::{Bench, clock};
+
+/// How long both are left to themselves before it counts. Chosen: the first repeats are over.
+const SETTLE: Duration = Duration::from_secs(10);
+/// How long they are watched.
+const WATCH: Duration = Duration::from_secs(60);
+
+/// A session that idles.
+struct Idle {
+    server: Server,
+    client: Client,
+    window: Window,
+    _scratch: Scratch,
+}
+
+impl Idle {
+    fn start(system: &System) -> Result<Self> {
+        let scratch = Scratch::new()?;
+        let server = Server::start(system, scratch.path(), &SHELL)?;
+        let mut window = Window::open(Size::DEFAULT)?;
+        let client = Client::start(system, &server, None, scratch.path(), &window.terminal)?;
+        window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
+        Ok(Self { server, client, window, _scratch: scratch })
+    }
+
+    fn usage(&self) -> Result<[Usage; 2]> {
+        Ok([process::usage(self.server.process.pid())?, process::usage(self.client.pid())?])
+    }
+}
+
+/// Watches a session of each system, both at the same time.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let mut found = [Vec::new(), Vec::new()];
+    for round in 1..=bench.rounds {
+        bench.progress("idle sessions", "both", round);
+        let [stock, rove] = bench.programs.systems();
+        let mut sessions = [Idle::start(stock)?, Idle::start(rove)?];
+        // Neither writes anything, so that one may be looked at while both are waited for.
+        sessions[0].window.watch(clock::now() + SETTLE)?;
+        let before = [sessions[0].usage()?, sessions[1].usage()?];
+        sessions[0].window.watch(clock::now() + WATCH)?;
+        for ((session, before), found) in sessions.iter().zip(before).zip(&mut found) {
+            let after = session.usage()?;
+            found.push([after[0].since(before[0]), after[1].since(before[1])]);
+        }
+    }
+    let [stock, rove] = found;
+    let line = |what, unit, figure: fn(&[Usage; 2]) -> f64| {
+        Line::new(what, unit, rove.iter().map(figure).collect())
+            .beside("stock", stock.iter().map(figure).collect())
+            .target(Target::RatioAtMost(1.0))
+    };
+    Ok(vec![
+        line("idle for 60 s, server wakes up", "times", |usage| usage[0].switches),
+        line("idle for 60 s, client wakes up", "times", |usage| usage[1].switches),
+        line("idle for 60 s, server CPU", "ms", |usage| usage[0].cpu_seconds * 1e3),
+        line("idle for 60 s, client CPU", "ms", |usage| usage[1].cpu_seconds * 1e3),
+    ])
+}

@@ -1,0 +1,74 @@
+//! Many sessions: one after the other, and all at once.
+
+use anyhow::Result;
+use rove_terminal::Size;
+
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, Server};
+use super::terminal::Terminal;
+use super::{Bench, clock, process};
+
+/// Sessions opened and closed in a row.
+const IN_A_ROW: u32 = 100;
+/// Sessions that idle at once.
+const AT_ONCE: u32 = 200;
+/// Says something and waits for the end of its input.
+const WAITING: [&str; 3] = ["sh", "-c", "printf ready; exec cat"];
+
+/// Opens sessions of both systems. Any that fails ends the run.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let rows = bench.compare("100 sessions in a row", in_a_row)?;
+    let crowds = bench.compare("200 sessions at once", at_once)?;
+    let [stock_rows, rove_rows] = rows;
+    let [stock_crowds, rove_crowds] = crowds;
+    let memory = |what: &str, end: usize| {
+        let figures = |crowds: &[[f64; 2]]| crowds.iter().map(|crowd| crowd[end]).collect();
+        Line::new(what, "MB", figures(&rove_crowds)).beside("stock", figures(&stock_crowds))
+    };
+    Ok(vec![
+        Line::new("100 sessions opened and closed in a row", "s", rove_rows)
+            .beside("stock", stock_rows)
+            .target(Target::RatioAtMost(1.0)),
+        memory("200 idle sessions at once, memory of a server", 0),
+        memory("200 idle sessions at once, memory of a client", 1),
+    ])
+}
+
+/// Returns the seconds that the sessions took.
+fn in_a_row(system: &System) -> Result<f64> {
+    let scratch = Scratch::new()?;
+    let start = clock::now();
+    for _ in 0..IN_A_ROW {
+        let server = Server::start(system, scratch.path(), &["printf", "done\\n"])?;
+        let mut terminal = Terminal::open(Size::DEFAULT)?;
+        let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+        client.wait(&mut terminal)?;
+    }
+    Ok(clock::seconds_since(start))
+}
+
+/// Returns the mean memory of a server and of a client, in megabytes, what they share divided among
+/// those who share it.
+fn at_once(system: &System) -> Result<[f64; 2]> {
+    let scratch = Scratch::new()?;
+    let mut sessions = Vec::new();
+    for _ in 0..AT_ONCE {
+        let server = Server::start(system, scratch.path(), &WAITING)?;
+        let mut terminal = Terminal::open(Size::DEFAULT)?;
+        let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+        terminal.read_past("ready")?;
+        sessions.push((server, terminal, client));
+    }
+    let mut sums = [0.0; 2];
+    for (server, _, client) in &sessions {
+        sums[0] += process::share_megabytes(server.process.pid())?;
+        sums[1] += process::share_megabytes(client.pid())?;
+    }
+    for (_server, mut terminal, client) in sessions {
+        terminal.send(b"\x04")?;
+        client.wait(&mut terminal)?;
+    }
+    Ok(sums.map(|sum| sum / f64::from(AT_ONCE)))
+}

@@ -1,0 +1,125 @@
+//! How long everything takes to start: a server, a client, both through sshd; and the shortest session.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, bail};
+use rove_terminal::Size;
+
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, PROMPT, SHELL, Server, in_known_environment};
+use super::sshd::Sshd;
+use super::terminal::Terminal;
+use super::window::{Window, shows_prompt};
+use super::{Bench, clock, stats};
+
+/// Starts per turn, of which the median counts.
+const STARTS: usize = 10;
+
+/// Starts something and returns the seconds until it stands.
+type Start = fn(&System) -> Result<f64>;
+
+/// Starts both systems.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    let parts: [(&str, Start); 4] = [
+        ("server new, until the CONNECT line", announcement),
+        ("client, until the first picture", first_picture),
+        ("the shortest session, no answers from the terminal", shortest),
+        ("through sshd on this computer, until the prompt", login),
+    ];
+    for (what, start) in parts {
+        let turn = |system: &System| {
+            let waits: Result<Vec<f64>> = (0..STARTS).map(|_| start(system)).collect();
+            Ok(stats::median(&waits?) * 1e3)
+        };
+        let [stock, rove] = bench.compare(what, turn)?;
+        let line = Line::new(what, "ms", rove).beside("stock", stock);
+        lines.push(line.target(Target::RatioAtMost(1.0)));
+    }
+    Ok(lines)
+}
+
+/// Returns the seconds that a server takes to say where it listens.
+fn announcement(system: &System) -> Result<f64> {
+    let scratch = Scratch::new()?;
+    let mut call = system.server();
+    call.args(["new", "-i", "127.0.0.1", "--", "true"]);
+    let call = in_known_environment(&mut call, scratch.path());
+    call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let start = clock::now();
+    let mut server = Parent(call.spawn().context("cannot start a server")?);
+    let stdout = server.0.stdout.take().context("it has an output")?;
+    for line in BufReader::new(stdout).lines() {
+        if line?.starts_with("MOSH CONNECT ") {
+            let seconds = clock::seconds_since(start);
+            server.end_what_it_left()?;
+            return Ok(seconds);
+        }
+    }
+    bail!("a server announced nothing")
+}
+
+/// A server's first process.
+struct Parent(Child);
+
+impl Parent {
+    /// Ends the server that stays behind when this process is gone.
+    fn end_what_it_left(&mut self) -> Result<()> {
+        let stderr = self.0.stderr.take().context("it has an error output")?;
+        let text = std::io::read_to_string(stderr)?;
+        self.0.wait()?;
+        drop(Server::left_behind(&text)?);
+        Ok(())
+    }
+}
+
+/// Returns the seconds from a client's start to what the program has printed.
+fn first_picture(system: &System) -> Result<f64> {
+    let scratch = Scratch::new()?;
+    let server = Server::start(system, scratch.path(), &["sh", "-c", "printf ready; exec cat"])?;
+    let mut terminal = Terminal::open(Size::DEFAULT)?;
+    let start = clock::now();
+    let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+    terminal.read_past("ready")?;
+    let seconds = clock::seconds_since(start);
+    terminal.send(b"\x04")?;
+    client.wait(&mut terminal)?;
+    Ok(seconds)
+}
+
+/// Returns the seconds that a session takes whose program ends at once.
+fn shortest(system: &System) -> Result<f64> {
+    let scratch = Scratch::new()?;
+    let server = Server::start(system, scratch.path(), &["true"])?;
+    let mut terminal = Terminal::open(Size::DEFAULT)?;
+    let start = clock::now();
+    let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+    client.wait(&mut terminal)?;
+    Ok(clock::seconds_since(start))
+}
+
+/// Returns the seconds from the command line to the shell's prompt, through an sshd.
+fn login(system: &System) -> Result<f64> {
+    let sshd = Sshd::start()?;
+    let prompt = format!("PS1={PROMPT} ");
+    let mut window = Window::open(Size::DEFAULT)?;
+    let mut call = system.wrapper();
+    call.arg(format!("--ssh={}", sshd.ssh()))
+        .arg(format!("--server={}", system.server_words()))
+        .args(["far", "--", "env", &prompt])
+        .args(SHELL);
+    let call = in_known_environment(&mut call, sshd.home());
+    call.stdin(window.terminal.stdio()?)
+        .stdout(window.terminal.stdio()?)
+        .stderr(window.terminal.stdio()?);
+    let start = clock::now();
+    let client = Client::of(call.spawn().context("cannot start the wrapper")?);
+    window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
+    let seconds = clock::seconds_since(start);
+    window.terminal.send(b"exit\r")?;
+    client.wait(&mut window.terminal)?;
+    Ok(seconds)
+}
