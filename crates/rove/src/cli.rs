@@ -19,7 +19,7 @@ use crate::program::ProgramName;
 
 mod client;
 mod completions;
-mod config;
+pub(crate) mod config;
 mod demo;
 mod doctor;
 mod escape_key;

@@ -7,7 +7,7 @@
 mod ask;
 mod directory;
 mod listener;
-mod protocol;
+pub(crate) mod protocol;
 mod survey;
 
 pub(crate) use ask::{AskError, Conversation};

@@ -19,6 +19,8 @@ mod detached;
 mod doctor;
 mod entropy;
 mod event_loop;
+#[doc(hidden)]
+pub mod fuzzing;
 mod locale;
 mod logging;
 mod login;

@@ -67,7 +67,9 @@ impl Value {
                 .any(|it| meaning.starts_with(it))
             || meaning.contains(", in bytes");
         match self.unit {
-            Unit::None if counts_bytes => Self { unit: Unit::Bytes, ..self },
+            Unit::None if counts_bytes && !meaning.contains(", in characters") => {
+                Self { unit: Unit::Bytes, ..self }
+            }
             _ => self,
         }
     }
@@ -131,6 +133,7 @@ mod tests {
             ("DATAGRAM_LEN_MAX", "", "2 KiB"),
             ("DIFF_MAX", "Most bytes of it", "2 KiB"),
             ("ROWS_MAX", "Most rows", "2,048"),
+            ("LINE_LEN_MAX", "Longest line, in characters", "2,048"),
         ] {
             assert_eq!(number.with_unit_of(name, meaning).to_string(), value, "{name}");
         }

@@ -183,6 +183,11 @@ impl Settings {
 }
 
 impl Fault {
+    /// Returns at which byte of the file it is.
+    pub(crate) const fn at(&self) -> usize {
+        self.at
+    }
+
     fn new(at: usize, sentence: String) -> Self {
         Self { at, sentence }
     }

@@ -39,7 +39,7 @@ const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
 /// What ssh says that is neither trouble nor the host's. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
-/// Longest line shown to the user. Chosen: two lines of a terminal.
+/// Longest line shown to the user, in characters. Chosen: two lines of a terminal.
 const SHOWN_LEN_MAX: usize = 160;
 
 /// A session to try, once a server stands.

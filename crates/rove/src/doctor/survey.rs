@@ -19,7 +19,7 @@ pub(crate) const BEGIN: &str = "ROVE DOCTOR begin ";
 /// Prints a line: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// Longest value kept. Chosen: several times the longest PATH in the wild.
+/// Longest value kept, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
 
 /// Returns the survey, with a look for the server program if a session would look for it. It starts a
