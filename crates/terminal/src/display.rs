@@ -7,7 +7,7 @@
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - to a stock client, what its screen cannot hold ([`Vocabulary::Stock`]);
-//! - a hyperlink in a row that holds more than 128 KiB of them, each piece counted;
+//! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
 //! - the bell counter: the diff rings once, however far the counter moved;
 //! - a wrap flag that printing cannot set for certain: on a row that ends empty, in combining
 //!   characters or in a character whose width may be judged differently, and on the bottom row of a

@@ -42,7 +42,8 @@ use crate::user_terminal::UserTerminal;
 /// Cells whose copying costs about as much as moving a row. Chosen: some 10 ns each, as measured.
 const CELLS_PER_EFFORT: usize = 8;
 
-/// Cells with combining characters whose shifting costs about as much. Chosen: as measured.
+/// Cells with combining characters, or runs of decorated ones, whose shifting costs about as much.
+/// Chosen: as measured.
 const MARKS_PER_EFFORT: usize = 2;
 
 /// Cells with combining characters whose moving up costs about as much. Chosen: 40 bytes each, as measured.
@@ -170,10 +171,11 @@ impl Emulator {
         self.spend_rows(1 + cells / CELLS_PER_EFFORT);
     }
 
-    /// Notes that the rest of a row from `column` is shifted: all its combining characters are sorted
-    /// anew, wherever they are.
+    /// Notes that the rest of a row from `column` is shifted: all that stands beside its cells is sorted
+    /// anew, wherever it is.
     pub(crate) fn spend_shift(&mut self, row: u16, column: u16) {
-        let marks = self.screen.rows[usize::from(row)].marks.len();
+        let shifted = &self.screen.rows[usize::from(row)];
+        let marks = shifted.marks.len() + shifted.decorations.len();
         self.spend_cells(usize::from(self.columns().saturating_sub(column)));
         self.spend_rows(marks / MARKS_PER_EFFORT);
     }

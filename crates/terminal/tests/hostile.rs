@@ -385,6 +385,23 @@ fn links_in_every_cell_of_two_screens_stay_within_their_bound() {
 }
 
 #[test]
+fn copying_a_row_costs_what_stands_beside_its_cells_too() {
+    let row = |color: &dyn Fn(u16) -> u16| -> String {
+        (0..4096).map(|at| format!("\x1b[4;58:5:{}mx", color(at))).collect()
+    };
+    for terminal in both(size(4096, 2)) {
+        let [uniform, motley] = [row(&|_| 1), row(&|at| at % 2)].map(|text| {
+            let mut terminal = terminal.clone();
+            terminal.write(text.as_bytes());
+            let before = terminal.effort();
+            terminal.write(b"\x1b[1;1;1;4096;1;2;1;1$v");
+            terminal.effort() - before
+        });
+        assert!(motley >= uniform + 4096 / 2, "{motley} and {uniform}");
+    }
+}
+
+#[test]
 fn colors_set_and_asked_for_without_end_are_bounded() {
     let colors: String =
         (0..100_000).map(|n| format!("\x1b]4;{};#{:06x};{};?\x07", n % 300, n, n % 256)).collect();

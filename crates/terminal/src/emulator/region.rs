@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::emulator::Emulator;
+use crate::emulator::{Emulator, MARKS_PER_EFFORT};
 use crate::screen::Size;
 use crate::screen::decoration::{HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
 use crate::screen::row::Row;
@@ -116,6 +116,7 @@ impl Emulator {
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
         self.spend_cells(columns.len());
         self.spend_shift(row, column);
+        self.spend_rows((from.marks.len() + from.decorations.len()) / MARKS_PER_EFFORT);
         let link_bytes_max = self.row_link_bytes_max();
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }

@@ -168,33 +168,73 @@ impl Decorations {
 
     /// Removes what decorates `columns`; a run around an empty range is cut in two there.
     fn cut(&mut self, columns: Range<u16>) {
-        let mut at = self.first_behind(columns.start);
-        while let Some(run) = self.runs.get_mut(at)
-            && run.columns.start < columns.end
-        {
-            let (head, tail) = (run.columns.start..columns.start, columns.end..run.columns.end);
-            match (head.is_empty(), tail.is_empty()) {
-                (true, true) => {
-                    self.link_bytes -= run.decoration.link_bytes();
-                    self.runs.remove(at);
-                    continue;
-                }
-                (true, false) => run.columns = tail,
-                (false, true) => run.columns = head,
-                (false, false) => {
-                    let mut decoration = run.decoration.clone();
-                    run.columns = head;
-                    if self.link_bytes + decoration.link_bytes() > ROW_LINK_BYTES_MAX {
-                        decoration.link = None;
-                    }
-                    self.link_bytes += decoration.link_bytes();
-                    if !decoration.is_none() {
-                        self.runs.insert(at + 1, Run { columns: tail, decoration });
-                    }
-                    return;
+        let Range { start: mut from, end: mut to } = self.reached_by(&columns);
+        if from == to {
+            return;
+        }
+        let (head, tail) = (self.runs[from].columns.start, self.runs[to - 1].columns.end);
+        if to - from == 1 && head < columns.start && tail > columns.end {
+            let run = &mut self.runs[from];
+            run.columns.end = columns.start;
+            let mut decoration = run.decoration.clone();
+            if self.link_bytes + decoration.link_bytes() > ROW_LINK_BYTES_MAX {
+                decoration.link = None;
+            }
+            self.link_bytes += decoration.link_bytes();
+            if !decoration.is_none() {
+                self.runs.insert(to, Run { columns: columns.end..tail, decoration });
+            }
+            return;
+        }
+        if head < columns.start {
+            self.runs[from].columns.end = columns.start;
+            from += 1;
+        }
+        if tail > columns.end {
+            to -= 1;
+            self.runs[to].columns.start = columns.end;
+        }
+        for run in self.runs.drain(from..to) {
+            self.link_bytes -= run.decoration.link_bytes();
+        }
+    }
+
+    /// Takes those of `columns` in `from` to as many columns from `to` on, where there are none. A link
+    /// that would bring the row over `link_bytes_max` is left out.
+    pub(crate) fn copy(
+        &mut self,
+        from: &Self,
+        columns: Range<u16>,
+        to: u16,
+        link_bytes_max: usize,
+    ) {
+        if columns.is_empty() {
+            return;
+        }
+        let mut moved: Vec<Run> = Vec::new();
+        for run in &from.runs[from.reached_by(&columns)] {
+            let start = run.columns.start.max(columns.start) - columns.start + to;
+            let end = run.columns.end.min(columns.end) - columns.start + to;
+            let mut run = Run { columns: start..end, decoration: run.decoration.clone() };
+            if self.link_bytes + run.decoration.link_bytes() > link_bytes_max {
+                run.decoration.link = None;
+            }
+            match moved.last_mut() {
+                _ if run.decoration.is_none() => {}
+                Some(last) if last.touches(&run) => last.columns.end = end,
+                _ => {
+                    self.link_bytes += run.decoration.link_bytes();
+                    moved.push(run);
                 }
             }
-            at += 1;
+        }
+        let at = self.first_behind(to);
+        let behind = at + moved.len();
+        self.runs.splice(at..at, moved);
+        for end in [behind, at] {
+            if let Some(before) = end.checked_sub(1) {
+                self.merge_with_next(before);
+            }
         }
     }
 
@@ -246,6 +286,13 @@ impl Decorations {
     /// Returns the index of the first run that ends behind `column`.
     fn first_behind(&self, column: u16) -> usize {
         self.runs.partition_point(|run| run.columns.end <= column)
+    }
+
+    /// Returns the indices of the runs that decorate any of `columns`, or surround an empty range.
+    fn reached_by(&self, columns: &Range<u16>) -> Range<usize> {
+        let from = self.first_behind(columns.start);
+        let reached = self.runs[from..].partition_point(|run| run.columns.start < columns.end);
+        from..from + reached
     }
 
     /// Returns whether `run`, which goes to index `at`, touches a run of its kind.
@@ -342,6 +389,8 @@ mod tests {
         Clear(Range<u16>),
         Insert(u16, u16),
         Delete(u16, u16),
+        /// Copies a range to a column, from the row itself.
+        Copy(Range<u16>, u16),
     }
 
     const COLUMNS: u16 = 12;
@@ -351,7 +400,11 @@ mod tests {
         let shift = (0..COLUMNS, 0..=COLUMNS).prop_map(|(at, count)| (at, count.min(COLUMNS - at)));
         prop_oneof![
             (range.clone(), 0_u8..4).prop_map(|(range, index)| Edit::Set(range, index)),
-            range.prop_map(Edit::Clear),
+            range.clone().prop_map(Edit::Clear),
+            (range, 0..=COLUMNS).prop_map(|(range, to)| {
+                let len = u16::try_from(range.len()).unwrap();
+                Edit::Copy(range, to.min(COLUMNS - len))
+            }),
             shift.clone().prop_map(|(at, count)| Edit::Insert(at, count)),
             shift.prop_map(|(at, count)| Edit::Delete(at, count)),
         ]
@@ -387,6 +440,13 @@ mod tests {
                         cells[usize::from(column)..].rotate_left(usize::from(count));
                         cells[usize::from(COLUMNS - count)..].fill(Decoration::default());
                         runs.delete(column, count);
+                    }
+                    Edit::Copy(range, to) => {
+                        let (from, len) = (runs.clone(), u16::try_from(range.len()).unwrap());
+                        let copied = cells[at(&range)].to_vec();
+                        cells[at(&(to..to + len))].clone_from_slice(&copied);
+                        runs.clear(to..to + len);
+                        runs.copy(&from, range, to, usize::MAX);
                     }
                 }
                 runs.assert_integrity(COLUMNS);

@@ -197,9 +197,7 @@ impl Row {
         self.cells.for_writing(place(&target)).copy_from_slice(&from.cells[place(&columns)]);
         self.marks.copy(&from.marks, columns.clone(), to);
         if !from.decorations.is_empty() {
-            for (at, column) in target.clone().zip(columns) {
-                self.decorations.set(at..at + 1, from.decoration(column), link_bytes_max);
-            }
+            self.decorations.copy(&from.decorations, columns, to, link_bytes_max);
         }
         self.split_wide(target.end);
     }
