@@ -331,7 +331,7 @@ impl Client {
         out.extend(self.renderer.frame(&frame));
         if is_due {
             // Behind the frame: nobody waits for the answers.
-            out.extend(self.probe.ask(now));
+            out.extend(self.probe.ask(now, self.renderer.sets_alternate_scroll()));
         }
         (!out.is_empty()).then_some(out)
     }

@@ -74,14 +74,19 @@ impl Probe {
         }
     }
 
-    /// Returns the questions for a terminal just taken over; none once it has answered.
-    pub(crate) fn ask(&mut self, now: Instant) -> Vec<u8> {
+    /// Returns the questions for a terminal just taken over; none once it has answered. One that
+    /// `sets_alternate_scroll` already to what the session wants would not tell what it had before.
+    pub(crate) fn ask(&mut self, now: Instant, sets_alternate_scroll: bool) -> Vec<u8> {
         if !self.enabled || self.complete {
             return Vec::new();
         }
         self.asked_at = Some(now);
         self.owes_answers = true;
-        self.awaited.iter().flat_map(|question| question.text()).copied().collect()
+        let is_of_use = |question: &&Question| {
+            !sets_alternate_scroll || **question != Question::AlternateScroll
+        };
+        let questions = self.awaited.iter().filter(is_of_use);
+        questions.flat_map(|question| question.text()).copied().collect()
     }
 
     /// Takes what was read from the terminal and appends what of it are keys.

@@ -8,6 +8,7 @@ use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
+use rove_terminal::Outer;
 use rove_units::{Instant, Seed};
 
 /// What a terminal that knows everything answers.
@@ -145,4 +146,22 @@ fn a_suspend_waits_for_the_answers_and_a_resume_asks_only_a_terminal_that_gave_n
         let output = pair.left.client.poll_output(now).unwrap();
         assert_eq!(output.ends_with(b"\x1b[c"), !answers);
     }
+}
+
+#[test]
+fn a_terminal_is_not_asked_for_a_setting_that_is_ours_by_then() {
+    let base = client_config(rove(Config::client()));
+    let outer = Outer { init: true, ..base.outer.clone() };
+    let client = ClientEnd::with(ClientConfig { query: true, outer, ..base });
+    let link = LinkConfig::lossless(ms(50));
+    let server = ServerEnd::new(rove(Config::server()));
+    let mut pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    pair.run_for(secs(1));
+    pair.left.client.close_terminal();
+    let now = pair.now();
+    pair.left.client.handle_resume(now);
+    let output = pair.left.client.poll_output(now).unwrap();
+    let has = |text: &[u8]| output.windows(text.len()).any(|part| part == text);
+    assert!(has(b"\x1b[?2026$p") && has(b"\x1b[?1007l"));
+    assert!(!has(b"\x1b[?1007$p"), "the answer would be taken for the user's own setting");
 }

@@ -139,6 +139,11 @@ impl Renderer {
         &self.outer
     }
 
+    /// Returns whether the terminal's alternate scroll (mode 1007) is not its own at the moment.
+    pub const fn sets_alternate_scroll(&self) -> bool {
+        self.settings.sets_alternate_scroll()
+    }
+
     /// Takes note of what has become known of the terminal: the next frame makes use of it.
     pub fn learn(&mut self, learn: impl FnOnce(&mut Outer)) {
         let old = self.outer.clone();

@@ -23,7 +23,7 @@ fn at(millis: u64) -> Instant {
 /// Returns a probe that has asked at the start.
 fn asked() -> Probe {
     let mut probe = Probe::new(true);
-    assert!(!probe.ask(at(0)).is_empty());
+    assert!(!probe.ask(at(0), false).is_empty());
     probe
 }
 
@@ -43,18 +43,18 @@ fn the_questions_end_with_the_one_that_every_terminal_answers() {
     let questions =
         b"\x1b[?u\x1b[?2026$p\x1b[?1007$p\x1b[?1016$p\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\
         \x1b[>q\x1b[16t\x1b[c";
-    assert_eq!(probe.ask(at(0)), questions);
-    assert_eq!(Probe::new(false).ask(at(0)), b"");
+    assert_eq!(probe.ask(at(0), false), questions);
+    assert_eq!(Probe::new(false).ask(at(0), false), b"");
 }
 
 #[test]
 fn a_terminal_is_asked_again_only_until_it_has_answered() {
     let mut probe = asked();
     keys_of(&mut probe, 10, b"\x1b[?0u");
-    let again = probe.ask(at(20));
+    let again = probe.ask(at(20), false);
     assert!(again.starts_with(b"\x1b[?2026$p") && again.ends_with(b"\x1b[c"));
     keys_of(&mut probe, 30, b"\x1b[?62c");
-    assert_eq!(probe.ask(at(40)), b"");
+    assert_eq!(probe.ask(at(40), false), b"");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn an_end_waits_for_a_first_answer_shorter_than_for_the_rest_of_them() {
     for (first, until) in [("", 350), (ANSWERS[0], 600)] {
         let mut probe = Probe::new(true);
         assert!(!probe.owes_answers());
-        probe.ask(at(100));
+        probe.ask(at(100), false);
         keys_of(&mut probe, 120, first.as_bytes());
         assert_eq!(probe.poll_timeout(), Some(at(until)), "{first:?}");
         probe.handle_timeout(at(until - 1), &mut Vec::new());

@@ -29,6 +29,11 @@ impl Settings {
         self.modes.alternate_screen
     }
 
+    /// Returns whether alternate scroll was touched.
+    pub(super) const fn sets_alternate_scroll(&self) -> bool {
+        self.modes.alternate_scroll.is_some()
+    }
+
     /// Goes where `wanted` is to be shown; returns whether that is another screen than before.
     pub(super) fn change_screen(
         &mut self,
