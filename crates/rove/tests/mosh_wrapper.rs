@@ -4,9 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -242,6 +244,50 @@ fn wrong_command_lines_end_as_with_stock() {
     ] {
         let outcome = bench.compare(args, &[]);
         assert_eq!((outcome.code, outcome.has_stderr), (Some(255), true), "{args:?}");
+    }
+}
+
+#[test]
+fn arguments_need_not_be_text() {
+    let bench = Bench::new("bytes");
+    let record = bench.directory.join("record");
+    let stock = Some(PathBuf::from(STOCK)).filter(|path| path.exists());
+    for program in [bench.ours(), bench.directory.join("rove")].into_iter().chain(stock) {
+        let _ = fs::remove_file(&record);
+        let mut command = bench.command(&program, &["host", "--", "echo"]);
+        let output = command.arg(OsStr::from_bytes(b"\xff'\xfe")).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "{program:?}");
+        let found = fs::read(&record).unwrap();
+        for part in [&b"\xff'\\''\xfe'"[..], b"echo \xff'\xfe |\n192.0.2.7\n60001\n"] {
+            let has_part = found.windows(part.len()).any(|window| window == part);
+            assert!(has_part, "{program:?}: {}", found.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn what_ssh_asks_is_shown_before_its_line_ends() {
+    let bench = Bench::new("question");
+    // It waits for its answer where the wrapper's user would give it.
+    let ssh =
+        "--ssh=sh -c 'printf \"Password: \"; read answer <answers; echo \"got $answer\"; exit 255'";
+    for name in ["mosh", "rove"] {
+        let answers = bench.directory.join("answers");
+        let _ = fs::remove_file(&answers);
+        let made = Command::new("mkfifo").arg(&answers).status().unwrap();
+        assert!(made.success());
+        let mut command = bench.command(&bench.directory.join(name), &["host"]);
+        command.arg(ssh).current_dir(&bench.directory);
+        let mut wrapper = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = wrapper.stdout.take().unwrap();
+        let mut question = [0; 10];
+        stdout.read_exact(&mut question).unwrap();
+        assert_eq!(&question, b"Password: ", "{name}");
+        fs::write(&answers, "secret\n").unwrap();
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "got secret\n", "{name}");
+        assert_eq!(wrapper.wait().unwrap().code(), Some(10), "{name}");
     }
 }
 
