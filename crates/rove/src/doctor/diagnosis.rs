@@ -3,14 +3,13 @@
 //! Each leg of the way to a session has one check, in the order in which a session takes them. A leg
 //! that fails leaves those that need it unchecked, so the first problem is the verdict.
 
-use std::net::IpAddr;
-
-use crate::doctor::facts::{
-    Aftermath, Facts, Here, Host, Large, Noise, Path, Refusal, Server, Ssh,
-};
+use crate::doctor::facts::{Facts, Here, Host, Noise, Server, Ssh};
 use crate::locale;
 
+mod path;
 mod ssh_words;
+
+pub(crate) use path::no_answer;
 
 /// How far two calendars may be apart without a word. Chosen: what Kerberos lets pass, the strictest
 /// use of a host's clock in a login; sessions themselves compare no clocks.
@@ -99,7 +98,7 @@ pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
         login(host, &mut diagnosis);
         start(host, &mut diagnosis);
         if here_works {
-            path(host, &mut diagnosis);
+            path::check(host, &mut diagnosis);
         }
     }
     diagnosis
@@ -323,236 +322,5 @@ fn server_start(host: &Host) -> Finding {
     }
 }
 
-fn path(host: &Host, diagnosis: &mut Diagnosis) {
-    let legs = ["server-alive", "udp-out", "udp-back"];
-    let later = ["address", "datagram-size", "rebinding", "session-end"];
-    let (Some(server), Some(path)) = (&host.server, &host.path) else {
-        for leg in legs.into_iter().chain(later) {
-            diagnosis.push(leg, unchecked("no server has started"));
-        }
-        return;
-    };
-    if path.answered.is_none() {
-        for (leg, finding) in legs.into_iter().zip(silence(host, server, path)) {
-            diagnosis.push(leg, finding);
-        }
-        let tried = addresses(path);
-        diagnosis.push("address", unchecked(format!("none answered of {tried}")));
-        for leg in &later[1..] {
-            diagnosis.push(leg, unchecked("no datagram came back"));
-        }
-        return;
-    }
-    diagnosis.push("server-alive", ok("the server outlives the ssh connection"));
-    diagnosis
-        .push("udp-out", ok(format!("the server hears this computer at port {}", server.port)));
-    diagnosis.push("udp-back", udp_back(path));
-    diagnosis.push("address", address(host, path));
-    diagnosis.push("datagram-size", datagram_size(path));
-    diagnosis.push("rebinding", rebinding(path));
-    let end = match path.ended {
-        true => ok("the session ended in order"),
-        false => note("the server did not confirm the session's end; it may run for a while"),
-    };
-    diagnosis.push("session-end", end);
-}
-
-fn udp_back(path: &Path) -> Finding {
-    match path.round_trip {
-        Some(time) => ok(format!("this computer hears the server; round trip {time:.1?}")),
-        None => ok("this computer hears the server"),
-    }
-}
-
-/// Returns what silence says of the server, of the way out and of the way back.
-fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
-    let unknown = Aftermath::default();
-    let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
-    let later = || unchecked("the server is gone");
-    // Without its process number, its port tells.
-    let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
-    match (alive, aftermath.heard) {
-        (Some(false), _) => [gone(host, aftermath), later(), later()],
-        (alive, Some(true)) => [
-            alive_or_unknown(alive),
-            ok(format!("the server heard this computer at port {}", server.port)),
-            problem(
-                format!(
-                    "the server's answers do not come back ({} datagrams sent, none received)",
-                    path.sent
-                ),
-                "something lets UDP out and not in: a firewall on this computer or in its router that \
-                 keeps no state for UDP, a NAT without room, or a VPN that answers another way; try \
-                 another network, or --bind-server=any if the host has several addresses",
-            ),
-        ],
-        (alive, heard) => {
-            let (seen, remedy) = no_answer(path.refusal.as_ref(), path, server.port, alive);
-            let back = match heard {
-                Some(_) => "the server has heard nothing to answer",
-                None => "whether the way out or the way back fails cannot be told from here",
-            };
-            [alive_or_unknown(alive), problem(seen, remedy), unchecked(back)]
-        }
-    }
-}
-
-fn alive_or_unknown(alive: Option<bool>) -> Finding {
-    match alive {
-        Some(_) => ok("the server outlives the ssh connection"),
-        None => unchecked("a second login could not look for the server"),
-    }
-}
-
-fn gone(host: &Host, aftermath: &Aftermath) -> Finding {
-    let seen = "the server ran, but is gone since ssh has ended";
-    let linger = "`loginctl enable-linger` there (as the user, or by root with the user's name), or \
-                  KillUserProcesses=no in logind.conf";
-    match aftermath.ends_leftovers {
-        Some(true) => problem(
-            format!("{seen}: systemd-logind ends what users of {} leave behind", host.name),
-            linger,
-        ),
-        _ => problem(
-            seen,
-            format!(
-                "something on the host ends what a login leaves behind. With systemd-logind: {linger}; \
-                 else look for job limits, a container that ends with its session, or a crash in the log"
-            ),
-        ),
-    }
-}
-
-/// Returns what is to be said when a server that should run does not answer, and what to do.
-///
-/// The client says the same of a session that never began.
-pub(crate) fn no_answer(
-    refusal: Option<&Refusal>,
-    path: &Path,
-    port: u16,
-    alive: Option<bool>,
-) -> (String, String) {
-    let tried = addresses(path);
-    let firewall = format!(
-        "let UDP in at the host's firewall (`ufw allow 60001:60999/udp`, or `firewall-cmd \
-         --add-port=60001-60999/udp`) and in its provider's security group; -p PORT uses another port \
-         than {port}"
-    );
-    match refusal {
-        Some(Refusal::Port) if alive == Some(true) => (
-            format!("{tried} refuses UDP port {port}, though the server runs"),
-            format!(
-                "the address belongs to something else than the host (a router, a load balancer, a \
-                 container's host): forward UDP port {port} there, or try \
-                 --experimental-remote-ip=remote; a firewall that rejects instead of dropping looks the \
-                 same: {firewall}"
-            ),
-        ),
-        Some(Refusal::Port) => (
-            format!("{tried} refuses UDP port {port}: nobody listens there"),
-            "either the server has ended, or the address is another computer's (a router, a load \
-             balancer): forward the port there, or try --experimental-remote-ip=remote"
-                .to_owned(),
-        ),
-        Some(Refusal::Host) => (
-            format!("a router says that {tried} cannot be reached with UDP"),
-            format!("a route is missing, or a firewall rejects: {firewall}"),
-        ),
-        Some(Refusal::Network) => (
-            format!("there is no route from here to {tried}"),
-            "the address is not reachable from this network: try the other family (-4 or -6), a VPN, or \
-             --experimental-remote-ip=remote"
-                .to_owned(),
-        ),
-        Some(Refusal::Here) => (
-            format!("this computer does not let datagrams out to {tried}"),
-            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP"
-                .to_owned(),
-        ),
-        Some(Refusal::Other(error)) => (
-            format!("datagrams to {tried} fail: {error}"),
-            "see what the network here has to say; try another one".to_owned(),
-        ),
-        None if path.foreign > 0 => (
-            format!("what answers at {tried} has another session's key"),
-            "something between here and the host answers in its place, or a start-up file printed an \
-             old key; start again with -p and another port"
-                .to_owned(),
-        ),
-        None => (
-            format!("nothing comes back from {tried}, not even a refusal"),
-            format!("datagrams are dropped on the way, by a firewall as a rule: {firewall}"),
-        ),
-    }
-}
-
-fn addresses(path: &Path) -> String {
-    let tried: Vec<String> = path.tried.iter().map(|address| address.ip().to_string()).collect();
-    tried.join(" and ")
-}
-
-fn address(host: &Host, path: &Path) -> Finding {
-    let answered = path.answered.and_then(|index| path.tried.get(index));
-    let first = path.tried.first();
-    let (Some(answered), Some(first)) = (answered, first) else {
-        return unchecked("none answered");
-    };
-    if answered != first {
-        return problem(
-            format!("{} does not answer, but {} does", first.ip(), answered.ip()),
-            "the address by which ssh arrives is not the host's own (a NAT, a container, a load \
-             balancer): use --experimental-remote-ip=remote",
-        );
-    }
-    let family = match answered.ip() {
-        IpAddr::V4(_) => "IPv4",
-        IpAddr::V6(_) => "IPv6",
-    };
-    let text = answered.ip().to_string();
-    let others: Vec<&str> =
-        host.addresses.iter().map(String::as_str).filter(|other| *other != text).collect();
-    ok(match others.as_slice() {
-        [] => format!("{family}, {text}"),
-        others => format!("{family}, {text}; the name also has {}", others.join(", ")),
-    })
-}
-
-fn datagram_size(path: &Path) -> Finding {
-    let lower = "a link on the way takes only smaller packets and tells nobody (a tunnel or a VPN as a \
-                 rule): lower the MTU of the interface (`ip link set dev NAME mtu 1280`), or let ICMP \
-                 pass so that fragments are made";
-    match (path.up, path.down) {
-        (Large::Only { refused, passed }, _) => problem(
-            format!("to the host, datagrams of {refused} bytes are lost; {passed} bytes pass"),
-            lower,
-        ),
-        (Large::Stuck(Some(size)), _) => {
-            problem(format!("to the host, datagrams of {size} bytes are lost"), lower)
-        }
-        (_, Large::Only { refused, passed }) => problem(
-            format!("from the host, datagrams of {refused} bytes are lost; {passed} bytes pass"),
-            lower,
-        ),
-        (_, Large::Stuck(_)) => {
-            problem("from the host, large datagrams are lost; small ones pass", lower)
-        }
-        (Large::Pass(up), Large::Pass(down)) => {
-            ok(format!("up to {up} bytes pass to the host, {down} back"))
-        }
-        _ => unchecked("no large datagram was sent"),
-    }
-}
-
-fn rebinding(path: &Path) -> Finding {
-    match path.rebinding {
-        Some(true) => ok("the session goes on from another local port, as after roaming"),
-        Some(false) => problem(
-            "a second local port gets no answer",
-            "a firewall or NAT on the way lets only the first flow pass: after sleep or a change of \
-             network sessions will not come back; ask whoever runs it to let UDP flows begin anew",
-        ),
-        None => unchecked("the session did not get that far"),
-    }
-}
 #[cfg(test)]
 mod tests;

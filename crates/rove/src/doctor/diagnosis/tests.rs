@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::doctor::facts::Far;
+use crate::doctor::facts::{Aftermath, Far, Large, Path, Refusal};
 
 /// What is seen where all is well.
 fn well() -> Facts {
