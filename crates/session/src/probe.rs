@@ -74,10 +74,12 @@ impl Probe {
         }
     }
 
-    /// Returns the questions for a terminal just taken over; none once it has answered. One that
+    /// Returns the questions for a terminal just taken over; none once it has answered, or is about to. One that
     /// `sets_alternate_scroll` already to what the session wants would not tell what it had before.
     pub(crate) fn ask(&mut self, now: Instant, sets_alternate_scroll: bool) -> Vec<u8> {
-        if !self.enabled || self.complete {
+        // Taken over again before it could answer, as a stray SIGCONT makes it: each question has one
+        // answer, and a second would be typed into the program.
+        if !self.enabled || self.complete || self.owes_answers {
             return Vec::new();
         }
         self.asked_at = Some(now);

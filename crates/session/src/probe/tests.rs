@@ -51,10 +51,12 @@ fn the_questions_end_with_the_one_that_every_terminal_answers() {
 fn a_terminal_is_asked_again_only_until_it_has_answered() {
     let mut probe = asked();
     keys_of(&mut probe, 10, b"\x1b[?0u");
-    let again = probe.ask(at(20), false);
+    assert_eq!(probe.ask(at(20), false), b"", "a second answer would be typed");
+    probe.handle_timeout(at(500), &mut Vec::new());
+    let again = probe.ask(at(500), false);
     assert!(again.starts_with(b"\x1b[?2026$p") && again.ends_with(b"\x1b[c"));
-    keys_of(&mut probe, 30, b"\x1b[?62c");
-    assert_eq!(probe.ask(at(40), false), b"");
+    keys_of(&mut probe, 510, b"\x1b[?62c");
+    assert_eq!(probe.ask(at(520), false), b"");
 }
 
 #[test]
