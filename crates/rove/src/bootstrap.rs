@@ -7,8 +7,9 @@
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read, Write};
+use std::iter;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -96,19 +97,30 @@ pub(crate) fn run(
     let plan = Plan::new(options, invocation, colors, "")?;
     let (announced, status) = start_server(options, &plan)?;
     let (server, connect) = plan.judge(options, announced, status)?;
-    if let Some(note) = &server.note {
-        // Nobody to tell it to is no reason to end the session.
-        let _ = writeln!(io::stderr(), "{}: {note}", invocation.speaker());
+    if let Some(note) = server.note.as_ref().filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), note);
+    }
+    if options.verbose {
+        let place = format!("the server is at {}, UDP port {}", server.text, connect.port);
+        tell(&invocation.speaker(), &place);
     }
     let mut client = client_command(options);
+    client.arg(invocation.tag());
+    if options.verbose {
+        client.arg("-v");
+    }
     let error = client
-        .arg(invocation.tag())
         .arg(&server.text)
         .arg(&connect.port)
         .env("MOSH_KEY", &connect.key)
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
     Err(BootstrapError::ClientMissing { program: client.get_program().to_owned(), error })
+}
+
+/// Says something on the way. Nobody to tell it to is no reason to end the session.
+fn tell(speaker: &str, sentence: &str) {
+    let _ = writeln!(io::stderr(), "{speaker}: {sentence}");
 }
 
 /// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.
@@ -140,6 +152,11 @@ fn start_server(
     let pipe = |error| BootstrapError::Local { what: "a pipe to ssh", error };
     let (mut output, input) = io::pipe().map_err(pipe)?;
     let mut command = plan.command(options);
+    if options.verbose {
+        let words = iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
+    }
     command.stdout(input.try_clone().map_err(pipe)?).stderr(input);
     let mut child: Child = command.spawn().map_err(|error| BootstrapError::SshMissing {
         program: command.get_program().to_owned(),
@@ -194,6 +211,9 @@ fn client_command(options: &HostOptions) -> Command {
     }
     if options.strict {
         client.env("ROVE_STRICT", "1");
+    }
+    if options.quiet {
+        client.env("ROVE_QUIET", "1");
     }
     if !options.title_prefix {
         client.env("MOSH_TITLE_NOPREFIX", "1");

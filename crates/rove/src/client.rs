@@ -46,6 +46,8 @@ pub(crate) struct ClientOptions {
     pub(crate) query: bool,
     /// Whether to speak stock Mosh only, without any extension.
     pub(crate) strict: bool,
+    /// Whether to leave out the line that says that the program ends.
+    pub(crate) quiet: bool,
     /// The host as the user wrote it, if this client knows.
     pub(crate) host: Option<String>,
     /// The name the program was called under.
@@ -61,6 +63,7 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
+    let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
     let End { outcome, refusal, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
@@ -73,8 +76,10 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
     }
-    // Scripts wait for this line; it goes right where the cursor is left.
-    tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
+    if !quiet {
+        // Scripts wait for this line; it goes right where the cursor is left.
+        tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
+    }
     Ok(if output_failure.is_some() { FAILURE } else { exit_code(outcome, name) })
 }
 

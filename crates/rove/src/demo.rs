@@ -96,6 +96,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         title_prefix: true,
         query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: false,
+        quiet: false,
         host: None,
         name: ProgramName::Rove,
         verbose: 0,

@@ -37,6 +37,10 @@ pub(crate) struct HostOptions {
     pub(crate) escape_key: Option<Option<u8>>,
     /// Whether to speak stock Mosh only.
     pub(crate) strict: bool,
+    /// Whether to say nothing but what is wrong.
+    pub(crate) quiet: bool,
+    /// Whether to say what is done.
+    pub(crate) verbose: bool,
     /// Whether window titles get the program's name in front.
     pub(crate) title_prefix: bool,
     /// Whether the terminal may be asked what it can do.

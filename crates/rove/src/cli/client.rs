@@ -51,6 +51,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
+        ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
     ],
     files: &[],
@@ -196,6 +197,8 @@ pub(crate) fn options(
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: env::var_os("ROVE_STRICT").is_some(),
+        // A drop-in for stock says what scripts wait for.
+        quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),
         host: env::var(bootstrap::HOST_VARIABLE).ok(),
         name,
         verbose,

@@ -24,7 +24,7 @@ pub(crate) enum Permutation {
 
 /// Options stock `mosh` does not have. They need their whole name, lest they make an abbreviation
 /// ambiguous that works with stock.
-const OURS: [&str; 3] = ["escape-key", "strict", "no-strict"];
+const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
 /// The option a user is never taken to mean by an abbreviation behind the host name: `mosh host -l me`
 /// wants ssh's `-l`, not a session without ssh.

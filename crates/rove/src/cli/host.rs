@@ -47,6 +47,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_PREDICTION_DISPLAY", "As --predict."),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
+        ("ROVE_QUIET", "If set, the client says nothing but what is wrong."),
         ("ROVE_LOG", "File that the client's log is appended to."),
     ],
     files: &[],
@@ -170,6 +171,12 @@ struct HostArgs {
     strict: bool,
     #[arg(long, hide = true)]
     no_strict: bool,
+    /// Say nothing but what is wrong; ssh still asks and says what it must
+    #[arg(short = 'q', long, overrides_with = "verbose")]
+    quiet: bool,
+    /// Say which ssh is run and where the server is, and log every packet
+    #[arg(long, overrides_with = "quiet")]
+    verbose: bool,
     #[arg(long, hide = true)]
     fake_proxy: bool,
     /// Print this help
@@ -282,6 +289,8 @@ pub(crate) fn parse(
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         strict: args.strict,
+        quiet: args.quiet,
+        verbose: args.verbose,
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
         host: host.clone(),
@@ -302,6 +311,8 @@ fn command(name: ProgramName) -> clap::Command {
     match name {
         ProgramName::Rove => MANUAL.command(),
         ProgramName::Mosh => HostArgs::command()
+            // Stock knows no -q.
+            .mut_arg("quiet", |arg| arg.short(None))
             .name("mosh")
             .override_usage("mosh [options] [--] [user@]host [command...]")
             .after_help(MOSH_EXAMPLES),

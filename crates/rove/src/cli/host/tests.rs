@@ -30,6 +30,8 @@ fn defaults_are_stocks() {
         remote_ip: None,
         escape_key: None,
         strict: false,
+        quiet: false,
+        verbose: false,
         title_prefix: true,
         query: true,
         host: "me@host".into(),
@@ -187,6 +189,8 @@ fn the_file_holds_where_the_line_says_nothing() {
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
         strict: true,
+        quiet: false,
+        verbose: false,
         title_prefix: false,
         query: false,
         host: "host".into(),
@@ -237,5 +241,26 @@ fn a_wrong_file_stops_a_session_but_neither_help_nor_the_proxy_role() {
     assert_eq!(call("host").unwrap_err().message, "config.toml:1: wrong");
     for line in ["--help", "--version", "--fake-proxy -- host 22"] {
         assert!(call(line).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn quiet_and_verbose_are_roves_own_and_no_abbreviation_means_them() {
+    for (line, quiet, verbose) in [
+        ("-q h", true, false),
+        ("h --quiet", true, false),
+        ("--verbose h", false, true),
+        ("-q --verbose h", false, true),
+        ("--verbose -q h", true, false),
+    ] {
+        let options = connect(ProgramName::Rove, line);
+        assert_eq!((options.quiet, options.verbose), (quiet, verbose), "{line}");
+    }
+    for line in ["-v", "--ver"] {
+        assert!(matches!(call(ProgramName::Rove, line), Ok(HostCall::Version)), "{line}");
+    }
+    for line in ["-q h", "--qui h"] {
+        let error = call(ProgramName::Mosh, line).unwrap_err();
+        assert!(error.message.starts_with("Unknown option: q"), "{}", error.message);
     }
 }
