@@ -37,8 +37,11 @@ pub(crate) enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The second: its directory went with it.
-            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound => Self::Gone,
+            // Before we came, with its directory, or while we asked.
+            io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::NotFound
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe => Self::Gone,
             // A server that stands still takes no more connections at some point.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),

@@ -101,7 +101,12 @@ fn command(status: &SessionStatus) -> String {
 
 /// Returns a text that moves no cursor and asks the terminal nothing.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    let shown = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if c.is_control() => '?',
+        c => c,
+    };
+    text.chars().map(shown).collect()
 }
 
 fn cut(text: &str, width: usize) -> String {

@@ -202,6 +202,20 @@ fn a_server_that_was_killed_leaves_a_socket_that_the_list_removes() {
 }
 
 #[test]
+fn a_session_is_found_again_after_its_directory_was_tidied_away() {
+    let host = Host::new();
+    let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", host.sockets());
+    let server = Server::start_with(call, LOCALHOST, &["cat"]);
+    let socket = host.wait_for_socket();
+    std::fs::remove_dir_all(host.sockets()).expect("nobody holds it");
+    assert!(host.list().is_empty());
+    // Contact with a client is when the server looks.
+    let _terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    assert_eq!(host.wait_for_socket(), socket);
+    assert_eq!(host.list()[0]["port"], server.address.port());
+}
+
+#[test]
 fn a_server_that_stands_still_is_named_and_nobody_waits_long() {
     let host = Host::new();
     let scratch = Scratch::new();
