@@ -9,12 +9,15 @@ use crate::program::ProgramName;
 
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
 /// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
-const TITLED_TERMINALS: [&str; 13] = [
+const TITLED_TERMINALS: [&str; 16] = [
     "xterm",
     "rxvt",
     "kterm",
     "Eterm",
     "alacritty",
+    "contour",
+    "ghostty",
+    "kitty",
     "screen",
     "tmux",
     "foot",

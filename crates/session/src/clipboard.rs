@@ -143,9 +143,14 @@ impl Clipboard {
         }
     }
 
+    /// Returns whether all of the copy's text is there, or was.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.total > 0 && self.held == self.total
+    }
+
     /// Returns the copy once its text is whole, until it is forgotten.
     pub(crate) fn whole(&self) -> Option<Copied> {
-        if self.total == 0 || self.held < self.total {
+        if !self.is_whole() {
             return None;
         }
         let Text::Gathered(chunks) = &self.text else { return None };

@@ -55,11 +55,9 @@ impl Performer {
     /// Looks at the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let clipboard = state.clipboard();
-        if clipboard.number() > self.copies
-            && let Some(copied) = clipboard.whole()
-        {
+        if clipboard.number() > self.copies && clipboard.is_whole() {
             self.copies = clipboard.number();
-            self.copied = Some(copied).filter(|_| self.takes_commands);
+            self.copied = clipboard.whole().filter(|_| self.takes_commands).or(self.copied.take());
         }
         let bells = &mut self.bells;
         bells.due = bells.due.saturating_add(state.bells().saturating_sub(bells.seen));

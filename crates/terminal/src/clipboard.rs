@@ -36,6 +36,18 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
+    /// Returns the copy that does what `earlier` and this one do, where their text is the same: programs
+    /// copy to one selection after the other. Otherwise this one.
+    pub(crate) fn after(self, earlier: Option<Self>) -> Self {
+        let joined = earlier.filter(|earlier| {
+            earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()
+        });
+        let joined = joined.and_then(|earlier| {
+            Self::new(&[&*earlier.selections, &*self.selections].concat(), &self.text)
+        });
+        joined.unwrap_or(self)
+    }
+
     /// Returns the selections in the order given, each once.
     pub const fn selections(&self) -> &Arc<str> {
         &self.selections
@@ -75,6 +87,20 @@ fn is_base64(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_text_copied_to_one_selection_after_the_other_goes_to_both() {
+        for (first, second, joined) in [
+            (("p", "YQ=="), ("c", "YQ=="), ("pc", "YQ==")),
+            (("pc", "YQ=="), ("cs", "YQ=="), ("pcs", "YQ==")),
+            (("p", "YQ=="), ("c", "Yg=="), ("c", "Yg==")),
+            (("", "YQ=="), ("c", "YQ=="), ("c", "YQ==")),
+            (("c", "YQ=="), ("", "YQ=="), ("", "YQ==")),
+        ] {
+            let copied = |(to, text)| Copied::new(to, text).unwrap();
+            assert_eq!(copied(second).after(Some(copied(first))), copied(joined));
+        }
+    }
 
     #[test]
     fn base64_is_told_from_everything_else() {

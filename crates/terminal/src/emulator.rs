@@ -210,8 +210,9 @@ impl Emulator {
         }
         let link_bytes_max = self.row_link_bytes_max();
         let row = self.row_mut(row);
-        row.decorate(columns, &decoration, link_bytes_max);
-        let runs = row.decorations.len();
+        row.decorate(columns.clone(), &decoration, link_bytes_max);
+        // Those behind move up.
+        let runs = row.decorations.len_behind(columns.end);
         self.spend_rows(runs / MARKS_PER_EFFORT);
     }
 

@@ -12,6 +12,10 @@ use crate::display::{
 };
 use crate::screen::{Screen, Size};
 
+/// Puts the user's own titles aside, and takes them back (XTWINOPS).
+const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
+const POP_TITLES: &[u8] = b"\x1b[23;0t";
+
 /// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
 /// from its answers. The default is a terminal that can do nothing beyond a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,6 +119,8 @@ pub struct Renderer {
     /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
     shown: Option<Screen>,
     loan: Loan,
+    /// Whether the user's own titles were put aside.
+    has_pushed_title: bool,
     /// Whether the terminal may show something else.
     stale: bool,
     open: bool,
@@ -129,6 +135,7 @@ impl Renderer {
             settings: Settings::default(),
             shown: None,
             loan: Loan::default(),
+            has_pushed_title: false,
             stale: true,
             open: false,
         }
@@ -179,6 +186,9 @@ impl Renderer {
             out.push(b'\x07');
         }
         if self.outer.titles {
+            if frame.titled && !core::mem::replace(&mut self.has_pushed_title, true) {
+                out.extend(PUSH_TITLES);
+            }
             titles(&mut out, base, frame, &self.outer.title_prefix);
         }
         // Copying nothing is no reason to take the user's own clipboard away.
@@ -228,7 +238,11 @@ impl Renderer {
             && !self.outer.title_prefix.is_empty()
             && let Some(shown) = &self.shown
         {
+            // For terminals without a stack of titles.
             titles(&mut out, None, shown, "");
+        }
+        if core::mem::take(&mut self.has_pushed_title) {
+            out.extend(POP_TITLES);
         }
         self.loan.give_back(&mut out);
         self.settings.restore(&mut out, &self.outer);

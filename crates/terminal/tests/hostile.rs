@@ -68,6 +68,12 @@ fn assert_recovers(terminal: &mut Terminal, name: &str) {
 
 /// Draws a screen on a user's terminal, and returns what was sent.
 fn drawn(screen: &Screen) -> Vec<u8> {
+    let (drawn, closing) = drawn_and_closed(screen);
+    [drawn, closing].concat()
+}
+
+/// The same, what gives the terminal back apart.
+fn drawn_and_closed(screen: &Screen) -> (Vec<u8>, Vec<u8>) {
     let outer = Outer {
         operating_system_commands: true,
         titles: true,
@@ -82,8 +88,7 @@ fn drawn(screen: &Screen) -> Vec<u8> {
     user.write(&out);
     assert!(user.take_replies().is_empty(), "a frame asks nothing");
     assert!(!user.synchronized_output(), "a frame ends");
-    out.extend(renderer.close());
-    out
+    (out, renderer.close())
 }
 
 #[test]
@@ -342,8 +347,13 @@ fn nothing_a_title_holds_becomes_a_sequence_on_the_users_terminal() {
             let text = terminal.screen().title().to_owned();
             assert!(!text.contains(char::is_control), "{title:?} is kept as {text:?}");
             let mut user = Terminal::host(Size::DEFAULT);
-            user.write(&drawn(terminal.screen()));
-            assert_eq!(user.screen().title(), text);
+            user.write(b"\x1b]2;the user's\x07");
+            let (drawn, closing) = drawn_and_closed(terminal.screen());
+            user.write(&drawn);
+            let shown = if terminal.screen().titled() { &text } else { "the user's" };
+            assert_eq!(user.screen().title(), shown);
+            user.write(&closing);
+            assert_eq!(user.screen().title(), "the user's");
         }
     }
 }

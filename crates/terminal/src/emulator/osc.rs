@@ -120,7 +120,7 @@ impl Emulator {
         }
         // Copying nothing is no reason to take the user's own clipboard away.
         if self.is_host() && !copied.text().is_empty() {
-            self.copied = Some(copied);
+            self.copied = Some(copied.after(self.copied.take()));
         }
     }
 }

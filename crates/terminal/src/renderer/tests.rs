@@ -96,7 +96,7 @@ fn a_repaint_repeats_all_but_bells_and_copied_text() {
     let blank = Terminal::host(Size::clamped(20, 3));
     renderer.frame(blank.screen());
     let frame = readable(&renderer.frame(host.screen()));
-    assert_eq!(frame, "!^]2;[rove] t!^]52;c;YQ==!^[?5h^[?2004h^[?1002h^[?1006hab");
+    assert_eq!(frame, "!^[22;0t^]2;[rove] t!^]52;c;YQ==!^[?5h^[?2004h^[?1002h^[?1006hab");
     renderer.invalidate();
     let frame = readable(&renderer.frame(host.screen()));
     assert!(frame.starts_with("^]2;[rove] t!^[?5l"), "{frame}");

@@ -124,6 +124,11 @@ impl Decorations {
         self.runs.len()
     }
 
+    /// Returns how many runs end behind `column`.
+    pub(crate) fn len_behind(&self, column: u16) -> usize {
+        self.runs.len() - self.first_behind(column)
+    }
+
     /// Returns the decoration of the cell in `column`.
     pub(crate) fn at(&self, column: u16) -> &Decoration {
         let run = self.runs.get(self.first_behind(column));
