@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use arbitrary::{Result, Unstructured};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, Server, ServerConfig, UserStream,
+    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, Prediction, Preference, Server,
+    ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
 use rove_terminal::{Outer, Size};
@@ -185,6 +186,7 @@ impl Session {
             },
             query: flag(6),
             escape_key: flag(2).then_some(0x1e),
+            prediction: Prediction { preference: Preference::Always, overwrite: flag(7) },
             program: "rove".to_owned(),
             offers_status: true,
             chaff: Seed::new(1).stream("client.chaff"),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus};
+use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction};
 use rove_ssp::{Config, Key};
 use rustix::stdio;
 
@@ -42,6 +42,8 @@ pub(crate) struct ClientOptions {
     pub(crate) init: bool,
     /// Whether window titles get the program's name in front.
     pub(crate) title_prefix: bool,
+    /// When and how to show what keys will do before the server says so.
+    pub(crate) prediction: Prediction,
     /// Whether to ask the terminal what it can do, where its type allows that.
     pub(crate) query: bool,
     /// Whether to speak stock Mosh only, without any extension.
@@ -115,6 +117,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             // A stock client asks nothing.
             query: options.query && !options.strict && terminal_type::can_be_asked(&term),
             escape_key: options.escape_key,
+            prediction: options.prediction,
             program: options.name.as_str().to_owned(),
             offers_status: options.name == ProgramName::Rove,
             chaff,

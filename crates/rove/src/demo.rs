@@ -9,6 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
 use rove_link::LinkConfig;
+use rove_session::Prediction;
 use rove_ssp::Key;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
@@ -94,6 +95,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: true,
         title_prefix: true,
+        prediction: Prediction::default(),
         query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: false,
         quiet: false,

@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use rove_predict::{Engine, InputNum, Network, Prediction};
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
     Transport,
@@ -49,6 +50,8 @@ pub struct ClientConfig {
     pub query: bool,
     /// The escape key; `None` turns escape processing off.
     pub escape_key: Option<u8>,
+    /// When and how to show what keys will do before the server says so.
+    pub prediction: Prediction,
     /// The program's name in notices: `rove` or `mosh`.
     pub program: String,
     /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
@@ -96,6 +99,7 @@ pub struct Client {
     notices: Notices,
     renderer: Renderer,
     performer: Performer,
+    engine: Engine,
     tty: Tty,
     /// The user's window.
     window: Size,
@@ -134,7 +138,8 @@ enum Tty {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
-        let ClientConfig { server, key, transport, size, outer, query, chaff, .. } = config;
+        let ClientConfig { server, key, transport, size, outer, query, prediction, chaff, .. } =
+            config;
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let mut client = Self {
             transport: Transport::new(
@@ -154,6 +159,7 @@ impl Client {
             escape,
             performer: Performer::new(outer.operating_system_commands),
             renderer: Renderer::new(outer),
+            engine: Engine::new(prediction, size),
             tty: Tty::Due,
             window: size,
             window_unsent: true,
@@ -200,6 +206,8 @@ impl Client {
                 tracing::info!("contact regained");
             }
         }
+        self.engine.handle_network(self.network());
+        self.stale |= self.engine.is_active();
         self.send_window();
         self.send_reports();
         self.refresh(now);
@@ -246,6 +254,7 @@ impl Client {
         self.window = size;
         self.window_unsent = true;
         self.send_window();
+        self.engine.reset();
         self.renderer.invalidate();
         self.stale = true;
         self.refresh(now);
@@ -327,7 +336,7 @@ impl Client {
         if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
             self.renderer.follow(Vocabulary::Rich);
         }
-        let frame = self.compose();
+        let frame = self.compose(now);
         out.extend(self.renderer.frame(&frame));
         if is_due {
             // Behind the frame: nobody waits for the answers.
@@ -362,6 +371,7 @@ impl Client {
         let farewell = self.farewell_deadline.filter(|_| is_farewell);
         // Where output waits to be taken already, the bell waits with it.
         let event = self.performer.poll_timeout().filter(|_| !self.stale);
+        let prediction = self.engine.poll_timeout().filter(|_| !self.stale);
         [
             self.transport.poll_timeout(),
             self.bar_due,
@@ -369,6 +379,7 @@ impl Client {
             self.connect_deadline(),
             farewell,
             event,
+            prediction,
             self.escape.poll_timeout().filter(|_| !self.is_ending()),
             self.probe.poll_timeout(),
         ]
@@ -378,7 +389,7 @@ impl Client {
     }
 
     /// Returns the bytes that give the terminal back as it was found: for the end and for a suspend.
-    /// The last frame before them is free of notices.
+    /// The last frame before them is free of notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         if self.tty != Tty::Ours {
             self.tty = Tty::Returned;
@@ -453,6 +464,11 @@ impl Client {
             self.stale = true;
         }
         if !keys.is_empty() {
+            // Stock predicts what is typed before it takes out what is meant for itself. Only keys
+            // that reach the program can have an effect on the screen.
+            let sent = InputNum::new(self.transport.sent_num().get());
+            self.engine.handle_keys(now, sent, keys);
+            self.stale |= self.engine.is_active();
             self.append(|stream| stream.push_bytes(keys));
         }
         if requests.quit {
@@ -460,10 +476,11 @@ impl Client {
         }
     }
 
-    /// Composes a frame: the server's screen as the window shows it, then what we lay over it.
-    fn compose(&self) -> Screen {
-        let mut frame = self.screen().clipped(self.window);
-        // Predictions of the user's keys belong here: over the screen, under the notices.
+    /// Composes a frame: the server's screen, over it what is predicted, all of it as the window shows
+    /// it, and over that the notices, from which nothing is predicted.
+    fn compose(&mut self, now: Instant) -> Screen {
+        let mut frame =
+            self.engine.frame(now, self.transport.remote().screen()).clipped(self.window);
         if let Some(text) = &self.bar {
             notice::draw(&mut frame, text);
         }
@@ -481,6 +498,7 @@ impl Client {
             self.status.renew(now, &facts);
         }
         self.stale |= self.status.take_stale();
+        self.stale |= self.engine.poll_timeout().is_some_and(|due| due <= now);
         self.bar = bar;
         self.bar_due = self.notices.poll_timeout(now, contact);
     }
@@ -494,6 +512,15 @@ impl Client {
             server: self.server,
             local_port: self.local_port,
             pending_input: self.pending_input(),
+        }
+    }
+
+    /// Returns what the engine is to know of the path and the server.
+    fn network(&self) -> Network {
+        Network {
+            echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
+            arrived: InputNum::new(self.transport.known_num().get()),
+            send_interval: self.transport.frame_interval(),
         }
     }
 

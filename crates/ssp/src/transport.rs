@@ -178,6 +178,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.known_receiver_state()
     }
 
+    /// Returns the number of that state.
+    pub fn known_num(&self) -> StateNum {
+        self.sender.known_num()
+    }
+
     /// Returns when the known receiver state was last sent; `None` before the first acknowledgment.
     pub fn known_state_sent_at(&self) -> Option<Instant> {
         self.is_acknowledged().then(|| self.sender.known_sent_at())

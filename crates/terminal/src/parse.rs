@@ -112,6 +112,16 @@ impl Parser {
         *self = Self::default();
     }
 
+    /// Returns whether what comes next is not part of a sequence or string.
+    pub(crate) fn is_in_text(&self) -> bool {
+        self.state == State::Ground
+    }
+
+    /// Returns whether what comes next says what an ESC means.
+    pub(crate) fn is_in_escape(&self) -> bool {
+        self.state == State::Escape
+    }
+
     /// Takes bytes, cut anywhere.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) {
         let mut at = self.finish_partial(bytes, perform);

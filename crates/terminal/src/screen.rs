@@ -5,6 +5,7 @@ pub(crate) mod cells;
 pub(crate) mod compose;
 pub(crate) mod cursor;
 pub(crate) mod decoration;
+pub(crate) mod glyph;
 pub(crate) mod marks;
 pub(crate) mod mode;
 mod overlay;

@@ -61,6 +61,7 @@ impl ClientEnd {
             outer: scenario.outer.clone(),
             query: scenario.query,
             escape_key: None,
+            prediction: scenario.prediction,
             program: "rove".to_owned(),
             offers_status: true,
             chaff: seed.stream("client.chaff"),

@@ -1,7 +1,7 @@
 //! What happens in one simulated session, drawn from its seed.
 
 use rove_link::LinkConfig;
-use rove_session::{CAPABILITIES, ExitStatus};
+use rove_session::{CAPABILITIES, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
 use rove_terminal::{Outer, Size, UserTerminal};
 use rove_units::{Duration, Seed};
@@ -35,6 +35,7 @@ pub(super) struct Scenario {
     pub(super) outer: Outer,
     pub(super) query: bool,
     pub(super) user_terminal: UserTerminal,
+    pub(super) prediction: Prediction,
     /// What happens, and how long after what happened before.
     pub(super) actions: Vec<(Duration, Action)>,
     pub(super) ending: Ending,
@@ -99,6 +100,10 @@ impl Scenario {
             outer: draw_outer(&mut dice),
             query: dice.chance(0.7),
             user_terminal: draw_user_terminal(&mut dice),
+            prediction: Prediction {
+                preference: Preference::ALL[dice.index(Preference::ALL.len())],
+                overwrite: dice.chance(0.2),
+            },
             actions,
             ending,
         }

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use rove_session::Preference;
+
 use crate::program::ProgramName;
 
 /// A session to start.
@@ -14,7 +16,7 @@ pub(crate) struct HostOptions {
     /// The server command, if not the usual one.
     pub(crate) server: Option<OsString>,
     /// When to show predictions.
-    pub(crate) predict: Prediction,
+    pub(crate) predict: Preference,
     /// Whether predictions overwrite.
     pub(crate) predict_overwrite: bool,
     /// The address family, in lower case, maybe unknown.
@@ -49,39 +51,6 @@ pub(crate) struct HostOptions {
     pub(crate) host: OsString,
     /// The remote command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
-}
-
-/// When predictions are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Prediction {
-    /// On slow links.
-    #[default]
-    Adaptive,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-    /// Always, and more than can be known.
-    Experimental,
-}
-
-impl Prediction {
-    /// Returns the mode of this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        [Self::Adaptive, Self::Always, Self::Never, Self::Experimental]
-            .into_iter()
-            .find(|mode| mode.name() == name)
-    }
-
-    /// Returns the mode's name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Adaptive => "adaptive",
-            Self::Always => "always",
-            Self::Never => "never",
-            Self::Experimental => "experimental",
-        }
-    }
 }
 
 /// The address a server is told to bind.

@@ -4,10 +4,11 @@ use std::env;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
+use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
+use rove_session::{Prediction, Preference};
 
 use crate::bootstrap;
-use crate::bootstrap::options::Prediction;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::cli::manual::{self, Manual, Words};
@@ -183,18 +184,23 @@ pub(crate) fn options(
     verbose: u8,
 ) -> anyhow::Result<ClientOptions> {
     let key = client::take_key()?;
-    if let Some(mode) = env::var_os("MOSH_PREDICTION_DISPLAY") {
-        let mode = mode.to_string_lossy();
-        Prediction::from_name(&mode).ok_or_else(|| {
-            anyhow::anyhow!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY")
-        })?;
-    }
+    let preference = match env::var_os("MOSH_PREDICTION_DISPLAY") {
+        None => Preference::default(),
+        Some(mode) => {
+            let mode = mode.to_string_lossy();
+            Preference::from_name(&mode).with_context(|| {
+                format!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY")
+            })?
+        }
+    };
+    let overwrite = env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
     Ok(ClientOptions {
         server,
         key,
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
         init: env::var_os("MOSH_NO_TERM_INIT").is_none(),
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
+        prediction: Prediction { preference, overwrite },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: env::var_os("ROVE_STRICT").is_some(),
         // A drop-in for stock says what scripts wait for.

@@ -5,8 +5,9 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
+use rove_session::Preference;
 
-use crate::bootstrap::options::{BindServer, HostOptions, Prediction, RemoteIp};
+use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
@@ -95,7 +96,7 @@ struct HostArgs {
     /// Server to run on the host, a piece of shell [default: rove, else mosh-server]
     #[arg(long, value_name = "COMMAND")]
     server: Option<OsString>,
-    /// adaptive, always, never or experimental (accepted; prediction is not built yet)
+    /// Show keys before the host does: adaptive, always, never or experimental [default: adaptive]
     #[arg(long, value_name = "MODE", value_parser = Suggested(MODES), hide_possible_values = true)]
     predict: Option<String>,
     /// Same as --predict=always
@@ -361,21 +362,21 @@ impl UsageError {
     }
 }
 
-fn prediction(args: &HostArgs, environment: Option<&OsStr>) -> Result<Prediction, String> {
+fn prediction(args: &HostArgs, environment: Option<&OsStr>) -> Result<Preference, String> {
     if args.always {
-        return Ok(Prediction::Always);
+        return Ok(Preference::Always);
     }
     if args.never {
-        return Ok(Prediction::Never);
+        return Ok(Preference::Never);
     }
     let (mode, from) = match (&args.predict, environment) {
         (Some(mode), _) => (mode.clone(), ""),
         (None, Some(mode)) => {
             (mode.to_string_lossy().into_owned(), " (MOSH_PREDICTION_DISPLAY in environment)")
         }
-        (None, None) => return Ok(Prediction::default()),
+        (None, None) => return Ok(Preference::default()),
     };
-    Prediction::from_name(&mode).ok_or_else(|| {
+    Preference::from_name(&mode).ok_or_else(|| {
         format!("Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental")
     })
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome};
+use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, ReceiveError, Transmit};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant, Seed};
@@ -123,6 +123,7 @@ impl Trial {
             outer: terminal_type::plain_capabilities(manner),
             query: false,
             escape_key: None,
+            prediction: Prediction { preference: Preference::Never, overwrite: false },
             program: "rove".to_owned(),
             offers_status: false,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),

@@ -1,6 +1,10 @@
-//! Predicted echo, seen from outside: never where it must not be.
+//! Predicted echo, seen from outside: before the server can have sent it, and never where it must not be.
 
 use std::net::{IpAddr, Ipv4Addr};
+
+use rove_link::LinkConfig;
+use rove_units::Duration;
+use rustix::process::Signal;
 
 use crate::support::{Maker, SIZE, Server, Terminal, each_pair, lossy, relay_to};
 
@@ -8,10 +12,11 @@ use crate::support::{Maker, SIZE, Server, Terminal, each_pair, lossy, relay_to};
 fn open(
     (client, server): (Maker, Maker),
     mode: &str,
+    link: LinkConfig,
     script: &str,
 ) -> (Terminal, rove_shell::relay::Relay, Server) {
     let server = Server::start(server, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", script]);
-    let relay = relay_to(server.address, lossy(0.0));
+    let relay = relay_to(server.address, link);
     let call = client.client(relay.address(), &server.key).env("MOSH_PREDICTION_DISPLAY", mode);
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
@@ -22,7 +27,7 @@ fn open(
 fn a_password_is_never_shown() {
     let script = "stty -echo; echo ready; read -r line; stty echo; echo \"length ${#line}\"";
     each_pair(|pair| {
-        let (mut terminal, _relay, _server) = open(pair, "always", script);
+        let (mut terminal, _relay, _server) = open(pair, "always", lossy(0.0), script);
         // No escape sequence and no message has this letter in it.
         terminal.send("jjjj");
         terminal.send("jjj\r");
@@ -30,4 +35,42 @@ fn a_password_is_never_shown() {
         assert!(exit.output.contains("length 7"), "{pair:?}: {}", exit.output.escape_debug());
         assert!(!exit.output.contains('j'), "{pair:?}: {}", exit.output.escape_debug());
     });
+}
+
+#[test]
+fn keys_are_seen_while_the_server_stands_still() {
+    // Slow enough for underlines, by which a prediction can be told from an echo.
+    let slow = LinkConfig::lossless(Duration::from_millis(120));
+    let script = "echo ready; read -r line; echo \"got $line\"";
+    each_pair(|pair| {
+        let (mut terminal, _relay, server) = open(pair, "adaptive", slow.clone(), script);
+        // The first letter is seen when it is echoed, and some later one before.
+        let mut typed = String::new();
+        let is_predicted = ('a'..='z').any(|letter| {
+            typed.push(letter);
+            terminal.send(letter.to_string());
+            let mut underlined = false;
+            terminal.wait_for("the letter", |screen| {
+                underlined = is_underlined(screen, &typed);
+                screen.contents().contains(&typed)
+            });
+            underlined
+        });
+        assert!(is_predicted, "{pair:?}: {}", terminal.dump());
+        server.signal(Signal::STOP);
+        typed.push_str("XY");
+        terminal.send("XY");
+        terminal.wait_for("the predicted letters", |screen| is_underlined(screen, &typed));
+        server.signal(Signal::CONT);
+        terminal.send("\r");
+        let exit = terminal.wait_exit();
+        assert!(exit.output.contains("got "), "{pair:?}: {}", exit.output.escape_debug());
+    });
+}
+
+/// Returns whether the text is in the cursor's row and its last letter underlined.
+fn is_underlined(screen: &vt100::Screen, text: &str) -> bool {
+    let column = u16::try_from(text.len() - 1).expect("a line is short");
+    let cell = screen.cell(screen.cursor_position().0, column);
+    screen.contents().contains(text) && cell.is_some_and(vt100::Cell::underline)
 }

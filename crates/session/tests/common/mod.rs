@@ -6,7 +6,8 @@ use core::net::SocketAddr;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, Server, ServerConfig, ServerEvent, ServerOutcome,
+    Client, ClientConfig, ClientEvent, Prediction, Preference, Server, ServerConfig, ServerEvent,
+    ServerOutcome,
 };
 use rove_ssp::{Config, Ecn, Key};
 use rove_terminal::{Copied, Outer, Size, Terminal};
@@ -91,6 +92,7 @@ pub fn client_config(transport: Config) -> ClientConfig {
         outer: Outer { operating_system_commands: true, ..Outer::default() },
         query: false,
         escape_key: Some(0x1e),
+        prediction: Prediction { preference: Preference::Never, overwrite: false },
         program: "rove".to_owned(),
         offers_status: true,
         chaff: Seed::new(1).stream("client.chaff"),

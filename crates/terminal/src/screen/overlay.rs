@@ -5,21 +5,33 @@
 
 use std::sync::Arc;
 
-use crate::screen::cell::{Cell, Pen};
+use crate::screen::cell::Pen;
 use crate::screen::cursor::Cursor;
+use crate::screen::decoration::ROW_LINK_BYTES_MAX;
+use crate::screen::glyph::Glyph;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 impl Screen {
-    /// Replaces one cell; outside the screen it does nothing. Halves of wide characters beside it
-    /// are the caller's business.
-    pub fn put(&mut self, at: Position, cell: Cell) {
+    /// Returns what stands in one place; `None` outside the screen.
+    pub fn glyph(&self, at: Position) -> Option<Glyph> {
+        let row = self.rows.get(usize::from(at.row))?;
+        (at.column < self.size.columns()).then(|| Glyph::of(row, at.column))
+    }
+
+    /// Replaces what stands in one place; outside the screen it does nothing. Halves of wide characters
+    /// beside it are for [`Screen::mend_row`].
+    pub fn put(&mut self, at: Position, glyph: &Glyph) {
         let Some(row) = self.rows.get_mut(usize::from(at.row)) else { return };
         if at.column < self.size.columns() {
-            let row = Arc::make_mut(row);
-            row.cells[usize::from(at.column)] = cell;
-            row.marks.clear(at.column..at.column + 1);
-            row.decorations.clear(at.column..at.column + 1);
+            Arc::make_mut(row).put(at.column, glyph, ROW_LINK_BYTES_MAX);
+        }
+    }
+
+    /// Blanks wide characters of which only one half is left in a row.
+    pub fn mend_row(&mut self, row: u16) {
+        if let Some(row) = self.rows.get_mut(usize::from(row)) {
+            Arc::make_mut(row).mend();
         }
     }
 
@@ -28,6 +40,12 @@ impl Screen {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             *row = Arc::new(Row::erased(self.size.columns(), pen));
         }
+    }
+
+    /// Moves the cursor, as far as there is a screen.
+    pub fn place_cursor(&mut self, at: Position) {
+        self.cursor.row = at.row.min(self.size.rows() - 1);
+        self.cursor.column = at.column.min(self.size.columns() - 1);
     }
 
     /// Shows or hides the cursor.
@@ -64,13 +82,15 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::screen::cell::Cell;
+    use crate::terminal::Terminal;
 
     fn size(columns: u16, rows: u16) -> Size {
         Size::new(columns, rows).unwrap()
     }
 
-    fn letter(base: char) -> Cell {
-        Cell { base: Some(base), ..Cell::default() }
+    fn letter(base: char) -> Glyph {
+        Glyph { cell: Cell { base: Some(base), ..Cell::default() }, ..Glyph::default() }
     }
 
     fn texts(screen: &Screen) -> Vec<String> {
@@ -86,7 +106,7 @@ mod tests {
         let below = Screen::blank(size(3, 2));
         let mut frame = below.clone();
         for (row, column) in [(0, 0), (1, 2), (2, 0), (0, 3)] {
-            frame.put(Position { row, column }, letter('x'));
+            frame.put(Position { row, column }, &letter('x'));
         }
         frame.clear_row(9, Pen::default());
         assert_eq!(texts(&frame), ["x..", "..x"]);
@@ -98,8 +118,9 @@ mod tests {
     #[test]
     fn a_window_of_another_size_shows_the_upper_left_part() {
         let mut screen = Screen::blank(size(3, 2));
-        screen.put(Position { row: 0, column: 0 }, letter('a'));
-        screen.put(Position { row: 1, column: 1 }, Cell { wide: true, ..letter('広') });
+        screen.put(Position { row: 0, column: 0 }, &letter('a'));
+        let wide = Cell { wide: true, ..letter('広').cell };
+        screen.put(Position { row: 1, column: 1 }, &Glyph { cell: wide, ..Glyph::default() });
         screen.cursor = Cursor { row: 1, column: 2, visible: true };
         for (columns, rows, picture, cursor) in [
             (3, 2, vec!["a..", ".広."], (1, 2)),
@@ -110,6 +131,45 @@ mod tests {
             let clipped = screen.clipped(size(columns, rows));
             assert_eq!(texts(&clipped), picture);
             assert_eq!((clipped.cursor().row, clipped.cursor().column), cursor);
+        }
+    }
+
+    #[test]
+    fn a_glyph_takes_its_marks_and_decoration_along() {
+        let mut terminal = Terminal::host(size(4, 1));
+        terminal.write(b"\x1b]8;;https://example.org/\x1b\\e\xcc\x81\x1b]8;;\x1b\\x");
+        let below = terminal.snapshot();
+        let mut frame = below.clone();
+        let (from, to) = (Position { row: 0, column: 0 }, Position { row: 0, column: 1 });
+        let glyph = below.glyph(from).unwrap();
+        assert!(glyph.decoration.link.is_some() && !glyph.is_blank());
+        frame.put(to, &glyph);
+        frame.mend_row(0);
+        frame.assert_integrity();
+        assert_eq!((frame.glyph(to), frame.row_text(0)), (Some(glyph), "e\u{301}e\u{301}".into()));
+        frame.put(from, &letter('y'));
+        frame.assert_integrity();
+        assert_eq!(frame.row_text(0), "ye\u{301}");
+        assert_eq!(frame.glyph(Position { row: 0, column: 4 }), None);
+    }
+
+    #[test]
+    fn half_a_wide_character_is_mended() {
+        let mut terminal = Terminal::host(size(6, 1));
+        terminal.write("一二三".as_bytes());
+        let below = terminal.snapshot();
+        let wide = below.glyph(Position { row: 0, column: 0 }).unwrap();
+        for (column, glyph, text) in [
+            (0, letter('x'), "x 二三"),
+            (1, letter('x'), " x二三"),
+            (3, wide.clone(), "一  三"),
+            (5, wide, "一二"),
+        ] {
+            let mut frame = below.clone();
+            frame.put(Position { row: 0, column }, &glyph);
+            frame.mend_row(0);
+            frame.assert_integrity();
+            assert_eq!(frame.row_text(0), text, "{column}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::cells::Cells;
 use crate::screen::decoration::{Decoration, Decorations};
+use crate::screen::glyph::Glyph;
 use crate::screen::marks::Marks;
 use crate::width::char_width;
 
@@ -219,6 +220,30 @@ impl Row {
         {
             let pen = cell.pen;
             self.erase(left..column, pen);
+        }
+    }
+
+    /// Puts a glyph in `column`. What it may halve is for [`Row::mend`].
+    pub(crate) fn put(&mut self, column: u16, glyph: &Glyph, link_bytes_max: usize) {
+        debug_assert_eq!(glyph.cell.combined, !glyph.marks.is_empty());
+        self.cells[usize::from(column)] = glyph.cell;
+        self.marks.clear(column..column + 1);
+        for mark in glyph.marks.chars() {
+            // There was room for them beside their base, wherever they come from.
+            self.marks.push(column, 0, mark);
+        }
+        self.decorations.set(column..column + 1, &glyph.decoration, link_bytes_max);
+    }
+
+    /// Blanks every wide character whose right half is missing.
+    pub(crate) fn mend(&mut self) {
+        for column in 0..self.columns() {
+            let index = usize::from(column);
+            let has_half = self.cells.get(index + 1).is_some_and(Cell::is_blank);
+            let cell = self.cells[index];
+            if cell.wide && !has_half {
+                self.erase(column..column + 1, cell.pen);
+            }
         }
     }
 

@@ -18,7 +18,7 @@ fn defaults_are_stocks() {
         name: ProgramName::Mosh,
         client: None,
         server: None,
-        predict: Prediction::Adaptive,
+        predict: Preference::Adaptive,
         predict_overwrite: false,
         family: "prefer-inet".to_owned(),
         port: None,
@@ -52,9 +52,9 @@ fn the_last_of_contradicting_options_wins() {
         assert_eq!(connect(ProgramName::Mosh, line).family, family, "{line}");
     }
     for (line, predict) in [
-        ("-a -n h", Prediction::Never),
-        ("-n --predict=always h", Prediction::Always),
-        ("--predict=never -a h", Prediction::Always),
+        ("-a -n h", Preference::Never),
+        ("-n --predict=always h", Preference::Always),
+        ("--predict=never -a h", Preference::Always),
     ] {
         assert_eq!(connect(ProgramName::Mosh, line).predict, predict, "{line}");
     }
@@ -177,7 +177,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         name: ProgramName::Rove,
         client: Some("y".into()),
         server: Some("x".into()),
-        predict: Prediction::Never,
+        predict: Preference::Never,
         predict_overwrite: true,
         family: "inet6".to_owned(),
         port: Some("5".to_owned()),
@@ -204,7 +204,7 @@ fn the_file_holds_where_the_line_says_nothing() {
     let expected = HostOptions {
         client: Some("c".into()),
         server: Some("z".into()),
-        predict: Prediction::Always,
+        predict: Preference::Always,
         predict_overwrite: false,
         family: "inet".to_owned(),
         port: Some("6".to_owned()),

@@ -1,0 +1,113 @@
+//! What a client asks of an engine.
+
+use rove_terminal::{Screen, Size};
+use rove_units::{Duration, Instant};
+
+use crate::policy::{Prediction, Preference};
+use crate::stock::Stock;
+
+/// The number of a state of the user's input, as the two ends of a session count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InputNum(u64);
+
+impl InputNum {
+    /// Creates a number.
+    pub const fn new(num: u64) -> Self {
+        Self(num)
+    }
+
+    /// Returns the number that follows.
+    pub(crate) const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// What the network has told of the far side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The newest input that the program has had its time to answer, as the newest screen shows.
+    pub echo_ack: InputNum,
+    /// The newest input that has arrived.
+    pub arrived: InputNum,
+    /// The interval between frames: half of SRTT, within bounds.
+    pub send_interval: Duration,
+}
+
+impl Network {
+    /// What holds before anything has arrived. Source: Mosh 1.4.0 as observed.
+    pub(crate) const UNHEARD: Self = Self {
+        echo_ack: InputNum::new(0),
+        arrived: InputNum::new(0),
+        send_interval: Duration::from_millis(250),
+    };
+}
+
+/// Guesses what the user's keys will do.
+///
+/// Give it the keys ([`Engine::handle_keys`]) and what the network tells ([`Engine::handle_network`]) as
+/// they come, and let it make each frame of the newest screen ([`Engine::frame`]).
+#[derive(Clone, Debug)]
+pub enum Engine {
+    /// No predictions and no bookkeeping.
+    Off,
+    /// The rules of Mosh 1.4.0.
+    Stock(Box<Stock>),
+}
+
+impl Engine {
+    /// Creates the engine for these settings, and a screen of this size that is blank as yet.
+    pub fn new(prediction: Prediction, size: Size) -> Self {
+        match prediction.preference {
+            Preference::Never => Self::Off,
+            _ => Self::Stock(Box::new(Stock::new(prediction, size))),
+        }
+    }
+
+    /// Takes keys on their way to the program, read at once, after which `sent` is still the newest
+    /// input that has been sent.
+    pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        if let Self::Stock(stock) = self {
+            stock.handle_keys(now, sent, keys);
+        }
+    }
+
+    /// Takes what the network has told.
+    pub fn handle_network(&mut self, network: Network) {
+        if let Self::Stock(stock) = self {
+            stock.handle_network(network);
+        }
+    }
+
+    /// Forgets all predictions: the window has a new size.
+    pub fn reset(&mut self) {
+        if let Self::Stock(stock) = self {
+            stock.reset();
+        }
+    }
+
+    /// Judges the predictions by the newest screen, and returns it with those laid over it that are to
+    /// be seen.
+    pub fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
+        match self {
+            Self::Off => screen.clone(),
+            Self::Stock(stock) => stock.frame(now, screen),
+        }
+    }
+
+    /// Returns whether there is any prediction, seen or not, so that a new frame may differ from the
+    /// last one though the screen is the same.
+    pub fn is_active(&self) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Stock(stock) => stock.is_active(),
+        }
+    }
+
+    /// Returns when to make a new frame though nothing has happened.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Off => None,
+            Self::Stock(stock) => stock.poll_timeout(),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Speculative local echo: what the user's keys will do to the screen, shown before the host says so.
+//!
+//! An [`Engine`] takes the user's keys and the host's screens, guesses what the keys will do, judges
+//! its guesses by the screens that follow, and lays those it trusts over a copy of the newest screen.
+//! It does no I/O and reads no clock, and it knows no protocol: how far the host has come is told to
+//! it as numbers ([`InputNum`]).
+
+#![forbid(unsafe_code)]
+
+mod engine;
+mod overlay;
+mod policy;
+mod stock;
+
+pub use engine::{Engine, InputNum, Network};
+pub use policy::{Prediction, Preference};

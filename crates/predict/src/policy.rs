@@ -1,0 +1,252 @@
+//! Which predictions are seen: what the user prefers, and how slow the path and the host are.
+
+use rove_units::{Duration, Instant};
+
+// Source of all numbers here: Mosh 1.4.0 as observed.
+
+/// Predictions are seen once the send interval is longer: an SRTT above 60 ms.
+const SHOWN_ABOVE: Duration = Duration::from_millis(30);
+/// And no more once it is this short, and nothing is outstanding.
+const HIDDEN_AT: Duration = Duration::from_millis(20);
+/// Predictions are underlined once the send interval is longer: an SRTT above 160 ms.
+const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
+/// And no more once it is this short.
+const PLAIN_AT: Duration = Duration::from_millis(50);
+/// A prediction that waits this long is a glitch of the path: what is predicted is to be seen.
+const GLITCH: Duration = Duration::from_millis(250);
+/// So many quick confirmations end it.
+const GLITCH_CONFIRMATIONS: u32 = 10;
+/// A prediction that waits this long is a long glitch: what is seen is to be underlined, too.
+const LONG_GLITCH: Duration = Duration::from_secs(5);
+/// So many quick confirmations end that, the first ones of them only its underlines.
+const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
+/// Quick confirmations count at most this often.
+const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
+
+const _: () = assert!(GLITCH_CONFIRMATIONS < LONG_GLITCH_CONFIRMATIONS);
+
+/// When the user wants to see predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preference {
+    /// While the path is slow.
+    #[default]
+    Adaptive,
+    /// Whenever the engine is confident.
+    Always,
+    /// Never; none are made.
+    Never,
+    /// At once, confident or not.
+    Experimental,
+}
+
+impl Preference {
+    /// All of them, the default first.
+    pub const ALL: [Self; 4] = [Self::Adaptive, Self::Always, Self::Never, Self::Experimental];
+
+    /// Returns the preference of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|preference| preference.name() == name)
+    }
+
+    /// Returns the name that users know it by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Adaptive => "adaptive",
+            Self::Always => "always",
+            Self::Never => "never",
+            Self::Experimental => "experimental",
+        }
+    }
+}
+
+/// What a user can say about predictions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prediction {
+    /// When to show them.
+    pub preference: Preference,
+    /// Whether a character is to replace the one under the cursor instead of moving it to the right.
+    pub overwrite: bool,
+}
+
+/// What decides whether predictions are seen, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    preference: Preference,
+    /// Whether the path is slow enough to show predictions.
+    is_slow: bool,
+    /// Whether predictions are underlined.
+    underlines: bool,
+    /// How many quick confirmations are missing until a glitch is over; 0 for no glitch.
+    glitch: u32,
+    /// When the last one counted.
+    counted_at: Option<Instant>,
+}
+
+impl Policy {
+    pub(crate) const fn new(preference: Preference) -> Self {
+        Self { preference, is_slow: false, underlines: false, glitch: 0, counted_at: None }
+    }
+
+    /// Returns whether everything is shown at once, without waiting for the first confirmation.
+    pub(crate) fn is_experimental(&self) -> bool {
+        self.preference == Preference::Experimental
+    }
+
+    /// Takes how fast the path is by now, and whether any prediction is outstanding.
+    pub(crate) fn handle_send_interval(&mut self, interval: Duration, is_active: bool) {
+        if interval > SHOWN_ABOVE {
+            self.is_slow = true;
+        } else if interval <= HIDDEN_AT && !is_active {
+            self.is_slow = false;
+        }
+        if interval > UNDERLINED_ABOVE {
+            self.underlines = true;
+        } else if interval <= PLAIN_AT {
+            self.underlines = false;
+        }
+        self.underlines |= self.glitch > GLITCH_CONFIRMATIONS;
+    }
+
+    /// Takes that a prediction came true after this long.
+    pub(crate) fn handle_confirmation(&mut self, now: Instant, age: Duration) {
+        let may_count =
+            self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);
+        if age < GLITCH && self.glitch > 0 && may_count {
+            self.glitch -= 1;
+            self.counted_at = Some(now);
+        }
+    }
+
+    /// Takes that a prediction has waited for this long.
+    pub(crate) fn handle_wait(&mut self, age: Duration) {
+        if age >= LONG_GLITCH {
+            self.glitch = LONG_GLITCH_CONFIRMATIONS;
+        } else if age >= GLITCH {
+            self.glitch = self.glitch.max(GLITCH_CONFIRMATIONS);
+        }
+    }
+
+    /// Returns whether predictions are to be seen.
+    pub(crate) fn shows(&self) -> bool {
+        match self.preference {
+            Preference::Adaptive => self.is_slow || self.glitch > 0,
+            Preference::Always | Preference::Experimental => true,
+            Preference::Never => false,
+        }
+    }
+
+    /// Returns whether those that are seen are underlined.
+    pub(crate) const fn underlines(&self) -> bool {
+        self.underlines
+    }
+
+    /// Returns when a prediction made at `made` that still waits next changes what is seen, after `now`.
+    pub(crate) fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
+        [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn adaptive() -> Policy {
+        Policy::new(Preference::Adaptive)
+    }
+
+    #[test]
+    fn every_preference_has_its_name() {
+        for preference in Preference::ALL {
+            assert_eq!(Preference::from_name(preference.name()), Some(preference));
+        }
+        assert_eq!(Preference::from_name("Always"), None);
+    }
+
+    #[test]
+    fn a_slow_path_shows_and_a_fast_one_hides_once_nothing_is_outstanding() {
+        let mut policy = adaptive();
+        for (interval, is_active, shows) in [
+            (30, true, false),
+            (31, true, true),
+            (21, false, true),
+            (20, true, true),
+            (20, false, false),
+            (30, false, false),
+        ] {
+            policy.handle_send_interval(ms(interval), is_active);
+            assert_eq!(policy.shows(), shows, "{interval} ms, {is_active}");
+        }
+    }
+
+    #[test]
+    fn a_very_slow_path_underlines() {
+        let mut policy = adaptive();
+        for (interval, underlines) in [(80, false), (81, true), (51, true), (50, false)] {
+            policy.handle_send_interval(ms(interval), true);
+            assert_eq!(policy.underlines(), underlines, "{interval} ms");
+        }
+    }
+
+    #[test]
+    fn a_glitch_shows_and_a_long_one_underlines() {
+        for (age, shows, underlines) in
+            [(249, false, false), (250, true, false), (4999, true, false), (5000, true, true)]
+        {
+            let mut policy = adaptive();
+            policy.handle_wait(ms(age));
+            policy.handle_send_interval(ms(20), true);
+            assert_eq!((policy.shows(), policy.underlines()), (shows, underlines), "{age} ms");
+        }
+    }
+
+    #[test]
+    fn a_prediction_that_waits_is_looked_at_when_it_becomes_a_glitch() {
+        let made = Instant::from_millis(1000);
+        for (now, next) in
+            [(1000, Some(1250)), (1249, Some(1250)), (1250, Some(6000)), (6000, None)]
+        {
+            let next = next.map(Instant::from_millis);
+            assert_eq!(Policy::next_glitch(made, Instant::from_millis(now)), next, "{now}");
+        }
+    }
+
+    #[test]
+    fn ten_quick_confirmations_end_a_glitch() {
+        let mut policy = adaptive();
+        policy.handle_wait(ms(250));
+        let mut now = Instant::from_millis(1000);
+        // Neither a slow one counts nor one right behind another.
+        policy.handle_confirmation(now, ms(250));
+        for count in 1..=10 {
+            assert!(policy.shows(), "{count}");
+            policy.handle_confirmation(now, ms(249));
+            policy.handle_confirmation(now + ms(149), ms(249));
+            now += ms(150);
+        }
+        assert!(!policy.shows());
+    }
+
+    #[test]
+    fn a_short_glitch_does_not_shorten_a_long_one() {
+        let mut policy = adaptive();
+        policy.handle_wait(ms(5000));
+        policy.handle_wait(ms(300));
+        assert_eq!(policy.glitch, LONG_GLITCH_CONFIRMATIONS);
+    }
+
+    #[test]
+    fn a_preference_overrules_the_path() {
+        for (preference, shows) in [
+            (Preference::Adaptive, false),
+            (Preference::Always, true),
+            (Preference::Experimental, true),
+            (Preference::Never, false),
+        ] {
+            assert_eq!(Policy::new(preference).shows(), shows, "{preference:?}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The engine of stock Mosh, rule by rule as Mosh 1.4.0 was observed to follow them, its faults
+//! included: what any better engine is measured by.
+//!
+//! Predictions are made in *epochs*. Those of an epoch of which nothing has come true yet are
+//! *tentative*: kept and judged, but not seen. What may change the screen in ways that cannot be known
+//! begins a new one; so a password typed behind Enter is never seen, and neither is the first letter
+//! after it.
+
+mod cell;
+mod cull;
+mod cursor;
+mod keys;
+
+use rove_terminal::{ActionReader, Position, Screen, Size};
+use rove_units::Instant;
+
+use self::cell::{CellPrediction, Epoch, Stamp};
+use self::cursor::CursorPrediction;
+use crate::engine::{InputNum, Network};
+use crate::overlay;
+use crate::policy::{Policy, Prediction};
+
+/// Keys read at once that are still typed, and not pasted. Source: Mosh 1.4.0 as observed.
+const KEYS_MAX: usize = 100;
+
+/// Most cells in rows with predictions; with more all are dropped. Chosen: 800 lines of 80 columns typed
+/// without an answer, and some megabytes at most.
+const CELLS_MAX: usize = 65_536;
+
+/// Most predictions of the cursor, of which there is one for an epoch; with more all are dropped. Chosen:
+/// as many lines or keys of unknown effect, without an answer to one of them.
+const CURSORS_MAX: usize = 256;
+
+const _: () = assert!(CELLS_MAX >= rove_terminal::COLUMNS_MAX as usize);
+
+/// The engine of stock Mosh.
+#[derive(Clone, Debug)]
+pub struct Stock {
+    policy: Policy,
+    /// Whether characters replace those under the cursor instead of moving them.
+    overwrites: bool,
+    /// The epoch of what is predicted now.
+    epoch: Epoch,
+    /// The newest epoch of which something has come true. Later ones are tentative.
+    confirmed: Epoch,
+    /// The newest last.
+    cursors: Vec<CursorPrediction>,
+    /// In the order in which they got their first predictions.
+    rows: Vec<PredictedRow>,
+    reader: ActionReader,
+    last_byte: Option<u8>,
+    network: Network,
+    /// The newest input that was sent when the newest keys were typed.
+    sent: InputNum,
+    /// The newest frame that was made. Predictions begin from what the user sees, and keys have them
+    /// judged by it; stock includes its notices here, which are no picture of anything.
+    shown: Screen,
+    /// The size of the screen that was seen last.
+    size: Size,
+    /// When [`Stock::frame`] or [`Stock::handle_keys`] was called last.
+    looked_at: Instant,
+}
+
+/// A row with predictions, each cell with one or without.
+#[derive(Clone, Debug)]
+struct PredictedRow {
+    row: u16,
+    cells: Vec<CellPrediction>,
+}
+
+impl Stock {
+    /// Creates an engine without predictions for a blank screen.
+    pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
+        Self {
+            policy: Policy::new(prediction.preference),
+            overwrites: prediction.overwrite,
+            epoch: Epoch(1),
+            confirmed: Epoch(0),
+            cursors: Vec::new(),
+            rows: Vec::new(),
+            reader: ActionReader::default(),
+            last_byte: None,
+            network: Network::UNHEARD,
+            sent: InputNum::default(),
+            shown: Screen::blank(size),
+            size,
+            looked_at: Instant::ZERO,
+        }
+    }
+
+    /// Takes keys that were read at once.
+    pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        self.looked_at = now;
+        self.sent = sent;
+        if keys.len() > KEYS_MAX {
+            self.reset();
+            return;
+        }
+        let shown = self.shown.clone();
+        let mut actions = Vec::new();
+        for &byte in keys {
+            if self.policy.is_experimental() {
+                self.epoch = self.confirmed;
+            }
+            self.cull(now, &shown);
+            // The other form of a cursor key, in which the program may have asked for them.
+            let is_ss3 = self.last_byte == Some(0x1b) && byte == b'O';
+            self.last_byte = Some(byte);
+            self.reader.read(if is_ss3 { b'[' } else { byte }, &mut actions);
+            for action in actions.drain(..) {
+                self.handle_action(now, &shown, action);
+            }
+            self.limit();
+        }
+    }
+
+    /// Takes what the network has told.
+    pub(crate) fn handle_network(&mut self, network: Network) {
+        self.network = network;
+    }
+
+    /// Drops all predictions.
+    pub(crate) fn reset(&mut self) {
+        self.rows.clear();
+        self.cursors.clear();
+        self.become_tentative();
+    }
+
+    /// Judges the predictions, and returns the screen with those that are to be seen.
+    pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
+        self.looked_at = now;
+        self.cull(now, screen);
+        self.limit();
+        let mut frame = screen.clone();
+        if self.policy.shows() {
+            self.lay_over(&mut frame);
+        }
+        self.shown = frame.clone();
+        frame
+    }
+
+    /// Returns whether there is any prediction.
+    pub(crate) fn is_active(&self) -> bool {
+        !self.cursors.is_empty() || self.rows.iter().any(PredictedRow::is_active)
+    }
+
+    /// Returns when a prediction will have waited so long that it matters. Stock looks every 50 ms
+    /// instead, as long as there is a prediction.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let stamps = self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.stamp);
+        stamps.filter_map(|stamp| Policy::next_glitch(stamp.at, self.looked_at)).min()
+    }
+
+    fn lay_over(&self, frame: &mut Screen) {
+        let seen = self.cursors.iter().rfind(|cursor| !self.is_tentative(cursor.stamp.epoch));
+        if let Some(cursor) = seen {
+            frame.place_cursor(cursor.at);
+        }
+        for row in &self.rows {
+            for (at, cell) in row.places() {
+                if cell.stamp.is_some_and(|stamp| !self.is_tentative(stamp.epoch)) {
+                    overlay::lay(frame, at, &cell.content, self.policy.underlines());
+                }
+            }
+            frame.mend_row(row.row);
+        }
+    }
+
+    fn is_tentative(&self, epoch: Epoch) -> bool {
+        epoch > self.confirmed
+    }
+
+    /// Begins an epoch: what follows is not to be seen before some of it has come true.
+    fn become_tentative(&mut self) {
+        if !self.policy.is_experimental() {
+            self.epoch = self.epoch.next();
+        }
+    }
+
+    /// Returns the stamp of a prediction made now: judged by the first input to hold the newest key.
+    fn stamp(&self, now: Instant) -> Stamp {
+        Stamp { epoch: self.epoch, deadline: self.sent.next(), at: now }
+    }
+
+    /// Drops everything where there is more than is kept.
+    fn limit(&mut self) {
+        let cells: usize = self.rows.iter().map(|row| row.cells.len()).sum();
+        if cells > CELLS_MAX || self.cursors.len() > CURSORS_MAX {
+            self.reset();
+        }
+    }
+
+    /// Returns the predictions of a row, which has some from now on.
+    fn row(&mut self, row: u16) -> &mut PredictedRow {
+        let index = self.rows.iter().position(|known| known.row == row).unwrap_or_else(|| {
+            let columns = usize::from(self.size.columns());
+            self.rows.push(PredictedRow { row, cells: vec![CellPrediction::default(); columns] });
+            self.rows.len() - 1
+        });
+        &mut self.rows[index]
+    }
+}
+
+impl PredictedRow {
+    fn is_active(&self) -> bool {
+        self.cells.iter().any(|cell| cell.stamp.is_some())
+    }
+
+    fn places(&self) -> impl Iterator<Item = (Position, &CellPrediction)> {
+        (0..).zip(&self.cells).map(|(column, cell)| (Position { row: self.row, column }, cell))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! The prediction of one cell, and how it is judged.
+
+use rove_terminal::{Glyph, Position, Screen};
+use rove_units::{Duration, Instant};
+
+use crate::engine::InputNum;
+use crate::overlay::Content;
+
+/// Most different texts remembered of a place. Chosen: more than are typed and erased again in a round
+/// trip; with more, the place earns no credit at all.
+pub(super) const ORIGINALS_MAX: usize = 8;
+
+/// A run of predictions that stand and fall together: the first one confirmed makes all of it visible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Epoch(pub(super) u64);
+
+impl Epoch {
+    pub(super) const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// How and when a prediction was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// The epoch it belongs to.
+    pub(super) epoch: Epoch,
+    /// The input that must have been answered before it can be judged.
+    pub(super) deadline: InputNum,
+    /// When it was made.
+    pub(super) at: Instant,
+}
+
+impl Stamp {
+    pub(super) fn age(self, now: Instant) -> Duration {
+        now.saturating_since(self.at)
+    }
+}
+
+/// What a screen says of a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Validity {
+    /// It is too early to say.
+    Pending,
+    /// It came true.
+    Correct,
+    /// It came true, as it might have without the host's doing anything.
+    NoCredit,
+    /// It did not.
+    Wrong,
+}
+
+/// What is predicted of one cell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CellPrediction {
+    /// `None` for no prediction.
+    pub(super) stamp: Option<Stamp>,
+    pub(super) content: Content,
+    originals: Originals,
+}
+
+/// The texts that a place has had or was thought to have.
+#[derive(Clone, Debug, Default)]
+struct Originals {
+    texts: Vec<Text>,
+    /// Whether there were more than are remembered.
+    overflowed: bool,
+}
+
+/// What a glyph says, but for how it is painted. All blanks say the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    base: Option<char>,
+    marks: Box<str>,
+}
+
+impl Text {
+    fn of(glyph: &Glyph) -> Self {
+        let base = glyph.cell.base.filter(|_| !glyph.is_blank());
+        Self { base, marks: glyph.marks.clone() }
+    }
+}
+
+impl CellPrediction {
+    /// Returns what is predicted, if anything is.
+    pub(super) fn predicted(&self) -> Option<&Content> {
+        self.stamp.map(|_| &self.content)
+    }
+
+    /// Forgets the prediction.
+    pub(super) fn deactivate(&mut self) {
+        self.stamp = None;
+    }
+
+    /// Makes a prediction for a place where the screen has `shown` now: `None` for one that nobody knows.
+    pub(super) fn renew(&mut self, stamp: Stamp, shown: &Glyph, content: Option<Content>) {
+        if self.predicted().is_some_and(|content| !content.is_unknown) {
+            self.originals.add(Text::of(&self.content.glyph));
+        } else {
+            self.originals = Originals::default();
+        }
+        self.originals.add(Text::of(shown));
+        self.stamp = Some(stamp);
+        match content {
+            Some(content) => self.content = content,
+            None => self.content.is_unknown = true,
+        }
+    }
+
+    /// Predicts that the place will be blank, whatever it was.
+    pub(super) fn blank(&mut self, stamp: Stamp) {
+        *self = Self { stamp: Some(stamp), ..Self::default() };
+    }
+
+    /// Judges the prediction for `at`; `None` where there is none.
+    pub(super) fn validity(
+        &self,
+        at: Position,
+        screen: &Screen,
+        echo_ack: InputNum,
+    ) -> Option<Validity> {
+        let stamp = self.stamp?;
+        let Some(shown) = screen.glyph(at) else { return Some(Validity::Wrong) };
+        if echo_ack < stamp.deadline {
+            return Some(Validity::Pending);
+        }
+        if self.content.is_unknown || self.content.glyph.is_blank() {
+            return Some(Validity::NoCredit);
+        }
+        let text = Text::of(&shown);
+        Some(if text != Text::of(&self.content.glyph) {
+            Validity::Wrong
+        } else if self.originals.may_hold(&text) {
+            Validity::NoCredit
+        } else {
+            Validity::Correct
+        })
+    }
+}
+
+impl Originals {
+    fn add(&mut self, text: Text) {
+        if self.texts.contains(&text) {
+        } else if self.texts.len() < ORIGINALS_MAX {
+            self.texts.push(text);
+        } else {
+            self.overflowed = true;
+        }
+    }
+
+    fn may_hold(&self, text: &Text) -> bool {
+        self.overflowed || self.texts.contains(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Cell, Size};
+
+    use super::*;
+
+    fn glyph(base: char) -> Glyph {
+        Glyph { cell: Cell { base: Some(base), ..Cell::default() }, ..Glyph::default() }
+    }
+
+    fn screen(c: char) -> Screen {
+        let mut screen = Screen::blank(Size::new(1, 1).unwrap());
+        screen.put(Position { row: 0, column: 0 }, &glyph(c));
+        screen
+    }
+
+    fn stamp(deadline: u64) -> Stamp {
+        let deadline = InputNum::new(deadline);
+        Stamp { epoch: Epoch(1), deadline, at: Instant::ZERO }
+    }
+
+    fn known(c: char) -> Option<Content> {
+        Some(Content { is_unknown: false, glyph: glyph(c) })
+    }
+
+    /// Judges a prediction of `content` with deadline 2 over `shown`, on a screen with `now` there.
+    fn judged(shown: char, content: Option<Content>, now: char, ack: u64) -> Option<Validity> {
+        let mut cell = CellPrediction::default();
+        cell.renew(stamp(2), &glyph(shown), content);
+        cell.validity(Position { row: 0, column: 0 }, &screen(now), InputNum::new(ack))
+    }
+
+    #[test]
+    fn a_cell_is_judged_once_its_input_has_been_answered() {
+        for (shown, content, now, ack, expected) in [
+            ('a', known('b'), 'b', 1, Validity::Pending),
+            ('a', known('b'), 'x', 1, Validity::Pending),
+            ('a', known('b'), 'b', 2, Validity::Correct),
+            ('a', known('b'), 'b', u64::MAX, Validity::Correct),
+            ('a', known('b'), 'a', 2, Validity::Wrong),
+            ('a', known('a'), 'a', 2, Validity::NoCredit),
+            ('a', None, 'x', 2, Validity::NoCredit),
+            ('a', known(' '), 'x', 2, Validity::NoCredit),
+            ('a', known('\u{a0}'), 'x', 2, Validity::NoCredit),
+            (' ', known('b'), ' ', 2, Validity::Wrong),
+        ] {
+            assert_eq!(
+                judged(shown, content.clone(), now, ack),
+                Some(expected),
+                "{shown:?} {content:?} {now:?} {ack}"
+            );
+        }
+    }
+
+    #[test]
+    fn how_text_is_painted_does_not_matter() {
+        let mut cell = CellPrediction::default();
+        let mut painted = glyph('b');
+        painted.cell.pen.foreground = rove_terminal::Color::Indexed(3);
+        cell.renew(stamp(1), &glyph('a'), Some(Content { is_unknown: false, glyph: painted }));
+        let at = Position { row: 0, column: 0 };
+        assert_eq!(cell.validity(at, &screen('b'), InputNum::new(1)), Some(Validity::Correct));
+    }
+
+    #[test]
+    fn a_cell_without_a_prediction_is_not_judged_and_one_outside_the_screen_is_wrong() {
+        let at = Position { row: 0, column: 0 };
+        let mut cell = CellPrediction::default();
+        assert_eq!(cell.validity(at, &screen('a'), InputNum::new(9)), None);
+        cell.renew(stamp(9), &glyph('a'), known('b'));
+        for (row, column) in [(1, 0), (0, 1)] {
+            let validity = cell.validity(Position { row, column }, &screen('a'), InputNum::new(0));
+            assert_eq!(validity, Some(Validity::Wrong), "{row} {column}");
+        }
+    }
+
+    #[test]
+    fn an_earlier_prediction_that_comes_back_earns_nothing() {
+        let at = Position { row: 0, column: 0 };
+        let mut cell = CellPrediction::default();
+        cell.renew(stamp(1), &glyph('a'), known('b'));
+        cell.renew(stamp(2), &glyph('a'), known('c'));
+        cell.renew(stamp(3), &glyph('a'), known('b'));
+        assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
+        // What follows a prediction that is settled, or was none, starts anew.
+        cell.deactivate();
+        cell.renew(stamp(4), &glyph('c'), known('b'));
+        assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));
+    }
+
+    #[test]
+    fn a_place_with_too_long_a_past_earns_nothing() {
+        let at = Position { row: 0, column: 0 };
+        for (texts, expected) in
+            [(ORIGINALS_MAX, Validity::Correct), (ORIGINALS_MAX + 1, Validity::NoCredit)]
+        {
+            let mut cell = CellPrediction::default();
+            for text in ('a'..).take(texts - 1) {
+                cell.renew(stamp(1), &glyph('0'), known(text));
+            }
+            cell.renew(stamp(1), &glyph('0'), known('z'));
+            assert_eq!(cell.validity(at, &screen('z'), InputNum::new(1)), Some(expected));
+            assert!(cell.originals.texts.len() <= ORIGINALS_MAX);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Judging predictions by a screen: who has come true, who is dropped, and what is learnt from it.
+
+use rove_terminal::{Pen, Position, Screen};
+use rove_units::Instant;
+
+use super::cell::{Epoch, Validity};
+use super::cursor::CursorPrediction;
+use super::{PredictedRow, Stock};
+
+/// Whether what is left is still to be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    GoOn,
+    AllDropped,
+}
+
+impl Stock {
+    /// Judges all predictions by `screen`.
+    pub(super) fn cull(&mut self, now: Instant, screen: &Screen) {
+        if screen.size() != self.size {
+            self.size = screen.size();
+            self.reset();
+        }
+        let is_active = self.is_active();
+        self.policy.handle_send_interval(self.network.send_interval, is_active);
+        if self.cull_cells(now, screen) == Verdict::AllDropped {
+            return;
+        }
+        self.rows.retain(PredictedRow::is_active);
+        self.cull_cursors(screen);
+    }
+
+    fn cull_cells(&mut self, now: Instant, screen: &Screen) -> Verdict {
+        for index in 0..self.rows.len() {
+            for column in 0..self.size.columns() {
+                if self.cull_cell(now, screen, index, column) == Verdict::AllDropped {
+                    return Verdict::AllDropped;
+                }
+            }
+        }
+        Verdict::GoOn
+    }
+
+    fn cull_cell(&mut self, now: Instant, screen: &Screen, index: usize, column: u16) -> Verdict {
+        let row = &mut self.rows[index];
+        let at = Position { row: row.row, column };
+        let cell = &mut row.cells[usize::from(column)];
+        let (Some(stamp), Some(validity)) =
+            (cell.stamp, cell.validity(at, screen, self.network.echo_ack))
+        else {
+            return Verdict::GoOn;
+        };
+        match validity {
+            Validity::Pending => self.policy.handle_wait(stamp.age(now)),
+            Validity::NoCredit => cell.deactivate(),
+            Validity::Correct => {
+                cell.deactivate();
+                if let Some(shown) = screen.glyph(at) {
+                    row.repaint(column, shown.cell.pen);
+                }
+                self.confirmed = self.confirmed.max(stamp.epoch);
+                self.policy.handle_confirmation(now, stamp.age(now));
+            }
+            Validity::Wrong if self.policy.is_experimental() => cell.deactivate(),
+            Validity::Wrong if self.is_tentative(stamp.epoch) => {
+                self.kill_epoch(now, screen, stamp.epoch);
+            }
+            Validity::Wrong => {
+                self.reset();
+                return Verdict::AllDropped;
+            }
+        }
+        Verdict::GoOn
+    }
+
+    fn cull_cursors(&mut self, screen: &Screen) {
+        let echo_ack = self.network.echo_ack;
+        let newest = self.cursors.last().map(|cursor| cursor.validity(screen, echo_ack));
+        if newest == Some(Validity::Wrong) {
+            if self.policy.is_experimental() {
+                self.cursors.clear();
+            } else {
+                self.reset();
+            }
+        }
+        self.cursors.retain(|cursor| cursor.validity(screen, echo_ack) == Validity::Pending);
+    }
+
+    /// Drops a tentative epoch and those after it; the cursor is where it is for all we know.
+    fn kill_epoch(&mut self, now: Instant, screen: &Screen, epoch: Epoch) {
+        self.cursors.retain(|cursor| cursor.stamp.epoch < epoch);
+        let (cursor, stamp) = (screen.cursor(), self.stamp(now));
+        let at = Position { row: cursor.row, column: cursor.column };
+        self.cursors.push(CursorPrediction { at, stamp });
+        for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
+            if cell.stamp.is_some_and(|stamp| stamp.epoch >= epoch) {
+                cell.deactivate();
+            }
+        }
+        self.become_tentative();
+    }
+}
+
+impl PredictedRow {
+    /// Paints the cell in `column` and those right of it like the one that has come true there.
+    fn repaint(&mut self, column: u16, pen: Pen) {
+        for cell in &mut self.cells[usize::from(column)..] {
+            let cell = &mut cell.content.glyph.cell;
+            let is_empty = cell.base.is_none() && !cell.combined;
+            cell.pen = if is_empty { pen.erased() } else { pen };
+        }
+    }
+}

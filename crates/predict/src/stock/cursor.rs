@@ -1,0 +1,64 @@
+//! The prediction of the cursor's place, and how it is judged.
+
+use rove_terminal::{Position, Screen};
+
+use super::cell::{Stamp, Validity};
+use crate::engine::InputNum;
+
+/// Where the cursor will be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CursorPrediction {
+    pub(super) at: Position,
+    pub(super) stamp: Stamp,
+}
+
+impl CursorPrediction {
+    /// Moves it to `at`, as of `stamp`. It stays in the epoch it was made in.
+    pub(super) fn move_to(&mut self, at: Position, stamp: Stamp) {
+        self.at = at;
+        self.stamp = Stamp { epoch: self.stamp.epoch, ..stamp };
+    }
+
+    /// Judges the prediction.
+    pub(super) fn validity(&self, screen: &Screen, echo_ack: InputNum) -> Validity {
+        let (size, cursor) = (screen.size(), screen.cursor());
+        if self.at.row >= size.rows() || self.at.column >= size.columns() {
+            Validity::Wrong
+        } else if echo_ack < self.stamp.deadline {
+            Validity::Pending
+        } else if (cursor.row, cursor.column) == (self.at.row, self.at.column) {
+            Validity::Correct
+        } else {
+            Validity::Wrong
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::Size;
+    use rove_units::Instant;
+
+    use super::*;
+    use crate::stock::cell::Epoch;
+
+    #[test]
+    fn a_cursor_is_judged_once_its_input_has_been_answered() {
+        let mut screen = Screen::blank(Size::new(4, 3).unwrap());
+        screen.place_cursor(Position { row: 1, column: 2 });
+        for (row, column, ack, expected) in [
+            (1, 2, 4, Validity::Pending),
+            (0, 0, 4, Validity::Pending),
+            (1, 2, 5, Validity::Correct),
+            (1, 3, 5, Validity::Wrong),
+            (2, 2, 9, Validity::Wrong),
+            (3, 0, 0, Validity::Wrong),
+            (0, 4, 0, Validity::Wrong),
+        ] {
+            let stamp = Stamp { epoch: Epoch(1), deadline: InputNum::new(5), at: Instant::ZERO };
+            let cursor = CursorPrediction { at: Position { row, column }, stamp };
+            let validity = cursor.validity(&screen, InputNum::new(ack));
+            assert_eq!(validity, expected, "{row} {column} {ack}");
+        }
+    }
+}

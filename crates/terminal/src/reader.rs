@@ -1,0 +1,91 @@
+//! What a stream of bytes asks for, in outline: for those who watch one without being a terminal.
+
+use crate::parse::{Parser, Perform, Sequence, Terminator};
+
+/// One thing that bytes ask for. Of strings (OSC, DCS) nothing is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A character.
+    Print(char),
+    /// A C0 or C1 control, or DEL, which prints nothing and controls nothing.
+    Execute(char),
+    /// Another escape sequence.
+    Escape,
+    /// A control sequence with this last byte, whatever its parameters.
+    Csi(u8),
+}
+
+/// Reads actions out of bytes, cut anywhere. Holds an unfinished string, within the bounds of a terminal's.
+#[derive(Clone, Debug, Default)]
+pub struct ActionReader {
+    parser: Parser,
+}
+
+impl ActionReader {
+    /// Takes a byte and appends what is complete with it.
+    pub fn read(&mut self, byte: u8, actions: &mut Vec<Action>) {
+        let (in_text, in_escape) = (self.parser.is_in_text(), self.parser.is_in_escape());
+        self.parser.advance(&[byte], &mut Outline(actions));
+        match byte {
+            0x7f if in_text => actions.push(Action::Execute('\x7f')),
+            // It would end a string; one of its own is a sequence like others.
+            b'\\' if in_escape => actions.push(Action::Escape),
+            _ => {}
+        }
+    }
+}
+
+struct Outline<'a>(&'a mut Vec<Action>);
+
+impl Perform for Outline<'_> {
+    fn print_ascii(&mut self, text: &[u8]) {
+        self.0.extend(text.iter().map(|byte| Action::Print(char::from(*byte))));
+    }
+
+    fn print(&mut self, text: &str) {
+        self.0.extend(text.chars().map(Action::Print));
+    }
+
+    fn execute(&mut self, control: char) {
+        self.0.push(Action::Execute(control));
+    }
+
+    fn escape(&mut self, _: &[u8], _: u8) {
+        self.0.push(Action::Escape);
+    }
+
+    fn csi(&mut self, sequence: &Sequence<'_>) {
+        self.0.push(Action::Csi(sequence.last));
+    }
+
+    fn osc(&mut self, _: &str, _: bool, _: Terminator) {}
+
+    fn dcs(&mut self, _: &Sequence<'_>, _: &str) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Action::{Csi, Escape, Execute, Print};
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_in_outline() {
+        for (bytes, expected) in [
+            (&b"a\r"[..], &[Print('a'), Execute('\r')][..]),
+            ("\u{e9}\u{4e00}".as_bytes(), &[Print('\u{e9}'), Print('\u{4e00}')]),
+            (b"\x7f\x08\x18", &[Execute('\x7f'), Execute('\x08'), Execute('\x18')]),
+            (b"\xc3\x7f", &[Print('\u{fffd}'), Execute('\x7f')]),
+            (b"\x1b[C\x1b[1;5D\x1b[3~", &[Csi(b'C'), Csi(b'D'), Csi(b'~')]),
+            (b"\x1b[1\x7fC", &[Csi(b'C')]),
+            (b"\x1bb\x1b(B", &[Escape, Escape]),
+            (b"\x1bD\x1b\\x", &[Execute('\u{84}'), Escape, Print('x')]),
+            (b"\x1b]2;title\x7f\x07x", &[Print('x')]),
+            (b"\x1b]2;title\x1b\\x", &[Escape, Print('x')]),
+            (b"\x1b[", &[]),
+        ] {
+            let (mut reader, mut actions) = (ActionReader::default(), Vec::new());
+            bytes.iter().for_each(|byte| reader.read(*byte, &mut actions));
+            assert_eq!(actions, expected, "{}", bytes.escape_ascii());
+        }
+    }
+}

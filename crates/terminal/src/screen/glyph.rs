@@ -1,0 +1,32 @@
+//! What stands in one place, with all that lies beside the row's cells.
+
+use crate::screen::cell::Cell;
+use crate::screen::decoration::Decoration;
+use crate::screen::row::Row;
+
+/// A cell taken out of its row: what it needs to stand in another place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Glyph {
+    /// The cell. `combined` says that there are `marks`.
+    pub cell: Cell,
+    /// Its combining characters.
+    pub marks: Box<str>,
+    /// How it is decorated beside its pen.
+    pub decoration: Decoration,
+}
+
+impl Glyph {
+    /// Returns what stands at `column` of a row, which has that column.
+    pub(crate) fn of(row: &Row, column: u16) -> Self {
+        Self {
+            cell: row.cells()[usize::from(column)],
+            marks: row.marks(column).into(),
+            decoration: row.decoration(column).clone(),
+        }
+    }
+
+    /// Returns whether it looks empty, but for its colours: nothing, a space or a no-break space.
+    pub fn is_blank(&self) -> bool {
+        matches!(self.cell.base, None | Some(' ' | '\u{a0}')) && self.marks.is_empty()
+    }
+}
