@@ -447,6 +447,7 @@ mod tests {
         let relay = relay_to(&server, LinkConfig::default());
         let address = relay.address();
         drop(relay);
-        UdpSocket::bind(address).unwrap();
+        // For a moment the port may be another test's, or a child's that has not called exec yet.
+        wait_until(|| UdpSocket::bind(address).is_ok());
     }
 }
