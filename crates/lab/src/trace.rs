@@ -1,0 +1,249 @@
+//! Recorded terminal sessions ("key traces"): what a user typed and what the host's terminal wrote, with times.
+//!
+//! A trace is JSON lines, described in `docs/lab.md`. [`Trace::read`] reads one, [`TraceWriter`] writes
+//! one record by record. Who plays a trace, and how, is no matter of this module.
+
+use std::io::{self, BufRead, Read, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rove_terminal::Size;
+use rove_units::Instant;
+use serde::{Deserialize, Serialize};
+
+/// Longest line of a trace, in bytes. Chosen: a pty hands over at most some thousand bytes at once.
+pub const LINE_BYTES_MAX: usize = 1 << 20;
+/// Largest trace that is read, in bytes. Chosen: a day of busy work, and memory that any computer has.
+pub const TRACE_BYTES_MAX: u64 = 128 << 20;
+/// Latest time of a record, in seconds. Chosen: a year; times beyond it are no times.
+const LATEST_SECONDS: f64 = 366.0 * 86_400.0;
+
+/// A recorded session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The terminal's size at the start.
+    pub size: Size,
+    /// What happened from then on; times never go back.
+    pub records: Vec<Record>,
+}
+
+/// Something that happened in a recorded session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When, from the start of the recording.
+    pub at: Instant,
+    /// What.
+    pub event: Event,
+}
+
+/// What can happen in a recorded session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The window got another size.
+    Size(Size),
+    /// The user's terminal sent these bytes: normally one key.
+    User(Vec<u8>),
+    /// The host's terminal wrote these bytes, after output processing.
+    Host(Vec<u8>),
+    /// The host's terminal changed how it takes keys.
+    Tty(TtyModes),
+}
+
+/// How the host's terminal takes keys. A trace that never says so tells nothing about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TtyModes {
+    /// Whether it echoes them (ECHO).
+    pub echo: bool,
+    /// Whether it gathers lines and lets the user edit them (ICANON).
+    pub icanon: bool,
+}
+
+/// What is wrong with a trace.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The input could not be read.
+    #[error("cannot read the trace: {0}")]
+    Read(#[from] io::Error),
+    /// It is larger than any that is read.
+    #[error("the trace is longer than {TRACE_BYTES_MAX} bytes")]
+    TooLong,
+    /// A line is longer than any that is read.
+    #[error("line {line} of the trace is longer than {LINE_BYTES_MAX} bytes")]
+    LineTooLong {
+        /// Its number, from 1.
+        line: usize,
+    },
+    /// A line is no record.
+    #[error("line {line} of the trace is no record: {reason}")]
+    NoRecord {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no size, or something comes before it.
+    #[error("a trace begins with the terminal's size, and this one does not")]
+    NoSize,
+}
+
+/// A line as it is written.
+#[derive(Deserialize, Serialize)]
+struct Line {
+    /// Seconds.
+    t: f64,
+    #[serde(flatten)]
+    body: Body,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(tag = "dir", rename_all = "lowercase")]
+enum Body {
+    Size {
+        cols: i64,
+        rows: i64,
+    },
+    User {
+        data: String,
+    },
+    Host {
+        data: String,
+    },
+    Tty {
+        echo: bool,
+        icanon: bool,
+    },
+    /// A kind that a later version may write.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Trace {
+    /// Reads a trace to its end. Empty lines and kinds of records that are not known are left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first thing that is wrong, with the number of its line.
+    pub fn read(input: impl BufRead) -> Result<Self, TraceError> {
+        let mut input = input.take(TRACE_BYTES_MAX + 1);
+        let mut size = None;
+        let mut records: Vec<Record> = Vec::new();
+        let mut text = Vec::new();
+        for line in 1.. {
+            text.clear();
+            let limit = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX) + 1;
+            if (&mut input).take(limit).read_until(b'\n', &mut text)? == 0 {
+                break;
+            }
+            if input.limit() == 0 {
+                return Err(TraceError::TooLong);
+            }
+            if text.len() > LINE_BYTES_MAX {
+                return Err(TraceError::LineTooLong { line });
+            }
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            let record = record(&text).map_err(|reason| TraceError::NoRecord { line, reason })?;
+            let Some(record) = record else { continue };
+            match (size, record.event) {
+                (None, Event::Size(first)) => size = Some(first),
+                (None, _) => return Err(TraceError::NoSize),
+                (Some(_), event) => {
+                    let at = record.at;
+                    if records.last().is_some_and(|last| last.at > at) {
+                        let reason = "its time is before that of the line above".to_owned();
+                        return Err(TraceError::NoRecord { line, reason });
+                    }
+                    records.push(Record { at, event });
+                }
+            }
+        }
+        Ok(Self { size: size.ok_or(TraceError::NoSize)?, records })
+    }
+}
+
+/// Reads a line; `None` for a kind of record that is not known.
+fn record(text: &[u8]) -> Result<Option<Record>, String> {
+    let line: Line = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    if !(0.0..=LATEST_SECONDS).contains(&line.t) {
+        return Err(format!("{} is no time from 0 to {LATEST_SECONDS} seconds", line.t));
+    }
+    let bytes =
+        |data: String| STANDARD.decode(data).map_err(|error| format!("data is no base64: {error}"));
+    let event = match line.body {
+        Body::Size { cols, rows } => {
+            Event::Size(Size::new(cols, rows).map_err(|error| error.to_string())?)
+        }
+        Body::User { data } => Event::User(bytes(data)?),
+        Body::Host { data } => Event::Host(bytes(data)?),
+        Body::Tty { echo, icanon } => Event::Tty(TtyModes { echo, icanon }),
+        Body::Unknown => return Ok(None),
+    };
+    Ok(Some(Record { at: instant(line.t), event }))
+}
+
+/// Returns the instant `seconds` after the start, to the microsecond that traces are written in.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a year has fewer microseconds than the type counts, and the caller allows no more"
+)]
+fn instant(seconds: f64) -> Instant {
+    Instant::from_nanos((seconds * 1e6).round() as u64 * 1_000)
+}
+
+/// Returns the seconds of `instant`, to the microsecond.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 285 years")]
+fn seconds(instant: Instant) -> f64 {
+    (instant.as_nanos() / 1_000) as f64 / 1e6
+}
+
+/// Writes a trace, record by record.
+#[derive(Debug)]
+pub struct TraceWriter<W> {
+    output: W,
+}
+
+impl<W: Write> TraceWriter<W> {
+    /// Begins a trace of a terminal that has this size at first.
+    ///
+    /// # Errors
+    ///
+    /// Returns the refusal of the output.
+    pub fn new(output: W, size: Size) -> io::Result<Self> {
+        let mut writer = Self { output };
+        writer.write(&Record { at: Instant::ZERO, event: Event::Size(size) })?;
+        Ok(writer)
+    }
+
+    /// Writes what happened next.
+    ///
+    /// # Errors
+    ///
+    /// Returns the refusal of the output.
+    pub fn write(&mut self, record: &Record) -> io::Result<()> {
+        let body = match &record.event {
+            Event::Size(size) => {
+                Body::Size { cols: size.columns().into(), rows: size.rows().into() }
+            }
+            Event::User(bytes) => Body::User { data: STANDARD.encode(bytes) },
+            Event::Host(bytes) => Body::Host { data: STANDARD.encode(bytes) },
+            &Event::Tty(TtyModes { echo, icanon }) => Body::Tty { echo, icanon },
+        };
+        serde_json::to_writer(&mut self.output, &Line { t: seconds(record.at), body })?;
+        self.output.write_all(b"\n")
+    }
+
+    /// Hands everything to the output and gives it back.
+    ///
+    /// # Errors
+    ///
+    /// Returns the refusal of the output.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.output.flush()?;
+        Ok(self.output)
+    }
+}
+
+#[cfg(test)]
+mod tests;
