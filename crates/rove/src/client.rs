@@ -4,17 +4,17 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::EventLoop;
+use rove_machine::tty::{self, Tty};
 use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction};
 use rove_ssp::{Config, Key};
 use rustix::stdio;
 
-use crate::clock::Clock;
-use crate::event_loop::EventLoop;
 use crate::program::ProgramName;
 use crate::socket::ClientSockets;
 use crate::terminal_type::{self, Manner};
-use crate::tty::Tty;
-use crate::{doctor, entropy, logging, sys, tty};
+use crate::{doctor, entropy, logging, sys};
 
 mod pump;
 

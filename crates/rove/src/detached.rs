@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 
+use rove_machine::clock::Clock;
 use rove_units::Duration;
 
-use crate::clock::Clock;
 use crate::control::{State, survey};
 use crate::sessions::describe_detached;
 use crate::utmp;

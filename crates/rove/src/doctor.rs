@@ -10,14 +10,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::EventLoop;
+
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::{Invocation, address, ssh_config};
-use crate::clock::Clock;
 use crate::doctor::command::{SIGNALS, Stop};
 use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
-use crate::event_loop::EventLoop;
 use crate::program::ProgramName;
 use crate::terminal_type::{self, Manner};
 use crate::{entropy, locale};

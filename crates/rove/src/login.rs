@@ -4,18 +4,17 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rove_machine::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
 use crate::locale;
-use crate::sys::{Program, User, assignment, is_locale_installed};
+use crate::sys::{User, is_locale_installed};
 
 mod stale;
 
-/// Where programs are looked for when the environment does not say.
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// The login shell of a user whose record names none.
 const DEFAULT_SHELL: &str = "/bin/sh";
 /// From how many colours on the terminal is called `xterm-256color`.
@@ -164,17 +163,6 @@ fn is_installed(locale: &str) -> bool {
     CString::new(locale).is_ok_and(|name| is_locale_installed(&name))
 }
 
-/// Returns where the program called `name` may be, in the order of the search path.
-fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
-    if name.as_bytes().contains(&b'/') {
-        return c_string(name.to_owned()).into_iter().collect();
-    }
-    let path = path.cloned().unwrap_or_else(|| DEFAULT_PATH.into());
-    std::env::split_paths(&path)
-        .filter_map(|directory| c_string(directory.join(name).into_os_string()))
-        .collect()
-}
-
 /// Returns what a login shows first.
 fn greeting() -> Vec<u8> {
     let mut greeting = DYNAMIC_MESSAGES.iter().find_map(|p| message(p)).unwrap_or_default();
@@ -199,10 +187,6 @@ fn failure(name: &OsStr) -> Vec<u8> {
          Commands are not read by a shell; for one use: sh -c '...'\n"
     )
     .into_bytes()
-}
-
-fn c_string(text: OsString) -> Option<CString> {
-    CString::new(text.into_vec()).ok()
 }
 
 #[cfg(test)]

@@ -16,12 +16,11 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
 use rove_link::{Link, LinkConfig};
+use rove_machine::clock::Clock;
 use rove_units::{Bytes, Seed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt;
-
-use crate::clock::Clock;
 
 /// Room for any UDP datagram, so that the relay never cuts one.
 const DATAGRAM_BYTES_MAX: usize = 65_536;

@@ -6,6 +6,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 
 use anyhow::Context;
+use rove_machine::clock::{self, Clock};
+use rove_machine::event_loop::EventLoop;
+use rove_machine::program::Program;
+use rove_machine::pty::Pty;
+use rove_machine::tty;
 use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
@@ -17,15 +22,12 @@ use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
 use crate::client::SELF_CHECK_VERBOSITY;
-use crate::clock::{self, Clock};
 use crate::control::SessionStatus;
-use crate::event_loop::EventLoop;
 use crate::login::Login;
 use crate::program::ProgramName;
-use crate::pty::Pty;
 use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
-use crate::{detached, entropy, logging, tty, utmp};
+use crate::{detached, entropy, logging, utmp};
 
 mod pump;
 
@@ -117,7 +119,7 @@ pub(crate) struct Station {
     key: Key,
     pty: Pty,
     size: Size,
-    program: sys::Program,
+    program: Program,
     /// Who is told of his sessions without a client.
     told_of_sessions: Option<OsString>,
     name: ProgramName,

@@ -6,12 +6,12 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use rove_machine::clock::Clock;
 use rove_units::{Duration, Instant};
 use rustix::stdio;
 use rustix::termios::isatty;
 use serde::Serialize;
 
-use crate::clock::Clock;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 
 mod choice;

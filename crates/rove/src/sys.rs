@@ -1,13 +1,13 @@
-//! The only unsafe code of the program: system calls that no safe crate offers as we need them.
+//! The only unsafe code of this crate: system calls that no safe crate offers as we need them.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
 
@@ -210,172 +210,6 @@ fn has_other_threads() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() > 1)
 }
 
-/// A program ready to be executed: everything that needs memory is prepared before the fork.
-pub(crate) struct Program {
-    /// Where it may be, in the order to be tried.
-    pub(crate) candidates: Vec<CString>,
-    /// Its arguments, its own name first.
-    pub(crate) arguments: Vec<CString>,
-    /// Its environment, as `NAME=VALUE`.
-    pub(crate) environment: Vec<CString>,
-    /// The directory it starts in; where it cannot be entered, the current one.
-    pub(crate) directory: CString,
-    /// What the terminal shows before it starts.
-    pub(crate) greeting: Vec<u8>,
-    /// What the terminal shows when it cannot be started.
-    pub(crate) failure: Vec<u8>,
-    /// The limit on core dumps it gets back.
-    pub(crate) core_limit: Rlimit,
-}
-
-/// How long a failed start stays on the screen before the session ends.
-/// Source: Mosh 1.4.0 as observed.
-const FAILURE_PAUSE_SECONDS: u32 = 3;
-
-/// Forks a child that leads a session of its own on `terminal` and executes `program` as soon as a
-/// byte can be read from `gate`; it exits when the other end of `gate` closes instead.
-///
-/// # Errors
-///
-/// Returns the system's refusal to fork.
-pub(crate) fn spawn_gated(
-    program: &Program,
-    terminal: &OwnedFd,
-    gate: &OwnedFd,
-    opener: &OwnedFd,
-) -> io::Result<Pid> {
-    let arguments = pointers(&program.arguments);
-    let environment = pointers(&program.environment);
-    // A script without an interpreter line is run by the shell, as execvp(3) does it.
-    let mut script = vec![c"/bin/sh".as_ptr(), ptr::null()];
-    script.extend(arguments.iter().skip(1));
-    // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
-    // other threads held at the fork does not matter.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        // SAFETY: this is the child; it lives on its copies of these arrays and never returns.
-        unsafe {
-            libc::close(opener.as_raw_fd());
-            run_child(program, terminal, gate, &arguments, &environment, &mut script)
-        }
-    }
-    Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
-}
-
-/// The child's side of [`spawn_gated`].
-///
-/// # Safety
-///
-/// To be called only between fork and exec; the arrays end in null and point to live strings.
-unsafe fn run_child(
-    program: &Program,
-    terminal: &OwnedFd,
-    gate: &OwnedFd,
-    arguments: &[*const c_char],
-    environment: &[*const c_char],
-    script: &mut [*const c_char],
-) -> ! {
-    // SAFETY: plain system calls on live descriptors and null-terminated arrays.
-    unsafe {
-        default_signals();
-        if libc::setsid() < 0 || rustix::process::ioctl_tiocsctty(terminal).is_err() {
-            libc::_exit(1);
-        }
-        for standard in 0..=2 {
-            if libc::dup2(terminal.as_raw_fd(), standard) < 0 {
-                libc::_exit(1);
-            }
-        }
-        close_others(gate);
-        libc::chdir(program.directory.as_ptr());
-        let mut byte = [0_u8; 1];
-        if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
-            libc::_exit(0);
-        }
-        // Only now: until it is another program, this memory holds the session key.
-        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
-        write_all(&program.greeting);
-        for candidate in &program.candidates {
-            libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-            if *errno() == libc::ENOEXEC {
-                script[1] = candidate.as_ptr();
-                libc::execve(script[0], script.as_ptr(), environment.as_ptr());
-            }
-        }
-        write_all(&program.failure);
-        libc::sleep(FAILURE_PAUSE_SECONDS);
-        libc::_exit(1)
-    }
-}
-
-/// Closes every descriptor but the standard ones and `gate`: while it is held, the child must not
-/// keep the server's sockets and files open. Elsewhere they only close when the program is
-/// executed.
-///
-/// # Safety
-///
-/// To be called only between fork and exec, as it takes descriptors away from their owners.
-unsafe fn close_others(gate: &OwnedFd) {
-    #[cfg(target_os = "linux")]
-    // SAFETY: plain system calls. One range may be empty, which is refused and does no harm.
-    unsafe {
-        let gate = libc::c_long::from(gate.as_raw_fd());
-        libc::syscall(libc::SYS_close_range, 3, gate - 1, 0);
-        libc::syscall(libc::SYS_close_range, gate + 1, libc::c_long::from(c_int::MAX), 0);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = gate;
-}
-
-/// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and
-/// Rust ignores SIGPIPE.
-///
-/// # Safety
-///
-/// To be called only between fork and exec, as it takes handlers away that others rely on.
-unsafe fn default_signals() {
-    // SAFETY: plain system calls; the two signals that cannot be set return an error.
-    unsafe {
-        for signal in 1..32 {
-            libc::signal(signal, libc::SIG_DFL);
-        }
-        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
-    }
-}
-
-/// Writes to the child's standard output; what the terminal refuses is lost.
-fn write_all(mut bytes: &[u8]) {
-    // SAFETY: descriptor 1 is the terminal, just put there, and stays open.
-    let output = unsafe { BorrowedFd::borrow_raw(1) };
-    while !bytes.is_empty() {
-        match rustix::io::retry_on_intr(|| rustix::io::write(output, bytes)) {
-            Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
-            _ => return,
-        }
-    }
-}
-
-/// Returns where the C library keeps the last error.
-unsafe fn errno() -> *mut c_int {
-    #[cfg(any(target_os = "linux", target_os = "emscripten"))]
-    // SAFETY: always valid for the calling thread.
-    unsafe {
-        libc::__errno_location()
-    }
-    #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
-    // SAFETY: always valid for the calling thread.
-    unsafe {
-        libc::__error()
-    }
-}
-
-/// Returns the null-terminated array that exec wants.
-fn pointers(strings: &[CString]) -> Vec<*const c_char> {
-    strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
-}
-
 /// Ignores a signal in this process; programs it executes inherit that unless they are spawned
 /// here.
 ///
@@ -388,23 +222,6 @@ pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
-}
-
-/// Runs `restore` when a signal is about to kill this process, then lets it.
-///
-/// `restore` may only do what is async-signal-safe: system calls, no memory, no locks.
-///
-/// # Errors
-///
-/// Returns the system's refusal.
-pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
-    let action = move || {
-        restore();
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-    };
-    // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
-    // by its own.
-    unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
 }
 
 /// Soft limit on core dumps that keeps them away from files, being smaller than any, and from
@@ -559,12 +376,4 @@ pub(crate) fn is_locale_installed(name: &CStr) -> bool {
         libc::freelocale(locale);
     }
     true
-}
-
-/// Joins `NAME=VALUE`; `None` where a null byte makes it unusable.
-pub(crate) fn assignment(name: &OsStr, value: &OsStr) -> Option<CString> {
-    let mut joined = OsString::from(name);
-    joined.push("=");
-    joined.push(value);
-    CString::new(joined.into_vec()).ok()
 }

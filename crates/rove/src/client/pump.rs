@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome};
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
@@ -11,10 +13,8 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
-use crate::event_loop::{EventLoop, Interest};
 use crate::program::ProgramName;
 use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
-use crate::tty::{self, Tty};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];

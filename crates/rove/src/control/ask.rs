@@ -5,11 +5,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use rove_machine::clock::Clock;
 use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use crate::clock::Clock;
 use crate::control::protocol::{
     REPLY_LEN_MAX, ReplyError, Request, SessionStatus, decode_reply, encode_request,
 };

@@ -11,11 +11,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rove_machine::event_loop::Interest;
+
 use crate::control::directory::{self, SessionName};
 use crate::control::protocol::{
     REQUEST_LEN_MAX, Request, RequestError, SessionStatus, decode_request, encode_reply,
 };
-use crate::event_loop::Interest;
 
 /// Most connections at once. Chosen: those who ask at the same time, with room.
 const CONNECTIONS_MAX: usize = 8;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use rove_machine::clock::Clock;
 use rove_units::Instant;
 
-use crate::clock::Clock;
 use crate::control::ask::{AskError, Conversation};
 use crate::control::directory::{self, DirectoryError, SessionName};
 use crate::control::protocol::{Request, SessionStatus};

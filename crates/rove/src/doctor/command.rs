@@ -4,11 +4,10 @@ use std::io::{self, PipeReader, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus};
 
+use rove_machine::event_loop::{EventLoop, Interest};
 use rove_units::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
-
-use crate::event_loop::{EventLoop, Interest};
 
 /// The signals the doctor wakes for: the user's wish to leave, and the end of a command.
 pub(crate) const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
@@ -173,7 +172,7 @@ pub(crate) fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
+    use rove_machine::clock::Clock;
 
     fn sh(script: &str) -> Command {
         let mut command = Command::new("/bin/sh");

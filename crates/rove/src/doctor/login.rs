@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitStatus;
 
+use rove_machine::clock;
+use rove_machine::event_loop::EventLoop;
 use rove_ssp::Key;
 use rove_units::Duration;
 
@@ -13,12 +15,10 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::startup::{Announced, Rules, Startup};
-use crate::clock;
 use crate::colors;
 use crate::doctor::command::{self, Stop};
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
-use crate::event_loop::EventLoop;
 
 /// How long ssh may take to log in. Chosen: time to type a password, and some.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);

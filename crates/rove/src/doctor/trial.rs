@@ -5,6 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
+use rove_machine::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, ReceiveError, Transmit};
 use rove_terminal::Size;
@@ -15,7 +16,6 @@ use crate::doctor::command::{self, Stop};
 use crate::doctor::facts::{Large, Path, Refusal};
 use crate::doctor::login::Opening;
 use crate::entropy;
-use crate::event_loop::{EventLoop, Interest};
 use crate::program::ProgramName;
 use crate::socket::{ClientSockets, PortRange, SendFailure, ServerSocket, receive_waiting, send};
 use crate::terminal_type::{self, Manner};

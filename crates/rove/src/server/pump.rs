@@ -4,13 +4,13 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::pty::{Child, Master};
 use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::control::{Listener, SessionName, SessionStatus, State};
-use crate::event_loop::{EventLoop, Interest};
-use crate::pty::{Child, Master};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
 use crate::utmp::Entry;
 

@@ -43,7 +43,7 @@ const DEADLY_SIGNALS: [i32; 11] = [
 ];
 /// The user's terminal, raw as long as this value lives; dropping it gives the terminal back.
 #[derive(Debug)]
-pub(crate) struct Tty {
+pub struct Tty {
     raw: Termios,
     way_back: Arc<WayBack>,
     /// Whether `output` is ours alone and non-blocking, so that a stopped terminal never blocks us.
@@ -71,7 +71,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns an error when standard input is no terminal.
-    pub(crate) fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
+    pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
         let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
         anyhow::ensure!(
             isatty(input),
@@ -131,31 +131,31 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub(crate) fn enter(&self) -> io::Result<()> {
+    pub fn enter(&self) -> io::Result<()> {
         // Armed first: restoring what was not changed yet does no harm.
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, &self.raw)?)
     }
 
     /// Writes `closing` and gives the terminal back as it was found.
-    pub(crate) fn leave(&self, closing: &[u8]) {
+    pub fn leave(&self, closing: &[u8]) {
         self.way_back.take(Some(closing));
     }
 
     /// Returns the window's size; 80x24 where the terminal does not say.
-    pub(crate) fn size(&self) -> Size {
+    pub fn size(&self) -> Size {
         window_size(self.way_back.output.as_fd())
             .or_else(|| window_size(self.way_back.input.as_fd()))
             .unwrap_or(Size::DEFAULT)
     }
 
     /// Returns the descriptor to wait on for keys.
-    pub(crate) fn input(&self) -> BorrowedFd<'_> {
+    pub fn input(&self) -> BorrowedFd<'_> {
         self.way_back.input.as_fd()
     }
 
     /// Returns the descriptor to wait on for room to write.
-    pub(crate) fn output(&self) -> BorrowedFd<'_> {
+    pub fn output(&self) -> BorrowedFd<'_> {
         self.way_back.output.as_fd()
     }
 
@@ -165,7 +165,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error, such as after the terminal's window was closed.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(rustix::io::retry_on_intr(|| rustix::io::read(&self.way_back.input, &mut *buffer))?)
     }
 
@@ -174,7 +174,7 @@ impl Tty {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let output = &self.way_back.output;
         let mut len = bytes.len();
         if !self.own_output {
@@ -210,7 +210,7 @@ impl WayBack {
 
 /// Makes the line discipline take a UTF-8 character for one when it erases, where the system knows
 /// how.
-pub(crate) fn erase_whole_characters(modes: &mut Termios) {
+pub fn erase_whole_characters(modes: &mut Termios) {
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
     modes.input_modes.insert(rustix::termios::InputModes::IUTF8);
     #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
@@ -219,7 +219,7 @@ pub(crate) fn erase_whole_characters(modes: &mut Termios) {
 
 /// Says something once the terminal is given back; lost on a terminal that stopped taking anything,
 /// for nothing else could end the wait.
-pub(crate) fn say(output: BorrowedFd<'_>, text: &str) {
+pub fn say(output: BorrowedFd<'_>, text: &str) {
     write_patiently(output, text.as_bytes());
 }
 
@@ -254,7 +254,7 @@ fn reopen(output: BorrowedFd<'_>) -> Option<OwnedFd> {
 
 /// Returns whether this standard stream was closed when the program started: the standard library then
 /// opens the null device in its place, for reading and writing, as no redirection of a shell does.
-pub(crate) fn is_closed(stream: BorrowedFd<'_>) -> bool {
+pub fn is_closed(stream: BorrowedFd<'_>) -> bool {
     let (Ok(found), Ok(nothing)) = (rustix::fs::fstat(stream), rustix::fs::stat("/dev/null"))
     else {
         return true;
@@ -264,7 +264,7 @@ pub(crate) fn is_closed(stream: BorrowedFd<'_>) -> bool {
 }
 
 /// Returns the size of the window behind a terminal; `None` where it has none or does not say.
-pub(crate) fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
+pub fn window_size(terminal: BorrowedFd<'_>) -> Option<Size> {
     let size = tcgetwinsize(terminal).ok()?;
     (size.ws_col > 0 && size.ws_row > 0).then(|| Size::clamped(size.ws_col, size.ws_row))
 }

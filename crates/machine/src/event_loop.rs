@@ -21,7 +21,7 @@ const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
 /// A descriptor to wait for, and what became of it.
 #[derive(Debug)]
-pub(crate) struct Interest<'fd> {
+pub struct Interest<'fd> {
     descriptor: BorrowedFd<'fd>,
     wanted: PollFlags,
     found: PollFlags,
@@ -30,7 +30,7 @@ pub(crate) struct Interest<'fd> {
 impl<'fd> Interest<'fd> {
     /// Creates an interest in `descriptor`: in data to read, in room to write, or in both.
     /// With neither, only its failure or hang-up ends the wait.
-    pub(crate) fn new(descriptor: BorrowedFd<'fd>, read: bool, write: bool) -> Self {
+    pub fn new(descriptor: BorrowedFd<'fd>, read: bool, write: bool) -> Self {
         let mut wanted = PollFlags::empty();
         wanted.set(PollFlags::IN, read);
         wanted.set(PollFlags::OUT, write);
@@ -38,12 +38,12 @@ impl<'fd> Interest<'fd> {
     }
 
     /// Returns whether a read would find data, the end, or an error: anything but a wait.
-    pub(crate) fn is_readable(&self) -> bool {
+    pub fn is_readable(&self) -> bool {
         self.wanted.contains(PollFlags::IN) && self.found.intersects(ENDED | PollFlags::IN)
     }
 
     /// Returns whether a write would take some bytes or fail: anything but a wait.
-    pub(crate) fn is_writable(&self) -> bool {
+    pub fn is_writable(&self) -> bool {
         self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
     }
 }
@@ -53,7 +53,7 @@ const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::N
 
 /// The one place where a pump sleeps.
 #[derive(Debug)]
-pub(crate) struct EventLoop {
+pub struct EventLoop {
     clock: Clock,
     alarm: Alarm,
     signals: SignalDelivery<UnixStream, SignalOnly>,
@@ -66,14 +66,14 @@ impl EventLoop {
     /// # Errors
     ///
     /// Returns the system's refusal of the signal pipe, of a handler or of a timer.
-    pub(crate) fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
+    pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
         Ok(Self { clock, alarm: Alarm::new()?, signals, idle_turns: 0 })
     }
 
     /// Returns the time now. Read it once per turn, right after the wait.
-    pub(crate) fn now(&self) -> Instant {
+    pub fn now(&self) -> Instant {
         self.clock.now()
     }
 
@@ -82,7 +82,7 @@ impl EventLoop {
     /// # Errors
     ///
     /// Returns what the system call returns, save an interruption, which is an ordinary wake-up.
-    pub(crate) fn wait(
+    pub fn wait(
         &mut self,
         interests: &mut [Interest<'_>],
         deadline: Option<Instant>,
@@ -123,7 +123,7 @@ impl EventLoop {
     }
 
     /// Returns the signals that have come since the last call.
-    pub(crate) fn take_signals(&mut self) -> Vec<i32> {
+    pub fn take_signals(&mut self) -> Vec<i32> {
         self.signals.pending().collect()
     }
 }

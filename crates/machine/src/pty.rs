@@ -11,12 +11,12 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
-use crate::sys::{self, Program};
-use crate::tty;
+use crate::program::Program;
+use crate::{sys, tty};
 
 /// A pseudo-terminal on which nothing runs yet.
 #[derive(Debug)]
-pub(crate) struct Pty {
+pub struct Pty {
     master: Master,
     terminal: OwnedFd,
 }
@@ -27,7 +27,7 @@ impl Pty {
     /// # Errors
     ///
     /// Returns the system's refusal, such as when all pseudo-terminals are in use.
-    pub(crate) fn open(size: Size) -> io::Result<Self> {
+    pub fn open(size: Size) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
         grantpt(&master)?;
@@ -43,7 +43,7 @@ impl Pty {
     }
 
     /// Returns the name of the terminal's device; `None` where it has none here, as in some containers.
-    pub(crate) fn terminal_name(&self) -> Option<String> {
+    pub fn terminal_name(&self) -> Option<String> {
         let name = rustix::pty::ptsname(&self.master.0, Vec::new()).ok()?;
         name.into_string().ok()
     }
@@ -53,7 +53,7 @@ impl Pty {
     /// # Errors
     ///
     /// Returns the system's refusal of the process.
-    pub(crate) fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
+    pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let (gate, opener) = io::pipe()?;
         let opener = OwnedFd::from(opener);
         let pid = sys::spawn_gated(program, &self.terminal, &gate.into(), &opener)?;
@@ -80,7 +80,7 @@ fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
 
 /// The server's side of a pseudo-terminal, non-blocking.
 #[derive(Debug)]
-pub(crate) struct Master(OwnedFd);
+pub struct Master(OwnedFd);
 
 impl Master {
     /// Reads what programs wrote; 0 once the last of them has closed the terminal.
@@ -88,7 +88,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns `WouldBlock` when they have written nothing more.
-    pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.0, &mut *buffer)) {
             // Linux reports the end this way.
             Err(Errno::IO) => Ok(0),
@@ -101,7 +101,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match rustix::io::retry_on_intr(|| rustix::io::write(&self.0, bytes)) {
             Err(Errno::AGAIN) => Ok(0),
             other => Ok(other?),
@@ -113,7 +113,7 @@ impl Master {
     /// # Errors
     ///
     /// Returns the system's error once the terminal is gone.
-    pub(crate) fn resize(&self, size: Size) -> io::Result<()> {
+    pub fn resize(&self, size: Size) -> io::Result<()> {
         let size =
             Winsize { ws_row: size.rows(), ws_col: size.columns(), ws_xpixel: 0, ws_ypixel: 0 };
         Ok(tcsetwinsize(&self.0, size)?)
@@ -128,7 +128,7 @@ impl AsFd for Master {
 
 /// The process that is, or will be, the session's program. Dropped unreleased, it never starts.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub struct Child {
     pid: Pid,
     gate: Option<OwnedFd>,
     status: Option<ExitStatus>,
@@ -136,7 +136,7 @@ pub(crate) struct Child {
 
 impl Child {
     /// Lets the program start. Later calls do nothing.
-    pub(crate) fn release(&mut self) {
+    pub fn release(&mut self) {
         if let Some(gate) = self.gate.take() {
             // A child that is already gone is found out by waiting for it.
             let _ = rustix::io::write(gate, b"\n");
@@ -144,7 +144,7 @@ impl Child {
     }
 
     /// Returns how the program ended; `None` while it runs. Call it on SIGCHLD.
-    pub(crate) fn try_wait(&mut self) -> Option<ExitStatus> {
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
             let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
             self.status = ended.and_then(|(_, status)| exit_status(status));
@@ -169,7 +169,6 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::event_loop::{EventLoop, Interest};
-    use crate::test_scripts::install_script;
 
     fn program(path: &str, arguments: &[&str]) -> Program {
         let text = |text: &str| CString::new(text).unwrap();
@@ -240,8 +239,11 @@ mod tests {
     #[test]
     fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
         let path = std::env::temp_dir().join(format!("rove-script-{}", std::process::id()));
-        install_script(&path, "echo $0-$1");
         let name = path.to_str().unwrap().to_owned();
+        // Another process writes it: a file that somebody may still write cannot be executed.
+        let write = "printf 'echo $0-$1' >\"$0\" && chmod 755 \"$0\"";
+        let (_, status) = run(&program("/bin/sh", &["sh", "-c", write, &name]));
+        assert_eq!(status, ExitStatus::Code(0));
         let (output, status) = run(&program(&name, &["script", "one"]));
         std::fs::remove_file(&path).unwrap();
         assert_eq!(output, format!("hello\r\n{name}-one\r\n"));

@@ -18,31 +18,31 @@ const CLOCK: ClockId = ClockId::Monotonic;
 
 /// Counts the time since it was started. Copies, and forked processes, agree on it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     origin: Duration,
 }
 
 impl Clock {
     /// Starts a clock: it is [`Instant::ZERO`] now.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self { origin: read() }
     }
 
     /// Returns the time since the start.
-    pub(crate) fn now(&self) -> Instant {
+    pub fn now(&self) -> Instant {
         Instant::ZERO + read().saturating_sub(self.origin)
     }
 
     /// Returns what the system's clock shows at `instant`.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    pub(crate) fn since_boot(&self, instant: Instant) -> Duration {
+    pub fn since_boot(&self, instant: Instant) -> Duration {
         self.origin.saturating_add(instant.saturating_since(Instant::ZERO))
     }
 }
 
 /// Returns the time of day, in seconds since 1970. It is set and stepped, so it tells people when
 /// something was and nothing else.
-pub(crate) fn unix_seconds() -> u64 {
+pub fn unix_seconds() -> u64 {
     u64::try_from(clock_gettime(ClockId::Realtime).tv_sec).unwrap_or_default()
 }
 

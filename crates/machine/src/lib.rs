@@ -1,0 +1,13 @@
+//! This computer, as the programs see it: what both of them need of it, and no more.
+//!
+//! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
+//! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is started here. What only
+//! one of the programs needs is kept there.
+
+mod alarm;
+pub mod clock;
+pub mod event_loop;
+pub mod program;
+pub mod pty;
+mod sys;
+pub mod tty;

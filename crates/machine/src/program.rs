@@ -1,0 +1,51 @@
+//! What it takes to execute a program on a pseudo-terminal.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use rustix::process::Rlimit;
+
+/// Where programs are looked for when the environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A program ready to be executed: everything that needs memory is prepared before the fork.
+pub struct Program {
+    /// Where it may be, in the order to be tried.
+    pub candidates: Vec<CString>,
+    /// Its arguments, its own name first.
+    pub arguments: Vec<CString>,
+    /// Its environment, as `NAME=VALUE`.
+    pub environment: Vec<CString>,
+    /// The directory it starts in; where it cannot be entered, the current one.
+    pub directory: CString,
+    /// What the terminal shows before it starts.
+    pub greeting: Vec<u8>,
+    /// What the terminal shows when it cannot be started.
+    pub failure: Vec<u8>,
+    /// The limit on core dumps it gets back.
+    pub core_limit: Rlimit,
+}
+
+/// Returns where the program called `name` may be, in the order of the search path.
+pub fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
+    if name.as_bytes().contains(&b'/') {
+        return c_string(name.to_owned()).into_iter().collect();
+    }
+    let path = path.cloned().unwrap_or_else(|| DEFAULT_PATH.into());
+    std::env::split_paths(&path)
+        .filter_map(|directory| c_string(directory.join(name).into_os_string()))
+        .collect()
+}
+
+/// Joins `NAME=VALUE`; `None` where a null byte makes it unusable.
+pub fn assignment(name: &OsStr, value: &OsStr) -> Option<CString> {
+    let mut joined = name.to_owned();
+    joined.push("=");
+    joined.push(value);
+    c_string(joined)
+}
+
+/// Returns text as system calls want it; `None` where a null byte makes it unusable.
+pub fn c_string(text: OsString) -> Option<CString> {
+    CString::new(text.into_vec()).ok()
+}
