@@ -5,7 +5,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::key_event::{self, KeyEvent, Reading};
+use crate::key_event::{self, Reading};
 
 const ESC: u8 = 0x1b;
 /// After the escape key: the session ends.
@@ -132,9 +132,10 @@ impl EscapeKey {
                 let typed = &sequence[self.passed..];
                 self.passed = 0;
                 self.sequence_due = None;
-                match event {
-                    KeyEvent::Press(byte) => self.take_key(byte, typed, out, requests),
-                    KeyEvent::Silent => self.take_silent(typed, out),
+                if event.is_hit {
+                    self.take_key(event.as_byte(), typed, out, requests);
+                } else {
+                    self.take_silent(typed, out);
                 }
             }
             Reading::Other => {

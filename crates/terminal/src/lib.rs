@@ -9,6 +9,7 @@
 mod clipboard;
 pub mod display;
 mod emulator;
+mod key_event;
 mod notification;
 mod parse;
 mod reader;
@@ -19,6 +20,7 @@ mod user_terminal;
 mod width;
 
 pub use clipboard::{COPY_CHARS_MAX, Copied};
+pub use key_event::KeyEvent;
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
 pub use reader::{Action, ActionReader};
 pub use renderer::{Outer, Renderer};

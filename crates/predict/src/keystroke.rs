@@ -1,0 +1,334 @@
+//! The user's bytes as keys: what each is to a line editor.
+//!
+//! Terminals spell keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before
+//! what Alt is held with, the keyboard protocol of kitty and xterm's `modifyOtherKeys`. They also send what
+//! is no key at all: mouse and focus reports, and answers to programs. All of it is told apart here;
+//! what a key will do is for those who predict. Sources: xterm's ctlseqs; rxvt's and the Linux
+//! console's manual pages for their own function keys; the kitty keyboard protocol's own page.
+
+mod character;
+mod sequence;
+
+use self::character::{Decoded, Partial};
+use self::sequence::{Introducer, Sequence};
+
+const ESC: u8 = 0x1b;
+
+/// Longest string (OSC, DCS, APC, PM, SOS) that is taken for an answer, in bytes; the rest of a longer one
+/// counts as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
+const STRING_BYTES_MAX: u32 = 32 * 1024;
+
+/// One key, or what else a terminal sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// A character, of any width.
+    Text(char),
+    /// DEL, which the Backspace key mostly sends.
+    Backspace,
+    /// Ctrl-H, which it sends otherwise.
+    ControlH,
+    /// The Delete key: the character under the cursor.
+    Delete,
+    /// Ctrl-D: the same, or the end of the input.
+    ControlD,
+    /// The cursor key.
+    Left,
+    /// The cursor key.
+    Right,
+    /// Ctrl-B: left, and the prefix of tmux.
+    ControlB,
+    /// Ctrl-F: right.
+    ControlF,
+    /// Ctrl-Left, Alt-Left or Alt-b.
+    WordLeft,
+    /// Ctrl-Right, Alt-Right or Alt-f.
+    WordRight,
+    /// The Home key.
+    Home,
+    /// The End key.
+    End,
+    /// Ctrl-A: the start of the line, and the prefix of screen.
+    ControlA,
+    /// Ctrl-E: the end of the line.
+    ControlE,
+    /// Ctrl-K.
+    KillToEnd,
+    /// Ctrl-U: all of the line, or what is left of the cursor.
+    KillLine,
+    /// Ctrl-W: back to a blank.
+    KillWord,
+    /// Alt-Backspace or Ctrl-Backspace: back to a word's start, whose letters are fewer.
+    KillWordLeft,
+    /// Alt-d or Ctrl-Delete.
+    KillWordRight,
+    /// CR.
+    Enter,
+    /// LF.
+    LineFeed,
+    /// The Tab key.
+    Tab,
+    /// The cursor key.
+    Up,
+    /// The cursor key.
+    Down,
+    /// Ctrl-P: mostly up.
+    ControlP,
+    /// Ctrl-N: mostly down.
+    ControlN,
+    /// Ctrl-R or Ctrl-S.
+    Search,
+    /// Ctrl-C.
+    Interrupt,
+    /// The Escape key by itself.
+    Escape,
+    /// The Insert key.
+    Insert,
+    /// What follows is pasted.
+    PasteStart,
+    /// What was pasted ends.
+    PasteEnd,
+    /// No key: a mouse or focus report, an answer, a key released.
+    Neutral,
+    /// Any other key, and bytes that make none.
+    Other,
+}
+
+/// Reads keys out of bytes, cut anywhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Keystrokes {
+    state: State,
+    /// The beginning of a character.
+    partial: Partial,
+    sequence: Sequence,
+}
+
+/// What the bytes before mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Nothing, or the beginning of a character.
+    #[default]
+    Ground,
+    /// After ESC.
+    Escape(EscapeKind),
+    /// In a sequence, held with Alt if there was an ESC before it.
+    Sequence { has_alt: bool },
+    /// After `CSI [`: the Linux console's F1 to F5 have one more byte.
+    ConsoleFunction,
+    /// In the three characters of an old mouse report; the last byte may be the first of two.
+    Mouse { missing: u8, is_lead: bool },
+    /// In a string of so many bytes as yet.
+    String { bytes: u32 },
+    /// After ESC in a string.
+    StringEscape,
+}
+
+/// What an ESC may still be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EscapeKind {
+    /// The key, or the beginning of anything.
+    Fresh,
+    /// Held with Alt, as rxvt and others send it, or the key twice.
+    Doubled,
+    /// Told to be the key, as nothing followed at once.
+    Told,
+}
+
+impl Keystrokes {
+    /// Takes a byte; returns the key that ends with it.
+    ///
+    /// Bytes that make no key make [`Key::Other`] together with the byte that shows it.
+    pub(crate) fn push(&mut self, byte: u8) -> Option<Key> {
+        match self.state {
+            State::Ground => self.push_in_ground(byte),
+            State::Escape(kind) => self.push_after_escape(kind, byte),
+            State::Sequence { has_alt } => self.push_in_sequence(has_alt, byte),
+            State::ConsoleFunction if byte == ESC => self.begin_escape(EscapeKind::Fresh),
+            State::ConsoleFunction => Some(self.end(Key::Other)),
+            State::Mouse { missing, is_lead } => self.push_in_mouse(missing, is_lead, byte),
+            State::String { bytes } => self.push_in_string(bytes, byte),
+            State::StringEscape if byte == b'\\' => Some(self.end(Key::Neutral)),
+            State::StringEscape => self.push_after_escape(EscapeKind::Fresh, byte),
+        }
+    }
+
+    /// Takes that a read ends here. Returns the key that its last bytes are, if they are one that is also the
+    /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
+    pub(crate) fn flush(&mut self) -> Option<Key> {
+        match self.state {
+            State::Escape(EscapeKind::Fresh) => {
+                // Should this be half a sequence all the same, the rest is still read as one.
+                self.state = State::Escape(EscapeKind::Told);
+                Some(Key::Escape)
+            }
+            State::Escape(EscapeKind::Doubled) => {
+                self.state = State::Escape(EscapeKind::Told);
+                Some(Key::Other)
+            }
+            // Alt-O, Alt-[ and Alt-], for instance.
+            State::Sequence { .. } if self.sequence.is_empty() => Some(self.end(Key::Other)),
+            State::String { bytes: 0 } => Some(self.end(Key::Other)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether what was pushed last is the beginning of a key.
+    pub(crate) fn is_within_key(&self) -> bool {
+        let is_between = matches!(self.state, State::Ground | State::Escape(EscapeKind::Told));
+        !is_between || !self.partial.is_empty()
+    }
+
+    /// Goes back to where any key may begin.
+    fn end(&mut self, key: Key) -> Key {
+        self.state = State::Ground;
+        key
+    }
+
+    fn begin_escape(&mut self, kind: EscapeKind) -> Option<Key> {
+        self.state = State::Escape(kind);
+        None
+    }
+
+    fn push_in_ground(&mut self, byte: u8) -> Option<Key> {
+        if byte == ESC {
+            let is_cut = !self.partial.is_empty();
+            self.partial = Partial::default();
+            self.state = State::Escape(EscapeKind::Fresh);
+            return is_cut.then_some(Key::Other);
+        }
+        if self.partial.is_empty() && byte.is_ascii() {
+            return Some(ascii_key(byte));
+        }
+        match self.partial.push(byte) {
+            Decoded::Incomplete => None,
+            Decoded::Character(c) if !c.is_control() => Some(Key::Text(c)),
+            Decoded::Character(_) | Decoded::AltCharacter | Decoded::Malformed => Some(Key::Other),
+        }
+    }
+
+    fn push_after_escape(&mut self, kind: EscapeKind, byte: u8) -> Option<Key> {
+        let has_alt = kind == EscapeKind::Doubled;
+        match (byte, kind) {
+            (ESC, EscapeKind::Fresh) => self.begin_escape(EscapeKind::Doubled),
+            (ESC, EscapeKind::Told) => self.begin_escape(EscapeKind::Fresh),
+            (ESC, EscapeKind::Doubled) => Some(Key::Escape),
+            (b'[', _) => self.begin_sequence(Introducer::Csi, has_alt),
+            // An `O` typed after the Escape key opens a line in vi.
+            (_, EscapeKind::Told) => {
+                self.state = State::Ground;
+                self.push_in_ground(byte)
+            }
+            (b'O', _) => self.begin_sequence(Introducer::SingleShift, has_alt),
+            (b']' | b'P' | b'X' | b'^' | b'_', EscapeKind::Fresh) => {
+                self.state = State::String { bytes: 0 };
+                None
+            }
+            (0x80.., _) => {
+                self.state = State::Ground;
+                self.partial = Partial::held_with_alt();
+                self.push_in_ground(byte)
+            }
+            (_, EscapeKind::Doubled) => Some(self.end(Key::Other)),
+            (_, EscapeKind::Fresh) => Some(self.end(alt_key(byte))),
+        }
+    }
+
+    fn begin_sequence(&mut self, introducer: Introducer, has_alt: bool) -> Option<Key> {
+        self.sequence = Sequence::new(introducer);
+        self.state = State::Sequence { has_alt };
+        None
+    }
+
+    fn push_in_sequence(&mut self, has_alt: bool, byte: u8) -> Option<Key> {
+        let begins_csi = self.sequence.is_empty() && self.sequence.is_csi();
+        match byte {
+            ESC => self.begin_escape(EscapeKind::Fresh),
+            b'[' if begins_csi => {
+                self.state = State::ConsoleFunction;
+                None
+            }
+            b'M' if begins_csi => {
+                self.state = State::Mouse { missing: 3, is_lead: false };
+                None
+            }
+            _ => {
+                let key = self.sequence.push(byte, has_alt)?;
+                Some(self.end(key))
+            }
+        }
+    }
+
+    /// Takes a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That
+    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005).
+    /// The second byte of two would be the row as a byte only below row 95, and the row itself is taken
+    /// for one byte: windows that high are rarer than mode 1005, and that is rare.
+    fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
+        match byte {
+            ESC => return self.begin_escape(EscapeKind::Fresh),
+            ..0x20 => return Some(self.end(Key::Other)),
+            _ => {}
+        }
+        let continues = is_lead && matches!(byte, 0x80..=0xbf);
+        let missing = missing - u8::from(!continues);
+        if missing == 0 {
+            return Some(self.end(Key::Neutral));
+        }
+        self.state = State::Mouse { missing, is_lead: matches!(byte, 0xc2..=0xdf) };
+        None
+    }
+
+    fn push_in_string(&mut self, bytes: u32, byte: u8) -> Option<Key> {
+        match byte {
+            0x07 => Some(self.end(Key::Neutral)),
+            ESC => {
+                self.state = State::StringEscape;
+                None
+            }
+            // No answer has one of these: somebody types, and has begun with Alt.
+            ..0x20 | 0x7f => Some(self.end(Key::Other)),
+            _ if bytes == STRING_BYTES_MAX => Some(self.end(Key::Other)),
+            _ => {
+                self.state = State::String { bytes: bytes + 1 };
+                None
+            }
+        }
+    }
+}
+
+/// Returns what an ASCII byte other than ESC is.
+fn ascii_key(byte: u8) -> Key {
+    match byte {
+        b' '..=b'~' => Key::Text(char::from(byte)),
+        0x01 => Key::ControlA,
+        0x02 => Key::ControlB,
+        0x03 => Key::Interrupt,
+        0x04 => Key::ControlD,
+        0x05 => Key::ControlE,
+        0x06 => Key::ControlF,
+        0x08 => Key::ControlH,
+        b'\t' => Key::Tab,
+        b'\n' => Key::LineFeed,
+        0x0b => Key::KillToEnd,
+        b'\r' => Key::Enter,
+        0x0e => Key::ControlN,
+        0x10 => Key::ControlP,
+        0x12 | 0x13 => Key::Search,
+        0x15 => Key::KillLine,
+        0x17 => Key::KillWord,
+        0x7f => Key::Backspace,
+        _ => Key::Other,
+    }
+}
+
+/// Returns what an ASCII byte held with Alt is. Source: the defaults of readline, zsh and fish.
+const fn alt_key(byte: u8) -> Key {
+    match byte {
+        b'b' => Key::WordLeft,
+        b'f' => Key::WordRight,
+        b'd' => Key::KillWordRight,
+        0x08 | 0x7f => Key::KillWordLeft,
+        _ => Key::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! UTF-8, one byte at a time.
+
+/// The beginning of a character.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Partial {
+    bytes: [u8; 4],
+    len: usize,
+    has_alt: bool,
+}
+
+/// What a byte has made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decoded {
+    /// More of the same.
+    Incomplete,
+    /// A character.
+    Character(char),
+    /// A character held with Alt.
+    AltCharacter,
+    /// Nothing that is UTF-8. What the byte may begin is kept.
+    Malformed,
+}
+
+impl Partial {
+    /// Returns the beginning of a character held with Alt.
+    pub(super) fn held_with_alt() -> Self {
+        Self { has_alt: true, ..Self::default() }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes a byte; one of ASCII continues nothing.
+    pub(super) fn push(&mut self, byte: u8) -> Decoded {
+        let continues = self.len > 0 && matches!(byte, 0x80..=0xbf);
+        if !continues {
+            let begins = matches!(byte, 0xc2..=0xf4);
+            let was_empty = self.is_empty();
+            *self = Self { has_alt: self.has_alt && was_empty, ..Self::default() };
+            self.bytes[0] = byte;
+            self.len = usize::from(begins);
+            let is_good = begins && was_empty;
+            return if is_good { Decoded::Incomplete } else { Decoded::Malformed };
+        }
+        self.bytes[self.len] = byte;
+        self.len += 1;
+        if self.len < encoded_len(self.bytes[0]) {
+            return Decoded::Incomplete;
+        }
+        let Self { bytes, len, has_alt } = core::mem::take(self);
+        match str::from_utf8(&bytes[..len]).ok().and_then(|text| text.chars().next()) {
+            Some(_) if has_alt => Decoded::AltCharacter,
+            Some(c) => Decoded::Character(c),
+            None => Decoded::Malformed,
+        }
+    }
+}
+
+/// Returns how many bytes a character has that begins with this one, which is one of those that begin any.
+const fn encoded_len(first: u8) -> usize {
+    match first {
+        ..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0.. => 4,
+    }
+}

@@ -1,0 +1,272 @@
+//! Keys that a terminal sends as control sequences: kitty's keyboard protocol and xterm's `modifyOtherKeys`.
+//!
+//! A terminal in one of these modes sends Ctrl-^ as `CSI 94;5u` or `CSI 27;5;94~` and not as one
+//! byte. Sources: the kitty keyboard protocol's own page; xterm's ctlseqs, "Alt and Meta Keys"; the byte
+//! for a key held with Ctrl is kitty's table of legacy keys.
+
+/// Key codes of the modifier keys themselves, and of the locks. Source: kitty's table of functional
+/// keys.
+const MODIFIER_KEYS: [core::ops::RangeInclusive<u32>; 2] = [57_358..=57_360, 57_441..=57_454];
+
+/// Key codes that stand for keys and not for characters. Source: the same; Unicode's private use.
+const FUNCTIONAL_KEYS: core::ops::RangeInclusive<u32> = 0xe000..=0xf8ff;
+
+/// Caps Lock and Num Lock, which change nothing of what is read here.
+const LOCKS: u32 = 64 | 128;
+
+/// The event of a key that is released.
+const RELEASE: u32 = 3;
+
+/// What Shift makes of keys on a US keyboard, for terminals that do not say what it made.
+const SHIFTED: [&[u8]; 2] = [b"`1234567890-=[]\\;',./", b"~!@#$%^&*()_+{}|:\"<>?"];
+
+/// What Ctrl makes of keys beside those from `@` to `_`.
+const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7f\x1f\x7f"];
+
+/// A key that arrived as a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyEvent {
+    /// The key: what it types on its keyboard without any modifier, in Unicode, or kitty's number of a
+    /// key that types nothing.
+    pub code: u32,
+    /// The modifiers held with it, without the locks.
+    pub modifiers: u32,
+    /// Whether a key was hit: not one released, nor a modifier.
+    pub is_hit: bool,
+    /// What Shift makes of it.
+    shifted: Option<u32>,
+    /// What it is on a US keyboard, where that is known to be something else.
+    base: Option<u32>,
+    /// The one character it types.
+    text: Option<u32>,
+}
+
+impl KeyEvent {
+    /// The bit of Shift among the modifiers.
+    pub const SHIFT: u32 = 1;
+    /// The bit of Alt.
+    pub const ALT: u32 = 2;
+    /// The bit of Ctrl.
+    pub const CTRL: u32 = 4;
+
+    /// Reads `CSI parameters last`, without the `CSI`; `None` for another sequence than a key's.
+    pub fn read(parameters: &[u8], last: u8) -> Option<Self> {
+        match last {
+            b'u' => kitty_key(parameters),
+            b'~' => other_key(parameters),
+            _ => None,
+        }
+    }
+
+    /// Returns what the key would be as a byte, in a terminal without these modes. One held with Alt or
+    /// Super would be none, or more than one.
+    pub fn as_byte(self) -> Option<u8> {
+        if self.modifiers & !(Self::SHIFT | Self::CTRL) != 0 {
+            return None;
+        }
+        // On a keyboard of another script Ctrl goes by what the key is on a US one.
+        let code = self.base.filter(|_| self.code >= 128).unwrap_or(self.code);
+        let key = ascii(code)?;
+        let has_shift = self.modifiers & Self::SHIFT != 0;
+        let typed =
+            if has_shift { self.shifted.map_or(Some(with_shift(key)), ascii)? } else { key };
+        Some(match self.modifiers & Self::CTRL {
+            0 => self.text.and_then(ascii).unwrap_or(typed),
+            // Ctrl-Shift-6 is Ctrl-^ on a US keyboard, and Ctrl-6 is the same byte.
+            _ => with_ctrl(typed),
+        })
+    }
+
+    /// Returns the character that the key types, if it types just one.
+    pub fn as_text(self) -> Option<char> {
+        if self.modifiers & !Self::SHIFT != 0 {
+            return None;
+        }
+        let typed = match (self.text, self.modifiers) {
+            (Some(text), _) => text,
+            (None, 0) => self.code,
+            (None, _) => match self.shifted {
+                Some(shifted) => shifted,
+                None => u32::from(with_shift(ascii(self.code)?)),
+            },
+        };
+        let c = char::from_u32(typed).filter(|c| !c.is_control())?;
+        (!FUNCTIONAL_KEYS.contains(&typed)).then_some(c)
+    }
+}
+
+/// Reads `code:shifted:base;modifiers:event;text`; all but the code may be missing.
+fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
+    let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
+    let [code, shifted, base] = fields.next()?;
+    let [modifiers, kind, _] = fields.next().unwrap_or_default();
+    let [text, more_text, _] = fields.next().unwrap_or_default();
+    let code = code?;
+    let is_modifier = MODIFIER_KEYS.iter().any(|keys| keys.contains(&code));
+    Some(KeyEvent {
+        code,
+        modifiers: modifiers.unwrap_or(1).saturating_sub(1) & !LOCKS,
+        is_hit: !is_modifier && kind != Some(RELEASE),
+        shifted,
+        base,
+        text: text.filter(|_| more_text.is_none()),
+    })
+}
+
+/// Reads `27;modifiers;code`.
+fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
+    let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
+    let (first, modifiers, code) = (fields.next()?, fields.next()?, fields.next()?);
+    if first != [Some(27), None, None] || fields.next().is_some() {
+        return None;
+    }
+    let ([Some(modifiers), None, None], [Some(code), None, None]) = (modifiers, code) else {
+        return None;
+    };
+    Some(KeyEvent {
+        code,
+        modifiers: modifiers.saturating_sub(1) & !LOCKS,
+        is_hit: true,
+        // The code is what Shift has made of the key already.
+        shifted: Some(code),
+        base: None,
+        text: None,
+    })
+}
+
+/// Returns the first three numbers of a field; a number out of reason counts as none.
+fn subfields(field: &[u8]) -> [Option<u32>; 3] {
+    let mut numbers = field.split(|&byte| byte == b':').map(number);
+    core::array::from_fn(|_| numbers.next().flatten())
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+fn ascii(code: u32) -> Option<u8> {
+    u8::try_from(code).ok().filter(u8::is_ascii)
+}
+
+fn with_shift(key: u8) -> u8 {
+    translated(SHIFTED, key).unwrap_or(key.to_ascii_uppercase())
+}
+
+fn with_ctrl(key: u8) -> u8 {
+    match key {
+        b'@'..=b'_' | b'a'..=b'z' => key & 0x1f,
+        _ => translated(CONTROLLED, key).unwrap_or(key),
+    }
+}
+
+fn translated([from, to]: [&[u8]; 2], key: u8) -> Option<u8> {
+    let at = from.iter().position(|&byte| byte == key)?;
+    to.get(at).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Option<KeyEvent> {
+        let (parameters, last) = body.as_bytes().split_at(body.len() - 1);
+        KeyEvent::read(parameters, last[0])
+    }
+
+    #[test]
+    fn keys_are_what_they_would_be_as_bytes() {
+        let table: [(&str, Option<u8>); 33] = [
+            // Ctrl-^ in every form.
+            ("94;5u", Some(0x1e)),
+            ("94;6u", Some(0x1e)),
+            ("54;5u", Some(0x1e)),
+            ("54;6u", Some(0x1e)),
+            ("54:94;6u", Some(0x1e)),
+            ("54:94:54;6:1u", Some(0x1e)),
+            ("94::54;5:2u", Some(0x1e)),
+            ("54;70u", Some(0x1e)),
+            ("54;198;u", Some(0x1e)),
+            ("27;5;94~", Some(0x1e)),
+            ("27;6;94~", Some(0x1e)),
+            ("27;6;54~", Some(0x1e)),
+            // The other script's key where a US keyboard has Z.
+            ("1103::122;5u", Some(0x1a)),
+            ("122;5u", Some(0x1a)),
+            ("90;5u", Some(0x1a)),
+            ("108;5u", Some(0x0c)),
+            ("27;5;108~", Some(0x0c)),
+            ("46u", Some(b'.')),
+            ("46;1:1u", Some(b'.')),
+            ("46;5u", Some(b'.')),
+            ("27;5;46~", Some(b'.')),
+            ("59:46;2u", Some(b'.')),
+            ("59;2;46u", Some(b'.')),
+            ("96;2u", Some(b'~')),
+            ("97;2u", Some(b'A')),
+            ("97;;98u", Some(b'b')),
+            ("13u", Some(b'\r')),
+            ("27u", Some(0x1b)),
+            ("94;7u", None),
+            ("94;13u", None),
+            ("233;5u", None),
+            ("57376u", None),
+            ("4294967295;4294967295u", None),
+        ];
+        for (body, byte) in table {
+            let event = read(body).expect(body);
+            assert_eq!((event.as_byte(), event.is_hit), (byte, true), "{body}");
+        }
+    }
+
+    #[test]
+    fn keys_type_the_character_that_the_terminal_names_or_that_shift_makes() {
+        for (body, text) in [
+            ("97u", Some('a')),
+            ("97;2u", Some('A')),
+            ("49;2u", Some('!')),
+            ("97:65;2u", Some('A')),
+            ("233u", Some('\u{e9}')),
+            ("233:201;2u", Some('\u{c9}')),
+            ("233;2u", None),
+            ("97;;8364u", Some('\u{20ac}')),
+            ("97;1;101:769u", Some('a')),
+            ("0;;20013u", Some('\u{4e2d}')),
+            ("27;2;65~", Some('A')),
+            ("27;1;233~", Some('\u{e9}')),
+            ("97;5u", None),
+            ("97;3u", None),
+            ("13u", None),
+            ("57414u", None),
+            ("57400;;49u", Some('1')),
+            ("55296u", None),
+        ] {
+            assert_eq!(read(body).expect(body).as_text(), text, "{body}");
+        }
+    }
+
+    #[test]
+    fn releases_and_modifiers_are_no_key_hit() {
+        for body in ["94;5:3u", "46;1:3u", "57442;5u", "57448;1:3u", "57358u", "97;1:3;97u"] {
+            assert!(!read(body).expect(body).is_hit, "{body}");
+        }
+    }
+
+    #[test]
+    fn other_sequences_are_no_key() {
+        for body in [
+            "A",
+            "1;5A",
+            "3~",
+            "27;5~",
+            "27;5;94;1~",
+            "26;5;94~",
+            "27:1;5;94~",
+            "u",
+            ";5u",
+            "4294967296u",
+            "?1u",
+        ] {
+            assert_eq!(read(body), None, "{body}");
+        }
+    }
+}
