@@ -1,9 +1,11 @@
 //! The pseudo-terminal that the host's programs run on.
 
+mod modes;
+
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rove_session::ExitStatus;
+use rove_session::{ExitStatus, Tty};
 use rove_terminal::Size;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -46,6 +48,12 @@ impl Pty {
     pub fn terminal_name(&self) -> Option<String> {
         let name = rustix::pty::ptsname(&self.master.0, Vec::new()).ok()?;
         name.into_string().ok()
+    }
+
+    /// Returns the server's side and the programs' side.
+    #[cfg(test)]
+    fn into_sides(self) -> (Master, OwnedFd) {
+        (self.master, self.terminal)
     }
 
     /// Forks the process that becomes `program` when [`Child::release`] lets it.
@@ -106,6 +114,12 @@ impl Master {
             Err(Errno::AGAIN) => Ok(0),
             other => Ok(other?),
         }
+    }
+
+    /// Returns what the terminal does with keys; `None` once it is gone. What a program sets on its side
+    /// is seen here at once, but nothing wakes who waits for it.
+    pub fn modes(&self) -> Option<Tty> {
+        tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
 
     /// Sets the window's size; programs learn of it by SIGWINCH.

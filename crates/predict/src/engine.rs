@@ -5,6 +5,7 @@ use rove_units::{Duration, Instant};
 
 use crate::policy::{Prediction, Preference};
 use crate::stock::Stock;
+use crate::tty::Tty;
 
 /// The number of a state of the user's input, as the two ends of a session count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +78,10 @@ impl Engine {
             stock.handle_network(network);
         }
     }
+
+    /// Takes the state of the terminal that the programs run on, as it was when the newest screen was
+    /// taken; `None` where the server tells nothing of it. The rules of Mosh 1.4.0 know none.
+    pub fn handle_tty(&mut self, _tty: Option<Tty>) {}
 
     /// Forgets all predictions: the window has a new size.
     pub fn reset(&mut self) {

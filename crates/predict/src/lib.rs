@@ -13,6 +13,8 @@ mod keystroke;
 mod overlay;
 mod policy;
 mod stock;
+mod tty;
 
 pub use engine::{Engine, InputNum, Network};
 pub use policy::{Prediction, Preference};
+pub use tty::{Tty, TtyCharacters, TtyModes};

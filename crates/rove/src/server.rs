@@ -30,6 +30,7 @@ use crate::sys::{self, Fork};
 use crate::{detached, entropy, logging, utmp};
 
 mod pump;
+mod tty_watch;
 
 use pump::{Control, Host, Pump};
 

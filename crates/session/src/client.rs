@@ -201,6 +201,7 @@ impl Client {
         if self.transport.remote_num() != num {
             self.stale = true;
             self.performer.look(now, self.transport.remote());
+            self.engine.handle_tty(self.tty());
             if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
                 self.regained_at = now;
                 tracing::info!("contact regained");
@@ -427,6 +428,12 @@ impl Client {
     /// Returns the server's newest screen, without notices.
     pub fn screen(&self) -> &Screen {
         self.transport.remote().screen()
+    }
+
+    /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
+    /// or later; `None` where the server does not tell.
+    pub fn tty(&self) -> Option<rove_predict::Tty> {
+        self.transport.remote().tty()
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.

@@ -1,5 +1,6 @@
 //! The host's screen with its echo acknowledgment: the object the server owns.
 
+use rove_predict::Tty;
 use rove_ssp::{ApplyError, Capabilities, Object, StateNum};
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
@@ -7,7 +8,7 @@ use rove_units::Bytes;
 
 use crate::clipboard::Clipboard;
 use crate::exit_status::ExitStatus;
-use crate::message::{HostInstruction, MessageWriter, host_instructions};
+use crate::message::{HostInstruction, MessageWriter, WireTty, host_instructions};
 use crate::notifications::Notifications;
 
 /// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
@@ -31,6 +32,8 @@ pub struct HostScreen {
     clipboard: Clipboard,
     bells: u64,
     notifications: Notifications,
+    /// The terminal that the programs run on, as it was when the picture was taken or later.
+    tty: Option<Tty>,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
 }
@@ -61,6 +64,7 @@ impl HostScreen {
             clipboard: Clipboard::default(),
             bells: 0,
             notifications: Notifications::default(),
+            tty: None,
             initial: true,
         }
     }
@@ -75,6 +79,7 @@ impl HostScreen {
             clipboard: Clipboard::default(),
             bells,
             notifications: Notifications::default(),
+            tty: None,
             initial: false,
         }
     }
@@ -87,6 +92,11 @@ impl HostScreen {
     /// Returns this state with a copy.
     pub(crate) fn with_clipboard(self, clipboard: Clipboard) -> Self {
         Self { clipboard, ..self }
+    }
+
+    /// Returns this state with the terminal that the programs run on.
+    pub(crate) fn with_tty(self, tty: Option<Tty>) -> Self {
+        Self { tty, ..self }
     }
 
     /// Returns the picture.
@@ -115,6 +125,11 @@ impl HostScreen {
     /// Returns the newest notifications.
     pub(crate) const fn notifications(&self) -> &Notifications {
         &self.notifications
+    }
+
+    /// Returns the terminal that the programs run on, where the server is a rove that tells.
+    pub(crate) const fn tty(&self) -> Option<Tty> {
+        self.tty
     }
 
     /// Returns how often the bell rang; of a stock server's screen always 0.
@@ -159,6 +174,12 @@ impl Object for HostScreen {
         if is_rich && !notifications.is_empty() {
             message.notifications(self.notifications.newest(), notifications);
         }
+        if let Some(tty) = self.tty
+            && base.tty != self.tty
+            && peer.contains(Capabilities::TTY)
+        {
+            message.tty(WireTty::between(base.tty, tty));
+        }
         message.finish()
     }
 
@@ -197,6 +218,7 @@ impl Object for HostScreen {
                 HostInstruction::Notifications(told) => {
                     self.notifications.apply(told).map_err(refused)?;
                 }
+                HostInstruction::Tty(told) => self.tty = Some(told.after(self.tty)),
                 HostInstruction::Copy(piece) => self.clipboard.apply(&piece).map_err(refused)?,
                 HostInstruction::Unknown => {}
             }
@@ -228,6 +250,7 @@ impl Object for HostScreen {
             && self.exit_status == other.exit_status
             && self.initial == other.initial
             && self.bells == other.bells
+            && self.tty == other.tty
             && self.notifications.newest() == other.notifications.newest()
             && self.clipboard.same_as(&other.clipboard)
             && self.screen() == other.screen()
@@ -256,7 +279,8 @@ impl Object for HostScreen {
         let screen = Screen::midpoint(base.screen(), self.screen())?;
         let middle = Self::published(screen, base.echo_ack, base.exit_status);
         let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
-        Some(Self { bells: base.bells, clipboard, notifications, ..middle })
+        // That nothing is echoed any more must not come later than what is to be answered unseen.
+        Some(Self { bells: base.bells, clipboard, notifications, tty: self.tty, ..middle })
     }
 }
 

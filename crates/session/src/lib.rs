@@ -28,11 +28,12 @@ pub use client::{Client, ClientConfig, ClientEvent, ClientOutcome};
 pub use exit_status::ExitStatus;
 pub use host_screen::HostScreen;
 pub use report::TerminalReport;
-pub use rove_predict::{Prediction, Preference};
+pub use rove_predict::{Prediction, Preference, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};
 
 /// What both ends of this version understand beyond the stock protocol.
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS
     .union(rove_ssp::Capabilities::RICH_SCREEN)
-    .union(rove_ssp::Capabilities::TERMINAL_REPORT);
+    .union(rove_ssp::Capabilities::TERMINAL_REPORT)
+    .union(rove_ssp::Capabilities::TTY);

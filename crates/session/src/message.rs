@@ -10,10 +10,12 @@ mod host;
 mod protobuf;
 #[cfg(test)]
 mod tests;
+mod tty;
 mod user;
 
 pub(crate) use event::WireNotifications;
 pub(crate) use host::{HostInstruction, host_instructions};
+pub(crate) use tty::WireTty;
 pub(crate) use user::{UserInstruction, user_instructions};
 
 use rove_ssp::ApplyError;

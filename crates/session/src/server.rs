@@ -4,6 +4,7 @@ use core::mem;
 use core::net::SocketAddr;
 use std::collections::VecDeque;
 
+use rove_predict::Tty;
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
     Transport,
@@ -93,6 +94,8 @@ pub struct Server {
     delivered_num: StateNum,
     delivered: u64,
     exit_status: Option<ExitStatus>,
+    /// The terminal that the programs run on, as the driver saw it last.
+    tty: Option<Tty>,
     /// When the last key came.
     key_arrived_at: Option<Instant>,
     start: Instant,
@@ -153,6 +156,7 @@ impl Server {
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
+            tty: None,
             key_arrived_at: None,
             start: now,
             network_timeout,
@@ -196,6 +200,18 @@ impl Server {
         self.answer_programs();
         self.take_events(now);
         self.publish_when_drawn(now);
+    }
+
+    /// Takes the state of the terminal that the programs run on. Read it anew before each call of
+    /// [`Server::poll_transmit`], so that no screen is sent with an older one: whoever sees a prompt
+    /// must know whether the answer is echoed.
+    pub fn handle_tty(&mut self, tty: Tty) {
+        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
+        if self.tty.replace(tty) == Some(tty) || !is_told || self.transport.is_shutting_down() {
+            return;
+        }
+        // At once, also while a program is drawing.
+        self.transport.publish(self.transport.local().clone().with_tty(Some(tty)));
     }
 
     /// Takes the end of the command: everything it wrote must have been handed in before.
@@ -404,6 +420,8 @@ impl Server {
         self.held_until = None;
         let screen = self.terminal.screen().clone();
         let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
+        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
+        let state = state.with_tty(self.tty.filter(|_| is_told));
         let state = state.with_clipboard(self.clipboard.newest().clone());
         self.transport.publish(state.with_notifications(self.notifications.state().clone()));
     }

@@ -17,10 +17,11 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// What each extension is called, in the order of the bits.
-const EXTENSIONS: [(Capabilities, &str); 3] = [
+const EXTENSIONS: [(Capabilities, &str); 4] = [
     (Capabilities::EXIT_STATUS, "exit status"),
     (Capabilities::RICH_SCREEN, "rich screen"),
     (Capabilities::TERMINAL_REPORT, "terminal report"),
+    (Capabilities::TTY, "tty"),
 ];
 
 /// What the panel tells.

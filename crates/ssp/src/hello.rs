@@ -20,6 +20,8 @@ impl Capabilities {
     pub const RICH_SCREEN: Self = Self(1 << 1);
     /// The user stream may hold what the client has learned of the user's terminal.
     pub const TERMINAL_REPORT: Self = Self(1 << 2);
+    /// The state of the terminal that the programs run on travels with the screen.
+    pub const TTY: Self = Self(1 << 3);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

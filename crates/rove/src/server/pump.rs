@@ -10,6 +10,7 @@ use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
+use super::tty_watch::TtyWatch;
 use crate::control::{Listener, SessionName, SessionStatus, State};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
 use crate::utmp::Entry;
@@ -41,6 +42,7 @@ pub(super) struct Pump {
     socket: ServerSocket,
     host: Host,
     program: Program,
+    tty_watch: TtyWatch,
     signal_timeout: Option<Duration>,
     started: Instant,
     buffer: Vec<u8>,
@@ -99,7 +101,8 @@ impl Pump {
         let started = events.now();
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
         let program = Program::Running;
-        Self { events, session, socket, host, program, signal_timeout, started, buffer }
+        let tty_watch = TtyWatch::default();
+        Self { events, session, socket, host, program, tty_watch, signal_timeout, started, buffer }
     }
 
     /// Turns the loop until the session is over.
@@ -107,6 +110,7 @@ impl Pump {
         let mut now = self.started;
         loop {
             self.session.handle_timeout(now);
+            self.look_at_tty(now);
             self.send_datagrams(now);
             self.obey_events();
             if let Some(outcome) = self.session.outcome() {
@@ -126,7 +130,10 @@ impl Pump {
         let first_control = interests.len();
         interests.extend(self.host.control.iter().flat_map(|control| control.listener.interests()));
         let deadline =
-            [self.session.poll_timeout(), self.program.deadline()].into_iter().flatten().min();
+            [self.session.poll_timeout(), self.program.deadline(), self.tty_watch.deadline()]
+                .into_iter()
+                .flatten()
+                .min();
         self.events.wait(&mut interests, deadline)?;
         let has_datagrams = interests[0].is_readable();
         let (has_output, takes_input) = interests[1..first_control]
@@ -230,6 +237,17 @@ impl Pump {
         }
     }
 
+    /// Tells the session the state of the terminal: after all that was read from it, before anything is
+    /// sent of that.
+    fn look_at_tty(&mut self, now: Instant) {
+        self.tty_watch.look(now);
+        if self.program.has_terminal()
+            && let Some(tty) = self.host.master.modes()
+        {
+            self.session.handle_tty(tty);
+        }
+    }
+
     fn send_datagrams(&mut self, now: Instant) {
         while let Some(transmit) = self.session.poll_transmit(now) {
             match send(self.socket.get(), &transmit) {
@@ -286,6 +304,7 @@ impl Pump {
             }
         };
         if filled > 0 {
+            self.tty_watch.stir(now);
             self.session.handle_host_output(now, &self.buffer[..filled]);
         }
         self.program = match (self.program, found) {
@@ -307,7 +326,10 @@ impl Pump {
             return;
         }
         match self.host.master.write(self.session.host_input()) {
-            Ok(len) => self.session.consume_host_input(len),
+            Ok(len) => {
+                self.session.consume_host_input(len);
+                self.tty_watch.stir(now);
+            }
             Err(error) => {
                 tracing::debug!(%error, "pty gone");
                 if self.program == Program::Running {

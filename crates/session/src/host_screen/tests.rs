@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use rove_predict::TtyModes;
 use rove_terminal::{Copied, Notification};
 use rove_units::Instant;
 
@@ -8,6 +9,8 @@ use crate::clipboard::{CopyPiece, Outbox, PIECE_MAX};
 use crate::notifications::Recent;
 
 const ROVE: Capabilities = crate::CAPABILITIES;
+/// A rove that knows nothing of the terminal that programs run on.
+const UNTOLD: Capabilities = Capabilities::from_bits(ROVE.bits() & !Capabilities::TTY.bits());
 
 fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).unwrap()
@@ -206,6 +209,29 @@ fn notifications_that_break_a_rule_are_refused_and_unknown_ones_passed_over() {
     let mut replica = HostScreen::replica(Size::DEFAULT);
     replica.apply(&strange).unwrap();
     assert_eq!((replica.notifications().newest(), replica.notifications().after(0).len()), (1, 0));
+}
+
+#[test]
+fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
+    let with = |bytes, tty| published(Size::DEFAULT, bytes, 0).with_tty(tty);
+    let secret = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+    let (unknown, usual) = (with(b"$ ", None), with(b"$ ", Some(Tty::USUAL)));
+    let asking = with(b"Password: ", Some(secret));
+    for (base, target, wanted) in
+        [(&unknown, &usual, 1), (&usual, &asking, 2), (&asking, &asking, 0)]
+    {
+        let diff = target.diff_from(base, ROVE);
+        assert_eq!(instructions(&diff).len(), wanted);
+        let without = target.diff_from(base, UNTOLD);
+        assert_eq!(instructions(&without).len(), wanted.saturating_sub(1));
+    }
+    assert!(!usual.same_as(&unknown));
+    let (replica, _) = followed(Size::DEFAULT, &[&unknown, &usual, &asking]);
+    assert_eq!(replica.tty(), Some(secret));
+    // Half of what comes with a prompt is the prompt's text: the rest must not be the echo.
+    let long = [&b"\r\nx".repeat(20)[..], b"Password: "].concat();
+    let middle = with(&long, Some(secret)).midpoint(&usual).expect("something between");
+    assert_eq!(middle.tty(), Some(secret));
 }
 
 #[test]

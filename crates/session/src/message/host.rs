@@ -3,7 +3,9 @@
 use rove_ssp::{ApplyError, StateNum};
 
 use super::protobuf::{Fields, Value, bytes_field, number, put_varint_field, string};
-use super::{MessageWriter, RESIZE, WireNotifications, WireSize, event, instructions, wire_size};
+use super::{
+    MessageWriter, RESIZE, WireNotifications, WireSize, WireTty, event, instructions, wire_size,
+};
 use crate::clipboard::CopyPiece;
 use crate::exit_status::ExitStatus;
 
@@ -15,6 +17,8 @@ const ECHO_ACK_NUM: u32 = 8;
 const EXIT_STATUS: u32 = 16;
 const EXIT_STATUS_CODE: u32 = 1;
 const EXIT_STATUS_SIGNAL: u32 = 2;
+/// Between two roves only: the terminal that the programs run on.
+const TTY: u32 = 20;
 
 /// One instruction of a `HostMessage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(crate) enum HostInstruction<'a> {
     Copy(CopyPiece<'a>),
     /// Programs notified of something.
     Notifications(WireNotifications<'a>),
+    /// The terminal that the programs run on is in this state.
+    Tty(WireTty),
     /// Only members this version does not know.
     Unknown,
 }
@@ -67,6 +73,11 @@ impl MessageWriter {
         put_varint_field(&mut body, field, u64::from(value));
         self.instruction(EXIT_STATUS, &body);
     }
+
+    /// Adds the state of the terminal that the programs run on. Only for a peer that has shown to know it.
+    pub(crate) fn tty(&mut self, tty: WireTty) {
+        self.instruction(TTY, &tty.body());
+    }
 }
 
 fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
@@ -78,6 +89,9 @@ fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
             (ECHO_ACK, Value::Bytes(body)) => echo_ack = Some(number(body, ECHO_ACK_NUM)?),
             (EXIT_STATUS, Value::Bytes(body)) => {
                 extension = wire_exit_status(body)?.map(HostInstruction::ExitStatus);
+            }
+            (TTY, Value::Bytes(body)) => {
+                extension = Some(HostInstruction::Tty(WireTty::read(body)?))
             }
             (member, Value::Bytes(body)) => extension = event::read(member, body)?.or(extension),
             _ => {}

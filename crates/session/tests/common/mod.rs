@@ -58,6 +58,8 @@ pub struct ServerEnd {
     pub stuck: bool,
     pub events: Vec<ServerEvent>,
     pub waiting_max: usize,
+    /// How many datagrams it has sent.
+    pub datagrams: usize,
 }
 
 pub type Pair = Net<ClientEnd, ServerEnd>;
@@ -185,6 +187,7 @@ impl ServerEnd {
             stuck: false,
             events: Vec::new(),
             waiting_max: 0,
+            datagrams: 0,
         }
     }
 
@@ -211,7 +214,9 @@ impl End for ServerEnd {
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
         self.pump();
-        self.server.poll_transmit(now).map(|transmit| (transmit.destination, transmit.payload))
+        let transmit = self.server.poll_transmit(now);
+        self.datagrams += usize::from(transmit.is_some());
+        transmit.map(|transmit| (transmit.destination, transmit.payload))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

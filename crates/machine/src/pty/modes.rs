@@ -1,0 +1,125 @@
+//! What a terminal's modes make of the keys that are typed.
+
+use rove_session::{Tty, TtyCharacters, TtyModes};
+use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
+
+/// Returns what a terminal's state says of the echo of keys.
+pub(super) fn tty(found: &Termios) -> Tty {
+    let (input, local) = (found.input_modes, found.local_modes);
+    let returns = OutputModes::OPOST | OutputModes::ONLCR;
+    let modes = [
+        (local.contains(LocalModes::ECHO), TtyModes::ECHO),
+        (local.contains(LocalModes::ICANON), TtyModes::CANONICAL),
+        (local.contains(LocalModes::ECHOCTL), TtyModes::ECHO_CONTROL),
+        (local.contains(LocalModes::ECHOE), TtyModes::ECHO_ERASE),
+        (local.contains(LocalModes::ECHOK), TtyModes::ECHO_KILL),
+        (local.contains(LocalModes::ECHOKE), TtyModes::ECHO_KILL_ERASE),
+        (local.contains(LocalModes::ISIG), TtyModes::SIGNALS),
+        (local.contains(LocalModes::IEXTEN), TtyModes::EXTENDED),
+        (input.contains(InputModes::ICRNL), TtyModes::RETURN_IS_NEW_LINE),
+        (found.output_modes.contains(returns), TtyModes::NEW_LINE_RETURNS),
+        (input.contains(InputModes::IXON), TtyModes::FLOW_CONTROL),
+        (takes_utf8(input), TtyModes::UTF8),
+        (is_ordinary(found), TtyModes::ORDINARY),
+    ];
+    let modes = modes
+        .into_iter()
+        .filter_map(|(is_on, mode)| is_on.then_some(mode))
+        .fold(TtyModes::NONE, TtyModes::union);
+    Tty { modes, characters: characters(found) }
+}
+
+fn characters(found: &Termios) -> TtyCharacters {
+    // A system that says "none" by another number has no rules of Linux either.
+    let code = |index| found.special_codes[index];
+    TtyCharacters {
+        erase: code(SpecialCodeIndex::VERASE),
+        kill: code(SpecialCodeIndex::VKILL),
+        word_erase: code(SpecialCodeIndex::VWERASE),
+        literal_next: code(SpecialCodeIndex::VLNEXT),
+        reprint: code(SpecialCodeIndex::VREPRINT),
+        end_of_file: code(SpecialCodeIndex::VEOF),
+        end_of_line: code(SpecialCodeIndex::VEOL),
+        end_of_line_2: code(SpecialCodeIndex::VEOL2),
+        interrupt: code(SpecialCodeIndex::VINTR),
+        quit: code(SpecialCodeIndex::VQUIT),
+        suspend: code(SpecialCodeIndex::VSUSP),
+        start: code(SpecialCodeIndex::VSTART),
+        stop: code(SpecialCodeIndex::VSTOP),
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+fn takes_utf8(input: InputModes) -> bool {
+    input.contains(InputModes::IUTF8)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
+fn takes_utf8(_: InputModes) -> bool {
+    false
+}
+
+/// Returns whether the discipline is that of Linux without any of its rarer modes.
+#[cfg(target_os = "linux")]
+fn is_ordinary(found: &Termios) -> bool {
+    let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::IUCLC;
+    let output = OutputModes::OLCUC
+        | OutputModes::OCRNL
+        | OutputModes::ONOCR
+        | OutputModes::ONLRET
+        | OutputModes::TABDLY;
+    let local = LocalModes::ECHOPRT | LocalModes::XCASE | LocalModes::EXTPROC;
+    !found.input_modes.intersects(input)
+        && !found.output_modes.intersects(output)
+        && !found.local_modes.intersects(local)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_ordinary(_: &Termios) -> bool {
+    false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rove_terminal::Size;
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+    use super::*;
+    use crate::pty::Pty;
+
+    #[test]
+    fn what_programs_set_on_their_side_is_told_apart() {
+        type Change = fn(&mut Termios);
+        let table: [(Change, TtyModes); 14] = [
+            (|_| {}, TtyModes::NONE),
+            (|t| t.local_modes.remove(LocalModes::ECHO), TtyModes::ECHO),
+            (|t| t.local_modes.remove(LocalModes::ICANON), TtyModes::CANONICAL),
+            (|t| t.local_modes.remove(LocalModes::ECHOCTL), TtyModes::ECHO_CONTROL),
+            (|t| t.local_modes.remove(LocalModes::ECHOE), TtyModes::ECHO_ERASE),
+            (|t| t.local_modes.remove(LocalModes::ECHOK), TtyModes::ECHO_KILL),
+            (|t| t.local_modes.remove(LocalModes::ECHOKE), TtyModes::ECHO_KILL_ERASE),
+            (|t| t.local_modes.remove(LocalModes::ISIG), TtyModes::SIGNALS),
+            (|t| t.local_modes.remove(LocalModes::IEXTEN), TtyModes::EXTENDED),
+            (|t| t.input_modes.remove(InputModes::IXON), TtyModes::FLOW_CONTROL),
+            (|t| t.input_modes.remove(InputModes::IUTF8), TtyModes::UTF8),
+            (|t| t.input_modes.remove(InputModes::ICRNL), TtyModes::RETURN_IS_NEW_LINE),
+            (|t| t.output_modes.remove(OutputModes::OPOST), TtyModes::NEW_LINE_RETURNS),
+            (|t| t.local_modes.insert(LocalModes::ECHOPRT), TtyModes::ORDINARY),
+        ];
+        let (master, terminal) = Pty::open(Size::DEFAULT).unwrap().into_sides();
+        let usual = tcgetattr(&terminal).unwrap();
+        for (change, missing) in table {
+            let mut changed = usual.clone();
+            change(&mut changed);
+            tcsetattr(&terminal, OptionalActions::Now, &changed).unwrap();
+            let found = master.modes().unwrap();
+            assert_eq!(found.modes, TtyModes::USUAL.without(missing), "without {missing:?}");
+            assert_eq!(found.characters, TtyCharacters::USUAL);
+        }
+        let mut erasing = usual;
+        erasing.special_codes[SpecialCodeIndex::VERASE] = 8;
+        erasing.special_codes[SpecialCodeIndex::VSTOP] = 0;
+        let characters = TtyCharacters { erase: 8, stop: 0, ..TtyCharacters::USUAL };
+        assert_eq!(tty(&erasing), Tty { characters, ..Tty::USUAL });
+    }
+}

@@ -1,0 +1,232 @@
+//! What is known of the far side's line discipline: what its kernel itself does with a key.
+
+/// Modes of a line discipline, as a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TtyModes(u32);
+
+impl TtyModes {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+    /// Typed characters are echoed (ECHO).
+    pub const ECHO: Self = Self(1);
+    /// Programs read lines, which the discipline lets the user edit (ICANON).
+    pub const CANONICAL: Self = Self(1 << 1);
+    /// Control characters are echoed as `^X` (ECHOCTL).
+    pub const ECHO_CONTROL: Self = Self(1 << 2);
+    /// An erased character disappears from the screen (ECHOE).
+    pub const ECHO_ERASE: Self = Self(1 << 3);
+    /// A killed line ends in a new line (ECHOK).
+    pub const ECHO_KILL: Self = Self(1 << 4);
+    /// A killed line disappears from the screen (ECHOKE).
+    pub const ECHO_KILL_ERASE: Self = Self(1 << 5);
+    /// Some characters send signals (ISIG).
+    pub const SIGNALS: Self = Self(1 << 6);
+    /// Erasing words, reprinting and quoting work (IEXTEN).
+    pub const EXTENDED: Self = Self(1 << 7);
+    /// Characters are UTF-8 (IUTF8).
+    pub const UTF8: Self = Self(1 << 8);
+    /// A carriage return typed counts as a new line (ICRNL).
+    pub const RETURN_IS_NEW_LINE: Self = Self(1 << 9);
+    /// A new line is shown as carriage return and line feed (OPOST with ONLCR).
+    pub const NEW_LINE_RETURNS: Self = Self(1 << 10);
+    /// Some characters stop the output and let it go on (IXON).
+    pub const FLOW_CONTROL: Self = Self(1 << 11);
+    /// All else is as Linux has it in a new terminal, so that what is echoed can be told from the modes.
+    pub const ORDINARY: Self = Self(1 << 12);
+
+    /// The modes of a new terminal of Linux that erases whole UTF-8 characters.
+    pub const USUAL: Self = Self((1 << 13) - 1);
+
+    /// Creates a set from its bits; those without a meaning are left out.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits & Self::USUAL.0)
+    }
+
+    /// Returns the bits.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Returns whether every mode in `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns what either set holds.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns what is in this set and not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+/// The characters that a line discipline does something else with than take them; 0 for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TtyCharacters {
+    /// Erases a character (VERASE).
+    pub erase: u8,
+    /// Erases the line (VKILL).
+    pub kill: u8,
+    /// Erases a word (VWERASE).
+    pub word_erase: u8,
+    /// Takes the next character as it is (VLNEXT).
+    pub literal_next: u8,
+    /// Shows the line again (VREPRINT).
+    pub reprint: u8,
+    /// Hands over what there is, and at the start of a line the end of the input (VEOF).
+    pub end_of_file: u8,
+    /// Ends a line beside the new line (VEOL).
+    pub end_of_line: u8,
+    /// Ends one, too (VEOL2).
+    pub end_of_line_2: u8,
+    /// Interrupts (VINTR).
+    pub interrupt: u8,
+    /// Quits (VQUIT).
+    pub quit: u8,
+    /// Suspends (VSUSP).
+    pub suspend: u8,
+    /// Lets the output go on (VSTART).
+    pub start: u8,
+    /// Stops the output (VSTOP).
+    pub stop: u8,
+}
+
+impl TtyCharacters {
+    /// How many there are.
+    pub const COUNT: usize = 13;
+
+    /// Those of a new terminal of Linux.
+    pub const USUAL: Self = Self {
+        erase: 0x7f,
+        kill: 0x15,
+        word_erase: 0x17,
+        literal_next: 0x16,
+        reprint: 0x12,
+        end_of_file: 0x04,
+        end_of_line: 0,
+        end_of_line_2: 0,
+        interrupt: 0x03,
+        quit: 0x1c,
+        suspend: 0x1a,
+        start: 0x11,
+        stop: 0x13,
+    };
+
+    /// Creates the characters from a list in the order of the fields.
+    pub const fn from_bytes(bytes: [u8; Self::COUNT]) -> Self {
+        let [
+            erase,
+            kill,
+            word_erase,
+            literal_next,
+            reprint,
+            end_of_file,
+            end_of_line,
+            end_of_line_2,
+            interrupt,
+            quit,
+            suspend,
+            start,
+            stop,
+        ] = bytes;
+        Self {
+            erase,
+            kill,
+            word_erase,
+            literal_next,
+            reprint,
+            end_of_file,
+            end_of_line,
+            end_of_line_2,
+            interrupt,
+            quit,
+            suspend,
+            start,
+            stop,
+        }
+    }
+
+    /// Returns them in the order of the fields.
+    pub const fn to_bytes(self) -> [u8; Self::COUNT] {
+        [
+            self.erase,
+            self.kill,
+            self.word_erase,
+            self.literal_next,
+            self.reprint,
+            self.end_of_file,
+            self.end_of_line,
+            self.end_of_line_2,
+            self.interrupt,
+            self.quit,
+            self.suspend,
+            self.start,
+            self.stop,
+        ]
+    }
+}
+
+/// The state of the terminal that the host's programs run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tty {
+    /// Its modes.
+    pub modes: TtyModes,
+    /// Its special characters.
+    pub characters: TtyCharacters,
+}
+
+impl Tty {
+    /// A new terminal of Linux that erases whole UTF-8 characters.
+    pub const USUAL: Self = Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL };
+
+    /// Returns whether what is typed is meant for nobody to see: lines are read and nothing is echoed.
+    pub const fn hides_input(self) -> bool {
+        self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
+    }
+
+    /// Returns whether the kernel echoes lines, and how is known.
+    pub const fn echoes_lines(self) -> bool {
+        const WANTED: TtyModes =
+            TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);
+        self.modes.contains(WANTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_keep_their_order() {
+        let bytes = core::array::from_fn(|index| u8::try_from(index).unwrap());
+        let characters = TtyCharacters::from_bytes(bytes);
+        assert_eq!(characters.to_bytes(), bytes);
+        assert_eq!((characters.erase, characters.word_erase, characters.stop), (0, 2, 12));
+    }
+
+    #[test]
+    fn bits_without_a_meaning_are_left_out() {
+        assert_eq!(TtyModes::from_bits(u32::MAX), TtyModes::USUAL);
+        assert_eq!(TtyModes::from_bits(1 << 13), TtyModes::NONE);
+    }
+
+    #[test]
+    fn lines_without_echo_are_secret_and_raw_input_is_not() {
+        let without = |modes| Tty { modes: TtyModes::USUAL.without(modes), ..Tty::USUAL };
+        let raw = TtyModes::ECHO.union(TtyModes::CANONICAL);
+        for (tty, hides, echoes) in [
+            (Tty::USUAL, false, true),
+            (without(TtyModes::ECHO), true, false),
+            (without(TtyModes::CANONICAL), false, false),
+            (without(raw), false, false),
+            (without(TtyModes::ORDINARY), false, false),
+        ] {
+            assert_eq!((tty.hides_input(), tty.echoes_lines()), (hides, echoes), "{tty:?}");
+        }
+    }
+}

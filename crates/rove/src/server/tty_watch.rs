@@ -1,0 +1,68 @@
+//! When to look whether the session's terminal still echoes what is typed.
+
+use rove_units::{Duration, Instant};
+
+/// How long after something was read from the terminal or written to it the first look is due, beside
+/// those that every turn of the loop takes. A system tells nobody that a program has changed the modes.
+/// Chosen: half of what a server collects for a frame, so that what a program does right after it has
+/// printed its prompt is known before the prompt is sent.
+const FIRST_LOOK: Duration = Duration::from_millis(4);
+/// The last wait; each is twice the one before. Chosen: `stty -echo` after a prompt was seen to take up
+/// to 25 ms on a busy computer, and a hundred times that is an idle program.
+const LAST_WAIT: Duration = Duration::from_millis(2048);
+const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
+
+/// When to look at the terminal though nothing happens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TtyWatch {
+    /// The next look, and how long it waits.
+    next: Option<(Instant, Duration)>,
+}
+
+impl TtyWatch {
+    /// Takes that something was read from the terminal or written to it.
+    pub(super) fn stir(&mut self, now: Instant) {
+        self.next = Some((now + FIRST_LOOK, FIRST_LOOK));
+    }
+
+    /// Takes that the terminal is being looked at.
+    pub(super) fn look(&mut self, now: Instant) {
+        if let Some((due, wait)) = self.next
+            && due <= now
+        {
+            let wait = wait * 2;
+            self.next = (wait <= LAST_WAIT).then_some((now + wait, wait));
+        }
+    }
+
+    /// Returns when to look next.
+    pub(super) fn deadline(self) -> Option<Instant> {
+        self.next.map(|(due, _)| due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    #[test]
+    fn looks_come_ever_later_and_end() {
+        let mut watch = TtyWatch::default();
+        assert_eq!(watch.deadline(), None);
+        watch.stir(ms(1000));
+        let mut looks = Vec::new();
+        while let Some(due) = watch.deadline() {
+            watch.look(ms(due.as_millis() - 1));
+            assert_eq!(watch.deadline(), Some(due), "a look before its time changes nothing");
+            watch.look(due);
+            looks.push(due.as_millis() - 1000);
+        }
+        assert_eq!(looks, [4, 12, 28, 60, 124, 252, 508, 1020, 2044, 4092]);
+        watch.stir(ms(9000));
+        assert_eq!(watch.deadline(), Some(ms(9004)));
+    }
+}
