@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use arbitrary::{Result, Unstructured};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, Prediction, Preference, Server,
-    ServerConfig, UserStream,
+    Client, ClientConfig, ClientEvent, EngineKind, ExitStatus, HostScreen, Prediction, Preference,
+    Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
 use rove_terminal::{Outer, Size};
@@ -186,7 +186,11 @@ impl Session {
             },
             query: flag(6),
             escape_key: flag(2).then_some(0x1e),
-            prediction: Prediction { preference: Preference::Always, overwrite: flag(7) },
+            prediction: Prediction {
+                preference: Preference::Always,
+                overwrite: flag(7),
+                engine: EngineKind::ALL[usize::from(flag(5))],
+            },
             program: "rove".to_owned(),
             offers_status: true,
             chaff: Seed::new(1).stream("client.chaff"),

@@ -3,7 +3,8 @@
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
-use crate::policy::{Prediction, Preference};
+use crate::policy::{EngineKind, Prediction, Preference};
+use crate::replay::Replay;
 use crate::stock::Stock;
 use crate::tty::Tty;
 
@@ -53,29 +54,38 @@ pub enum Engine {
     Off,
     /// The rules of Mosh 1.4.0.
     Stock(Box<Stock>),
+    /// Re-simulation, with what was learned of each prompt.
+    Replay(Box<Replay>),
 }
 
 impl Engine {
     /// Creates the engine for these settings, and a screen of this size that is blank as yet.
     pub fn new(prediction: Prediction, size: Size) -> Self {
-        match prediction.preference {
-            Preference::Never => Self::Off,
-            _ => Self::Stock(Box::new(Stock::new(prediction, size))),
+        match (prediction.preference, prediction.engine) {
+            (Preference::Never, _) => Self::Off,
+            (Preference::Experimental, _) | (_, EngineKind::Stock) => {
+                Self::Stock(Box::new(Stock::new(prediction, size)))
+            }
+            (_, EngineKind::Replay) => Self::Replay(Box::new(Replay::new(prediction, size))),
         }
     }
 
     /// Takes keys on their way to the program, read at once, after which `sent` is still the newest
     /// input that has been sent.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
-        if let Self::Stock(stock) = self {
-            stock.handle_keys(now, sent, keys);
+        match self {
+            Self::Off => {}
+            Self::Stock(stock) => stock.handle_keys(now, sent, keys),
+            Self::Replay(replay) => replay.handle_keys(now, sent, keys),
         }
     }
 
     /// Takes what the network has told.
     pub fn handle_network(&mut self, network: Network) {
-        if let Self::Stock(stock) = self {
-            stock.handle_network(network);
+        match self {
+            Self::Off => {}
+            Self::Stock(stock) => stock.handle_network(network),
+            Self::Replay(replay) => replay.handle_network(network),
         }
     }
 
@@ -85,8 +95,10 @@ impl Engine {
 
     /// Forgets all predictions: the window has a new size.
     pub fn reset(&mut self) {
-        if let Self::Stock(stock) = self {
-            stock.reset();
+        match self {
+            Self::Off => {}
+            Self::Stock(stock) => stock.reset(),
+            Self::Replay(replay) => replay.reset(),
         }
     }
 
@@ -96,6 +108,7 @@ impl Engine {
         match self {
             Self::Off => screen.clone(),
             Self::Stock(stock) => stock.frame(now, screen),
+            Self::Replay(replay) => replay.frame(now, screen),
         }
     }
 
@@ -105,6 +118,7 @@ impl Engine {
         match self {
             Self::Off => false,
             Self::Stock(stock) => stock.is_active(),
+            Self::Replay(replay) => replay.is_active(),
         }
     }
 
@@ -113,6 +127,7 @@ impl Engine {
         match self {
             Self::Off => None,
             Self::Stock(stock) => stock.poll_timeout(),
+            Self::Replay(replay) => replay.poll_timeout(),
         }
     }
 }

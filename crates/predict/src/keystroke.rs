@@ -172,6 +172,7 @@ impl Keystrokes {
     }
 
     /// Returns whether what was pushed last is the beginning of a key.
+    #[cfg(test)]
     pub(crate) fn is_within_key(&self) -> bool {
         let is_between = matches!(self.state, State::Ground | State::Escape(EscapeKind::Told));
         !is_between || !self.partial.is_empty()

@@ -8,13 +8,13 @@
 #![forbid(unsafe_code)]
 
 mod engine;
-#[cfg_attr(not(test), expect(dead_code, reason = "no engine reads keys in this way yet"))]
 mod keystroke;
 mod overlay;
 mod policy;
+mod replay;
 mod stock;
 mod tty;
 
 pub use engine::{Engine, InputNum, Network};
-pub use policy::{Prediction, Preference};
+pub use policy::{EngineKind, Prediction, Preference};
 pub use tty::{Tty, TtyCharacters, TtyModes};

@@ -59,9 +59,39 @@ impl Preference {
     }
 }
 
+/// Which rules predictions follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Those of Mosh 1.4.0.
+    #[default]
+    Stock,
+    /// Re-simulation of the unsettled keys on each new screen, with what was learned of each prompt.
+    Replay,
+}
+
+impl EngineKind {
+    /// All of them, the default first.
+    pub const ALL: [Self; 2] = [Self::Stock, Self::Replay];
+
+    /// Returns the engine of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Returns the name that users know it by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Replay => "replay",
+        }
+    }
+}
+
 /// What a user can say about predictions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prediction {
+    /// Whose rules they follow. `experimental` is stock's alone.
+    pub engine: EngineKind,
     /// When to show them.
     pub preference: Preference,
     /// Whether a character is to replace the one under the cursor instead of moving it to the right.

@@ -17,7 +17,7 @@ use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
 
-mod client;
+pub(crate) mod client;
 mod completions;
 pub(crate) mod config;
 mod demo;

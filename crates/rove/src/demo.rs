@@ -95,7 +95,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: true,
         title_prefix: true,
-        prediction: Prediction::default(),
+        prediction: Prediction { engine: crate::cli::client::engine()?, ..Prediction::default() },
         query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: false,
         quiet: false,

@@ -28,7 +28,7 @@ pub use client::{Client, ClientConfig, ClientEvent, ClientOutcome};
 pub use exit_status::ExitStatus;
 pub use host_screen::HostScreen;
 pub use report::TerminalReport;
-pub use rove_predict::{Prediction, Preference, Tty, TtyCharacters, TtyModes};
+pub use rove_predict::{EngineKind, Prediction, Preference, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};
 

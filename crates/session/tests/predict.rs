@@ -37,7 +37,11 @@ struct Session {
 impl Session {
     /// Starts a session with a prompt on both screens.
     fn start(preference: Preference, one_way: Duration) -> Self {
-        Self::with(Prediction { preference, overwrite: false }, one_way, rove(Config::client()))
+        Self::with(
+            Prediction { preference, overwrite: false, ..Prediction::default() },
+            one_way,
+            rove(Config::client()),
+        )
     }
 
     fn with(prediction: Prediction, one_way: Duration, transport: Config) -> Self {

@@ -1,7 +1,7 @@
 //! What happens in one simulated session, drawn from its seed.
 
 use rove_link::LinkConfig;
-use rove_session::{CAPABILITIES, ExitStatus, Prediction, Preference};
+use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
 use rove_terminal::{Outer, Size, UserTerminal};
 use rove_units::{Duration, Seed};
@@ -103,6 +103,7 @@ impl Scenario {
             prediction: Prediction {
                 preference: Preference::ALL[dice.index(Preference::ALL.len())],
                 overwrite: dice.chance(0.2),
+                engine: EngineKind::ALL[dice.index(EngineKind::ALL.len())],
             },
             actions,
             ending,

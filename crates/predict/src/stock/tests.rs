@@ -22,7 +22,11 @@ impl Bench {
     /// Starts with this on the screen, shown, and the first epoch confirmed.
     fn new(columns: u16, rows: u16, printed: &str) -> Self {
         Self::with(
-            Prediction { preference: Preference::Always, overwrite: false },
+            Prediction {
+                preference: Preference::Always,
+                overwrite: false,
+                ..Prediction::default()
+            },
             columns,
             rows,
             printed,
@@ -133,7 +137,8 @@ fn each_key_does_what_it_mostly_does_or_makes_what_follows_tentative() {
 #[test]
 fn keys_that_replace_leave_the_rest_of_the_line() {
     for (keys, row, column) in [("x", "abxd", 3), ("xyz", "abxyz", 5), ("\x7f", "a cd", 1)] {
-        let prediction = Prediction { preference: Preference::Always, overwrite: true };
+        let prediction =
+            Prediction { preference: Preference::Always, overwrite: true, ..Prediction::default() };
         let mut bench = Bench::with(prediction, 10, 3, "abcd\x1b[3G");
         bench.type_text(keys);
         assert_eq!(bench.seen(), (row.to_owned(), (0, column)), "{}", keys.escape_debug());
@@ -142,7 +147,8 @@ fn keys_that_replace_leave_the_rest_of_the_line() {
 
 #[test]
 fn a_replacing_backspace_paints_like_the_cursors_cell_as_stock_does() {
-    let prediction = Prediction { preference: Preference::Always, overwrite: true };
+    let prediction =
+        Prediction { preference: Preference::Always, overwrite: true, ..Prediction::default() };
     let mut bench = Bench::with(prediction, 10, 3, "ab\x1b[41mc\x1b[md\x1b[3G");
     bench.type_text("\x7f");
     let cell = bench.frame().row(0).unwrap().cells()[1];
@@ -269,7 +275,11 @@ fn a_wrong_cursor_drops_everything() {
 
 #[test]
 fn an_experiment_shows_at_once_and_loses_what_is_wrong_alone() {
-    let prediction = Prediction { preference: Preference::Experimental, overwrite: false };
+    let prediction = Prediction {
+        preference: Preference::Experimental,
+        overwrite: false,
+        ..Prediction::default()
+    };
     let mut bench = Bench::with(prediction, 10, 2, "$ ");
     bench.type_text("\tx");
     let answered = bench.sent;
@@ -429,8 +439,11 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn prediction() -> impl Strategy<Value = Prediction> {
     let preference = prop::sample::select(Preference::ALL.to_vec());
-    (preference, any::<bool>())
-        .prop_map(|(preference, overwrite)| Prediction { preference, overwrite })
+    (preference, any::<bool>()).prop_map(|(preference, overwrite)| Prediction {
+        preference,
+        overwrite,
+        ..Prediction::default()
+    })
 }
 
 proptest! {

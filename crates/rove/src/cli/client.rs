@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
-use rove_session::{Prediction, Preference};
+use rove_session::{EngineKind, Prediction, Preference};
 
 use crate::bootstrap;
 use crate::cli::escape_key;
@@ -33,6 +33,14 @@ pub(crate) enum ClientCall {
     },
 }
 
+/// What users are told of the variable that chooses the engine of predictions.
+pub(crate) const ENGINE_NOTE: (&str, &str) = (
+    ENGINE_VARIABLE,
+    "Whose rules predictions follow: stock (those of Mosh, the default) or replay.",
+);
+
+const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
+
 /// What users are told of `rove client`.
 pub(crate) static MANUAL: Manual = Manual {
     word: "client",
@@ -47,6 +55,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_KEY", "The session key that the server printed."),
         ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
         ("MOSH_PREDICTION_OVERWRITE", "yes: predictions overwrite instead of insert."),
+        ENGINE_NOTE,
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
@@ -200,7 +209,7 @@ pub(crate) fn options(
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
         init: env::var_os("MOSH_NO_TERM_INIT").is_none(),
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
-        prediction: Prediction { preference, overwrite },
+        prediction: Prediction { preference, overwrite, engine: engine()? },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: env::var_os("ROVE_STRICT").is_some(),
         // A drop-in for stock says what scripts wait for.
@@ -208,6 +217,19 @@ pub(crate) fn options(
         host: env::var(bootstrap::HOST_VARIABLE).ok(),
         name,
         verbose,
+    })
+}
+
+/// Returns the engine that the environment asks for.
+///
+/// # Errors
+///
+/// Returns an error for an unknown one.
+pub(crate) fn engine() -> anyhow::Result<EngineKind> {
+    let Some(name) = env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
+    let name = name.to_string_lossy();
+    EngineKind::from_name(&name).with_context(|| {
+        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know stock and replay")
     })
 }
 

@@ -8,6 +8,7 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_session::Preference;
 
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
@@ -46,6 +47,7 @@ pub(crate) static MANUAL: Manual = Manual {
     environment: &[
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none; see --escape-key."),
         ("MOSH_PREDICTION_DISPLAY", "As --predict."),
+        client::ENGINE_NOTE,
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_QUIET", "If set, the client says nothing but what is wrong."),

@@ -123,7 +123,11 @@ impl Trial {
             outer: terminal_type::plain_capabilities(manner),
             query: false,
             escape_key: None,
-            prediction: Prediction { preference: Preference::Never, overwrite: false },
+            prediction: Prediction {
+                preference: Preference::Never,
+                overwrite: false,
+                ..Prediction::default()
+            },
             program: "rove".to_owned(),
             offers_status: false,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),

@@ -94,7 +94,11 @@ pub fn client_config(transport: Config) -> ClientConfig {
         outer: Outer { operating_system_commands: true, ..Outer::default() },
         query: false,
         escape_key: Some(0x1e),
-        prediction: Prediction { preference: Preference::Never, overwrite: false },
+        prediction: Prediction {
+            preference: Preference::Never,
+            overwrite: false,
+            ..Prediction::default()
+        },
         program: "rove".to_owned(),
         offers_status: true,
         chaff: Seed::new(1).stream("client.chaff"),

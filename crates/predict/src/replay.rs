@@ -1,0 +1,184 @@
+//! The engine that re-simulates: it keeps the keys whose effect the host has not shown yet, and tries them
+//! anew on each screen that comes.
+//!
+//! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is
+//! *settled*, without waiting for an acknowledgment. What is left is simulated on the newest screen, so
+//! that text that scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a
+//! command) is a *barrier*: what is typed behind it waits until the screen shows what it did.
+//!
+//! What is seen is a matter of trust, learned for each kind of prompt ([`context`]): the first key
+//! at a prompt like one where keys came true before is seen at once, and at others none is before one came
+//! true.
+
+mod align;
+mod canvas;
+mod class;
+mod context;
+mod field;
+mod grace;
+mod late;
+mod log;
+mod simulate;
+mod surroundings;
+mod trust;
+
+use rove_terminal::{Screen, Size};
+use rove_units::{Duration, Instant};
+
+use self::class::Class;
+use self::context::Contexts;
+use self::field::Field;
+use self::late::Late;
+use self::log::{Event, Log};
+use self::simulate::{Effect, Simulation};
+use crate::engine::{InputNum, Network};
+use crate::keystroke::{Key, Keystrokes};
+use crate::policy::{Policy, Prediction};
+
+/// How long predictions are still seen on a screen that nothing explains, as long as the host has not
+/// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
+const HOLD: Duration = Duration::from_millis(100);
+
+/// The engine that re-simulates.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    policy: Policy,
+    /// Whether the user wants characters to replace those under the cursor.
+    overwrites: bool,
+    keystrokes: Keystrokes,
+    /// Whether the keys are a paste between its marks.
+    is_pasting: bool,
+    log: Log,
+    network: Network,
+    /// The screen on which the first key of the log acts.
+    ground: Screen,
+    /// Where it acts.
+    field: Field,
+    contexts: Contexts,
+    /// What may still be echoed.
+    late: Late,
+    /// When a screen came that the keys do not explain.
+    unexplained_at: Option<Instant>,
+    /// When to look again.
+    due: Option<Instant>,
+}
+
+impl Replay {
+    /// Creates an engine without predictions for a blank screen.
+    pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
+        Self {
+            policy: Policy::new(prediction.preference),
+            overwrites: prediction.overwrite,
+            keystrokes: Keystrokes::default(),
+            is_pasting: false,
+            log: Log::default(),
+            network: Network::UNHEARD,
+            ground: Screen::blank(size),
+            field: Field::default(),
+            contexts: Contexts::default(),
+            late: Late::default(),
+            unexplained_at: None,
+            due: None,
+        }
+    }
+
+    /// Takes keys that were read at once.
+    pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        for &byte in keys {
+            if let Some(key) = self.keystrokes.push(byte) {
+                self.handle_key(now, sent, key);
+            }
+        }
+        if let Some(key) = self.keystrokes.flush() {
+            self.handle_key(now, sent, key);
+        }
+    }
+
+    fn handle_key(&mut self, now: Instant, sent: InputNum, key: Key) {
+        match key {
+            Key::Neutral => return,
+            Key::PasteStart => self.is_pasting = true,
+            Key::PasteEnd => self.is_pasting = false,
+            _ => {}
+        }
+        self.log.push(Event { key, input: sent.next(), at: now, due_at: None, shown: false });
+    }
+
+    /// Takes what the network has told.
+    pub(crate) fn handle_network(&mut self, network: Network) {
+        self.network = network;
+    }
+
+    /// Drops all predictions.
+    pub(crate) fn reset(&mut self) {
+        self.log.clear();
+        self.late.clear();
+        self.field = Field::default();
+        self.unexplained_at = None;
+    }
+
+    /// Judges the keys by the newest screen, and returns it with what they will do where that is to be
+    /// seen.
+    pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
+        if screen.size() != self.ground.size() {
+            self.reset();
+        }
+        self.judge(now, screen);
+        self.policy.handle_send_interval(self.network.send_interval, self.is_active());
+        let mut frame = screen.clone();
+        self.show(now, &mut frame);
+        self.due = self.next_look(now);
+        frame
+    }
+
+    /// Returns whether there is any key on its way.
+    pub(crate) fn is_active(&self) -> bool {
+        !self.log.is_empty()
+    }
+
+    /// Returns when a key will have waited so long that it matters.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Simulates the keys as far as they are to be seen, and lays the result over the frame.
+    fn show(&mut self, now: Instant, frame: &mut Screen) {
+        let mut simulation = Simulation::new(&self.ground, &self.field, self.overwrites);
+        let (mut shown, mut oldest) = (0, None);
+        for event in self.log.iter() {
+            if !self.trusts(Class::of(event.key)) {
+                break;
+            }
+            match simulation.apply(event.key) {
+                Effect::Unknown => break,
+                Effect::Nothing => {}
+                Effect::Drawn => oldest = oldest.or(Some(event.at)),
+            }
+            shown += 1;
+        }
+        if let Some(at) = oldest {
+            self.policy.handle_wait(now.saturating_since(at));
+        }
+        if shown > 0 && self.policy.shows() {
+            simulation.canvas.draw(frame, self.policy.underlines());
+            self.log.note_shown(shown);
+        }
+    }
+
+    /// Returns the field as the first key of the log finds it.
+    fn simulation(&self) -> Simulation<'_> {
+        Simulation::new(&self.ground, &self.field, self.overwrites)
+    }
+
+    /// Returns when to look again though nothing has come.
+    fn next_look(&self, now: Instant) -> Option<Instant> {
+        let wait = self.contexts.weak(self.field.context).grace.wait();
+        let late = self.log.front().and_then(|event| event.due_at).map(|at| at + wait);
+        let hold = self.unexplained_at.map(|at| at + HOLD);
+        let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
+        [late, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! Judging the keys on their way by the newest screen: which of them it shows, and what became of the rest.
+
+use rove_terminal::{Position, Screen};
+use rove_units::Instant;
+
+use crate::keystroke::Key;
+use crate::replay::canvas::Text;
+use crate::replay::class::Class;
+use crate::replay::field::Field;
+use crate::replay::log::{EVENTS_MAX, Event};
+use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::{HOLD, Replay};
+
+/// What a screen says of the keys on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Survey {
+    /// How many of them it shows; `None` if it agrees with no number of them.
+    settled: Option<usize>,
+    /// The first whose effect is unknown.
+    barrier: Option<usize>,
+}
+
+impl Replay {
+    /// Settles what the screen shows, and makes it the ground for the rest.
+    pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
+        self.log.handle_echo_ack(now, self.network.echo_ack);
+        if self.log.iter().all(|event| event.at == now) {
+            // What has changed before the first key was typed is nothing that keys have done.
+            self.take_ground(screen);
+        }
+        self.take_late(now, screen);
+        // Each round settles a key, but for the last one.
+        for _ in 0..=EVENTS_MAX {
+            if self.log.is_empty() || !self.step(now, screen) {
+                break;
+            }
+        }
+        if self.log.is_empty() {
+            self.take_ground(screen);
+        }
+    }
+
+    /// Learns from echoes that come after they were given up.
+    fn take_late(&mut self, now: Instant, screen: &Screen) {
+        let context = self.field.context;
+        for _ in 0..self.late.expire(now) {
+            self.contexts.learn(context, Class::Text, false);
+        }
+        let answers = self.late.answers(now, &self.ground, screen);
+        if answers.is_empty() {
+            return;
+        }
+        for late in answers {
+            self.contexts.grace(context).handle_answer(late);
+            self.contexts.learn(context, Class::Text, true);
+            self.field.confirmed += 1;
+        }
+        self.take_ground(screen);
+    }
+
+    /// Settles the next keys; returns whether there were any.
+    fn step(&mut self, now: Instant, screen: &Screen) -> bool {
+        let survey = self.survey(screen);
+        if let Some(count) = survey.settled {
+            self.credit(now, count);
+            self.log.settle(count);
+            self.take_ground(screen);
+            return count > 0 || self.pass_barrier(screen, survey) || self.miss(now);
+        }
+        if self.pass_barrier(screen, survey) {
+            return true;
+        }
+        let due = self.log.due();
+        if due > 0 && survey.barrier != Some(0) {
+            self.fail(due);
+            self.take_ground(screen);
+            return true;
+        }
+        let is_shown = self.log.front().is_some_and(|event| event.shown);
+        let at = *self.unexplained_at.get_or_insert(now);
+        if is_shown && now.saturating_since(at) < HOLD {
+            return false;
+        }
+        if is_shown {
+            self.field.confirmed = 0;
+            self.contexts.distrust(self.field.context);
+        }
+        self.take_ground(screen);
+        false
+    }
+
+    /// Tries the keys on the ground until the screen looks like the result; the most of them count.
+    fn survey(&self, screen: &Screen) -> Survey {
+        let cursor = screen.cursor();
+        let cursor = Position { row: cursor.row, column: cursor.column };
+        let due = self.log.due();
+        let mut simulation = self.simulation();
+        let start = simulation.canvas.cursor;
+        let is_moved = start.row != cursor.row
+            && start.column == cursor.column
+            && simulation.canvas.agrees_in_row(screen, cursor.row);
+        let mut settled = (start == cursor || is_moved).then_some(0);
+        let (mut due_cursor, mut due_agrees) = (start, settled.is_some());
+        for (count, event) in (1..).zip(self.log.iter()) {
+            if simulation.apply(event.key) == Effect::Unknown {
+                return Survey { settled, barrier: Some(count - 1) };
+            }
+            let canvas = &simulation.canvas;
+            let agrees = if canvas.cursor.row == cursor.row {
+                canvas.cursor == cursor && canvas.agrees(screen)
+            } else {
+                // The row may have scrolled, or made room for what is printed above.
+                canvas.cursor.column == cursor.column && canvas.agrees_in_row(screen, cursor.row)
+            };
+            if count <= due {
+                (due_cursor, due_agrees) = (canvas.cursor, agrees);
+            }
+            // A key that is not acknowledged must have moved the cursor to count as seen.
+            if agrees && (count <= due || canvas.cursor != due_cursor || !due_agrees) {
+                settled = Some(count);
+            }
+        }
+        Survey { settled, barrier: None }
+    }
+
+    /// Learns from keys that have come true.
+    fn credit(&mut self, now: Instant, count: usize) {
+        let mut simulation = Simulation::new(&self.ground, &self.field, self.overwrites);
+        let mut lessons = Vec::new();
+        for event in self.log.iter().take(count) {
+            let at = simulation.canvas.cursor;
+            let before = simulation.canvas.text(at);
+            let effect = simulation.apply(event.key);
+            let is_news = match event.key {
+                Key::Text(_) => {
+                    let text = simulation.canvas.text(at);
+                    !text.is_blank() && text != before
+                }
+                _ => effect == Effect::Drawn,
+            };
+            if is_news {
+                let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
+                lessons.push((Class::of(event.key), late, now.saturating_since(event.at)));
+            }
+        }
+        for (class, late, age) in lessons {
+            let context = self.field.context;
+            self.contexts.learn(context, class, true);
+            self.contexts.pass(context);
+            self.contexts.grace(context).handle_answer(late);
+            self.policy.handle_confirmation(now, age);
+            self.field.confirmed += u32::from(class == Class::Text);
+        }
+    }
+
+    /// Takes a key of unknown effect as answered, and all before it, where it is due or the screen is that of
+    /// a prompt that is known.
+    fn pass_barrier(&mut self, screen: &Screen, survey: Survey) -> bool {
+        let Some(index) = survey.barrier else { return false };
+        let Some(event) = self.log.iter().nth(index) else { return false };
+        let (is_due, key) = (event.due_at.is_some(), event.key);
+        let is_answered = matches!(key, Key::Enter | Key::Interrupt)
+            && event.input <= self.network.arrived
+            && self.is_new_prompt(screen);
+        if !is_due && !is_answered {
+            return false;
+        }
+        self.log.settle(index + 1);
+        if matches!(key, Key::Enter | Key::Interrupt | Key::LineFeed) {
+            self.field = Field::default();
+        }
+        self.take_ground(screen);
+        self.skip_echoed(screen);
+        true
+    }
+
+    /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
+    fn is_new_prompt(&self, screen: &Screen) -> bool {
+        let cursor = screen.cursor();
+        let before = self.ground.cursor();
+        let field = Field::read(screen, &Field::default());
+        let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
+        is_moved
+            && field.is_line()
+            && field.end == cursor.column
+            && self.contexts.strong(field.context).score(Class::Text).right >= 1.0
+    }
+
+    /// Settles characters that the screen shows behind a known prompt already.
+    fn skip_echoed(&mut self, screen: &Screen) {
+        let cursor = screen.cursor();
+        let at = |column| Position { row: cursor.row, column };
+        let typed: Vec<char> = self
+            .log
+            .iter()
+            .map_while(|event| match event.key {
+                Key::Text(c) if c.is_ascii() && event.input <= self.network.arrived => Some(c),
+                _ => None,
+            })
+            .collect();
+        for count in (1..=typed.len()).rev() {
+            let Some(start) =
+                u16::try_from(count).ok().and_then(|count| cursor.column.checked_sub(count))
+            else {
+                continue;
+            };
+            let is_echoed = (start..)
+                .zip(&typed[..count])
+                .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
+            let field = Field::read_from(screen, at(start));
+            if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
+                self.log.settle(count);
+                self.field = field;
+                self.field.is_used = true;
+                self.take_ground(screen);
+                return;
+            }
+        }
+    }
+
+    /// Gives up the first key if its answer is overdue.
+    fn miss(&mut self, now: Instant) -> bool {
+        let Some(due_at) = self.log.front().and_then(|event| event.due_at) else { return false };
+        if now.saturating_since(due_at) < self.contexts.weak(self.field.context).grace.wait() {
+            return false;
+        }
+        match self.log.front() {
+            Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret => {
+                self.late.push(c, due_at);
+                self.field.confirmed = 0;
+                self.log.settle(1);
+            }
+            _ => self.fail(1),
+        }
+        true
+    }
+
+    /// Drops the first keys: they did not do what was predicted.
+    fn fail(&mut self, count: usize) {
+        let Some(event) = self.log.front() else { return };
+        let (class, shown) = (Class::of(event.key), event.shown);
+        let context = self.field.context;
+        self.contexts.learn(context, class, false);
+        self.contexts.pass(context);
+        if shown {
+            self.contexts.distrust(context);
+        }
+        self.field.confirmed = 0;
+        self.log.settle(count);
+        self.late.clear();
+    }
+
+    /// Makes a screen the one on which the first key acts.
+    fn take_ground(&mut self, screen: &Screen) {
+        self.unexplained_at = None;
+        self.ground = screen.clone();
+        self.field = Field::read(screen, &self.field);
+        self.field.is_used = !self.log.is_empty() || self.field.is_used;
+    }
+}

@@ -1,0 +1,71 @@
+//! Kinds of keys that are learned together.
+
+use crate::keystroke::Key;
+
+/// What a key is to a line editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Text,
+    Backspace,
+    ControlH,
+    Left,
+    Right,
+    /// The same by Ctrl-B and Ctrl-F, of which other programs make something else.
+    ControlLeft,
+    ControlRight,
+    WordLeft,
+    WordRight,
+    Home,
+    End,
+    ControlHome,
+    ControlEnd,
+    Delete,
+    ControlD,
+    KillToEnd,
+    KillLine,
+    KillWord,
+    KillWordLeft,
+    KillWordRight,
+    /// Anything else: what it does is unknown.
+    Command,
+}
+
+/// How many there are.
+pub(super) const CLASSES: usize = Class::Command as usize + 1;
+
+impl Class {
+    pub(super) const fn of(key: Key) -> Self {
+        match key {
+            Key::Text(_) => Self::Text,
+            Key::Backspace => Self::Backspace,
+            Key::ControlH => Self::ControlH,
+            Key::Left => Self::Left,
+            Key::Right => Self::Right,
+            Key::ControlB => Self::ControlLeft,
+            Key::ControlF => Self::ControlRight,
+            Key::WordLeft => Self::WordLeft,
+            Key::WordRight => Self::WordRight,
+            Key::Home => Self::Home,
+            Key::End => Self::End,
+            Key::ControlA => Self::ControlHome,
+            Key::ControlE => Self::ControlEnd,
+            Key::Delete => Self::Delete,
+            Key::ControlD => Self::ControlD,
+            Key::KillToEnd => Self::KillToEnd,
+            Key::KillLine => Self::KillLine,
+            Key::KillWord => Self::KillWord,
+            Key::KillWordLeft => Self::KillWordLeft,
+            Key::KillWordRight => Self::KillWordRight,
+            _ => Self::Command,
+        }
+    }
+
+    pub(super) const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Returns whether it is shown as soon as text is: what Mosh 1.4.0 does without harm.
+    pub(super) const fn follows_text(self) -> bool {
+        matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
+    }
+}

@@ -1,0 +1,138 @@
+//! What is remembered of each kind of prompt, so that what one has shown counts for the next of its kind.
+
+use crate::replay::class::{CLASSES, Class};
+use crate::replay::grace::Grace;
+
+/// Most contexts that are remembered; the one that was used least recently goes.
+/// Source: the paper's users had a handful of programs; docs of the engine say 64.
+const CONTEXTS_MAX: usize = 64;
+
+/// How much of what was learned is left after each key of the same class.
+const DECAY: f32 = 0.98;
+
+/// How many keys an error makes a context careful for.
+const CAUTION_KEYS: u32 = 50;
+
+/// The names of a context: exact, and by no more than the end of its prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ContextKey {
+    pub(super) strong: u64,
+    pub(super) weak: u64,
+}
+
+/// How often keys of one class did what was predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Score {
+    pub(super) right: f32,
+    pub(super) wrong: f32,
+}
+
+/// What is known of one kind of prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Context {
+    scores: [Score; CLASSES],
+    /// How many more keys must pass before it is trusted like others again.
+    caution: u32,
+    pub(super) grace: Grace,
+}
+
+/// All contexts of a session, the most recently used last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contexts {
+    known: Vec<(u64, Context)>,
+}
+
+impl Contexts {
+    /// Returns what is known of the exact kind of prompt; nothing yet, maybe.
+    pub(super) fn strong(&self, key: ContextKey) -> Context {
+        self.find(key.strong)
+    }
+
+    /// Returns what is known of prompts that end alike.
+    pub(super) fn weak(&self, key: ContextKey) -> Context {
+        self.find(key.weak)
+    }
+
+    /// Takes how a prediction turned out.
+    pub(super) fn learn(&mut self, key: ContextKey, class: Class, is_right: bool) {
+        for name in key.names() {
+            self.entry(name).scores[class.index()].add(is_right);
+        }
+    }
+
+    /// Takes that a key was answered in its context.
+    pub(super) fn pass(&mut self, key: ContextKey) {
+        for name in key.names() {
+            let context = self.entry(name);
+            context.caution = context.caution.saturating_sub(1);
+        }
+    }
+
+    /// Takes that the user has seen something wrong.
+    pub(super) fn distrust(&mut self, key: ContextKey) {
+        for name in key.names() {
+            self.entry(name).caution = CAUTION_KEYS;
+        }
+    }
+
+    /// Returns what is known of how late answers are, to be added to.
+    pub(super) fn grace(&mut self, key: ContextKey) -> &mut Grace {
+        &mut self.entry(key.weak).grace
+    }
+
+    fn find(&self, name: u64) -> Context {
+        let found = self.known.iter().find(|(known, _)| *known == name);
+        found.map(|(_, context)| context.clone()).unwrap_or_default()
+    }
+
+    fn entry(&mut self, name: u64) -> &mut Context {
+        let context = match self.known.iter().position(|(known, _)| *known == name) {
+            Some(index) => self.known.remove(index).1,
+            None => Context::default(),
+        };
+        if self.known.len() >= 2 * CONTEXTS_MAX {
+            self.known.remove(0);
+        }
+        self.known.push((name, context));
+        let last = self.known.len() - 1;
+        &mut self.known[last].1
+    }
+}
+
+impl ContextKey {
+    /// Both names; one only where they are the same.
+    fn names(self) -> impl Iterator<Item = u64> {
+        [self.strong].into_iter().chain((self.weak != self.strong).then_some(self.weak))
+    }
+}
+
+impl Context {
+    pub(super) fn score(&self, class: Class) -> Score {
+        self.scores[class.index()]
+    }
+
+    /// Returns whether something wrong was seen in it not long ago.
+    pub(super) fn is_careful(&self) -> bool {
+        self.caution > 0
+    }
+}
+
+impl Score {
+    fn add(&mut self, is_right: bool) {
+        self.right *= DECAY;
+        self.wrong *= DECAY;
+        if is_right {
+            self.right += 1.0;
+        } else {
+            self.wrong += 1.0;
+        }
+    }
+
+    /// Returns the share of keys that did what was predicted, as far as is known: as if `prior` had been
+    /// seen before.
+    pub(super) fn estimate(self, prior: Self) -> f32 {
+        let right = self.right + prior.right;
+        let all = right + self.wrong + prior.wrong;
+        if all > 0.0 { right / all } else { 0.0 }
+    }
+}

@@ -1,0 +1,64 @@
+//! How long after its echo ack an answer may still come: some hosts are slower than the ack supposes.
+
+use rove_units::Duration;
+
+/// The wait before anything was measured. Chosen: twice the echo delay of a stock server, which is how long
+/// a program has taken already by then.
+const FIRST: Duration = Duration::from_millis(100);
+/// What is added to what was measured, and the bounds. Source: docs of the engine, grace.
+const MARGIN: Duration = Duration::from_millis(20);
+const MIN: Duration = Duration::from_millis(40);
+const MAX: Duration = Duration::from_millis(400);
+
+/// An estimate of how late answers are, as that of a round-trip time (RFC 6298): mean and deviation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grace {
+    measured: Option<(Duration, Duration)>,
+}
+
+impl Grace {
+    /// Takes that an answer was this much later than its echo ack; 0 for one that was earlier.
+    pub(super) fn handle_answer(&mut self, late: Duration) {
+        let late = late.min(MAX);
+        self.measured = Some(match self.measured {
+            None => (late, late / 2),
+            Some((mean, deviation)) => {
+                let difference = late.max(mean) - late.min(mean);
+                // Gains of 1/8 and 1/4.
+                ((mean * 7 + late) / 8, (deviation * 3 + difference) / 4)
+            }
+        });
+    }
+
+    /// Returns how long to wait.
+    pub(super) fn wait(self) -> Duration {
+        match self.measured {
+            None => FIRST,
+            Some((mean, deviation)) => (mean + deviation * 4 + MARGIN).clamp(MIN, MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_host_is_waited_for_and_a_fast_one_soon_again() {
+        let ms = Duration::from_millis;
+        let mut grace = Grace::default();
+        assert_eq!(grace.wait(), FIRST);
+        grace.handle_answer(ms(300));
+        assert_eq!(grace.wait(), MAX);
+        for _ in 0..30 {
+            grace.handle_answer(ms(300));
+        }
+        assert!(grace.wait() > ms(300) && grace.wait() < ms(330), "{:?}", grace.wait());
+        for _ in 0..60 {
+            grace.handle_answer(Duration::ZERO);
+        }
+        assert_eq!(grace.wait(), MIN);
+        grace.handle_answer(Duration::from_secs(100));
+        assert!(grace.wait() <= MAX);
+    }
+}

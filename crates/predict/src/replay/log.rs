@@ -1,0 +1,102 @@
+//! The keys whose effect the newest screen does not show yet, in order.
+
+use std::collections::VecDeque;
+
+use rove_units::Instant;
+
+use crate::engine::InputNum;
+use crate::keystroke::Key;
+
+/// Most keys that wait for their answer at once; with more nothing is predicted until the last of them
+/// has had its answer. Source: docs of the engine, the cost limits: a minute of fast typing.
+pub(super) const EVENTS_MAX: usize = 512;
+
+/// One key on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) key: Key,
+    /// The first input that holds it.
+    pub(super) input: InputNum,
+    /// When it was typed.
+    pub(super) at: Instant,
+    /// When the far side was first known to have had its time to answer.
+    pub(super) due_at: Option<Instant>,
+    /// Whether the user has seen what it was predicted to do.
+    pub(super) shown: bool,
+}
+
+/// The keys on their way, oldest first. What was typed is wiped as soon as it is settled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log {
+    events: VecDeque<Event>,
+    /// The last key of more than could be kept: nothing is known until it was answered.
+    lost: Option<InputNum>,
+}
+
+impl Log {
+    /// Appends a key; where there are too many, forgets all of them.
+    pub(super) fn push(&mut self, event: Event) {
+        if self.events.len() >= EVENTS_MAX || self.lost.is_some() {
+            self.lost = Some(event.input);
+            self.clear_events();
+        } else {
+            self.events.push_back(event);
+        }
+    }
+
+    /// Notes which keys the far side has had its time to answer.
+    pub(super) fn handle_echo_ack(&mut self, now: Instant, echo_ack: InputNum) {
+        if self.lost.is_some_and(|lost| lost <= echo_ack) {
+            self.lost = None;
+        }
+        for event in self.events.iter_mut().take_while(|event| event.input <= echo_ack) {
+            event.due_at.get_or_insert(now);
+        }
+    }
+
+    /// Returns how many keys at the front are due.
+    pub(super) fn due(&self) -> usize {
+        self.events.iter().take_while(|event| event.due_at.is_some()).count()
+    }
+
+    /// Forgets the oldest keys.
+    pub(super) fn settle(&mut self, count: usize) {
+        for mut event in self.events.drain(..count.min(self.events.len())) {
+            event.wipe();
+        }
+    }
+
+    /// Forgets all keys.
+    pub(super) fn clear(&mut self) {
+        self.clear_events();
+        self.lost = None;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    pub(super) fn front(&self) -> Option<&Event> {
+        self.events.front()
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Event> + ExactSizeIterator {
+        self.events.iter()
+    }
+
+    /// Notes that the user has seen what the oldest keys do.
+    pub(super) fn note_shown(&mut self, count: usize) {
+        self.events.iter_mut().take(count).for_each(|event| event.shown = true);
+    }
+
+    fn clear_events(&mut self) {
+        self.settle(self.events.len());
+    }
+}
+
+impl Event {
+    fn wipe(&mut self) {
+        self.key = Key::Neutral;
+        core::hint::black_box(&self.key);
+    }
+}

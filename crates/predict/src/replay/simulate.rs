@@ -1,0 +1,232 @@
+//! What a key does to the field it goes to.
+
+use rove_terminal::{Pen, Position, Screen, char_width};
+
+use crate::keystroke::Key;
+use crate::replay::canvas::{Canvas, Tile, cell};
+use crate::replay::class::Class;
+use crate::replay::field::{Field, Kind};
+
+/// What became of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// The canvas shows it.
+    Drawn,
+    /// None that could be seen.
+    Nothing,
+    /// Nobody knows: what is typed after it waits.
+    Unknown,
+}
+
+/// A field in which keys are tried.
+#[derive(Clone, Debug)]
+pub(super) struct Simulation<'a> {
+    pub(super) canvas: Canvas<'a>,
+    row: u16,
+    left: u16,
+    right: u16,
+    end: u16,
+    kind: Kind,
+    /// Whether characters replace those under the cursor.
+    overwrites: bool,
+    /// The pen of what was typed last.
+    pen: Option<Pen>,
+}
+
+impl<'a> Simulation<'a> {
+    pub(super) fn new(ground: &'a Screen, field: &Field, overwrites: bool) -> Self {
+        Self {
+            canvas: Canvas::new(ground),
+            row: field.row,
+            left: field.left,
+            right: field.right,
+            end: field.end,
+            kind: field.kind,
+            overwrites: overwrites || field.kind == Kind::Replace,
+            pen: None,
+        }
+    }
+
+    /// Does what the key will do.
+    pub(super) fn apply(&mut self, key: Key) -> Effect {
+        if self.canvas.cursor.row != self.row {
+            return Effect::Unknown;
+        }
+        match Class::of(key) {
+            Class::Text => match key {
+                Key::Text(c) => self.write(c),
+                _ => Effect::Unknown,
+            },
+            Class::Backspace | Class::ControlH => self.backspace(),
+            Class::Left | Class::ControlLeft => self.move_to(self.before(self.column())),
+            Class::Right | Class::ControlRight => self.move_to(self.after(self.column())),
+            _ if !matches!(self.kind, Kind::Line | Kind::Unknown) => Effect::Unknown,
+            Class::Home | Class::ControlHome => self.move_to(self.left),
+            Class::End | Class::ControlEnd => self.move_to(self.end),
+            Class::WordLeft => self.move_to(self.word_start(self.column(), is_word)),
+            Class::WordRight => self.move_to(self.word_end(self.column())),
+            Class::Delete => self.delete(self.column(), self.after(self.column())),
+            // At the end of an empty line it ends the input.
+            Class::ControlD if self.left == self.end => Effect::Unknown,
+            Class::ControlD => self.delete(self.column(), self.after(self.column())),
+            Class::KillToEnd => self.delete(self.column(), self.end),
+            Class::KillLine => self.delete(self.left, self.column()),
+            Class::KillWord => self.delete(self.word_start(self.column(), is_solid), self.column()),
+            Class::KillWordLeft => {
+                self.delete(self.word_start(self.column(), is_word), self.column())
+            }
+            Class::KillWordRight => self.delete(self.column(), self.word_end(self.column())),
+            Class::Command => Effect::Unknown,
+        }
+    }
+
+    /// Returns the text of a column, for those who look for words.
+    fn base(&self, column: u16) -> char {
+        match self.canvas.tile(self.at(column)) {
+            Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
+            Tile::Typed { base, .. } => base,
+            Tile::Blank(_) => ' ',
+        }
+    }
+
+    fn write(&mut self, c: char) -> Effect {
+        let width = char_width(c);
+        let column = self.column();
+        // What the last column does to the cursor differs from program to program.
+        if width == 0 || column + width >= self.right {
+            return Effect::Unknown;
+        }
+        let pen = self.pen_here();
+        if !self.overwrites {
+            self.shift_right(column, width);
+        }
+        let wide = width == 2;
+        self.canvas.put(self.at(column), Tile::Typed { base: c, wide, pen });
+        if wide {
+            self.canvas.put(self.at(column + 1), Tile::Blank(pen));
+        }
+        self.pen = Some(pen);
+        self.canvas.cursor.column += width;
+        self.end = self.end.max(self.canvas.cursor.column);
+        Effect::Drawn
+    }
+
+    fn backspace(&mut self) -> Effect {
+        let column = self.column();
+        if column <= self.left {
+            return if self.kind == Kind::Line { Effect::Nothing } else { Effect::Unknown };
+        }
+        let before = self.before(column);
+        if self.overwrites {
+            // Some put back what was there, some blank it.
+            return Effect::Unknown;
+        }
+        self.delete(before, column)
+    }
+
+    /// Moves what stands from `column` to the end of the input, to make room.
+    fn shift_right(&mut self, column: u16, width: u16) {
+        let end = self.end.saturating_add(width).min(self.right);
+        for to in (column + width..end).rev() {
+            let tile = self.canvas.tile(self.at(to - width));
+            self.canvas.put(self.at(to), tile);
+        }
+        self.end = end.max(self.end);
+    }
+
+    /// Takes out what stands from one column to another, and goes there.
+    fn delete(&mut self, from: u16, to: u16) -> Effect {
+        if from >= to {
+            return self.move_to(from);
+        }
+        let width = to - from;
+        for column in from..self.end {
+            let tile = match column.checked_add(width) {
+                Some(source) if source < self.end => self.canvas.tile(self.at(source)),
+                _ => Tile::Blank(Pen::default()),
+            };
+            self.canvas.put(self.at(column), tile);
+        }
+        self.end = self.end.saturating_sub(width).max(from);
+        self.canvas.cursor.column = from;
+        Effect::Drawn
+    }
+
+    fn move_to(&mut self, column: u16) -> Effect {
+        if column == self.column() {
+            return Effect::Nothing;
+        }
+        self.canvas.cursor.column = column;
+        Effect::Drawn
+    }
+
+    /// Returns where the character left of a column begins.
+    fn before(&self, column: u16) -> u16 {
+        if column <= self.left {
+            return column;
+        }
+        let one = column - 1;
+        let is_half = one > self.left && self.canvas.is_wide(self.at(one - 1));
+        one - u16::from(is_half)
+    }
+
+    /// Returns where the character at a column ends.
+    fn after(&self, column: u16) -> u16 {
+        if column >= self.end {
+            return column;
+        }
+        (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.end)
+    }
+
+    fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
+        let mut start = column;
+        while start > self.left && !is_part(self.base(start - 1)) {
+            start -= 1;
+        }
+        while start > self.left && is_part(self.base(start - 1)) {
+            start -= 1;
+        }
+        start
+    }
+
+    fn word_end(&self, column: u16) -> u16 {
+        let mut end = column;
+        while end < self.end && !is_word(self.base(end)) {
+            end += 1;
+        }
+        while end < self.end && is_word(self.base(end)) {
+            end += 1;
+        }
+        end
+    }
+
+    /// Returns the pen that a character is likely painted with: that of the text to the left.
+    fn pen_here(&self) -> Pen {
+        let column = self.column();
+        if column == 0 {
+            return self.canvas.ground().pen();
+        }
+        if let Some(pen) = self.pen {
+            return pen;
+        }
+        self.canvas.pen(self.at(column - 1))
+    }
+
+    fn column(&self) -> u16 {
+        self.canvas.cursor.column
+    }
+
+    fn at(&self, column: u16) -> Position {
+        Position { row: self.row, column }
+    }
+}
+
+/// Whether a character belongs to a word as line editors move by them.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// Whether a character belongs to a word as the kernel and Ctrl-W take it.
+fn is_solid(c: char) -> bool {
+    !c.is_whitespace()
+}

@@ -1,0 +1,285 @@
+//! A user with an engine, a path, and a host with a program; everything in virtual time.
+
+use rove_terminal::{Screen, Size, Terminal};
+use rove_units::{Duration, Instant};
+
+use crate::engine::{InputNum, Network};
+use crate::policy::{EngineKind, Prediction, Preference};
+use crate::replay::Replay;
+
+/// What runs on the host.
+pub(super) trait Program {
+    /// What it prints at its start.
+    fn start(&mut self) -> Vec<u8>;
+
+    /// What it prints for a byte, and after how many milliseconds.
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>);
+}
+
+/// Both ends.
+pub(super) struct Rig {
+    pub(super) engine: Replay,
+    program: Box<dyn Program>,
+    host: Terminal,
+    now: Instant,
+    /// What is on its way, with the time of its arrival.
+    events: Vec<(Instant, Event)>,
+    sent: u64,
+    arrived: u64,
+    acknowledged: u64,
+    /// What the user sees, and the newest screen under it.
+    pub(super) frame: Screen,
+    screen: Screen,
+    /// How often the user saw text left of the cursor that neither was there nor came.
+    pub(super) errors: usize,
+    shown: Vec<String>,
+}
+
+enum Event {
+    Key(u64, u8),
+    Output(Vec<u8>),
+    EchoAck(u64),
+    State(Screen, Network),
+}
+
+impl Rig {
+    /// One way, in milliseconds.
+    pub(super) const ONE_WAY: u64 = 150;
+
+    pub(super) fn new(program: impl Program + 'static) -> Self {
+        Self::with(Preference::Always, program)
+    }
+
+    pub(super) fn with(preference: Preference, mut program: impl Program + 'static) -> Self {
+        let size = Size::new(40, 8).unwrap();
+        let prediction = Prediction { preference, overwrite: false, engine: EngineKind::Replay };
+        let mut host = Terminal::host(size);
+        host.write(&program.start());
+        let mut rig = Self {
+            engine: Replay::new(prediction, size),
+            program: Box::new(program),
+            host,
+            now: Instant::from_millis(1000),
+            events: Vec::new(),
+            sent: 0,
+            arrived: 0,
+            acknowledged: 0,
+            frame: Screen::blank(size),
+            screen: Screen::blank(size),
+            errors: 0,
+            shown: Vec::new(),
+        };
+        rig.publish();
+        rig.settle();
+        rig
+    }
+
+    /// Types keys, each of which travels alone, and shows what they do at once.
+    pub(super) fn type_keys(&mut self, keys: &str) {
+        let mut bytes = keys.as_bytes();
+        while !bytes.is_empty() {
+            // A sequence is one key.
+            let len = if bytes.starts_with(b"\x1b[") { 3 } else { 1 };
+            let (key, rest) = bytes.split_at(len);
+            self.engine.handle_keys(self.now, InputNum::new(self.sent), key);
+            self.sent += 1;
+            for byte in key {
+                self.schedule(Self::ONE_WAY, Event::Key(self.sent, *byte));
+            }
+            bytes = rest;
+        }
+        self.draw();
+    }
+
+    /// Lets time pass.
+    pub(super) fn run(&mut self, millis: u64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.now < end {
+            self.now += Duration::from_millis(1);
+            while let Some(index) = self.events.iter().position(|(at, _)| *at <= self.now) {
+                let (_, event) = self.events.remove(index);
+                self.handle(event);
+            }
+            if self.engine.poll_timeout().is_some_and(|due| due <= self.now) {
+                self.draw();
+            }
+        }
+    }
+
+    /// Lets everything arrive.
+    pub(super) fn settle(&mut self) {
+        self.run(2 * Self::ONE_WAY + 2000);
+    }
+
+    /// Lets everything arrive, after which the user sees what is there.
+    pub(super) fn assert_converges(&mut self) {
+        self.settle();
+        assert!(self.frame == *self.host.screen(), "{:?} stays", self.row());
+        assert_eq!(self.frame.cursor(), self.host.screen().cursor());
+    }
+
+    /// Returns the row of the cursor as the user sees it.
+    pub(super) fn row(&self) -> String {
+        self.frame.row_text(self.frame.cursor().row)
+    }
+
+    pub(super) fn column(&self) -> u16 {
+        self.frame.cursor().column
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Key(num, byte) => {
+                self.arrived = num;
+                let (delay, output) = self.program.answer(byte);
+                self.schedule(50, Event::EchoAck(num));
+                self.schedule(delay, Event::Output(output));
+            }
+            Event::Output(output) => {
+                self.host.write(&output);
+                self.publish();
+            }
+            Event::EchoAck(num) => {
+                self.acknowledged = num;
+                self.publish();
+            }
+            Event::State(screen, network) => {
+                self.note_errors(&screen);
+                self.screen = screen;
+                self.engine.handle_network(network);
+                self.draw();
+            }
+        }
+    }
+
+    fn publish(&mut self) {
+        let network = Network {
+            echo_ack: InputNum::new(self.acknowledged),
+            arrived: InputNum::new(self.arrived),
+            send_interval: Duration::from_millis(Self::ONE_WAY),
+        };
+        let state = Event::State(self.host.snapshot(), network);
+        self.schedule(Self::ONE_WAY, state);
+    }
+
+    fn schedule(&mut self, millis: u64, event: Event) {
+        let at = self.now + Duration::from_millis(millis);
+        let index = self.events.partition_point(|(other, _)| *other <= at);
+        self.events.insert(index, (at, event));
+    }
+
+    fn draw(&mut self) {
+        self.frame = self.engine.frame(self.now, &self.screen);
+        let cursor = self.frame.cursor();
+        let row: String = self.frame.row_text(cursor.row);
+        let left: String = row.chars().take(usize::from(cursor.column)).collect();
+        if self.frame != self.screen {
+            self.shown.push(left);
+        }
+    }
+
+    /// Counts what was seen before a screen that shows nothing of the kind.
+    fn note_errors(&mut self, screen: &Screen) {
+        if self.screen == *screen {
+            return;
+        }
+        let rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
+        let begins = |text: &String| {
+            rows.iter().any(|row| {
+                row.starts_with(text.trim_end()) || text.starts_with(row.as_str()) || row.is_empty()
+            })
+        };
+        self.errors += self.shown.drain(..).filter(|text| !begins(text)).count();
+    }
+}
+
+/// A line editor with a prompt; commands print nothing.
+pub(super) struct Shell {
+    prompt: &'static str,
+    line: Vec<u8>,
+    cursor: usize,
+    sequence: Vec<u8>,
+}
+
+impl Shell {
+    pub(super) fn new(prompt: &'static str) -> Self {
+        Self { prompt, line: Vec::new(), cursor: 0, sequence: Vec::new() }
+    }
+
+    fn step(&mut self, key: u8) -> Vec<u8> {
+        if key == 0x1b || !self.sequence.is_empty() {
+            self.sequence.push(key);
+            if self.sequence.len() < 3 {
+                return Vec::new();
+            }
+        }
+        match core::mem::take(&mut self.sequence).last().copied().unwrap_or(key) {
+            b'C' if key == b'C' && self.cursor < self.line.len() => {
+                self.cursor += 1;
+                b"\x1b[C".to_vec()
+            }
+            b'D' if self.cursor > 0 => {
+                self.cursor -= 1;
+                b"\x08".to_vec()
+            }
+            b'C' | b'D' | b'A' | b'B' => b"\x07".to_vec(),
+            b'\r' => {
+                (self.line, self.cursor) = (Vec::new(), 0);
+                format!("\r\n{}", self.prompt).into_bytes()
+            }
+            0x7f if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.line.remove(self.cursor);
+                b"\x08\x1b[P".to_vec()
+            }
+            0x7f => b"\x07".to_vec(),
+            byte => {
+                self.line.insert(self.cursor, byte);
+                self.cursor += 1;
+                [b"\x1b[@", &[byte][..]].concat()
+            }
+        }
+    }
+}
+
+impl Program for Shell {
+    fn start(&mut self) -> Vec<u8> {
+        self.prompt.into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        (0, self.step(key))
+    }
+}
+
+/// The same, answering late.
+pub(super) struct SlowShell(Shell, u64);
+
+impl SlowShell {
+    pub(super) fn new(prompt: &'static str, millis: u64) -> Self {
+        Self(Shell::new(prompt), millis)
+    }
+}
+
+impl Program for SlowShell {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        (self.1, self.0.step(key))
+    }
+}
+
+/// Prints a prompt and nothing else.
+pub(super) struct SilentProgram(pub(super) &'static str);
+
+impl Program for SilentProgram {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.into()
+    }
+
+    fn answer(&mut self, _: u8) -> (u64, Vec<u8>) {
+        (0, Vec::new())
+    }
+}
