@@ -6,9 +6,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::cli::record::RecordArgs;
 use crate::cli::screen::ScreenArgs;
 
+mod record;
 mod screen;
+
+pub(crate) use screen::parse_size;
 
 /// Exit code when something could not be read or written.
 const FAILURE: u8 = 1;
@@ -29,12 +33,14 @@ struct Lab {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Record(RecordArgs),
     Screen(ScreenArgs),
 }
 
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let code = match Lab::try_parse_from(args) {
+        Ok(Lab { command: Command::Record(args) }) => run_record(args),
         Ok(Lab { command: Command::Screen(args) }) => run_screen(&args),
         Err(error) => {
             // Help and version come as errors too, for standard output.
@@ -44,6 +50,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+fn run_record(args: RecordArgs) -> u8 {
+    let options = match args.options() {
+        Ok(options) => options,
+        Err(error) => {
+            complain(&format!("{error:#}"));
+            return USAGE;
+        }
+    };
+    crate::record::run(options).unwrap_or_else(|error| {
+        complain(&format!("{error:#}"));
+        FAILURE
+    })
 }
 
 fn run_screen(args: &ScreenArgs) -> u8 {

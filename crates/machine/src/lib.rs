@@ -1,7 +1,8 @@
 //! This computer, as the programs see it: what both of them need of it, and no more.
 //!
 //! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
-//! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is started here. What only
+//! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
+//! started here, and `tty_watch` says when to look at its modes. What only
 //! one of the programs needs is kept there.
 
 mod alarm;
@@ -11,3 +12,4 @@ pub mod program;
 pub mod pty;
 mod sys;
 pub mod tty;
+pub mod tty_watch;

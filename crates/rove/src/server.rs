@@ -30,7 +30,6 @@ use crate::sys::{self, Fork};
 use crate::{detached, entropy, logging, utmp};
 
 mod pump;
-mod tty_watch;
 
 use pump::{Control, Host, Pump};
 

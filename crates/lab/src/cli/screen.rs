@@ -59,7 +59,7 @@ impl ScreenArgs {
 }
 
 /// Reads a size: `80x24`.
-fn parse_size(text: &str) -> Result<Size, String> {
+pub(crate) fn parse_size(text: &str) -> Result<Size, String> {
     let number = |text: &str| text.parse::<i64>().ok();
     let (columns, rows) = text
         .split_once('x')

@@ -6,11 +6,11 @@ use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::pty::{Child, Master};
+use rove_machine::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
-use super::tty_watch::TtyWatch;
 use crate::control::{Listener, SessionName, SessionStatus, State};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
 use crate::utmp::Entry;

@@ -14,19 +14,19 @@ const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 
 /// When to look at the terminal though nothing happens.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct TtyWatch {
+pub struct TtyWatch {
     /// The next look, and how long it waits.
     next: Option<(Instant, Duration)>,
 }
 
 impl TtyWatch {
     /// Takes that something was read from the terminal or written to it.
-    pub(super) fn stir(&mut self, now: Instant) {
+    pub fn stir(&mut self, now: Instant) {
         self.next = Some((now + FIRST_LOOK, FIRST_LOOK));
     }
 
     /// Takes that the terminal is being looked at.
-    pub(super) fn look(&mut self, now: Instant) {
+    pub fn look(&mut self, now: Instant) {
         if let Some((due, wait)) = self.next
             && due <= now
         {
@@ -36,7 +36,7 @@ impl TtyWatch {
     }
 
     /// Returns when to look next.
-    pub(super) fn deadline(self) -> Option<Instant> {
+    pub fn deadline(self) -> Option<Instant> {
         self.next.map(|(due, _)| due)
     }
 }

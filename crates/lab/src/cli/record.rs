@@ -1,0 +1,102 @@
+//! The command line of `rove-lab record`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use clap::Args;
+use rove_terminal::Size;
+use rove_units::Seed;
+
+use crate::cli::parse_size;
+use crate::record::RecordOptions;
+use crate::record::script::{SCRIPT_BYTES_MAX, Script};
+
+const EXAMPLES: &str = "\
+Examples:
+  rove-lab record -o session.jsonl -- bash
+  rove-lab record -o session.jsonl --size 80x24 --script typing.txt --seed 7 -- vim notes
+  printf 'ls\\rexit\\r' | rove-lab record -o session.jsonl -- sh";
+
+const AFTER_HELP: &str = "\
+The trace holds everything that is typed and shown. What is typed while the terminal gathers a line
+without echo, as for a password, is written down as that many x, unless --with-secrets is given; a
+program that reads a password in another way is not recognised.
+
+Keys come from your terminal, or from standard input where that is no terminal, or from a script:
+one step a line, empty lines and lines that begin with # being left out.
+  line TEXT       types the text as a person does, with slips that are rubbed out, and Enter
+  type TEXT       the same without Enter
+  exactly TEXT    the same without slips
+  burst TEXT      sends the text at once, as an input method or a paste does
+  press KEY...    presses keys: Enter Tab Space Backspace Escape Up Down Left Right Home End Insert
+                  Delete PageUp PageDown F1 to F12 Shift-Tab Ctrl-a Alt-f Ctrl-Left; Left*5: five times
+  prompt TEXT     waits until the text is left of the cursor and the program is quiet
+  see TEXT        waits until the text is on the screen and the program is quiet
+  quiet TIME      waits until the program has written nothing for so long
+  pause TIME      does nothing for so long
+  resize COLSxROWS, slips SHARE (of the letters; 2.5% at first)
+A text may stand in double quotes, which keep the blanks at its ends. When the script, or standard
+input, has ended, a program that is quiet for two seconds is hung up.
+docs/lab.md describes the trace and the script.
+
+Exit codes:
+  the command's own; 128 and the number of the signal where one ended it, or us
+  1  the command could not be run, the trace not be written, or the script waited in vain
+  2  the command line or the script is wrong";
+
+/// Records a session of a command on a terminal of its own: both directions, with times
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
+)]
+pub(crate) struct RecordArgs {
+    /// File for the trace; it must not exist
+    #[arg(short, long, value_name = "FILE", default_value = "trace.jsonl")]
+    output: PathBuf,
+    /// Columns and rows of the command's terminal [default: those of your window, or 80x24]
+    #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
+    size: Option<Size>,
+    /// Type what this file says instead of taking your keys
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Number that decides on the hesitations and slips of a script's typist
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Write passwords down as they are typed
+    #[arg(long)]
+    with_secrets: bool,
+    /// The command to record
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl RecordArgs {
+    /// Returns what the words ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the script cannot be read or followed.
+    pub(crate) fn options(self) -> Result<RecordOptions> {
+        let script = self.script.as_deref().map(read_script).transpose()?;
+        Ok(RecordOptions {
+            output: self.output,
+            size: self.size,
+            script,
+            seed: Seed::new(self.seed),
+            with_secrets: self.with_secrets,
+            command: self.command,
+        })
+    }
+}
+
+fn read_script(path: &Path) -> Result<Script> {
+    let name = path.display();
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut text = String::new();
+    let limit = u64::try_from(SCRIPT_BYTES_MAX).unwrap_or(u64::MAX) + 1;
+    std::io::Read::read_to_string(&mut std::io::Read::take(file, limit), &mut text)
+        .with_context(|| format!("cannot read {name}"))?;
+    Script::parse(&text).map_err(|error| anyhow!("{name}: {error}"))
+}

@@ -1,0 +1,125 @@
+//! `rove-lab record`: runs a command on a terminal of its own and writes down both directions, with times.
+//!
+//! `pump` moves the bytes. Keys come from the user's terminal, from a pipe, or from a `typist` who follows
+//! a `script` with the `fingers` of a person. `recorder` knows what is written into the trace.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::EventLoop;
+use rove_machine::program::{Program, assignment, c_string, candidates};
+use rove_machine::pty::Pty;
+use rove_machine::tty::Tty;
+use rove_terminal::Size;
+use rove_units::Seed;
+use rustix::fs::{Access, access};
+use rustix::process::{Resource, getrlimit};
+use rustix::stdio::stdin;
+use rustix::termios::isatty;
+
+use crate::record::pump::{Keyboard, Pump, Screened};
+use crate::record::recorder::Recorder;
+use crate::record::script::Script;
+use crate::record::typist::Typist;
+
+mod fingers;
+mod keys;
+mod pump;
+mod recorder;
+pub(crate) mod script;
+mod typist;
+
+/// What an end that comes unforeseen leaves the user's terminal with: visible cursor, no attributes, no
+/// reports, as most programs find it.
+const CLOSING: &[u8] =
+    b"\x1b[m\x1b[?25h\x1b[?1l\x1b>\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l";
+/// The terminal type that a command is told where none is known. Chosen: what most terminals claim to be.
+const TERM: &str = "xterm-256color";
+
+/// What to record.
+#[derive(Debug)]
+pub(crate) struct RecordOptions {
+    /// Where the trace goes. Never over an existing file.
+    pub(crate) output: PathBuf,
+    /// The terminal's size; that of the user's window if there is none.
+    pub(crate) size: Option<Size>,
+    /// What is typed; the user's keys if there is none.
+    pub(crate) script: Option<Script>,
+    /// How it is typed.
+    pub(crate) seed: Seed,
+    /// Whether passwords are written down as they are typed.
+    pub(crate) with_secrets: bool,
+    /// The command and its arguments; never empty.
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Records a session and returns the exit code of its command, as a shell would report it.
+///
+/// # Errors
+///
+/// Returns an error if the command cannot be started, the trace not be written, or the script has
+/// waited in vain.
+pub(crate) fn run(options: RecordOptions) -> Result<u8> {
+    let program = program(&options.command)?;
+    let path = options.output.display();
+    let file = File::create_new(&options.output)
+        .with_context(|| format!("cannot create {path}; a recording replaces no other file"))?;
+    let clock = Clock::start();
+    let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot wait for signals")?;
+    let mut keyboard = keyboard(options.script, options.seed, clock)?;
+    let size = options.size.or_else(|| keyboard.size()).unwrap_or(Size::DEFAULT);
+    keyboard.resize(size);
+    let recorder = Recorder::new(BufWriter::new(file), size, options.with_secrets)
+        .with_context(|| format!("cannot write {path}"))?;
+    let (master, mut child) = Pty::open(size)
+        .and_then(|pty| pty.spawn(&program))
+        .context("cannot start the command on a terminal")?;
+    child.release();
+    let follows_window = options.size.is_none();
+    Pump::new(events, keyboard, master, child, recorder, follows_window)
+        .run()
+        .with_context(|| format!("the recording in {path} ends here"))
+}
+
+/// Returns where keys come from.
+fn keyboard(script: Option<Script>, seed: Seed, clock: Clock) -> Result<Keyboard> {
+    Ok(match script {
+        Some(script) => {
+            let typist = Typist::new(script, seed, clock.now());
+            Keyboard::Script(Box::new(Screened::new(typist)))
+        }
+        None if isatty(stdin()) => Keyboard::Terminal(Tty::take_over(CLOSING.to_vec())?),
+        None => Keyboard::Pipe,
+    })
+}
+
+/// Prepares the command to be executed where we are, with the environment that we have.
+fn program(command: &[OsString]) -> Result<Program> {
+    let (name, _) = command.split_first().context("there is no command")?;
+    let candidates = candidates(name, std::env::var_os("PATH").as_ref());
+    if !candidates.iter().any(is_executable) {
+        bail!("cannot run {}: there is no such program", name.display());
+    }
+    let mut environment: Vec<_> = std::env::vars_os().collect();
+    if !environment.iter().any(|(variable, _)| variable == OsStr::new("TERM")) {
+        environment.push(("TERM".into(), TERM.into()));
+    }
+    let directory = std::env::current_dir().context("there is no current directory")?;
+    Ok(Program {
+        candidates,
+        arguments: command.iter().cloned().filter_map(c_string).collect(),
+        environment: environment.iter().filter_map(|(k, v)| assignment(k, v)).collect(),
+        directory: c_string(directory.into_os_string()).unwrap_or_default(),
+        greeting: Vec::new(),
+        failure: b"rove-lab: cannot run the command\r\n".to_vec(),
+        core_limit: getrlimit(Resource::Core),
+    })
+}
+
+fn is_executable(path: &CString) -> bool {
+    access(path.as_c_str(), Access::EXEC_OK).is_ok()
+}

@@ -1,0 +1,197 @@
+//! Follows a script: says when which key is pressed, from the time and from what is on the screen.
+
+use std::collections::VecDeque;
+
+use rove_terminal::{Screen, Size};
+use rove_units::{Duration, Instant, Seed};
+
+use crate::record::fingers::{Fingers, Hit, Stroke};
+use crate::record::script::{Script, Step};
+
+/// Share of letters that are mistyped until a script says otherwise. Chosen: a practised hand.
+const SLIPS: f64 = 0.025;
+/// How long nothing may have been written or pressed before a screen counts as read.
+/// Chosen: programs pause for less between the parts of an answer.
+const SETTLED: Duration = Duration::from_millis(60);
+/// How long something is waited for. Chosen: longer than any program takes to start.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// Someone who types what a script says.
+#[derive(Debug)]
+pub(crate) struct Typist {
+    steps: VecDeque<(usize, Step)>,
+    fingers: Fingers,
+    slips: f64,
+    /// What is left to press of the step that is being done.
+    strokes: VecDeque<Stroke>,
+    /// When the last thing was done.
+    last: Instant,
+    /// Whether the screen is to be read before the next key.
+    reads: bool,
+}
+
+/// What the typist does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Sends these bytes.
+    Keys(Vec<u8>),
+    /// Gives the window another size.
+    Resize(Size),
+}
+
+/// What the typist waited for in vain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the script waited {} s in vain", WAIT_MAX.as_secs())]
+pub(crate) struct Stuck {
+    /// The number of the line, from 1.
+    pub(crate) line: usize,
+}
+
+/// What the typist sees.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    /// The screen.
+    pub(crate) screen: &'a Screen,
+    /// When the program wrote last.
+    pub(crate) written_at: Instant,
+}
+
+impl Typist {
+    /// Creates a typist who begins at `now`. `seed` decides on hesitations and slips.
+    pub(crate) fn new(script: Script, seed: Seed, now: Instant) -> Self {
+        Self {
+            steps: script.steps.into(),
+            fingers: Fingers::new(seed),
+            slips: SLIPS,
+            strokes: VecDeque::new(),
+            last: now,
+            reads: true,
+        }
+    }
+
+    /// Returns what is done now; `None` when it is not time yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns where the script is when something it waits for has not come in half a minute.
+    pub(crate) fn poll(&mut self, now: Instant, sight: Sight<'_>) -> Result<Option<Deed>, Stuck> {
+        loop {
+            if let Some(stroke) = self.strokes.front() {
+                if now < self.last + stroke.after {
+                    return Ok(None);
+                }
+                let hit = stroke.hit;
+                self.strokes.pop_front();
+                self.last = now;
+                return Ok(Some(Deed::Keys(bytes(hit, sight.screen))));
+            }
+            let Some((line, step)) = self.steps.front() else { return Ok(None) };
+            if !is_met(step, self.last, now, sight) {
+                let in_vain = now >= self.last + WAIT_MAX && waits_for_program(step);
+                return if in_vain { Err(Stuck { line: *line }) } else { Ok(None) };
+            }
+            let Some((_, step)) = self.steps.pop_front() else { return Ok(None) };
+            if let Some(deed) = self.begin(step, now) {
+                self.last = now;
+                return Ok(Some(deed));
+            }
+        }
+    }
+
+    /// Returns when [`Typist::poll`] has something to say, if nothing is written until then.
+    pub(crate) fn poll_timeout(&self, now: Instant, written_at: Instant) -> Option<Instant> {
+        if let Some(stroke) = self.strokes.front() {
+            return Some(self.last + stroke.after);
+        }
+        let (_, step) = self.steps.front()?;
+        let quiet_since = self.last.max(written_at);
+        let settled = quiet_since + SETTLED;
+        Some(match step {
+            Step::Quiet(time) => quiet_since + *time,
+            Step::Pause(time) => self.last + *time,
+            Step::WaitPrompt(_) | Step::WaitText(_) if now < settled => settled,
+            Step::WaitPrompt(_) | Step::WaitText(_) => self.last + WAIT_MAX,
+            _ => now,
+        })
+    }
+
+    /// Returns whether the script has come to its end.
+    pub(crate) fn is_done(&self) -> bool {
+        self.strokes.is_empty() && self.steps.is_empty()
+    }
+
+    /// Returns the line of the script that is followed now, from 1; `None` at its end.
+    pub(crate) fn line(&self) -> Option<usize> {
+        self.steps.front().map(|(line, _)| *line)
+    }
+
+    /// Begins a step whose condition is met. Returns what it does without any key's own time.
+    fn begin(&mut self, step: Step, now: Instant) -> Option<Deed> {
+        match step {
+            Step::Type { text, slips } => {
+                let slips = if slips { self.slips } else { 0.0 };
+                self.strokes = self.fingers.type_text(&text, slips).into();
+            }
+            Step::Press(key, times) => self.strokes = self.fingers.press(key, times).into(),
+            Step::Burst(text) => return Some(Deed::Keys(text.into_bytes())),
+            Step::Resize(size) => return Some(Deed::Resize(size)),
+            Step::Slips(share) => self.slips = share,
+            Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_) | Step::Pause(_) => {
+                self.reads = true;
+                self.last = now;
+            }
+        }
+        if let Some(first) = self.strokes.front_mut()
+            && std::mem::take(&mut self.reads)
+        {
+            first.after += self.fingers.reading();
+        }
+        None
+    }
+}
+
+/// Returns whether `step` can begin, the last thing having been done at `last`.
+fn is_met(step: &Step, last: Instant, now: Instant, sight: Sight<'_>) -> bool {
+    let quiet_since = last.max(sight.written_at);
+    let is_settled = now >= quiet_since + SETTLED;
+    match step {
+        Step::WaitPrompt(text) => is_settled && left_of_cursor(sight.screen).ends_with(text),
+        Step::WaitText(text) => {
+            let rows = 0..sight.screen.size().rows();
+            is_settled && rows.into_iter().any(|row| sight.screen.row_text(row).contains(text))
+        }
+        Step::Quiet(time) => now >= quiet_since + *time,
+        Step::Pause(time) => now >= last + *time,
+        _ => true,
+    }
+}
+
+/// Returns whether the program could let us wait for ever.
+const fn waits_for_program(step: &Step) -> bool {
+    matches!(step, Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_))
+}
+
+/// Returns the text of the cursor's row as far as the cursor.
+fn left_of_cursor(screen: &Screen) -> String {
+    let cursor = screen.cursor();
+    let Some(row) = screen.row(cursor.row) else { return String::new() };
+    let mut text = String::new();
+    let mut covered = false;
+    for cell in row.cells().iter().take(usize::from(cursor.column)) {
+        if !std::mem::replace(&mut covered, cell.wide) {
+            text.push(cell.base.unwrap_or(' '));
+        }
+    }
+    text
+}
+
+/// Returns what the terminal sends for a key.
+fn bytes(hit: Hit, screen: &Screen) -> Vec<u8> {
+    match hit {
+        Hit::Character(character) => character.to_string().into_bytes(),
+        Hit::Key(key) => key.bytes(screen.application_cursor_keys()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
