@@ -12,6 +12,8 @@ mod keystroke;
 mod overlay;
 mod policy;
 mod replay;
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "no engine looks at it yet"))]
+mod scene;
 mod stock;
 mod tty;
 

@@ -1,0 +1,160 @@
+//! What editors show of themselves: line numbers, and the mode they are in.
+
+use rove_terminal::{Pen, Position, Screen};
+
+use super::pane::{self, Pane};
+use super::{Ground, cells, character, characters, is_blank, to_column};
+
+/// Fewest rows with numbers that make a gutter, the cursor's among them. Chosen: with two it may be a table.
+const GUTTER_ROWS_MIN: usize = 3;
+
+/// Most columns of a gutter: a mark, and the number of any line.
+const GUTTER_COLUMNS_MAX: usize = 12;
+
+/// Most rows above the cursor, and below it, that are looked at for line numbers.
+const GUTTER_REACH_MAX: u16 = 8;
+
+/// Rows below a pane in which an editor may show its mode: its bar, and the line of messages below.
+const MODE_ROWS: u16 = 2;
+
+/// What characters do that are typed into an editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditorMode {
+    /// They are inserted.
+    Insert,
+    /// They replace what stands there.
+    Replace,
+    /// They are commands.
+    Command,
+}
+
+/// What vi's descendants call their modes. Source: vim's translations; vim-airline, lightline, helix.
+const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
+    (
+        EditorMode::Insert,
+        &[
+            "INSERT",
+            "INS",
+            "EINFÜGEN",
+            "INSERTION",
+            "INSERTAR",
+            "INSERISCI",
+            "INSERIR",
+            "INVOEGEN",
+            "INFOGA",
+            "WSTAWIANIE",
+            "VLOŽIT",
+            "ВСТАВКА",
+            "插入",
+            "挿入",
+        ],
+    ),
+    (
+        EditorMode::Replace,
+        &[
+            "REPLACE",
+            "VREPLACE",
+            "REP",
+            "ERSETZEN",
+            "REMPLACEMENT",
+            "REEMPLAZAR",
+            "SOSTITUISCI",
+            "SUBSTITUIR",
+            "ERSÄTT",
+            "ZAMIANA",
+            "ЗАМЕНА",
+            "替换",
+            "置換",
+        ],
+    ),
+    // In brackets stands the mode that one command interrupts.
+    (
+        EditorMode::Command,
+        &["NORMAL", "NOR", "VISUAL", "SEL", "COMMAND", "(insert)", "(replace)", "(vreplace)"],
+    ),
+];
+
+/// Returns the mode that an editor shows at the lower edge of its window or of the screen, if any: vi's
+/// `-- INSERT --`, the name first in a bar, or Emacs's `Ovwrt`.
+pub(crate) fn editor_mode(screen: &Screen, pane: &Pane) -> Option<EditorMode> {
+    let rows = screen.size().rows();
+    let window = pane.bottom.saturating_sub(1)..pane.bottom.saturating_add(MODE_ROWS).min(rows);
+    let edge = rows.saturating_sub(MODE_ROWS)..rows;
+    window.chain(edge).find_map(|row| mode_in_row(screen, row, pane))
+}
+
+fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
+    let cells = cells(screen, row);
+    let part = &cells[pane::columns(pane, cells)];
+    let start = (0..part.len()).find(|column| !is_blank(part, *column))?;
+    let is_bar = !Ground::of(&part[start]).is_default();
+    let text: String = characters(&part[start..]).collect();
+    if is_bar && text.contains("Ovwrt") {
+        return Some(EditorMode::Replace);
+    }
+    let (name, is_sure) = match text.strip_prefix("-- ") {
+        Some(rest) => (rest.split(" --").next()?, true),
+        None => (text.split_whitespace().next()?, is_bar),
+    };
+    // `-- INSERT VISUAL --` and `-- (insert) VISUAL --` wait for commands.
+    let name = name.split_whitespace().next_back()?;
+    MODE_NAMES.iter().find(|(_, names)| is_sure && names.contains(&name)).map(|(mode, _)| *mode)
+}
+
+/// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if
+/// there are none.
+///
+/// Line numbers end in the same column on at least three rows around the cursor, which stands behind them;
+/// and they count up or down or are painted in another way than the text behind them.
+pub(crate) fn gutter(screen: &Screen, at: Position, pane: &Pane) -> u16 {
+    find_gutter(screen, at, pane).unwrap_or(pane.left)
+}
+
+fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
+    let top = pane.top.max(at.row.saturating_sub(GUTTER_REACH_MAX));
+    let bottom = pane.bottom.min(at.row.saturating_add(GUTTER_REACH_MAX).saturating_add(1));
+    let here = line_number(screen, at.row, pane);
+    let numbers: Vec<_> = (top..bottom).filter_map(|row| line_number(screen, row, pane)).collect();
+    // The number of the cursor's own line may stand to the left, where the others are relative to it.
+    let end = numbers.iter().map(|number| number.end).max()?;
+    let same: Vec<_> = numbers.iter().filter(|number| number.end == end).collect();
+    let row = cells(screen, at.row);
+    let is_here = here.is_some_and(|here| here.end <= end)
+        || (pane.left..end).all(|column| is_blank(row, usize::from(column)));
+    let counts = same.windows(2).all(|pair| pair[0].value.abs_diff(pair[1].value) <= 1)
+        && same.iter().any(|number| number.value != same[0].value);
+    let is_painted = same.iter().all(|number| number.is_painted);
+    let is_gutter = is_here && same.len() >= GUTTER_ROWS_MIN && (counts || is_painted);
+    // One blank stands between the numbers and the text.
+    let start = end + 1;
+    (is_gutter && at.column >= start && start < pane.right).then_some(start)
+}
+
+/// A number at the left edge of a row.
+#[derive(Clone, Copy, Debug)]
+struct LineNumber {
+    value: u32,
+    /// The column behind it, which is blank.
+    end: u16,
+    /// Whether it is painted in another way than the text behind it.
+    is_painted: bool,
+}
+
+fn line_number(screen: &Screen, row: u16, pane: &Pane) -> Option<LineNumber> {
+    let cells = cells(screen, row);
+    let columns = pane::columns(pane, cells);
+    let reach = columns.start..columns.end.min(columns.start + GUTTER_COLUMNS_MAX);
+    let start = reach.clone().find(|column| !is_blank(cells, *column))?;
+    let digits = (start..reach.end).map_while(|column| character(&cells[column]).to_digit(10));
+    let (len, value) = digits.fold((0, 0_u32), |(len, value), digit| {
+        (len + 1, value.wrapping_mul(10).wrapping_add(digit))
+    });
+    let end = start + len;
+    if len == 0 || end >= reach.end || !is_blank(cells, end) {
+        return None;
+    }
+    let pen = cells[start].pen;
+    let text = (end + 1..columns.end).find(|column| !is_blank(cells, *column));
+    let is_painted = text.is_none_or(|text| cells[text].pen != pen) && pen != Pen::default();
+    Some(LineNumber { value, end: to_column(end), is_painted })
+}

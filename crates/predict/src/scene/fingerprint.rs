@@ -1,0 +1,100 @@
+//! Prompts, and knowing them again.
+
+use core::hash::{Hash, Hasher};
+use core::ops::Range;
+use std::hash::DefaultHasher;
+
+use rove_terminal::{Cell, Pen, Screen};
+
+use super::{cells, character, is_blank, is_half};
+
+/// What two prompts of one kind have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Fingerprint {
+    /// All of the prompt, but for its numbers and its path.
+    pub(crate) strong: u64,
+    /// The sign that it ends with, such as `$`, and of what kind the character before that is.
+    pub(crate) weak: u64,
+}
+
+/// Returns the fingerprint of the prompt in some columns of a row: those from the pane's edge to the input;
+/// `None` if nothing is seen there.
+///
+/// Text and how it is painted count. Each run of digits counts as one, and so does the longest word that
+/// looks like a path: prompts that show the time, a counter or a directory stay the same.
+pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
+    let row = cells(screen, row);
+    let end = usize::from(columns.end).min(row.len());
+    let start = usize::from(columns.start).min(end);
+    let last = (start..end).rev().find(|column| !is_blank(row, *column))?;
+    let prompt = &row[start..=last];
+    Some(Fingerprint { strong: strong(prompt), weak: weak(prompt) })
+}
+
+fn strong(prompt: &[Cell]) -> u64 {
+    let path = longest_path(prompt);
+    let mut hasher = DefaultHasher::new();
+    let mut column = 0;
+    while let Some(cell) = prompt.get(column) {
+        let c = character(cell);
+        let is_digit = |cell: &Cell| character(cell).is_ascii_digit();
+        if path.contains(&column) {
+            ('/', cell.pen).hash(&mut hasher);
+            column = path.end;
+        } else if is_digit(cell) {
+            ('0', cell.pen).hash(&mut hasher);
+            column += prompt[column..].iter().take_while(|cell| is_digit(cell)).count();
+        } else {
+            hash_character(c, cell.pen, &mut hasher);
+            column += 1;
+        }
+    }
+    hasher.finish()
+}
+
+fn weak(prompt: &[Cell]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let is_seen = |column: &usize| !is_blank(prompt, *column) && !is_half(prompt, *column);
+    let mut seen = (0..prompt.len()).rev().filter(is_seen).map(|column| &prompt[column]);
+    if let Some(sign) = seen.next() {
+        (character(sign), sign.pen).hash(&mut hasher);
+    }
+    if let Some(before) = seen.next() {
+        // The end of a path or name is as good as any other.
+        let c = Some(character(before)).filter(|c| !is_of_path(*c));
+        (c, before.pen).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Of a blank, only its ground is seen.
+fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
+    match c {
+        ' ' => (c, pen.erased()).hash(hasher),
+        _ => (c, pen).hash(hasher),
+    }
+}
+
+/// Returns where the longest word stands that looks like a path; empty for none.
+fn longest_path(prompt: &[Cell]) -> Range<usize> {
+    let mut longest = 0..0;
+    let mut start = 0;
+    while start < prompt.len() {
+        let is_part = |cell: &&Cell| is_of_path(character(cell));
+        let end = start + prompt[start..].iter().take_while(is_part).count();
+        let word = &prompt[start..end];
+        let is_path = word.first().is_some_and(|first| character(first) == '~')
+            || word.iter().any(|cell| character(cell) == '/');
+        if is_path && end - start > longest.len() {
+            longest = start..end;
+        }
+        start = end + 1;
+    }
+    longest
+}
+
+/// Returns whether a character may stand in a path that a prompt shows. What parts it from the rest of the
+/// prompt, as in `user@host:~/src$`, may not.
+fn is_of_path(c: char) -> bool {
+    c.is_alphanumeric() || "/~._-+@,\u{2026}".contains(c)
+}

@@ -1,0 +1,143 @@
+//! Where the input ends, and what stands behind it that is none.
+
+use core::ops::Range;
+
+use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen, Underline};
+
+use super::pane::{self, Pane};
+use super::{Ground, cells, character, is_blank, to_column};
+
+/// Fewest blanks that part what is not input from it. Chosen: one parts words.
+const GAP_COLUMNS_MIN: usize = 2;
+
+/// Most columns a right prompt leaves free at the edge. Source: zsh, `ZLE_RPROMPT_INDENT`, is 1 unless set;
+/// fish and starship leave none.
+const RIGHT_PROMPT_INDENT_MAX: usize = 2;
+
+/// Returns the first column right of the cursor that a character inserted there must not move: the edge of the
+/// field, a box's line, what stands behind a gap, or else the edge of the pane.
+///
+/// `at` may also be the last place that is known to be input, so that gaps in it are not taken for its end.
+pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
+    let (row, field_end) = field(screen, at, pane);
+    to_column(behind_gap(row, usize::from(at.column), field_end).unwrap_or(field_end))
+}
+
+/// Returns the column behind the last character that belongs to the input with the cursor at `at`: what lies
+/// behind two blanks or more, or beyond the field, does not. It is never left of the cursor.
+///
+/// `at` may also be the last place that is known to be input.
+pub(crate) fn input_end(screen: &Screen, at: Position, pane: &Pane) -> u16 {
+    let (row, field_end) = field(screen, at, pane);
+    let start = usize::from(at.column);
+    let end = behind_gap(row, start, field_end).unwrap_or(field_end);
+    let last = (start..end).rev().find(|column| !is_blank(row, *column));
+    last.map_or(at.column, |last| to_column(last + 1))
+}
+
+/// Returns the columns of the right prompt: what stands behind a gap, and ends at the pane's edge.
+pub(crate) fn right_prompt(screen: &Screen, at: Position, pane: &Pane) -> Option<Range<u16>> {
+    let row = cells(screen, at.row);
+    let edge = pane::columns(pane, row).end;
+    let start = behind_gap(row, usize::from(at.column), edge)?;
+    let end = (start..edge).rev().find(|column| !is_blank(row, *column))? + 1;
+    (end + RIGHT_PROMPT_INDENT_MAX >= edge).then_some(to_column(start)..to_column(end))
+}
+
+/// Returns the columns of a suggestion: text that begins at the cursor, reaches the input's end and is painted
+/// all alike, in grey, or at least, where `typed` is given, in another way than what was typed.
+pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
+    let row = cells(screen, at.row);
+    let start = usize::from(at.column);
+    // It may begin with a blank, where the next word is suggested.
+    let first = row.get(start).filter(|cell| cell.base.is_some())?;
+    let pen = first.pen;
+    if typed == Some(pen) || !(typed.is_some() || is_dim(pen)) {
+        return None;
+    }
+    let is_same = |column: &usize| {
+        row[*column].pen == pen && (row[*column].base.is_some() || !is_blank(row, *column))
+    };
+    let end = (start..row.len()).take_while(is_same).last()? + 1;
+    let last = (start..end).rev().find(|column| !is_blank(row, *column))?;
+    let gap = (end..row.len()).take(GAP_COLUMNS_MIN).all(|column| is_blank(row, column));
+    gap.then_some(at.column..to_column(last + 1))
+}
+
+/// Returns the cells of the cursor's row, and the column where the cursor's field ends.
+fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usize) {
+    let row = cells(screen, at.row);
+    let columns = pane::columns(pane, row);
+    let start = usize::from(at.column);
+    let Some(cursor) = row.get(start).filter(|_| columns.contains(&start)) else {
+        return (row, start.max(columns.end).min(row.len()));
+    };
+    let behind = start + 1..columns.end;
+    let edges = [
+        ground_end(row, &columns, start),
+        underlined_end(row, start, columns.end),
+        underscores_end(row, start, columns.end),
+        pane::next_edge(screen, at.row, behind),
+    ];
+    // Nothing else parts two cells of one field, so that the first bound is the nearest.
+    debug_assert!(edges.iter().flatten().all(|edge| *edge > start), "{cursor:?}");
+    (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
+}
+
+/// Returns where the ground that the cursor stands on ends.
+fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
+    let ground = Ground::of(&row[start]);
+    let is_other = |column: &usize| Ground::of(&row[*column]) != ground;
+    let end = (start + 1..columns.end).find(is_other)?;
+    // A word marked by its ground in text that goes from edge to edge is no field's end.
+    let begins_at_edge = !(columns.start..start).any(|column| is_other(&column));
+    let is_mark = begins_at_edge && ground.is_default() && !is_other(&(columns.end - 1));
+    (!is_mark).then_some(end)
+}
+
+/// Returns where an underlined field ends: one with underlined blanks, as text alone may be underlined.
+fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
+    let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
+    let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;
+    (start..end).any(|column| is_blank(row, column)).then_some(end)
+}
+
+/// Returns where a field of underscores ends.
+fn underscores_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
+    let len = (start..edge).take_while(|column| character(&row[*column]) == '_').count();
+    (len >= GAP_COLUMNS_MIN && start + len < edge).then_some(start + len)
+}
+
+/// Returns the first column within `start..end` that stands behind a gap.
+fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
+    let mut blanks = 0;
+    for column in start..end {
+        if is_blank(row, column) {
+            blanks += 1;
+        } else if blanks >= GAP_COLUMNS_MIN {
+            return Some(column);
+        } else {
+            blanks = 0;
+        }
+    }
+    None
+}
+
+/// Returns whether text is painted to be hardly seen: faint, or grey.
+fn is_dim(pen: Pen) -> bool {
+    /// The lightest and the darkest grey, and how much its parts may differ.
+    /// Chosen: the themes of fish and the defaults of zsh-autosuggestions and PSReadLine are within.
+    const GREY: core::ops::RangeInclusive<u8> = 0x30..=0xb0;
+    const SPREAD: u8 = 32;
+    let is_grey = match pen.foreground {
+        Color::Default => false,
+        // Bright black, and the greys of the palette.
+        Color::Indexed(8 | 236..=249) => true,
+        Color::Indexed(_) => false,
+        Color::Rgb(r, g, b) => {
+            let (least, most) = (r.min(g).min(b), r.max(g).max(b));
+            GREY.contains(&least) && GREY.contains(&most) && most - least <= SPREAD
+        }
+    };
+    is_grey || pen.attributes.contains(Attributes::FAINT)
+}

@@ -1,0 +1,158 @@
+//! The part of the screen that the cursor's program draws in, where lines and bars divide it.
+
+use core::ops::Range;
+
+use rove_terminal::{Cell, Position, Screen};
+
+use super::{Ground, cell, cells, character, to_column};
+
+/// Fewest rows that make a vertical line. Chosen: two may be the same command twice.
+const LINE_ROWS_MIN: usize = 3;
+
+/// Fewest rows that make one of `|`, which is also typed. Chosen: longer than most pipelines repeated.
+const ASCII_LINE_ROWS_MIN: usize = 5;
+
+/// Fewest columns of a horizontal line. Chosen: shorter ones are drawn as dashes in text.
+const LINE_COLUMNS_MIN: usize = 3;
+
+/// A rectangle of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pane {
+    /// Its first column.
+    pub(crate) left: u16,
+    /// The column behind its last.
+    pub(crate) right: u16,
+    /// Its first row.
+    pub(crate) top: u16,
+    /// The row below its last.
+    pub(crate) bottom: u16,
+}
+
+/// Returns the rectangle around a place that lines and bars bound: the panes of tmux and screen, the
+/// windows of editors, boxes.
+///
+/// A column is a bound where vertical lines stand on at least three rows, this one among them; a row is
+/// one where a horizontal line goes all along, with a title in it perhaps, or where all has one colour that is not
+/// the place's own. Looks at each cell of the screen at most twice.
+pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
+    let size = screen.size();
+    let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
+    if at.row >= size.rows() || at.column >= size.columns() {
+        return whole;
+    }
+    let is_bound = |column: &u16| is_vertical_line(screen, Position { column: *column, ..at });
+    let left = (0..at.column).rev().find(is_bound).map_or(0, |line| line + 1);
+    let right = (at.column + 1..size.columns()).find(is_bound).unwrap_or(size.columns());
+    let columns = usize::from(left)..usize::from(right);
+    let ground = cell(screen, at.row, at.column).map(Ground::of).unwrap_or_default();
+    let is_bound = |row: &u16| {
+        let part = &cells(screen, *row)[columns.clone()];
+        is_horizontal_line(part) || is_bar(part, ground)
+    };
+    let top = (0..at.row).rev().find(is_bound).map_or(0, |line| line + 1);
+    let bottom = (at.row + 1..size.rows()).find(is_bound).unwrap_or(size.rows());
+    Pane { left, right, top, bottom }
+}
+
+/// Returns whether a line goes up or down at this place.
+pub(super) fn is_vertical(c: char) -> bool {
+    // Heavy, light and double lines with any branch to the left or right, the broken ones, the corners; those
+    // that go to the left and right only are the rest of the block.
+    c == '|' || matches!(c, '\u{2500}'..='\u{257f}') && !is_only_horizontal(c)
+}
+
+fn is_only_horizontal(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2500}'
+            | '\u{2501}'
+            | '\u{2504}'
+            | '\u{2505}'
+            | '\u{2508}'
+            | '\u{2509}'
+            | '\u{254c}'
+            | '\u{254d}'
+            | '\u{2550}'
+            | '\u{2571}'
+            ..='\u{2574}' | '\u{2576}' | '\u{2578}' | '\u{257a}' | '\u{257c}' | '\u{257e}'
+    )
+}
+
+/// Returns whether a line goes to the left or right at this place.
+fn is_horizontal(c: char) -> bool {
+    // The lines that only go up and down are the ones that do not.
+    let is_only_vertical = matches!(
+        c,
+        '\u{2502}'
+            | '\u{2503}'
+            | '\u{2506}'
+            | '\u{2507}'
+            | '\u{250a}'
+            | '\u{250b}'
+            | '\u{254e}'
+            | '\u{254f}'
+            | '\u{2551}'
+            | '\u{2571}'
+            ..='\u{2573}'
+                | '\u{2575}'
+                | '\u{2577}'
+                | '\u{2579}'
+                | '\u{257b}'
+                | '\u{257d}'
+                | '\u{257f}'
+    );
+    matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
+}
+
+/// Returns whether a vertical line long enough passes through a place.
+fn is_vertical_line(screen: &Screen, at: Position) -> bool {
+    let is_line =
+        |row: &u16| cell(screen, *row, at.column).is_some_and(|cell| is_vertical(character(cell)));
+    let Some(here) = cell(screen, at.row, at.column).filter(|_| is_line(&at.row)) else {
+        return false;
+    };
+    let least = if character(here) == '|' { ASCII_LINE_ROWS_MIN } else { LINE_ROWS_MIN };
+    let least = least.min(usize::from(screen.size().rows()));
+    let above = (0..at.row).rev().take(least).take_while(is_line).count();
+    let below = (at.row + 1..screen.size().rows()).take(least).take_while(is_line).count();
+    above + 1 + below >= least
+}
+
+/// Returns whether these cells of a row are a horizontal line, but for a title.
+fn is_horizontal_line(part: &[Cell]) -> bool {
+    let lines = part.iter().filter(|cell| is_horizontal(character(cell))).count();
+    // A box's corners do not count where they stand outside the part.
+    lines >= LINE_COLUMNS_MIN && lines * 2 >= part.len()
+}
+
+/// Returns whether these cells are a bar across another ground.
+fn is_bar(part: &[Cell], ground: Ground) -> bool {
+    let Some(first) = part.first().map(Ground::of) else { return false };
+    first != ground && !first.is_default() && part.iter().all(|cell| Ground::of(cell) == first)
+}
+
+/// Returns the columns of a pane as indices into a row's cells, which has them.
+pub(super) fn columns(pane: &Pane, cells: &[Cell]) -> Range<usize> {
+    let right = usize::from(pane.right).min(cells.len());
+    usize::from(pane.left).min(right)..right
+}
+
+/// Returns whether a box or line to the right of a field stands at this place: above or below it goes on.
+pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
+    let lines_at = |row: Option<u16>, ascii: &[char]| {
+        let cell = row.and_then(|row| cell(screen, row, at.column));
+        cell.map(character).is_some_and(|c| ascii.contains(&c) || c != '|' && is_vertical(c))
+    };
+    let Some(here) = cell(screen, at.row, at.column).map(character) else { return false };
+    let (above, below) = (at.row.checked_sub(1), at.row.checked_add(1));
+    match here {
+        // As it is also typed, it has to stand on three rows, of which the outer ones may be corners.
+        '|' => lines_at(above, &['|', '+']) && lines_at(below, &['|', '+']),
+        _ => is_vertical(here) && (lines_at(above, &[]) || lines_at(below, &[])),
+    }
+}
+
+/// Returns the column where the first edge behind `from` stands.
+pub(super) fn next_edge(screen: &Screen, row: u16, range: Range<usize>) -> Option<usize> {
+    range.into_iter().find(|column| is_edge(screen, Position { row, column: to_column(*column) }))
+}

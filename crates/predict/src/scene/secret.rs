@@ -1,0 +1,58 @@
+//! Prompts for what nobody shall see.
+
+use rove_terminal::{Cell, Position, Screen};
+
+use super::{cells, characters, is_blank};
+
+/// What such prompts contain, in lower case. Source: what sudo, login, passwd, ssh, gpg, git and web services
+/// ask, and "password" in the languages that systems are translated to, or its stem where it is inflected.
+#[rustfmt::skip]
+const WORDS: [&str; 72] = [
+    "password", "passphrase", "pass phrase", "passcode", "secret", "verification", "one-time", "authenticator",
+    "two-factor", "2fa", "private key", "security code", "access code", "login code", "authentication code",
+    "wachtwoord", "wagwoord", "passwort", "kennwort", "lösenord", "passord", "adgangskode", "kodeord",
+    "lykilorð", "salasana", "parool", "salasõna", "slaptažod", "parole", "mot de passe", "phrase de passe",
+    "phrase secrète", "contraseña", "clave", "frase de paso", "contrasenya", "contrasinal", "palavra-passe",
+    "palavra passe", "senha", "parola", "parolă", "cyfrinair", "pasfhocal", "pasahitza", "fjalëkalim",
+    "jelszó", "şifre", "pasvorto", "hasło", "heslo", "lozinka", "geslo", "парол", "лозинк", "συνθηματικ",
+    "κωδικ", "պարոլ", "գաղտնաբառ", "პაროლ", "סיסמ", "كلمة", "گذرواژه", "पासवर्ड", "รหัสผ่าน", "mật khẩu",
+    "kata sandi", "密码", "密碼", "パスワード", "암호", "비밀번호",
+];
+
+/// The same, where they are words of their own: others contain them.
+const WHOLE_WORDS: [&str; 6] = ["pin", "puk", "otp", "token", "pass", "pwd"];
+
+/// Most bytes of a prompt that are looked at, and the rest of the row in which they begin.
+/// Chosen: more than the passphrase of a key in the longest path takes that people have.
+const PROMPT_BYTES_MAX: usize = 512;
+
+/// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word
+/// for one. It may have begun in a row above, where those down from it are full.
+pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
+    let row = cells(screen, at.row);
+    let left = &row[..usize::from(at.column).min(row.len())];
+    let is_question = |c| matches!(c, ':' | '?' | '\u{ff1a}' | '\u{ff1f}');
+    if !characters(left).filter(|c| *c != ' ').last().is_some_and(is_question) {
+        return false;
+    }
+    let mut prompt = text(left);
+    // It began further up if the rows above are full.
+    for above in (0..at.row).rev().map(|row| cells(screen, row)) {
+        if is_blank(above, above.len() - 1) || prompt.len() > PROMPT_BYTES_MAX {
+            break;
+        }
+        prompt.insert_str(0, &text(above));
+    }
+    contains_word(&prompt)
+}
+
+/// Returns the text of some cells in lower case.
+fn text(cells: &[Cell]) -> String {
+    characters(cells).flat_map(char::to_lowercase).collect()
+}
+
+fn contains_word(prompt: &str) -> bool {
+    let is_whole = |word| WHOLE_WORDS.contains(&word);
+    WORDS.iter().any(|word| prompt.contains(word))
+        || prompt.split(|c: char| !c.is_alphanumeric()).any(is_whole)
+}
