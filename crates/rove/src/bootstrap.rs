@@ -137,7 +137,8 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
             },
         )?;
     if !output.status.success() {
-        return Err(BootstrapError::NoColors { program: client.get_program().to_owned() });
+        let program = client.get_program().to_owned();
+        return Err(BootstrapError::NoColors { program, status: output.status });
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))

@@ -26,6 +26,10 @@ pub(crate) const VARIABLES: [&str; 15] = [
 /// have without any language pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
+/// Tells programs that the terminal has more colours than its entry says. It travels as the locale does: a
+/// stock server takes any name and, unless it has no UTF-8 locale of its own, forgets it.
+pub(crate) const COLORTERM: &str = "COLORTERM";
+
 /// Returns the locale variables that are set in this process's environment.
 pub(crate) fn from_environment() -> Vec<(String, String)> {
     VARIABLES
@@ -34,6 +38,12 @@ pub(crate) fn from_environment() -> Vec<(String, String)> {
             Some((name.to_owned(), env::var_os(name)?.to_string_lossy().into_owned()))
         })
         .collect()
+}
+
+/// Returns what this process's environment says of the terminal's colours, unless that is nothing.
+pub(crate) fn colorterm_from_environment() -> Option<(String, String)> {
+    let value = env::var_os(COLORTERM).filter(|value| !value.is_empty())?;
+    Some((COLORTERM.to_owned(), value.to_string_lossy().into_owned()))
 }
 
 /// Returns `variables` changed so far that their character set is UTF-8 by a name that servers know.

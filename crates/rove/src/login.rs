@@ -34,8 +34,8 @@ pub(crate) struct Login<'a> {
     pub(crate) command: &'a [OsString],
     /// How many colours the user's terminal has.
     pub(crate) colors: Option<u32>,
-    /// The user's locale, for when ours is not UTF-8.
-    pub(crate) locale: &'a [(String, String)],
+    /// The user's locale, for when ours is not UTF-8, and `COLORTERM`.
+    pub(crate) offered: &'a [(String, String)],
     /// The user's record, where there is one.
     pub(crate) user: Option<User>,
     /// The session's terminal, where it has a name.
@@ -48,7 +48,7 @@ impl Login<'_> {
     /// Prepares the program to be executed, from the environment of this process.
     pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
         let mut environment: Environment = inherited.collect();
-        choose_locale(&mut environment, self.locale, is_installed);
+        choose_locale(&mut environment, self.offered, is_installed);
         stale::forget(&mut environment, self.terminal);
         let home = self.home(&environment);
         self.describe_session(&mut environment, &home);
@@ -78,6 +78,12 @@ impl Login<'_> {
         let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
         let term = if many { "xterm-256color" } else { "xterm" };
         environment.insert("TERM".into(), term.into());
+        // What ssh has brought along is as good.
+        if let Some((name, value)) =
+            self.offered.iter().rfind(|(name, _)| name == locale::COLORTERM)
+        {
+            environment.entry(name.into()).or_insert_with(|| value.into());
+        }
         // Line drawing goes over the wire as UTF-8, never as a shifted character set.
         environment.insert("NCURSES_NO_UTF8_ACS".into(), "1".into());
         // GNU screen refuses to start inside what this variable claims to be a screen.
@@ -201,7 +207,7 @@ mod tests {
         let user =
             Some(User { name: "nobody".into(), home: "/".into(), shell: "/bin/recorded".into() });
         let core_limit = Rlimit { current: None, maximum: None };
-        Login { command, colors, locale: &[], user, terminal: None, core_limit }
+        Login { command, colors, offered: &[], user, terminal: None, core_limit }
     }
 
     fn texts(strings: &[CString]) -> Vec<&str> {
@@ -283,6 +289,26 @@ mod tests {
             assert!(environment.contains(&"NCURSES_NO_UTF8_ACS=1"));
             assert!(environment.contains(&"PWD=/"));
             assert!(!environment.iter().any(|variable| variable.starts_with("STY=")));
+        }
+    }
+
+    #[test]
+    fn programs_are_told_of_true_colors_where_the_users_terminal_has_them() {
+        for (offered, inherited, told) in [
+            (&["truecolor"][..], None, Some("truecolor")),
+            (&["truecolor", "24bit"], None, Some("24bit")),
+            (&["24bit"], Some("truecolor"), Some("truecolor")),
+            (&[], Some("truecolor"), Some("truecolor")),
+            (&[], None, None),
+        ] {
+            let offered: Vec<_> =
+                offered.iter().map(|value| ("COLORTERM".to_owned(), (*value).to_owned())).collect();
+            let login = Login { offered: &offered, ..login(&[], Some(256)) };
+            let variables = inherited.map(|value| ("COLORTERM".into(), value.into()));
+            let program = login.program(variables.into_iter());
+            let found = texts(&program.environment);
+            let found = found.iter().find_map(|variable| variable.strip_prefix("COLORTERM="));
+            assert_eq!(found, told);
         }
     }
 }

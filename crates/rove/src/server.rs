@@ -65,7 +65,7 @@ pub(crate) struct ServerOptions {
     pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`).
     pub(crate) colors: Option<u32>,
-    /// Locale variables of the user (`-l NAME=VALUE`), for when ours are not UTF-8.
+    /// Locale variables of the user (`-l NAME=VALUE`), for when ours are not UTF-8, and `COLORTERM`.
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
@@ -143,7 +143,7 @@ impl Station {
         let login = Login {
             command: &options.command,
             colors: options.colors,
-            locale: &options.locale,
+            offered: &options.locale,
             user: sys::user(),
             terminal: terminal.as_deref(),
             core_limit,

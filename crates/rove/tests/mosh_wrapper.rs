@@ -26,7 +26,7 @@ exit "$STATUS"
 
 /// Notes how it was called, but for its process id, which must be the wrapper's.
 const RECORDING_CLIENT: &str = r#"#!/bin/sh
-if [ "$1" = -c ]; then echo 256; exit 0; fi
+if [ "$1" = -c ]; then echo "$COLORS"; exit "$COLORS_STATUS"; fi
 { echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"
 test -f "$HOME/server" && kill "$(cat "$HOME/server")" && echo "a server is running" >> "$RECORD"
 test "$MOSH_CLIENT_PID" = $$ && echo "the pid is the wrapper's" >> "$RECORD"
@@ -84,6 +84,8 @@ impl Bench {
             .env("PERL_BADLANG", "0")
             .env("RECORD", self.directory.join("record"))
             .env("STATUS", "0")
+            .env("COLORS", "256")
+            .env("COLORS_STATUS", "0")
             .env("SAYS", format!("MOSH IP 192.0.2.7\\nMOSH CONNECT 60001 {KEY}\\n"))
             .stdin(Stdio::null());
         command
@@ -167,8 +169,24 @@ fn the_environment_has_its_say_as_with_stock() {
         &[("MOSH_PREDICTION_DISPLAY", "bad")],
         &[("POSIXLY_CORRECT", "1")],
         &[("LC_IDENTIFICATION", "x"), ("LANGUAGE", "a:b"), ("LC_FOO", "y")],
+        &[("COLORTERM", "truecolor")],
     ] {
         bench.compare(&["host", "-p", "60010"], environment);
+    }
+}
+
+#[test]
+fn the_client_is_asked_for_colors_as_with_stock() {
+    let bench = Bench::new("count");
+    for (colors, passed_on) in
+        [("256", "256"), ("8", "8"), ("-1", "0"), ("", "0"), ("many", "0"), ("256\nx", "0")]
+    {
+        let outcome = bench.compare(&["host"], &[("COLORS", colors)]);
+        assert!(outcome.record.contains(&format!("'-c' '{passed_on}' ")), "{colors:?} {outcome:?}");
+    }
+    for code in [1, 3] {
+        let outcome = bench.compare(&["host"], &[("COLORS_STATUS", &code.to_string())]);
+        assert_eq!((outcome.code, &*outcome.record), (Some(code), ""), "{outcome:?}");
     }
 }
 
@@ -391,6 +409,22 @@ fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
             outcome.record.contains(&format!("x 'new' '-c' '256' '-s' {asked}\n")),
             "{outcome:?}"
         );
+    }
+}
+
+#[test]
+fn rove_tells_servers_of_true_colors() {
+    let bench = Bench::new("colors");
+    for (value, is_told) in [("truecolor", true), ("", false)] {
+        let mut command = bench.command(&bench.directory.join("rove"), &["--server=x", "host"]);
+        command.env("COLORTERM", value);
+        let outcome = bench.run(command);
+        assert_eq!(
+            outcome.record.contains(" '-l' 'COLORTERM=truecolor'\n"),
+            is_told,
+            "{outcome:?}"
+        );
+        assert_eq!(outcome.record.contains("COLORTERM"), is_told, "{outcome:?}");
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) enum BootstrapError {
     ClientMissing { program: OsString, error: io::Error },
     /// The client could not say how many colours there are.
     #[error("the client {} cannot tell this terminal's colours; is TERM right?", program.display())]
-    NoColors { program: OsString },
+    NoColors { program: OsString, status: ExitStatus },
     /// ssh could not be run.
     #[error("cannot run {}: {error}; is ssh installed?", program.display())]
     SshMissing { program: OsString, error: io::Error },
@@ -68,9 +68,13 @@ pub(crate) enum BootstrapError {
 
 impl BootstrapError {
     /// Returns the exit code.
-    pub(crate) const fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::NoTerminal | Self::NoColors { .. } => 1,
+            Self::NoTerminal => 1,
+            // The client's own, as with stock.
+            Self::NoColors { status, .. } => {
+                status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+            }
             Self::ClientMissing { .. } => NO_CLIENT,
             Self::Startup(_) => BAD_LINE,
             Self::Address(_) => NO_HOST,

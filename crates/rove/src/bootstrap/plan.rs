@@ -63,11 +63,12 @@ impl Plan {
         preamble: &str,
     ) -> Result<Self, BootstrapError> {
         let (route, destination) = route(options, invocation)?;
-        let locale = match options.name {
-            ProgramName::Mosh => locale::from_environment(),
-            ProgramName::Rove => locale::as_utf8(locale::from_environment()),
-        };
-        let args = remote::server_arguments(options, colors, locale);
+        let mut variables = locale::from_environment();
+        if options.name == ProgramName::Rove {
+            variables = locale::as_utf8(variables);
+            variables.extend(locale::colorterm_from_environment());
+        }
+        let args = remote::server_arguments(options, colors, variables);
         let remote = match (options.name, &options.server, &route) {
             (ProgramName::Mosh, server, route) => {
                 let server = server.as_deref().unwrap_or(OsStr::new("mosh-server"));

@@ -27,7 +27,7 @@ const DIRECTORIES: [&str; 4] =
 pub(crate) fn server_arguments(
     options: &HostOptions,
     colors: u32,
-    locale: Vec<(String, String)>,
+    variables: Vec<(String, String)>,
 ) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
     match &options.bind_server {
@@ -39,7 +39,7 @@ pub(crate) fn server_arguments(
     if let Some(port) = &options.port {
         args.extend(["-p".into(), port.into()]);
     }
-    for (name, value) in locale {
+    for (name, value) in variables {
         args.extend(["-l".into(), format!("{name}={value}").into()]);
     }
     if !options.command.is_empty() {

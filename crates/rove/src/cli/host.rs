@@ -45,6 +45,10 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove -- demo", "log in to a host that is called demo"),
     ],
     environment: &[
+        (
+            "COLORTERM",
+            "Told to the programs on the host, for which of the terminal's colours to use.",
+        ),
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none; see --escape-key."),
         ("MOSH_PREDICTION_DISPLAY", "As --predict."),
         client::ENGINE_NOTE,

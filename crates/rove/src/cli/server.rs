@@ -84,7 +84,7 @@ fn definition() -> Command {
             value("colors", 'c', "NUMBER").help("Colours of the user's terminal; 256 sets TERM"),
             value("locale", 'l', "NAME=VALUE")
                 .action(ArgAction::Append)
-                .help("Locale variable for a host without a UTF-8 locale; may be repeated"),
+                .help("COLORTERM, or locale for a host without UTF-8; may be repeated"),
             value("ignored", '@', "WORD").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
             flag("version").long("version").help("Print the version"),
