@@ -235,13 +235,18 @@ impl EscapeKey {
         self.sequence_due = None;
     }
 
-    /// Returns the help to show while the escape key waits for its command.
+    /// Returns the help to show while the escape key waits for its command. It fits 80 columns behind
+    /// the program's name.
     pub(crate) fn help(&self) -> Option<String> {
         let key = self.key.filter(|_| matches!(self.state, State::Escaped { .. }))?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
-        let status = if self.is_status_key(Some(STATUS)) { "\"s\" shows the status, " } else { "" };
+        let (title, status) = if self.is_status_key(Some(STATUS)) {
+            ("", "\"s\" shows status, ")
+        } else {
+            ("Commands: ", "")
+        };
         Some(format!(
-            "Commands: Ctrl-Z suspends, \".\" quits, {status}\"{}\" gives literal {}",
+            "{title}Ctrl-Z suspends, \".\" quits, {status}\"{}\" gives literal {}",
             char::from(pass),
             key_name(key),
         ))

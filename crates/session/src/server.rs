@@ -257,7 +257,8 @@ impl Server {
             self.awake_since = now;
         }
         if due(self.network_deadline()) {
-            tracing::info!("the client has been silent for too long");
+            let idle_seconds = self.client_heard_at().map(|at| now.saturating_since(at).as_secs());
+            tracing::info!(idle_seconds, "the client has been silent for too long");
             self.shutdown(now);
         }
         self.note_transport_events();

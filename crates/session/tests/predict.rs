@@ -204,6 +204,27 @@ fn a_wrong_guess_is_gone_within_a_round_trip_and_the_echo_delay() {
 }
 
 #[test]
+fn in_the_middle_of_a_line_predictions_make_room_or_overwrite() {
+    // The program does as the user says that it will: its terminal inserts (mode 4) or not.
+    for (overwrite, mode, confirmed, predicted) in
+        [(false, "\x1b[4h", "$ labcdef", "$ lsabcdef"), (true, "", "$ lbcdef", "$ lscdef")]
+    {
+        let prediction = Prediction { preference: Preference::Always, overwrite };
+        let mut session = Session::with(prediction, HALF_RTT, rove(Config::client()));
+        print(&mut session.pair, format!("abcdef\x1b[6D{mode}").as_bytes());
+        session.run(secs(2));
+        session.type_text(b"l");
+        session.run(secs(2));
+        assert_eq!(session.row(0), confirmed);
+        session.type_text(b"s");
+        assert_eq!(session.row(0), predicted);
+        session.run(secs(2));
+        assert_eq!(session.row(0), predicted);
+        session.assert_in_sync();
+    }
+}
+
+#[test]
 fn a_paste_is_not_predicted_and_what_follows_is_tentative() {
     for (len, is_predicted) in [(60, true), (101, false)] {
         let mut session = Session::start(Preference::Always, HALF_RTT);

@@ -195,7 +195,7 @@ fn quitting_ends_both_ends_and_leaves_no_notice_behind() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"ok\x1e");
     pair.run_for(secs(2));
-    assert!(pair.left.top_row().starts_with("rove: Commands: "));
+    assert!(pair.left.top_row().starts_with("rove: Ctrl-Z suspends, "));
     type_text(&mut pair, b".lost");
     pair.run_for(ms(1));
     assert_eq!(pair.left.top_row(), "rove: Exiting on user request...");

@@ -214,6 +214,11 @@ impl Pump {
         // The whole group, as its leader may be what the shell waits for.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
+        // The signal that continued us is not to take the terminal over twice: the title would be put
+        // aside as often and come back once.
+        for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
+            self.handle_signal(now, signal);
+        }
         self.resume(now);
         Ok(())
     }

@@ -174,15 +174,16 @@ impl Pump {
                     self.program = Program::Ended { status, read: 0 };
                 }
             }
-            SIGUSR1 if !self.is_idle(now) => {}
+            SIGUSR1 => {
+                let heard = self.session.client_heard_at().unwrap_or(self.started);
+                let idle = now.saturating_since(heard);
+                if self.signal_timeout.is_none_or(|timeout| idle >= timeout) {
+                    tracing::info!(idle_seconds = idle.as_secs(), "ended by SIGUSR1");
+                    self.session.shutdown(now);
+                }
+            }
             _ => self.session.shutdown(now),
         }
-    }
-
-    /// Returns whether the client has been silent for as long as SIGUSR1 asks for.
-    fn is_idle(&self, now: Instant) -> bool {
-        let heard = self.session.client_heard_at().unwrap_or(self.started);
-        self.signal_timeout.is_none_or(|timeout| now.saturating_since(heard) >= timeout)
     }
 
     /// Tells of the session who asks, and ends it for who asks for that.

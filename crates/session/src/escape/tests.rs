@@ -280,7 +280,19 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
     for (key, is_named) in [(0x1e, true), (0x13, false)] {
         let mut escape = EscapeKey::new(Some(key), true);
         escape.handle(at(0), &[key], &mut Vec::new());
-        assert_eq!(escape.help().unwrap().contains("\"s\" shows the status, "), is_named);
+        assert_eq!(escape.help().unwrap().contains("\"s\" shows status, "), is_named);
+    }
+}
+
+#[test]
+fn the_help_fits_the_usual_window() {
+    for (key, is_offered) in (1..=0x7f).flat_map(|key| [(key, true), (key, false)]) {
+        let mut escape = EscapeKey::new(Some(key), is_offered);
+        // A printable one counts behind Enter only.
+        let typed = if key < 0x20 { vec![key] } else { vec![b'\r', key] };
+        escape.handle(at(0), &typed, &mut Vec::new());
+        let bar = format!("rove: {}", escape.help().unwrap());
+        assert!(bar.chars().count() <= 80, "{bar}");
     }
 }
 
