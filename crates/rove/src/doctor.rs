@@ -177,6 +177,14 @@ pub(crate) fn one_line(
 ) -> String {
     let path = Path { tried: vec![server], ..Path::default() };
     let (seen, remedy) = diagnosis::no_answer(refusal, &path, server.port(), None);
+    // Who has a host has a key of his own.
+    let key = match (host, refusal) {
+        (None, None) => {
+            " A key serves one client: if this one has been used before, its session answers nobody else; \
+             start another with `rove`."
+        }
+        _ => "",
+    };
     let host = host.unwrap_or("HOST").escape_debug().to_string();
-    format!("{seen}. What to do: {remedy}. `rove doctor {host}` names the leg that fails.")
+    format!("{seen}. What to do: {remedy}.{key} `rove doctor {host}` names the leg that fails.")
 }

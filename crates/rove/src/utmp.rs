@@ -63,7 +63,14 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .into_iter()
         .filter(|entry| user == entry.user.as_str() && Path::new("/dev").join(&entry.line).exists())
         .filter_map(|entry| detached_server(&entry.host))
+        .filter(|&server| is_running(server))
         .collect()
+}
+
+/// Returns whether there is such a process. A server that was killed leaves its entry behind, and for a
+/// while its number, under which no words are left of its command.
+fn is_running(process: u32) -> bool {
+    std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
 }
 
 /// Returns the server's process number out of the host field of a session without a client.

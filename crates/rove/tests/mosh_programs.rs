@@ -172,6 +172,7 @@ fn the_server_answers_and_refuses_as_stock_does() {
 fn the_client_answers_and_refuses_as_stock_does() {
     let usage = "Usage: mosh-client [";
     let key: &[(&str, &str)] = &[("MOSH_KEY", KEY)];
+    let bad_mode: &[(&str, &str)] = &[("MOSH_KEY", KEY), ("MOSH_PREDICTION_DISPLAY", "bad")];
     assert_cases(
         "client",
         "mosh-client",
@@ -197,6 +198,7 @@ fn the_client_answers_and_refuses_as_stock_does() {
             ("127.0.0.1 x", key, 1, "", "Bad UDP port (x)"),
             ("127.0.0.1 -5", key, 1, "", usage),
             ("127.0.0.1 60001", &[], 1, "", "MOSH_KEY"),
+            ("127.0.0.1 60001", bad_mode, 1, "", "mode"),
             // No terminal.
             ("127.0.0.1 60001", key, 1, "", ""),
         ],

@@ -45,6 +45,67 @@ fn called_mosh_it_behaves_as_mosh() {
 }
 
 #[test]
+fn what_is_said_on_the_way_is_up_to_the_user() {
+    let way = ["rove: running ssh ", "rove: the server is at 127.0.0.1, UDP port "];
+    let end = "[rove is exiting.]";
+    for (option, says_way, says_end) in
+        [(None, false, true), (Some("--quiet"), false, false), (Some("--verbose"), true, true)]
+    {
+        let sshd = Sshd::start(Far::default());
+        let call = Invocation::new(rove()).args(option).arg(format!("--ssh={}", sshd.ssh()));
+        let log = sshd.path("client.log");
+        let call = call.env("ROVE_LOG", &log).arg("far").args(HELLO);
+        let mut terminal = Terminal::start(&call, SIZE);
+        let exit = terminal.wait_exit();
+        exit.assert_code(ROVE_ANSWERED).assert_restored(Maker::Rove);
+        let said = exit.output.as_str();
+        let found = (way.map(|part| said.contains(part)), said.contains(end));
+        assert_eq!(found, ([says_way; 2], says_end), "{option:?}: {}", said.escape_debug());
+        assert!(said.contains("hello from afar"), "{}", said.escape_debug());
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        assert_eq!(log.contains("datagram sent"), says_way, "{option:?}: every packet is logged");
+    }
+    // What is wrong is said all the same.
+    let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
+    let call = Invocation::new(rove()).args(["-q", &format!("--ssh={}", sshd.ssh()), "far"]);
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    exit.assert_code(10);
+    assert!(exit.output.contains("neither rove nor mosh-server found on far"), "{}", exit.output);
+}
+
+#[test]
+fn a_server_on_this_computer_needs_no_ssh_and_stands_apart_from_the_client() {
+    let scratch = Scratch::new();
+    for name in ["mosh", "mosh-client", "mosh-server"] {
+        std::os::unix::fs::symlink(rove(), scratch.path(name)).expect("the folder takes links");
+    }
+    let path = std::env::var("PATH").expect("the tests have a PATH");
+    let path = format!("{}:{path}", scratch.folder().display());
+    let script = r#"
+        echo "in $PWD, client $MOSH_CLIENT_PID, ssh ${SSH_CONNECTION-none}"
+        group() { ps -o pgid= -p "$1"; }
+        [ "$(group $PPID)" != "$(group $MOSH_CLIENT_PID)" ] && echo apart
+        while IFS= read -r line; do echo "got $line"; done
+    "#;
+    let call = Invocation::new(scratch.path("mosh")).env("PATH", path);
+    let call = call.env("HOME", scratch.folder()).env("SSH_CONNECTION", "1.1.1.1 1 2.2.2.2 2");
+    let call = call.args(["--local", "127.0.0.1", "--", "sh", "-c", script]);
+    let mut terminal = Terminal::start(&call, (24, 200));
+    let place = scratch.folder().display();
+    let report = format!("in {place}, client {}, ssh none", terminal.pid());
+    terminal.wait_for_text(&report);
+    // Suspending the one must not stop the other.
+    terminal.wait_for_text("apart");
+    terminal.send("\x1e\x1a");
+    terminal.wait_stopped();
+    terminal.signal(rustix::process::Signal::CONT);
+    terminal.send("back\r");
+    terminal.wait_for_text("got back");
+    terminal.send("\x1e.");
+    terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+}
+
+#[test]
 fn every_login_shell_understands_what_ssh_is_told() {
     side_by_side(["sh", "bash", "fish", "csh"], |shell| {
         for (programs, code) in [(&["rove"][..], ROVE_ANSWERED), (&["mosh-server"], STOCK_ANSWERED)]

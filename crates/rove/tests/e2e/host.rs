@@ -6,18 +6,11 @@ use std::process::Stdio;
 use rustix::process::Signal;
 
 use crate::support::{
-    Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, side_by_side,
-    within_guard,
+    ANSWERING, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy,
+    side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// Answers every line; reports when it is hung up.
-const ECHO: &str = r#"
-trap 'echo hung up > "$1"; exit' HUP
-echo ready
-while IFS= read -r line; do echo "got $line"; done
-"#;
 
 #[test]
 fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
@@ -46,7 +39,8 @@ fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
 #[test]
 fn a_command_finds_the_environment_that_mosh_promises() {
     let script = r#"
-        { echo "$TERM $NCURSES_NO_UTF8_ACS ${STY-none} $PWD" && stty -a | grep -o iutf8; } > "$1"
+        { echo "$TERM $NCURSES_NO_UTF8_ACS ${STY-none} $PWD" && stty -a | grep -o iutf8
+          echo "child of $PPID"; } > "$1"
         read -r line
     "#;
     each_pair(|(client, server)| {
@@ -58,6 +52,20 @@ fn a_command_finds_the_environment_that_mosh_promises() {
         let _terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
         report.wait_line(&format!("xterm-256color 1 none {}", scratch.folder().display()));
         report.wait_line("iutf8");
+        report.wait_line(&format!("child of {}", server.pid()));
+    });
+}
+
+#[test]
+fn a_command_that_cannot_be_run_is_named_on_the_screen() {
+    each_pair(|(client, server)| {
+        let command = ["/no/such program", "argument"];
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
+        session.terminal.wait_for_text("/no/such program");
+        let knows = (client, server) == (Maker::Rove, Maker::Rove);
+        let exit = session.terminal.wait_exit();
+        exit.assert_code(i32::from(knows)).assert_restored(client);
+        session.server.assert_gone();
     });
 }
 
@@ -150,7 +158,7 @@ fn a_server_whose_client_is_gone_leaves_after_the_time_it_was_given() {
         let scratch = Scratch::new();
         let report = Report::new(&scratch);
         let call = server.server().env("MOSH_SERVER_NETWORK_TMOUT", "2");
-        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let command = ["sh", "-c", ANSWERING, "sh", report.path()];
         let server = Server::start_with(call, LOCALHOST, &command);
         let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
         terminal.wait_for_text("ready");
@@ -167,7 +175,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
             let scratch = Scratch::new();
             let report = Report::new(&scratch);
             let call = server.server().env("MOSH_SERVER_SIGNAL_TMOUT", limit);
-            let command = ["sh", "-c", ECHO, "sh", report.path()];
+            let command = ["sh", "-c", ANSWERING, "sh", report.path()];
             let server = Server::start_with(call, LOCALHOST, &command);
             let call = client.client(server.address, &server.key);
             let mut terminal = Terminal::start(&call, SIZE);
@@ -184,17 +192,43 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
     });
 }
 
+/// The server is to have been left alone for a while, so this test takes real time, beside the others.
 #[test]
-fn a_hangup_of_the_server_changes_nothing() {
+fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_asked() {
+    let script = r#"
+        echo ready; read -r line; sleep 2; echo slept > "$1"; read -r line
+    "#;
     each_pair(|(client, server)| {
         let scratch = Scratch::new();
         let report = Report::new(&scratch);
-        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let call = server.server().env("MOSH_SERVER_SIGNAL_TMOUT", "1");
+        let command = ["sh", "-c", script, "sh", report.path()];
+        let server = Server::start_with(call, LOCALHOST, &command);
+        let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send("go\r");
+        terminal.wait_for_text("go");
+        terminal.signal(Signal::KILL);
+        report.wait_line("slept");
+        server.signal(Signal::USR1);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn a_signal_of_a_lost_terminal_or_reader_changes_nothing_for_the_server() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let command = ["sh", "-c", ANSWERING, "sh", report.path()];
         let session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
         session.terminal.wait_for_text("ready");
-        session.server.signal(Signal::HUP);
-        session.terminal.send("still here\r");
-        session.terminal.wait_for_text("got still here");
+        for signal in [Signal::HUP, Signal::PIPE] {
+            session.server.signal(signal);
+            let line = format!("still here after {signal:?}");
+            session.terminal.send(format!("{line}\r"));
+            session.terminal.wait_for_text(&format!("got {line}"));
+        }
     });
 }
 
@@ -203,7 +237,7 @@ fn quitting_while_the_server_does_not_answer_says_that_it_may_still_run() {
     each_pair(|(client, server)| {
         let scratch = Scratch::new();
         let report = Report::new(&scratch);
-        let command = ["sh", "-c", ECHO, "sh", report.path()];
+        let command = ["sh", "-c", ANSWERING, "sh", report.path()];
         let mut session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
         session.terminal.wait_for_text("ready");
         session.server.signal(Signal::STOP);

@@ -6,7 +6,8 @@ use rustix::process::Signal;
 use rustix::termios::LocalModes;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Session, Terminal, each_pair, lossy, rove,
+    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair,
+    lossy, rove,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -54,13 +55,21 @@ fn the_escape_key_and_control_z_pause_the_client() {
         });
         session.terminal.send("back\r");
         session.terminal.wait_for_text("got back");
+        let mut terminal = session.terminal;
+        terminal.send("\x1e.");
+        let exit = terminal.wait_exit();
+        exit.assert_code(0).assert_restored(pair.0);
+        // Each is taken back once, and with it the title that the terminal puts aside.
+        let takeovers = exit.output.matches("\x1b[?1049h").count();
+        let returns = exit.output.matches("\x1b[?1049l").count();
+        assert!(pair.0 == Maker::Stock || (takeovers, returns) == (2, 2), "{takeovers}, {returns}");
     });
 }
 
 #[test]
 fn a_signal_to_the_client_ends_the_session_in_order() {
     each_pair(|pair| {
-        for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::PIPE] {
             let mut session = dirty_session(pair);
             session.terminal.signal(signal);
             session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
@@ -101,6 +110,24 @@ fn a_signal_to_the_server_ends_the_session_in_order() {
             session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
             session.server.assert_gone();
         }
+    });
+}
+
+#[test]
+fn a_server_that_is_killed_takes_its_command_along_and_leaves_the_client_waiting() {
+    each_pair(|(client, server)| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let command = ["sh", "-c", ANSWERING, "sh", report.path()];
+        let mut session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
+        session.terminal.wait_for_text("ready");
+        session.server.signal(Signal::KILL);
+        report.wait_line("hung up");
+        session.terminal.wait_for("the notice", |screen| {
+            screen.contents().to_lowercase().contains("last contact")
+        });
+        session.terminal.send("\x1e.");
+        session.terminal.wait_exit().assert_code(1).assert_restored(client);
     });
 }
 

@@ -14,6 +14,7 @@ mod input;
 mod interop;
 mod keys;
 mod life;
+mod logins;
 mod manuals;
 mod network;
 mod outer;

@@ -68,6 +68,37 @@ fn keys_are_seen_while_the_server_stands_still() {
     });
 }
 
+#[test]
+fn what_is_no_ascii_is_predicted_as_what_it_is_or_not_at_all() {
+    // Out of the way of the notice bar.
+    let script = "printf '\\n\\nready\\n'; cat > /dev/null";
+    let slow = LinkConfig::lossless(Duration::from_millis(100));
+    each_pair(|pair| {
+        let (mut terminal, _relay, _server) = open(pair, "always", slow.clone(), script);
+        for _ in 0..3 {
+            let mut line = String::new();
+            for piece in ["gl", "ü", "ck fa", "ĩ", "l ", "漢", "."] {
+                line.push_str(piece);
+                terminal.send(piece);
+                terminal.wait_for(&line, |screen| {
+                    let rows: Vec<String> = screen.rows(0, 80).skip(1).collect();
+                    // The last byte of one character, and the end of the number of another.
+                    let is_wrong = |row: &String| row.contains(['\u{fffd}', ')']);
+                    assert!(!rows.iter().any(is_wrong), "{pair:?}: {rows:#?}");
+                    rows.iter().any(|row| row.starts_with(&line))
+                });
+            }
+            terminal.send("\r\x0c");
+            terminal.wait_for("the next line", |screen| screen.cursor_position().1 == 2);
+            terminal.send("\r");
+            terminal.wait_for("the start of a line", |screen| screen.cursor_position().1 == 0);
+        }
+        terminal.send("\x04");
+        let exit = terminal.wait_exit();
+        assert!(!exit.output.contains('\u{fffd}'), "{pair:?}: {}", exit.output.escape_debug());
+    });
+}
+
 /// Returns whether the text is in the cursor's row and its last letter underlined.
 fn is_underlined(screen: &vt100::Screen, text: &str) -> bool {
     let column = u16::try_from(text.len() - 1).expect("a line is short");

@@ -12,17 +12,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, rove, within_guard,
+    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, rove, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-/// Answers every line; reports when it is hung up.
-const ECHO: &str = r#"
-trap 'echo hung up > "$1"; exit' HUP
-echo ready
-while IFS= read -r line; do echo "got $line"; done
-"#;
 
 /// A user's sessions, apart from those of any other test.
 struct Host {
@@ -55,7 +48,8 @@ impl Host {
     /// Starts a session with a client that has its screen.
     fn session(&self, report: &Report) -> (Server, Terminal) {
         let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", self.sockets());
-        let server = Server::start_with(call, LOCALHOST, &["sh", "-c", ECHO, "sh", report.path()]);
+        let server =
+            Server::start_with(call, LOCALHOST, &["sh", "-c", ANSWERING, "sh", report.path()]);
         let call = Maker::Rove.client(server.address, &server.key);
         let terminal = Terminal::start(&call, SIZE);
         terminal.wait_for_text("ready");

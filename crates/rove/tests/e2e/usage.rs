@@ -54,6 +54,24 @@ fn a_server_that_never_answers_is_named() {
 }
 
 #[test]
+fn a_key_that_has_its_client_opens_no_second_session() {
+    let script = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
+    side_by_side([Maker::Rove, Maker::Stock], |server| {
+        let server = Server::start(server, Ipv4Addr::LOCALHOST.into(), &["sh", "-c", script]);
+        let first = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
+        first.wait_for_text("ready");
+        let mut second = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+        second.wait_for_text("Nothing received from server");
+        second.send("\x1e.");
+        let exit = second.wait_exit();
+        exit.assert_code(1).assert_restored(Maker::Rove);
+        assert!(exit.output.contains("A key serves one client"), "{}", exit.output.escape_debug());
+        first.send("one\r");
+        first.wait_for_text("got one");
+    });
+}
+
+#[test]
 fn a_client_whose_output_goes_nowhere_ends_with_a_sentence() {
     for (redirection, sentence) in
         [(">&-", "standard output is closed"), (">/dev/full", "No space left on device")]

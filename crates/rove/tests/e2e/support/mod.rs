@@ -13,7 +13,7 @@ mod terminal;
 
 pub(crate) use guard::{side_by_side, within_guard};
 pub(crate) use invocation::{Invocation, require};
-pub(crate) use report::Report;
+pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;
 pub(crate) use screen::{draw, lines, same_picture};
 pub(crate) use server::{Maker, Server, each_pair, rove};

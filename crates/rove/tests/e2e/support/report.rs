@@ -7,6 +7,13 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::guard::HANG_GUARD;
 use super::scratch::Scratch;
 
+/// A script for the far end that answers every line, and reports in its first argument that it is hung up.
+pub(crate) const ANSWERING: &str = r#"
+trap 'echo hung up > "$1"; exit' HUP
+echo ready
+while IFS= read -r line; do echo "got $line"; done
+"#;
+
 /// A named pipe that far-end programs write lines to.
 pub(crate) struct Report {
     path: String,

@@ -87,6 +87,12 @@ impl Server {
         Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key }
     }
 
+    /// Returns the number of its process.
+    pub(crate) fn pid(&self) -> u32 {
+        u32::try_from(self.process.pid().as_raw_nonzero().get())
+            .expect("numbers of processes are positive")
+    }
+
     /// Sends a signal to the server.
     pub(crate) fn signal(&self, signal: Signal) {
         self.process.signal(signal);

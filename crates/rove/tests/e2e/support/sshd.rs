@@ -66,6 +66,11 @@ impl Sshd {
         format!("ssh -F {}", self.scratch.path("ssh_config").display())
     }
 
+    /// Returns the path of a file in its folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path(name)
+    }
+
     /// Returns what sshd has logged.
     pub(crate) fn log(&self) -> String {
         self.scratch.read("log")

@@ -95,6 +95,11 @@ impl Terminal {
         }
     }
 
+    /// Returns the number of the program's process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     fn master(&self) -> &OwnedFd {
         self.master.as_ref().expect("nobody uses a terminal whose window is closed")
     }

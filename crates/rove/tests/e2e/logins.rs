@@ -1,0 +1,156 @@
+//! The list of who is logged in: what `who` shows of a session, and what a login makes of the entries.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::{
+    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, require, side_by_side,
+    within_guard,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Runs a command where the list is empty and nobody else's.
+const ON_AN_EMPTY_COMPUTER: &str = r#"
+mount -t tmpfs -o mode=755 none /run && : > /run/utmp && chgrp utmp /run/utmp && chmod 664 /run/utmp
+exec "$@"
+"#;
+
+/// How long to let others run before the list is looked at again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A computer as far as its list of logins goes: that of a server on it.
+struct Computer {
+    namespace: String,
+    scratch: Scratch,
+}
+
+impl Computer {
+    /// Starts a session on a computer of its own.
+    fn boot(maker: Maker, report: &Report) -> (Self, Server) {
+        let scratch = Scratch::new();
+        let call = maker.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+        let call = call.behind(&[
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            ON_AN_EMPTY_COMPUTER,
+            "sh",
+        ]);
+        let server =
+            Server::start_with(call, LOCALHOST, &["sh", "-c", ANSWERING, "sh", report.path()]);
+        // Held open by its number of this process, so that it outlives the server.
+        let namespace = format!("/proc/{}/ns/mnt", server.pid());
+        (Self { namespace, scratch }, server)
+    }
+
+    /// Returns a call of a program on this computer.
+    fn on(&self, call: Invocation) -> Invocation {
+        call.behind(&["nsenter", &format!("--mount={}", self.namespace)])
+    }
+
+    /// Waits until `who` shows this in parentheses, or nothing of the server for `None`.
+    fn wait_for(&self, server: u32, shown: Option<&str>) {
+        let who = self.on(Invocation::new(require("who", "coreutils")));
+        let mine = format!("mosh [{server}]");
+        let wanted = shown.map(|shown| format!("({shown})"));
+        within_guard(&format!("who to show {shown:?}"), move || {
+            loop {
+                let list = output(&mut who.command());
+                let entry = list.lines().find(|line| line.contains(&mine));
+                match (entry, &wanted) {
+                    (None, None) => return,
+                    (Some(entry), Some(wanted)) if entry.ends_with(wanted) => return,
+                    _ => {}
+                }
+                let (_pause, never) = mpsc::channel::<()>();
+                let _ = never.recv_timeout(PAUSE);
+            }
+        });
+    }
+
+    /// Logs in where no control socket is known, only the list, and returns the screen at the prompt.
+    /// (Stock's login says nothing on Debian: Mosh 1.4.0 as observed.)
+    fn log_in(&self) -> String {
+        let home = self.scratch.path("home");
+        std::fs::create_dir_all(&home).expect("the scratch folder takes a folder");
+        std::fs::write(home.join(".profile"), "PS1='prompt '\n").expect("the folder takes files");
+        let call = Maker::Rove.server().env("HOME", &home);
+        let call = self.on(call.env("ROVE_RUNTIME_DIR", self.scratch.path("other-sockets")));
+        let server = Server::start_with(call, LOCALHOST, &[]);
+        let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+        terminal.wait_for_text("prompt");
+        let screen = terminal.screen().contents();
+        terminal.send("exit\r");
+        terminal.wait_exit().assert_code(0);
+        server.assert_gone();
+        screen
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("a list is text")
+}
+
+/// The half minute after which a session counts as detached (Mosh 1.4.0 as observed) is real time; the
+/// test waits for it beside the others.
+#[test]
+fn who_shows_where_a_client_is_and_logins_are_told_of_those_that_are_gone() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can have a list of his own
+    }
+    side_by_side([Maker::Rove, Maker::Stock], |maker| {
+        let scratch = Scratch::new();
+        let report = Report::new(&scratch);
+        let (computer, server) = Computer::boot(maker, &report);
+        let pid = server.pid();
+        let nobody = format!("mosh [{pid}]");
+        computer.wait_for(pid, Some(&nobody));
+        let terminal = Terminal::start(&maker.client(server.address, &server.key), SIZE);
+        terminal.wait_for_text("ready");
+        computer.wait_for(pid, Some(&format!("127.0.0.1 via mosh [{pid}]")));
+        assert!(!computer.log_in().contains(&nobody), "it has a client");
+        terminal.signal(Signal::KILL);
+        computer.wait_for(pid, Some(&nobody));
+        let told = computer.log_in();
+        assert!(told.contains(&nobody), "{told}");
+        server.signal(Signal::TERM);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn a_session_that_ends_leaves_the_list_and_one_that_was_killed_is_nobodys_concern() {
+    if !rustix::process::geteuid().is_root() {
+        return; // as above
+    }
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    // A session that stays, by which the computer does.
+    let (computer, stays) = Computer::boot(Maker::Rove, &report);
+    for maker in [Maker::Rove, Maker::Stock] {
+        for signal in [Signal::TERM, Signal::KILL] {
+            let call = maker.server().env("ROVE_RUNTIME_DIR", computer.scratch.path("sockets"));
+            let server = Server::start_with(computer.on(call), LOCALHOST, &["sleep", "1000"]);
+            let pid = server.pid();
+            computer.wait_for(pid, Some(&format!("mosh [{pid}]")));
+            server.signal(signal);
+            server.assert_gone();
+            if signal == Signal::TERM {
+                computer.wait_for(pid, None);
+            }
+            let told = computer.log_in();
+            assert!(!told.contains(&format!("[{pid}]")), "{told}");
+            assert!(told.contains(&format!("[{}]", stays.pid())), "{told}");
+        }
+    }
+}
