@@ -23,7 +23,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("oracle", &["terminal"]),
     ("machine", &["units", "terminal", "session"]),
     ("rove", &["units", "ssp", "terminal", "link", "session", "machine"]),
-    ("lab", &["units", "terminal", "link", "session", "machine"]),
+    ("lab", &["units", "ssp", "terminal", "link", "session", "machine"]),
     ("xtask", &["units", "ssp", "terminal", "link", "session", "shell"]),
 ];
 

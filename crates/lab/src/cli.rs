@@ -7,9 +7,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::cli::record::RecordArgs;
+use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
 mod record;
+mod replay;
 mod screen;
 
 pub(crate) use screen::parse_size;
@@ -34,6 +36,7 @@ struct Lab {
 #[derive(Debug, Subcommand)]
 enum Command {
     Record(RecordArgs),
+    Replay(ReplayArgs),
     Screen(ScreenArgs),
 }
 
@@ -41,6 +44,7 @@ enum Command {
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let code = match Lab::try_parse_from(args) {
         Ok(Lab { command: Command::Record(args) }) => run_record(args),
+        Ok(Lab { command: Command::Replay(args) }) => run_replay(&args),
         Ok(Lab { command: Command::Screen(args) }) => run_screen(&args),
         Err(error) => {
             // Help and version come as errors too, for standard output.
@@ -75,7 +79,17 @@ fn run_screen(args: &ScreenArgs) -> u8 {
         );
         return USAGE;
     }
-    match crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()) {
+    report(crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()))
+}
+
+fn run_replay(args: &ReplayArgs) -> u8 {
+    let result = args.options();
+    report(result.and_then(|options| crate::replay::run(&options, io::stdout().lock())))
+}
+
+/// Says what went wrong, if something did; returns the exit code.
+fn report(result: anyhow::Result<()>) -> u8 {
+    match result {
         Ok(()) => 0,
         Err(error) => {
             complain(&format!("{error:#}"));

@@ -30,6 +30,8 @@ pub struct LinkConfig {
     pub rate: Option<BitRate>,
     /// Most bytes that wait before the bottleneck; the packet in transmission is not counted.
     pub queue_max: Bytes,
+    /// What a packet takes in the queue and at the bottleneck beyond its own length: headers.
+    pub overhead: Bytes,
 }
 
 impl Default for LinkConfig {
@@ -42,6 +44,7 @@ impl Default for LinkConfig {
             duplicate: 0.0,
             rate: None,
             queue_max: Bytes::MAX,
+            overhead: Bytes::ZERO,
         }
     }
 }
@@ -202,7 +205,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         if self.queue.is_empty() && self.busy_until <= now {
             self.transmit(now, queued);
         } else {
-            let size = size(&queued.packet);
+            let size = size(&queued.packet) + self.config.overhead;
             if !self.queue.push(queued, size, self.config.queue_max) {
                 self.stats.overflowed += 1;
             }
@@ -218,10 +221,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     }
 
     fn transmit(&mut self, start: Instant, queued: Queued<P>) {
-        let busy = self
-            .config
-            .rate
-            .map_or(Duration::ZERO, |rate| rate.transmission_time(size(&queued.packet)));
+        let busy = self.config.rate.map_or(Duration::ZERO, |rate| {
+            rate.transmission_time(size(&queued.packet) + self.config.overhead)
+        });
         self.busy_until = start + busy;
         self.depart(self.busy_until, queued);
     }

@@ -79,6 +79,7 @@ impl Dice {
             duplicate: if self.chance(0.3) { 0.2 * self.draw().unit() } else { 0.0 },
             rate,
             queue_max: Bytes::kib(2 + self.below(64)),
+            ..LinkConfig::default()
         }
     }
 

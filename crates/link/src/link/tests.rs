@@ -155,6 +155,7 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
             duplicate,
             rate: BitRate::from_bits_per_second(rate * 500_000),
             queue_max: Bytes::new(queue),
+            overhead: Bytes::new(delay),
         },
     )
 }

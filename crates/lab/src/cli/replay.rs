@@ -1,0 +1,162 @@
+//! The command line of `rove-lab replay`.
+
+use std::fs;
+use std::path::{Path as FilePath, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use rove_session::{EngineKind, Prediction, Preference};
+
+use crate::replay::{Pace, Path, ReplayOptions};
+
+const EXAMPLES: &str = "\
+Examples:
+  rove-lab replay session.jsonl --link rtt=500ms,jitter=30ms --pace look
+  rove-lab replay --traces recordings --engine stock --json | jq '.pooled[].all.instant_percent'
+  rove-lab replay --traces recordings vim-edit --first 250 --explain
+  rove-lab replay --traces recordings --seeds 20 \\
+      --link rtt=500ms --link rtt=500ms,loss=5% --link rtt=500ms,loss=29%     # wrong, pooled per link";
+
+const AFTER_HELP: &str = "\
+The table has a line for each recording, over all seeds: keys, those judged (that have an answer), the share of
+them that is instant (under 5 ms) of all, of typing keys and of each class, the latencies that 50, 90 and 99 %
+do not exceed, the shares of keys after which something wrong was drawn, how long that stayed (median / longest)
+and how often longer than the host's answer + 100 ms, and bytes up and down. docs/lab.md describes all of it.
+
+Exit codes:
+  0  everything was replayed
+  1  a recording could not be read or replayed, or the output not written: one sentence on standard error
+     says why
+  2  the command line is wrong";
+
+/// Types recorded keys once more, over an emulated link in virtual time, and judges how soon and how truly
+/// they are answered
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
+)]
+pub(crate) struct ReplayArgs {
+    /// Recordings: files, or names of files in the --traces directory, with or without .jsonl
+    #[arg(value_name = "TRACE", required_unless_present = "traces")]
+    recordings: Vec<PathBuf>,
+    /// Directory of recordings; without TRACE, all of its .jsonl files
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
+    /// What predicts the echo of keys
+    #[arg(long, value_name = "ENGINE", default_value = "stock")]
+    engine: EngineName,
+    /// When predictions are shown: adaptive, always, never, experimental
+    #[arg(long, value_name = "WHEN", default_value = "adaptive", value_parser = parse_preference)]
+    predict: Preference,
+    /// What the user waits for before typing on
+    #[arg(long, value_name = "PACE", default_value = "look")]
+    pace: Pace,
+    /// The path: rtt=TIME, jitter=TIME (around half of rtt each way, order kept), loss=SHARE (each way),
+    /// rate=RATE, queue=SIZE, with commas in between; may be given several times
+    #[arg(long = "link", value_name = "LINK", default_value = "rtt=500ms,jitter=30ms")]
+    links: Vec<Path>,
+    /// Number that decides which datagrams are lost and how late the others are
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// How many runs of each recording, with seeds that follow --seed
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Replay only so many keys of each recording
+    #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
+    first: Option<u32>,
+    /// Let both ends speak stock Mosh only
+    #[arg(long)]
+    strict: bool,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+    /// List every typing key that was not instant and every wrong drawing
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
+}
+
+/// What predicts the echo of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    /// The rules of Mosh 1.4.0
+    Stock,
+    /// Simulation of the keys on their way, anew on each screen
+    Replay,
+    /// Nothing
+    None,
+}
+
+impl EngineName {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Replay => "replay",
+            Self::None => "none",
+        }
+    }
+}
+
+impl ReplayArgs {
+    /// Returns what the words ask for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no recordings, or their directory cannot be read.
+    pub(crate) fn options(&self) -> Result<ReplayOptions> {
+        let (engine, preference) = match self.engine {
+            EngineName::None => (EngineKind::default(), Preference::Never),
+            EngineName::Stock => (EngineKind::Stock, self.predict),
+            EngineName::Replay => (EngineKind::Replay, self.predict),
+        };
+        Ok(ReplayOptions {
+            traces: self.files()?,
+            prediction: Prediction { engine, preference, ..Prediction::default() },
+            engine: self.engine.name(),
+            pace: self.pace,
+            paths: self.links.clone(),
+            seed: self.seed,
+            seeds: self.seeds,
+            first: self.first.and_then(|first| usize::try_from(first).ok()),
+            strict: self.strict,
+            json: self.json,
+            explain: self.explain,
+        })
+    }
+
+    /// Returns the files of the recordings.
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        let Some(directory) = &self.traces else { return Ok(self.recordings.clone()) };
+        if !self.recordings.is_empty() {
+            return Ok(self.recordings.iter().map(|name| find(directory, name)).collect());
+        }
+        let shown = directory.display();
+        let entries = fs::read_dir(directory)
+            .with_context(|| format!("cannot read the directory {shown}"))?;
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry.with_context(|| format!("cannot read the directory {shown}"))?.path();
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                files.push(path);
+            }
+        }
+        if files.is_empty() {
+            bail!("there is no recording (*.jsonl) in {shown}");
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+}
+
+/// Returns the file of the recording with this name.
+fn find(directory: &FilePath, name: &FilePath) -> PathBuf {
+    let inside = directory.join(name);
+    let with_extension = directory.join(format!("{}.jsonl", name.display()));
+    let candidates = [inside, with_extension];
+    candidates.into_iter().find(|path| path.is_file()).unwrap_or_else(|| name.to_owned())
+}
+
+fn parse_preference(text: &str) -> Result<Preference, String> {
+    Preference::from_name(text)
+        .ok_or_else(|| "predictions are shown adaptive, always, never or experimental".to_owned())
+}

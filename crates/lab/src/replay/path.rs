@@ -1,0 +1,164 @@
+//! The path between the two sides, as a command line describes it.
+
+use core::str::FromStr;
+
+use rove_link::LinkConfig;
+use rove_units::{BitRate, Bytes, Duration, parse_duration};
+
+use crate::replay::traffic::HEADER;
+
+/// A path: a link each way.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Path {
+    /// As it was given.
+    pub(super) text: String,
+    /// Near to far.
+    pub(super) uplink: LinkConfig,
+    /// Far to near.
+    pub(super) downlink: LinkConfig,
+}
+
+impl Path {
+    /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
+    pub(super) fn settling(&self) -> [LinkConfig; 2] {
+        [&self.uplink, &self.downlink].map(|link| LinkConfig {
+            delay: link.delay,
+            jitter: link.jitter,
+            ..LinkConfig::default()
+        })
+    }
+}
+
+impl FromStr for Path {
+    type Err = String;
+
+    /// Reads `rtt=500ms,jitter=30ms,loss=5%,rate=1Mbit,queue=64k`, each part at most once.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = Parts::default();
+        for part in text.split(',') {
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                format!("{part:?} is no part of a link, such as rtt=500ms or loss=5%")
+            })?;
+            parts.read(name, value)?;
+        }
+        let (rtt, jitter) = (parts.rtt.unwrap_or_default(), parts.jitter.unwrap_or_default());
+        let delay = (rtt / 2).checked_sub(jitter).ok_or(
+            "jitter is at most half of rtt: a datagram that is early by it cannot arrive before it \
+             was sent",
+        )?;
+        if rtt > RTT_MAX {
+            return Err("rtt is at most one minute".to_owned());
+        }
+        let link = LinkConfig {
+            delay,
+            jitter: jitter * 2,
+            loss: parts.loss.unwrap_or_default(),
+            rate: parts.rate,
+            queue_max: parts.queue.unwrap_or(Bytes::MAX),
+            overhead: HEADER,
+            ..LinkConfig::default()
+        };
+        Ok(Self { text: text.to_owned(), uplink: link.clone(), downlink: link })
+    }
+}
+
+/// Longest round trip. Chosen: longer than any that somebody would type on.
+const RTT_MAX: Duration = Duration::from_secs(60);
+
+/// What was given.
+#[derive(Default)]
+struct Parts {
+    rtt: Option<Duration>,
+    jitter: Option<Duration>,
+    loss: Option<f64>,
+    rate: Option<BitRate>,
+    queue: Option<Bytes>,
+}
+
+impl Parts {
+    fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let is_new = match name {
+            "rtt" => self.rtt.replace(parse_duration(value).map_err(|e| e.to_string())?).is_none(),
+            "jitter" => {
+                self.jitter.replace(parse_duration(value).map_err(|e| e.to_string())?).is_none()
+            }
+            "loss" => self.loss.replace(parse_share(value)?).is_none(),
+            "rate" => self
+                .rate
+                .replace(value.parse().map_err(|e: rove_units::ParseUnitError| e.to_string())?)
+                .is_none(),
+            "queue" => self
+                .queue
+                .replace(value.parse().map_err(|e: rove_units::ParseUnitError| e.to_string())?)
+                .is_none(),
+            _ => {
+                return Err(format!(
+                    "{name:?} is nothing that a link has: rtt, jitter, loss, rate, queue"
+                ));
+            }
+        };
+        if is_new { Ok(()) } else { Err(format!("{name} is given twice")) }
+    }
+}
+
+/// Reads a share from 0 to 1: `5%` or `0.05`.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
+        _ => Err(format!("{text:?} is no share between 0% and 100%")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    #[test]
+    fn a_path_is_read_and_jitter_is_around_the_delay() {
+        let path: Path = "rtt=500ms,jitter=30ms,loss=5%,rate=1Mbit,queue=64k".parse().unwrap();
+        assert_eq!(path.uplink, path.downlink);
+        assert_eq!((path.uplink.delay, path.uplink.jitter), (ms(220), ms(60)));
+        assert!((path.uplink.loss - 0.05).abs() < 1e-9);
+        assert_eq!(path.uplink.rate, BitRate::from_bits_per_second(1_000_000));
+        assert_eq!(path.uplink.queue_max, Bytes::kib(64));
+        let [settling, _] = path.settling();
+        assert_eq!((settling.delay, settling.jitter, settling.rate), (ms(220), ms(60), None));
+        assert!(settling.loss.abs() < 1e-9);
+    }
+
+    #[test]
+    fn jitter_is_at_most_the_delay() {
+        assert_eq!("rtt=60ms,jitter=30ms".parse::<Path>().unwrap().uplink.delay, ms(0));
+        assert!("rtt=60ms,jitter=31ms".parse::<Path>().is_err());
+        assert!("rtt=60s".parse::<Path>().is_ok());
+        assert!("rtt=60001ms".parse::<Path>().is_err());
+    }
+
+    #[test]
+    fn what_is_no_path_is_refused() {
+        for text in [
+            "",
+            "rtt",
+            "rtt=",
+            "rtt=x",
+            "rtt=1,rtt=2",
+            "speed=3",
+            "loss=101%",
+            "loss=-1",
+            "loss=x",
+            "rate=0",
+            "queue=-1",
+            "rtt=1,,loss=0",
+        ] {
+            assert!(text.parse::<Path>().is_err(), "{text}");
+        }
+    }
+}

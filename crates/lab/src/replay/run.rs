@@ -1,0 +1,152 @@
+//! One run: both sides over the path, from the start of the session to the last answer.
+
+use rove_link::net::{Net, RIGHT_ADDRESS};
+use rove_session::{CAPABILITIES, ClientConfig, Prediction, ServerConfig};
+use rove_ssp::{Config, Key};
+use rove_terminal::Outer;
+use rove_terminal::display::Repertoire;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::replay::far::{CLEAR, FarEnd};
+use crate::replay::judge::{Mistake, Outcome};
+use crate::replay::near::{NOTICE, NearEnd, Notes, PATIENCE, Pace};
+use crate::replay::path::Path;
+use crate::replay::script::Script;
+use crate::replay::traffic::Traffic;
+
+/// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
+const SETTLING: &[u8] = b"settle";
+
+/// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
+const SETTLING_MAX: Duration = Duration::from_secs(3600);
+
+/// How long after the last key and the host's last word an answer may still be seen.
+const TAIL: Duration = Duration::from_secs(30);
+
+/// How a recording is played.
+#[derive(Clone, Debug)]
+pub(super) struct RunOptions {
+    pub(super) prediction: Prediction,
+    pub(super) pace: Pace,
+    pub(super) path: Path,
+    pub(super) seed: u64,
+    /// Whether both ends speak stock Mosh only.
+    pub(super) strict: bool,
+    /// Whether to note what an explanation needs.
+    pub(super) explain: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// When the recording began.
+    pub(super) start: Instant,
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) mistakes: Vec<Mistake>,
+    pub(super) uplink: Traffic,
+    pub(super) downlink: Traffic,
+    /// Whether the last true screen was shown at the end.
+    pub(super) ends_true: bool,
+    /// How many bytes the far side got that the recording does not have there.
+    pub(super) unexpected: usize,
+    pub(super) notes: Option<Notes>,
+}
+
+/// Plays a recording.
+///
+/// # Errors
+///
+/// Returns a sentence if the session could not even begin.
+pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
+    let seed = Seed::new(options.seed);
+    let notes = options.explain.then(Notes::default);
+    let near = NearEnd::new(client_config(script, options, seed), script, options.pace, notes);
+    let far = FarEnd::new(server_config(script, options, seed), script);
+    let [uplink, downlink] = options.path.settling();
+    let mut net = Net::new(near, far, uplink, downlink, seed);
+    settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
+
+    let start = net.now();
+    net.reconfigure(options.path.uplink.clone(), options.path.downlink.clone());
+    let first = start + script.keys.first().map_or(Duration::ZERO, |key| key.at);
+    net.left.traffic.from = Some(first);
+    net.right.traffic.from = Some(first);
+    net.left.start(start);
+    net.right.start(start);
+    // A path that lets nothing through is left in the end.
+    let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
+    let limit = script.duration() + PATIENCE.saturating_mul(keys.saturating_add(1));
+    net.run_until(limit, |near, far| near.is_done() && far.is_done());
+    net.run_until(TAIL, |near, far| far.is_done() && near.has_ended());
+    Ok(Run {
+        start,
+        outcomes: net.left.judge.outcomes().to_vec(),
+        mistakes: net.left.judge.mistakes().to_vec(),
+        uplink: net.left.traffic,
+        downlink: net.right.traffic,
+        ends_true: net.left.judge.is_at_end(),
+        unexpected: net.right.unexpected(),
+        notes: net.left.notes.take(),
+    })
+}
+
+/// Starts the session: some echoed keys, then a cleared screen.
+fn settle(net: &mut Net<NearEnd<'_>, FarEnd<'_>>) -> Result<(), ()> {
+    for (column, byte) in (1..).zip(SETTLING) {
+        net.left.type_ahead(net.now(), *byte);
+        let is_echoed = net.run_until(SETTLING_MAX, |near, _| near.is_settled(column));
+        is_echoed.then_some(()).ok_or(())?;
+    }
+    net.left.type_ahead(net.now(), CLEAR);
+    let is_cleared = net.run_until(SETTLING_MAX, |near, _| near.is_settled(0));
+    is_cleared.then_some(()).ok_or(())
+}
+
+fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientConfig {
+    ClientConfig {
+        server: RIGHT_ADDRESS,
+        key: key(),
+        transport: transport(Config::client(), options),
+        size: script.size,
+        outer: Outer {
+            erase_characters: true,
+            background_color_erase: true,
+            repertoire: Repertoire::FULL,
+            operating_system_commands: true,
+            titles: true,
+            colors: true,
+            init: true,
+            enter: b"\x1b[?1049h".to_vec(),
+            leave: b"\x1b[?1049l".to_vec(),
+            cursor_styles: true,
+            ..Outer::default()
+        },
+        query: false,
+        // Whatever the recording has typed is for the program.
+        escape_key: None,
+        prediction: options.prediction,
+        program: NOTICE.to_owned(),
+        offers_status: false,
+        chaff: seed.stream("client.chaff"),
+    }
+}
+
+fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
+    ServerConfig {
+        key: key(),
+        transport: transport(Config::server(), options),
+        ipv6: false,
+        size: script.size,
+        network_timeout: None,
+        chaff: seed.stream("server.chaff"),
+    }
+}
+
+fn transport(config: Config, options: &RunOptions) -> Config {
+    Config { capabilities: (!options.strict).then_some(CAPABILITIES), ..config }
+}
+
+/// Returns the session's key: nobody listens.
+fn key() -> Key {
+    Key::from_bytes(*b"rove-lab replay.")
+}

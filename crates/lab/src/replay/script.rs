@@ -1,0 +1,290 @@
+//! A recording made ready to be played: the keys, what the host writes and when, and the true screens.
+
+use rove_terminal::{Cursor, Screen, Size, Terminal};
+use rove_units::{Duration, Instant};
+
+use crate::replay::picture::{Album, Picture};
+use crate::replay::queries;
+use crate::trace::{Event, Trace};
+
+/// Longest gap between two records; longer ones are cut.
+pub(super) const GAP_MAX: Duration = Duration::from_secs(1);
+/// How soon a response begins after its key, and how soon each of its records follows the one before.
+const RESPONSE_GAP: Duration = Duration::from_millis(100);
+
+/// Most rows of all true screens together. Chosen: 16 bytes each, and ten thousand records on a screen of
+/// a thousand rows.
+const TRUE_ROWS_MAX: usize = 10_000_000;
+/// Most cells of all different rows that the true screens have. Chosen: half a gigabyte of them.
+const TRUE_CELLS_MAX: usize = 16 << 20;
+
+/// What kind of key it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// A typed character.
+    Character,
+    Backspace,
+    /// An arrow.
+    Arrow,
+    /// Anything else.
+    Other,
+}
+
+/// One record of the user's: normally one key.
+#[derive(Clone, Debug)]
+pub(super) struct Key {
+    /// When it was typed, with all gaps cut.
+    pub(super) at: Duration,
+    pub(super) bytes: Vec<u8>,
+    pub(super) class: Class,
+    /// The number of the true screen before it.
+    pub(super) before: usize,
+    /// The number of the true screen that shows its effect; `None` if it has none.
+    pub(super) after: Option<usize>,
+}
+
+/// Something that the far side writes.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) bytes: Vec<u8>,
+    /// How many bytes of the user must have come before.
+    pub(super) needs: usize,
+    /// How long after the record before it.
+    pub(super) gap: Duration,
+}
+
+/// A recording made ready to be played.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    pub(super) name: String,
+    pub(super) size: Size,
+    pub(super) keys: Vec<Key>,
+    pub(super) steps: Vec<Step>,
+    /// Everything the user typed.
+    pub(super) typed: Vec<u8>,
+    /// The true screens: before the first step, and after each.
+    pub(super) truth: Vec<Picture>,
+    /// By the number of keys sent, the last true screen that there can be.
+    reach: Vec<usize>,
+    pub(super) album: Album,
+}
+
+/// Why a recording cannot be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ScriptError {
+    /// The window changes.
+    #[error("the window's size changes in it, and a replay has one size")]
+    Resized,
+    /// There is nothing to judge.
+    #[error("nobody types anything in it")]
+    NoKeys,
+    /// It would not fit the memory.
+    #[error("its screens are too many and too large to be kept for comparison")]
+    TooLarge,
+}
+
+impl Class {
+    /// All of them.
+    pub(super) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
+
+    /// Returns what a key is that turned one screen into the other. A character that commands something
+    /// instead of appearing, as in an editor's normal mode, is another key; so is an arrow that does more
+    /// than to move the cursor, as in a shell's history.
+    fn of(bytes: &[u8], before: &Screen, after: &Screen) -> Self {
+        let (from, to) = (before.cursor(), after.cursor());
+        let has_text_of = |row: u16| before.row_text(row) == after.row_text(row);
+        let mut arrows = bytes.chunks_exact(3);
+        let is_arrow = |key: &[u8]| matches!(key, [0x1b, b'[' | b'O', b'A'..=b'D']);
+        if bytes.iter().all(|byte| *byte == 0x7f) {
+            let goes_back = to.row == from.row && to.column < from.column || to.row < from.row;
+            return if goes_back { Self::Backspace } else { Self::Other };
+        }
+        if arrows.all(is_arrow) && arrows.remainder().is_empty() {
+            let only_moves = (0..before.size().rows()).all(has_text_of);
+            return if only_moves { Self::Arrow } else { Self::Other };
+        }
+        match core::str::from_utf8(bytes) {
+            Ok(text) if appears(text, from, after) => Self::Character,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns whether it is a typing key.
+    pub(super) const fn is_typing(self) -> bool {
+        !matches!(self, Self::Other)
+    }
+
+    /// Returns its name in tables.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Character => "character",
+            Self::Backspace => "backspace",
+            Self::Arrow => "arrow",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Returns whether `text` stands on the screen from the place of the cursor `from` on, and the cursor behind it.
+fn appears(text: &str, from: Cursor, screen: &Screen) -> bool {
+    let (mut row, mut column) = (from.row, from.column);
+    for c in text.chars() {
+        if c.is_control() {
+            return false;
+        }
+        let Some(cell) = screen.row(row).and_then(|row| row.cells().get(usize::from(column)))
+        else {
+            return false;
+        };
+        if cell.base.unwrap_or(' ') != c {
+            return false;
+        }
+        column += cell.width();
+        if column >= screen.size().columns() {
+            (row, column) = (row + 1, 0);
+        }
+    }
+    let to = screen.cursor();
+    (to.row, to.column) == (row, column)
+}
+
+impl Script {
+    /// Makes a recording ready; with `keys`, only up to so many.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be played.
+    pub(super) fn new(
+        name: String,
+        trace: Trace,
+        keys_max: Option<usize>,
+    ) -> Result<Self, ScriptError> {
+        let size = trace.size;
+        let mut script = Self {
+            name,
+            size,
+            keys: Vec::new(),
+            steps: Vec::new(),
+            typed: Vec::new(),
+            truth: Vec::new(),
+            reach: vec![0],
+            album: Album::default(),
+        };
+        let written = script.cut(trace, keys_max)?;
+        if script.keys.is_empty() {
+            return Err(ScriptError::NoKeys);
+        }
+        script.draw()?;
+        script.respond(&written);
+        script.reach();
+        Ok(script)
+    }
+
+    /// Returns the number of the last true screen that there can be once `keys` keys were sent.
+    pub(super) fn reached(&self, keys: usize) -> usize {
+        self.reach[keys]
+    }
+
+    /// Returns the number of the last true screen.
+    pub(super) fn end(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Returns how long the recording is, with all gaps cut.
+    pub(super) fn duration(&self) -> Duration {
+        let written: Duration = self.steps.iter().map(|step| step.gap).sum();
+        written.max(self.keys.last().map_or(Duration::ZERO, |key| key.at))
+    }
+
+    /// Takes keys and steps out of the recording; returns when each was recorded.
+    fn cut(&mut self, trace: Trace, keys_max: Option<usize>) -> Result<Recorded, ScriptError> {
+        let mut recorded = Recorded::default();
+        let (mut last, mut at) = (Instant::ZERO, Duration::ZERO);
+        for record in queries::strip(trace.records) {
+            let gap = record.at.saturating_since(last).min(GAP_MAX);
+            match record.event {
+                Event::User(bytes) => {
+                    if keys_max == Some(self.keys.len()) {
+                        break;
+                    }
+                    self.typed.extend_from_slice(&bytes);
+                    self.keys.push(Key {
+                        at: at + gap,
+                        bytes,
+                        class: Class::Other,
+                        before: self.steps.len(),
+                        after: None,
+                    });
+                    recorded.keys.push(record.at);
+                }
+                Event::Host(bytes) => {
+                    self.steps.push(Step { bytes, needs: self.typed.len(), gap });
+                    recorded.steps.push(record.at);
+                }
+                Event::Size(size) if size != self.size => return Err(ScriptError::Resized),
+                // Neither types nor draws; the gap belongs to what follows.
+                Event::Size(_) | Event::Tty(_) => continue,
+            }
+            last = record.at;
+            at += gap;
+        }
+        Ok(recorded)
+    }
+
+    /// Draws the true screens.
+    fn draw(&mut self) -> Result<(), ScriptError> {
+        let rows = usize::from(self.size.rows());
+        if rows.saturating_mul(self.steps.len() + 1) > TRUE_ROWS_MAX {
+            return Err(ScriptError::TooLarge);
+        }
+        let mut terminal = Terminal::host(self.size);
+        self.truth.push(self.album.look(&terminal.snapshot(), None));
+        for step in &self.steps {
+            terminal.write(&step.bytes);
+            let picture = self.album.look(&terminal.snapshot(), self.truth.last());
+            self.truth.push(picture);
+            if self.album.cells() > TRUE_CELLS_MAX {
+                return Err(ScriptError::TooLarge);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds each key's response: what the host writes before the next key, without a pause.
+    fn respond(&mut self, recorded: &Recorded) {
+        let ends: Vec<usize> = self.keys.iter().skip(1).map(|key| key.before).collect();
+        for (number, key) in self.keys.iter_mut().enumerate() {
+            let mut last = recorded.keys[number];
+            let mut after = key.before;
+            let end = ends.get(number).copied().unwrap_or(self.steps.len());
+            for at in &recorded.steps[key.before..end] {
+                if at.saturating_since(last) > RESPONSE_GAP {
+                    break;
+                }
+                last = *at;
+                after += 1;
+            }
+            let (before, truth) = (&self.truth[key.before], &self.truth[after]);
+            let has_effect = truth.id != before.id;
+            key.after = has_effect.then_some(after);
+            key.class = Class::of(&key.bytes, before.screen(), truth.screen());
+        }
+    }
+
+    /// Finds out how far the true screens can come with so many keys.
+    fn reach(&mut self) {
+        let mut sent = 0;
+        self.reach.clear();
+        for number in 0..=self.keys.len() {
+            self.reach.push(self.steps.partition_point(|step| step.needs <= sent));
+            sent += self.keys.get(number).map_or(0, |key| key.bytes.len());
+        }
+    }
+}
+
+/// When keys and steps were recorded.
+#[derive(Debug, Default)]
+struct Recorded {
+    keys: Vec<Instant>,
+    steps: Vec<Instant>,
+}

@@ -1,0 +1,222 @@
+use rove_session::Preference;
+use rove_terminal::Size;
+use rove_units::{Duration, Instant};
+
+use super::*;
+use crate::replay::judge::Outcome;
+use crate::replay::script::{Class, ScriptError};
+use crate::trace::{Event, Record};
+
+/// What the client waits for company with a key, and the server with the echo. Source: docs/wire.md, the
+/// collection delays.
+const COLLECTION: Duration = ms(1 + 8);
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A recording on a small screen: when, who, what.
+fn trace(records: &[(u64, char, &str)]) -> Trace {
+    let records = records.iter().map(|(at, who, text)| Record {
+        at: Instant::from_millis(*at),
+        event: match who {
+            '>' => Event::User(text.as_bytes().to_vec()),
+            _ => Event::Host(text.as_bytes().to_vec()),
+        },
+    });
+    Trace { size: Size::clamped(40, 5), records: records.collect() }
+}
+
+fn script_of(records: &[(u64, char, &str)]) -> Script {
+    Script::new("made".to_owned(), trace(records), None).expect("a recording that can be played")
+}
+
+/// A shell that echoes words, each key at once, one key every 400 ms.
+fn echo(text: &str) -> Script {
+    let mut records = vec![(0, '<', "$ ".to_owned())];
+    for (number, c) in (1..).zip(text.chars()) {
+        records.push((number * 400, '>', c.to_string()));
+        records.push((number * 400, '<', c.to_string()));
+    }
+    let records: Vec<_> = records.iter().map(|(at, who, c)| (*at, *who, c.as_str())).collect();
+    script_of(&records)
+}
+
+fn options(preference: Preference, link: &str) -> RunOptions {
+    RunOptions {
+        prediction: Prediction { preference, ..Prediction::default() },
+        pace: Pace::Look,
+        path: link.parse().expect("a path"),
+        seed: 1,
+        strict: false,
+        explain: false,
+    }
+}
+
+fn play(script: &Script, options: &RunOptions) -> Run {
+    let run = run::play(script, options).expect("the session begins");
+    assert!(run.ends_true && run.unexpected == 0, "{run:?}");
+    run
+}
+
+fn latency(outcome: &Outcome) -> Duration {
+    let sent = outcome.sent_at.expect("every key is sent");
+    outcome.seen_at.expect("every answer is seen").saturating_since(sent)
+}
+
+#[test]
+fn without_predictions_an_echo_takes_a_round_trip() {
+    let script = echo("echo of keys");
+    let run = play(&script, &options(Preference::Never, "rtt=200ms"));
+    for outcome in &run.outcomes {
+        assert_eq!(latency(outcome), ms(200) + COLLECTION);
+        assert_eq!(outcome.answered_at, outcome.seen_at);
+    }
+    let figures = Figures::of(&script, &run);
+    assert_eq!(figures.latencies(|_| true).instant(), 0);
+    assert_eq!((figures.wrong_any, figures.revealed_any, figures.wrong_paint), (0, 0, 0));
+}
+
+#[test]
+fn stock_waits_for_its_first_key_and_predicts_the_others() {
+    let script = echo("echo of keys");
+    let run = play(&script, &options(Preference::Adaptive, "rtt=200ms"));
+    // The echo ack comes 50 ms after the echo.
+    assert!((ms(200)..ms(300)).contains(&latency(&run.outcomes[0])), "{:?}", run.outcomes[0]);
+    for outcome in &run.outcomes[1..] {
+        assert_eq!(latency(outcome), Duration::ZERO);
+    }
+    assert!(run.mistakes.is_empty());
+}
+
+#[test]
+fn equal_seeds_are_equal_runs() {
+    let script = echo("the same losses for the same seed");
+    let lossy = options(Preference::Adaptive, "rtt=200ms,jitter=20ms,loss=20%");
+    let json = |options: &RunOptions| Figures::of(&script, &play(&script, options)).to_json();
+    assert_eq!(json(&lossy), json(&lossy));
+    assert_ne!(json(&lossy), json(&RunOptions { seed: 2, ..lossy.clone() }));
+}
+
+#[test]
+fn at_pace_open_keys_keep_their_times_and_at_pace_look_a_pause_waits() {
+    let script = echo("abc");
+    for (pace, expected) in [
+        (Pace::Open, [400, 800, 1200]),
+        (Pace::Look, [400, 1309, 2218]),
+        (Pace::Closed, [400, 1309, 2218]),
+    ] {
+        let options = RunOptions { pace, ..options(Preference::Never, "rtt=500ms") };
+        let run = play(&script, &options);
+        let sent = run
+            .outcomes
+            .iter()
+            .map(|outcome| outcome.sent_at.map(|at| at.saturating_since(run.start).as_millis()));
+        assert_eq!(sent.collect::<Vec<_>>(), expected.map(Some), "{pace:?}");
+    }
+}
+
+#[test]
+fn a_prediction_that_does_not_come_true_is_wrong_until_the_host_says_so() {
+    // The last key is not echoed: a password after all.
+    let mut records = vec![(0, '<', "$ ")];
+    for at in [400, 800, 1200] {
+        records.push((at, '>', "x"));
+        records.push((at, '<', "x"));
+    }
+    records.push((1600, '>', "y"));
+    records.push((1600, '<', "\x1b[2;1Hno\x1b[1;6H"));
+    let script = script_of(&records);
+    let run = play(&script, &options(Preference::Adaptive, "rtt=200ms"));
+    let wrong: Vec<bool> = run.outcomes.iter().map(|outcome| outcome.own.text).collect();
+    assert_eq!(wrong, [false, false, false, true]);
+    let [mistake] = run.mistakes.as_slice() else { panic!("{:?}", run.mistakes) };
+    assert_eq!(mistake.key, 3);
+    let lasted = mistake.corrected_at.map(|at| at.saturating_since(mistake.since));
+    // The echo ack that refutes it comes 50 ms and up to a frame interval behind the echo.
+    assert!(lasted.is_some_and(|lasted| (ms(200)..ms(400)).contains(&lasted)), "{lasted:?}");
+    assert!(mistake.is_late(Some(mistake.since)));
+    // None of it with predictions off.
+    let run = play(&script, &options(Preference::Never, "rtt=200ms"));
+    assert!(run.mistakes.is_empty());
+}
+
+#[test]
+fn a_key_that_nobody_answers_is_left_out_and_one_never_answered_is_never_seen() {
+    let script = script_of(&[(0, '<', "$ "), (10, '>', "a"), (200, '<', "a"), (300, '>', "b")]);
+    // The host took 190 ms, and that is no response any more.
+    assert!(script.keys.iter().all(|key| key.after.is_none()));
+    let script = echo("ab");
+    let dead = options(Preference::Never, "rtt=200ms,loss=100%");
+    let run = run::play(&script, &dead).expect("the session begins before the path dies");
+    assert!(run.outcomes.iter().all(|outcome| outcome.seen_at.is_none()));
+    assert!(!run.ends_true);
+}
+
+#[test]
+fn what_a_key_is_shows_in_its_effect() {
+    let script = script_of(&[
+        (0, '<', "$ "),
+        (100, '>', "a"),
+        (100, '<', "a"),
+        (200, '>', "\x1b[D"),
+        (200, '<', "\x08"),
+        (300, '>', "\x1b[A"),
+        (300, '<', "ls"),
+        (400, '>', "\x7f"),
+        (400, '<', "\x08 \x08"),
+        (500, '>', "q"),
+        (500, '<', "\x1b[2J"),
+        (600, '>', "\r"),
+        (600, '<', "\r\n"),
+        (700, '>', "\u{4e00}"),
+        (700, '<', "\u{4e00}"),
+    ]);
+    let classes: Vec<Class> = script.keys.iter().map(|key| key.class).collect();
+    let expected = [
+        Class::Character,
+        Class::Arrow,
+        Class::Other,
+        Class::Backspace,
+        Class::Other,
+        Class::Other,
+        Class::Character,
+    ];
+    assert_eq!(classes, expected);
+}
+
+#[test]
+fn a_response_has_no_pause_and_ends_before_the_next_key() {
+    let script = script_of(&[
+        (0, '>', "a"),
+        (100, '<', "a"),
+        (200, '<', "b"),
+        (301, '<', "late"),
+        (400, '>', "c"),
+        (501, '<', "late"),
+        (600, '>', "d"),
+        (600, '>', "e"),
+        (600, '<', "de"),
+    ]);
+    let after: Vec<Option<usize>> = script.keys.iter().map(|key| key.after).collect();
+    assert_eq!(after, [Some(2), None, None, Some(5)]);
+}
+
+#[test]
+fn what_cannot_be_played_is_refused() {
+    let nobody = Script::new("made".to_owned(), trace(&[(0, '<', "$ ")]), None);
+    assert_eq!(nobody.err(), Some(ScriptError::NoKeys));
+    let mut resized = trace(&[(0, '>', "a")]);
+    resized
+        .records
+        .push(Record { at: Instant::from_millis(1), event: Event::Size(Size::clamped(41, 5)) });
+    let refused = Script::new("made".to_owned(), resized, None);
+    assert_eq!(refused.err(), Some(ScriptError::Resized));
+}
+
+#[test]
+fn only_so_many_keys_are_taken() {
+    let records = [(0, '>', "a"), (1, '<', "a"), (2, '>', "b"), (3, '<', "b")];
+    let script = Script::new("made".to_owned(), trace(&records), Some(1)).expect("a recording");
+    assert_eq!((script.keys.len(), script.end()), (1, 1));
+}
