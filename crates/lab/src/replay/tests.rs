@@ -1,4 +1,4 @@
-use rove_session::Preference;
+use rove_session::{EngineKind, Preference};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 
@@ -44,7 +44,7 @@ fn echo(text: &str) -> Script {
 
 fn options(preference: Preference, link: &str) -> RunOptions {
     RunOptions {
-        prediction: Prediction { preference, ..Prediction::default() },
+        prediction: Prediction { engine: EngineKind::Stock, preference, overwrite: false },
         pace: Pace::Look,
         path: link.parse().expect("a path"),
         seed: 1,
