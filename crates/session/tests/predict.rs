@@ -209,7 +209,8 @@ fn in_the_middle_of_a_line_predictions_make_room_or_overwrite() {
     for (overwrite, mode, confirmed, predicted) in
         [(false, "\x1b[4h", "$ labcdef", "$ lsabcdef"), (true, "", "$ lbcdef", "$ lscdef")]
     {
-        let prediction = Prediction { preference: Preference::Always, overwrite };
+        let prediction =
+            Prediction { preference: Preference::Always, overwrite, ..Prediction::default() };
         let mut session = Session::with(prediction, HALF_RTT, rove(Config::client()));
         print(&mut session.pair, format!("abcdef\x1b[6D{mode}").as_bytes());
         session.run(secs(2));
