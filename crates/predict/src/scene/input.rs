@@ -84,15 +84,33 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns where the ground that the cursor stands on ends.
+/// Returns where the ground of the cursor's field ends.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
-    let ground = Ground::of(&row[start]);
+    let mark = mark(row, columns, start);
+    let from = mark.as_ref().map_or(start, |mark| mark.end);
+    let ground = Ground::of(row.get(from).unwrap_or(&row[start]));
     let is_other = |column: &usize| Ground::of(&row[*column]) != ground;
-    let end = (start + 1..columns.end).find(is_other)?;
-    // A word marked by its ground in text that goes from edge to edge is no field's end.
-    let begins_at_edge = !(columns.start..start).any(|column| is_other(&column));
-    let is_mark = begins_at_edge && ground.is_default() && !is_other(&(columns.end - 1));
-    (!is_mark).then_some(end)
+    let end = (from + 1..columns.end).find(is_other)?;
+    // In text that goes from edge to edge on the terminal's own ground, a word on another is marked, as are
+    // those that a search has found, and no field ends there.
+    let before = columns.start..mark.map_or(start, |mark| mark.start);
+    let begins_at_edge = !before.into_iter().any(|column| is_other(&column));
+    let is_text = begins_at_edge && ground.is_default() && !is_other(&(columns.end - 1));
+    (!is_text).then_some(end)
+}
+
+/// Returns the columns of what is marked at the cursor, by a ground of its own within that of its field: a
+/// bracket, what a search has found, a cursor that the program draws. A field is more than its text.
+fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
+    let ground_at = |column: usize| Ground::of(&row[column]);
+    let ground = ground_at(start);
+    let is_same = |column: &usize| ground_at(*column) == ground;
+    let end = (start..columns.end).find(|column| !is_same(column))?;
+    let len = (columns.start..start).rev().take_while(is_same).count();
+    let first = start - len;
+    let is_within = first == columns.start || ground_at(first - 1) == ground_at(end);
+    let is_mark = end - first == 1 || !is_blank(row, end - 1);
+    (!ground.is_default() && is_within && is_mark).then_some(first..end)
 }
 
 /// Returns where an underlined field ends: one with underlined blanks, as text alone may be underlined.

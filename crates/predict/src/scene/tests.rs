@@ -65,6 +65,9 @@ fn an_insert_moves_nothing_behind_a_gap_or_outside_the_field() {
         // A word found is no field.
         ("a^b \x1b[43mfound\x1b[0m more", 40, 13),
         ("a^b \x1b[43mbar                                  ", 3, 2),
+        ("f^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 6),
+        ("^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 5),
+        ("ab^\x1b[7m \x1b[0m", 40, 2),
         // By underscores, and by an underline; text may have one.
         ("To: ab^______ more", 12, 12),
         ("To: a^b_c", 40, 8),
