@@ -91,7 +91,11 @@ impl Engine {
 
     /// Takes the state of the terminal that the programs run on, as it was when the newest screen was
     /// taken; `None` where the server tells nothing of it. The rules of Mosh 1.4.0 know none.
-    pub fn handle_tty(&mut self, _tty: Option<Tty>) {}
+    pub fn handle_tty(&mut self, tty: Option<Tty>) {
+        if let Self::Replay(replay) = self {
+            replay.handle_tty(tty);
+        }
+    }
 
     /// Forgets all predictions: the window has a new size.
     pub fn reset(&mut self) {

@@ -19,7 +19,6 @@ mod grace;
 mod late;
 mod log;
 mod simulate;
-mod surroundings;
 mod trust;
 
 use rove_terminal::{Screen, Size};
@@ -30,14 +29,19 @@ use self::context::Contexts;
 use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
-use self::simulate::{Effect, Simulation};
+use self::simulate::{Effect, Habits, Simulation};
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::policy::{Policy, Prediction};
+use crate::tty::Tty;
 
 /// How long predictions are still seen on a screen that nothing explains, as long as the host has not
 /// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
 const HOLD: Duration = Duration::from_millis(100);
+
+/// How long the kernel must have been seen to echo lines in one place before it is believed without proof.
+/// Chosen: longer than a command takes from its start to a question for a password.
+const SETTLED: Duration = Duration::from_millis(300);
 
 /// The engine that re-simulates.
 #[derive(Clone, Debug)]
@@ -50,6 +54,8 @@ pub struct Replay {
     is_pasting: bool,
     log: Log,
     network: Network,
+    /// The host's terminal, where it is told.
+    tty: Option<Tty>,
     /// The screen on which the first key of the log acts.
     ground: Screen,
     /// Where it acts.
@@ -57,6 +63,8 @@ pub struct Replay {
     contexts: Contexts,
     /// What may still be echoed.
     late: Late,
+    /// Whether the place that keys go to has been the same for a while.
+    is_settled: bool,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -73,10 +81,12 @@ impl Replay {
             is_pasting: false,
             log: Log::default(),
             network: Network::UNHEARD,
+            tty: None,
             ground: Screen::blank(size),
             field: Field::default(),
             contexts: Contexts::default(),
             late: Late::default(),
+            is_settled: false,
             unexplained_at: None,
             due: None,
         }
@@ -101,12 +111,28 @@ impl Replay {
             Key::PasteEnd => self.is_pasting = false,
             _ => {}
         }
+        // What is hidden is not kept either.
+        let key = if self.hides_input() { Key::Other } else { key };
         self.log.push(Event { key, input: sent.next(), at: now, due_at: None, shown: false });
     }
 
     /// Takes what the network has told.
     pub(crate) fn handle_network(&mut self, network: Network) {
         self.network = network;
+    }
+
+    /// Takes what the host's terminal is like, where it is told. What is typed for nobody to see is
+    /// forgotten.
+    pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
+        self.tty = tty;
+        if self.hides_input() {
+            self.log.forget_texts();
+            self.late.clear();
+        }
+    }
+
+    fn hides_input(&self) -> bool {
+        self.tty.is_some_and(Tty::hides_input)
     }
 
     /// Drops all predictions.
@@ -124,6 +150,7 @@ impl Replay {
             self.reset();
         }
         self.judge(now, screen);
+        self.is_settled = now.saturating_since(self.field.since) >= SETTLED;
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
         let mut frame = screen.clone();
         self.show(now, &mut frame);
@@ -143,7 +170,7 @@ impl Replay {
 
     /// Simulates the keys as far as they are to be seen, and lays the result over the frame.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
-        let mut simulation = Simulation::new(&self.ground, &self.field, self.overwrites);
+        let mut simulation = Simulation::new(&self.ground, &self.field, self.habits());
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
             if !self.trusts(Class::of(event.key)) {
@@ -167,7 +194,11 @@ impl Replay {
 
     /// Returns the field as the first key of the log finds it.
     fn simulation(&self) -> Simulation<'_> {
-        Simulation::new(&self.ground, &self.field, self.overwrites)
+        Simulation::new(&self.ground, &self.field, self.habits())
+    }
+
+    fn habits(&self) -> Habits {
+        Habits { overwrites: self.overwrites, takes_commands: self.takes_commands() }
     }
 
     /// Returns when to look again though nothing has come.

@@ -26,7 +26,7 @@ impl Replay {
         self.log.handle_echo_ack(now, self.network.echo_ack);
         if self.log.iter().all(|event| event.at == now) {
             // What has changed before the first key was typed is nothing that keys have done.
-            self.take_ground(screen);
+            self.take_ground(now, screen);
         }
         self.take_late(now, screen);
         // Each round settles a key, but for the last one.
@@ -36,7 +36,7 @@ impl Replay {
             }
         }
         if self.log.is_empty() {
-            self.take_ground(screen);
+            self.take_ground(now, screen);
         }
     }
 
@@ -55,7 +55,7 @@ impl Replay {
             self.contexts.learn(context, Class::Text, true);
             self.field.confirmed += 1;
         }
-        self.take_ground(screen);
+        self.take_ground(now, screen);
     }
 
     /// Settles the next keys; returns whether there were any.
@@ -64,16 +64,16 @@ impl Replay {
         if let Some(count) = survey.settled {
             self.credit(now, count);
             self.log.settle(count);
-            self.take_ground(screen);
-            return count > 0 || self.pass_barrier(screen, survey) || self.miss(now);
+            self.take_ground(now, screen);
+            return count > 0 || self.pass_barrier(now, screen, survey) || self.miss(now);
         }
-        if self.pass_barrier(screen, survey) {
+        if self.pass_barrier(now, screen, survey) {
             return true;
         }
         let due = self.log.due();
         if due > 0 && survey.barrier != Some(0) {
             self.fail(due);
-            self.take_ground(screen);
+            self.take_ground(now, screen);
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
@@ -85,7 +85,7 @@ impl Replay {
             self.field.confirmed = 0;
             self.contexts.distrust(self.field.context);
         }
-        self.take_ground(screen);
+        self.take_ground(now, screen);
         false
     }
 
@@ -115,8 +115,10 @@ impl Replay {
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A key that is not acknowledged must have moved the cursor to count as seen.
-            if agrees && (count <= due || canvas.cursor != due_cursor || !due_agrees) {
+            // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
+            // must have moved the cursor to count as seen.
+            let may_show = event.input <= self.network.arrived;
+            if agrees && may_show && (count <= due || canvas.cursor != due_cursor || !due_agrees) {
                 settled = Some(count);
             }
         }
@@ -125,7 +127,7 @@ impl Replay {
 
     /// Learns from keys that have come true.
     fn credit(&mut self, now: Instant, count: usize) {
-        let mut simulation = Simulation::new(&self.ground, &self.field, self.overwrites);
+        let mut simulation = Simulation::new(&self.ground, &self.field, self.habits());
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
             let at = simulation.canvas.cursor;
@@ -153,32 +155,61 @@ impl Replay {
         }
     }
 
+    /// Learns from keys that a line holds which the screen shows somewhere by now.
+    fn credit_line(&mut self, now: Instant, screen: &Screen, count: usize) {
+        let mut simulation = self.simulation();
+        let drawn = self
+            .log
+            .iter()
+            .take(count)
+            .filter(|event| simulation.apply(event.key) == Effect::Drawn);
+        let is_drawn = drawn.count() > 0;
+        let row = screen.cursor().row;
+        if is_drawn && (0..=row).rev().any(|row| simulation.canvas.agrees_in_row(screen, row)) {
+            self.credit(now, count);
+        }
+    }
+
     /// Takes a key of unknown effect as answered, and all before it, where it is due or the screen is that of
     /// a prompt that is known.
-    fn pass_barrier(&mut self, screen: &Screen, survey: Survey) -> bool {
+    fn pass_barrier(&mut self, now: Instant, screen: &Screen, survey: Survey) -> bool {
         let Some(index) = survey.barrier else { return false };
         let Some(event) = self.log.iter().nth(index) else { return false };
         let (is_due, key) = (event.due_at.is_some(), event.key);
-        let is_answered = matches!(key, Key::Enter | Key::Interrupt)
-            && event.input <= self.network.arrived
-            && self.is_new_prompt(screen);
+        let is_answered = event.input <= self.network.arrived
+            && match key {
+                Key::Enter | Key::LineFeed | Key::Interrupt if self.field.is_line() => {
+                    self.is_new_prompt(now, screen)
+                }
+                _ => index == 0 && self.has_moved(screen),
+            };
         if !is_due && !is_answered {
             return false;
         }
+        self.credit_line(now, screen, index);
         self.log.settle(index + 1);
         if matches!(key, Key::Enter | Key::Interrupt | Key::LineFeed) {
             self.field = Field::default();
         }
-        self.take_ground(screen);
-        self.skip_echoed(screen);
+        self.take_ground(now, screen);
+        self.skip_echoed(now, screen);
         true
     }
 
+    /// Returns whether the cursor or its row is another than before.
+    fn has_moved(&self, screen: &Screen) -> bool {
+        let (before, after) = (self.ground.cursor(), screen.cursor());
+        let columns = 0..screen.size().columns();
+        let text = |screen, column| Text::of(screen, Position { row: after.row, column });
+        (before.row, before.column) != (after.row, after.column)
+            || columns.into_iter().any(|column| text(screen, column) != text(&self.ground, column))
+    }
+
     /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
-    fn is_new_prompt(&self, screen: &Screen) -> bool {
+    fn is_new_prompt(&self, now: Instant, screen: &Screen) -> bool {
         let cursor = screen.cursor();
         let before = self.ground.cursor();
-        let field = Field::read(screen, &Field::default());
+        let field = Field::read(now, screen, self.tty, &Field::default());
         let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
         is_moved
             && field.is_line()
@@ -187,7 +218,7 @@ impl Replay {
     }
 
     /// Settles characters that the screen shows behind a known prompt already.
-    fn skip_echoed(&mut self, screen: &Screen) {
+    fn skip_echoed(&mut self, now: Instant, screen: &Screen) {
         let cursor = screen.cursor();
         let at = |column| Position { row: cursor.row, column };
         let typed: Vec<char> = self
@@ -207,12 +238,12 @@ impl Replay {
             let is_echoed = (start..)
                 .zip(&typed[..count])
                 .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
-            let field = Field::read_from(screen, at(start));
+            let field = Field::read_from(now, screen, self.tty, at(start));
             if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
                 self.log.settle(count);
                 self.field = field;
                 self.field.is_used = true;
-                self.take_ground(screen);
+                self.take_ground(now, screen);
                 return;
             }
         }
@@ -251,10 +282,10 @@ impl Replay {
     }
 
     /// Makes a screen the one on which the first key acts.
-    fn take_ground(&mut self, screen: &Screen) {
+    fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
         self.ground = screen.clone();
-        self.field = Field::read(screen, &self.field);
+        self.field = Field::read(now, screen, self.tty, &self.field);
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
 }

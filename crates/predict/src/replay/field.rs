@@ -1,19 +1,25 @@
 //! Where the user types: the part of a row that keys may change, and what kind of place it is.
 
 use rove_terminal::{MouseReporting, Position, Screen};
+use rove_units::Instant;
 
 use crate::replay::canvas::{MOVED_MIN, Text, mix};
 use crate::replay::context::ContextKey;
-use crate::replay::surroundings::{self, EditorMode};
+use crate::scene::{self, EditorMode, Pane};
+use crate::tty::Tty;
 
 /// What asks for the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
+    /// The host's kernel, which echoes lines.
+    Kernel,
     /// A line editor at a prompt, the last thing on the screen.
     Line,
     /// An editor with text around, which shows that it inserts or replaces what is typed.
     Insert,
     Replace,
+    /// One that shows that it takes keys for commands.
+    Command,
     /// Another program that draws on the whole screen.
     Full,
     #[default]
@@ -39,54 +45,71 @@ pub(super) struct Field {
     pub(super) confirmed: u32,
     /// Whether a key was typed here, so that its start is known.
     pub(super) is_used: bool,
+    /// When it was first seen.
+    pub(super) since: Instant,
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
 }
 
 impl Field {
     /// Reads the place at the cursor of a screen; the one before goes on where it is the same.
-    pub(super) fn read(screen: &Screen, before: &Self) -> Self {
+    pub(super) fn read(now: Instant, screen: &Screen, tty: Option<Tty>, before: &Self) -> Self {
         let cursor = screen.cursor();
-        Self::read_at(screen, before, Position { row: cursor.row, column: cursor.column })
-    }
-
-    /// Reads the place at the cursor of a screen, as if the first key had been typed at `start`.
-    pub(super) fn read_from(screen: &Screen, start: Position) -> Self {
-        Self::read_at(screen, &Self::default(), start)
-    }
-
-    fn read_at(screen: &Screen, before: &Self, at: Position) -> Self {
-        let mut field = if before.is_used && before.is_at(screen, at) {
+        let at = Position { row: cursor.row, column: cursor.column };
+        let pane = scene::pane(screen, at);
+        let kind = Kind::at(screen, tty, at, &pane);
+        let mut field = if before.is_used && before.goes_on(screen, kind, at) {
             Self { row: at.row, ..before.clone() }
         } else {
-            Self::begin(screen, at)
+            Self::begin(screen, kind, at, &pane, now)
         };
-        field.right = screen.size().columns();
-        field.end = surroundings::input_end(screen, at);
-        field.left = match field.kind {
-            Kind::Line | Kind::Unknown => field.start,
-            Kind::Insert | Kind::Replace | Kind::Full => 0,
-        };
+        field.measure(screen, at, &pane);
         field
     }
 
-    fn begin(screen: &Screen, at: Position) -> Self {
-        let kind = kind(screen, at);
+    /// Reads the place at the cursor of a screen, as if the first key had been typed at `start`.
+    pub(super) fn read_from(
+        now: Instant,
+        screen: &Screen,
+        tty: Option<Tty>,
+        start: Position,
+    ) -> Self {
+        let pane = scene::pane(screen, start);
+        let kind = Kind::at(screen, tty, start, &pane);
+        let mut field = Self::begin(screen, kind, start, &pane, now);
+        field.measure(screen, start, &pane);
+        field
+    }
+
+    fn begin(screen: &Screen, kind: Kind, at: Position, pane: &Pane, now: Instant) -> Self {
         let prompt = (0..at.column).map(|column| base(screen, Position { row: at.row, column }));
         Self {
             row: at.row,
             start: at.column,
             kind,
-            context: context(screen, at, kind),
-            is_secret: surroundings::asks_for_secret(screen, at),
+            context: context(screen, kind, at, pane),
+            is_secret: scene::asks_for_secret(screen, at),
+            since: now,
             prompt: prompt.collect(),
             ..Self::default()
         }
     }
 
+    fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
+        self.right = scene::right_bound(screen, at, pane);
+        self.end = scene::input_end(screen, at, pane);
+        self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
+        // One that is a line may be called from within another: a gap then ends no text of an editor.
+        if matches!(self.kind, Kind::Insert) {
+            self.right = pane.right;
+        }
+    }
+
     /// Returns whether the cursor is still in it.
-    fn is_at(&self, screen: &Screen, at: Position) -> bool {
-        if self.kind != kind_again(self.kind, screen) {
+    fn goes_on(&self, screen: &Screen, kind: Kind, at: Position) -> bool {
+        // A line editor may list what fits below.
+        let is_same = self.kind == kind || self.kind == Kind::Line && kind == Kind::Full;
+        if !is_same {
             return false;
         }
         if !self.is_line() {
@@ -106,7 +129,31 @@ impl Field {
     }
 
     pub(super) const fn is_line(&self) -> bool {
-        matches!(self.kind, Kind::Line | Kind::Unknown)
+        matches!(self.kind, Kind::Kernel | Kind::Line | Kind::Unknown)
+    }
+}
+
+impl Kind {
+    fn at(screen: &Screen, tty: Option<Tty>, at: Position, pane: &Pane) -> Self {
+        if tty.is_some_and(Tty::echoes_lines) {
+            return Self::Kernel;
+        }
+        match scene::editor_mode(screen, pane) {
+            Some(EditorMode::Insert) => return Self::Insert,
+            Some(EditorMode::Replace) => return Self::Replace,
+            Some(EditorMode::Command) => return Self::Command,
+            None => {}
+        }
+        let mut rows = at.row + 1..screen.size().rows();
+        let is_last = rows.all(|row| is_blank_row(screen, row));
+        let is_mouse = screen.mouse_reporting() != MouseReporting::Off;
+        if screen.alternate_screen() || is_mouse || !is_last {
+            Self::Full
+        } else if screen.bracketed_paste() && at.column > 0 {
+            Self::Line
+        } else {
+            Self::Unknown
+        }
     }
 }
 
@@ -114,58 +161,33 @@ fn base(screen: &Screen, at: Position) -> Option<char> {
     Text::of(screen, at).base
 }
 
-fn kind(screen: &Screen, at: Position) -> Kind {
-    match surroundings::editor_mode(screen) {
-        Some(EditorMode::Insert) => return Kind::Insert,
-        Some(EditorMode::Replace) => return Kind::Replace,
-        None => {}
-    }
-    let rows = at.row + 1..screen.size().rows();
-    let is_last = rows.into_iter().all(|row| is_blank_row(screen, row));
-    let is_mouse = screen.mouse_reporting() != MouseReporting::Off;
-    if screen.alternate_screen() || is_mouse || !is_last {
-        Kind::Full
-    } else if screen.bracketed_paste() && at.column > 0 {
-        Kind::Line
-    } else {
-        Kind::Unknown
-    }
-}
-
-/// Whether the kind is still the same, as far as can be told without looking at the rows below: a line
-/// editor may list what fits there.
-fn kind_again(before: Kind, screen: &Screen) -> Kind {
-    match (surroundings::editor_mode(screen), before) {
-        (Some(EditorMode::Insert), _) => Kind::Insert,
-        (Some(EditorMode::Replace), _) => Kind::Replace,
-        (None, Kind::Insert | Kind::Replace) => Kind::Full,
-        (None, other) => other,
-    }
-}
-
 fn is_blank_row(screen: &Screen, row: u16) -> bool {
     let Some(row) = screen.row(row) else { return true };
     row.cells().iter().all(|cell| matches!(cell.base, None | Some(' ')))
 }
 
-fn context(screen: &Screen, at: Position, kind: Kind) -> ContextKey {
+fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey {
     let modes = [
         kind as u64,
         u64::from(screen.bracketed_paste()),
         u64::from(screen.mouse_reporting() != MouseReporting::Off),
         u64::from(screen.alternate_screen()),
     ];
-    match kind {
-        Kind::Insert | Kind::Replace => {
-            let name = mix(&modes);
-            ContextKey { strong: name, weak: name }
-        }
+    let print = match kind {
+        Kind::Kernel | Kind::Insert | Kind::Replace | Kind::Command => None,
         Kind::Line | Kind::Unknown | Kind::Full => {
-            let print = surroundings::fingerprint(screen, at);
-            ContextKey {
-                strong: mix(&[modes[0], modes[1], modes[2], modes[3], 1, print.strong]),
-                weak: mix(&[modes[0], modes[1], modes[2], modes[3], 2, print.weak]),
-            }
+            scene::fingerprint(screen, at.row, pane.left..at.column)
+        }
+    };
+    let name = mix(&modes);
+    match print {
+        None => ContextKey { strong: name, weak: name },
+        // Text left of the cursor of an editor says nothing by its end.
+        Some(print) if kind == Kind::Full => {
+            ContextKey { strong: mix(&[name, 1, print.strong]), weak: name }
+        }
+        Some(print) => {
+            ContextKey { strong: mix(&[name, 1, print.strong]), weak: mix(&[name, 2, print.weak]) }
         }
     }
 }

@@ -66,6 +66,11 @@ impl Log {
         }
     }
 
+    /// Forgets what was typed, but not that something was.
+    pub(super) fn forget_texts(&mut self) {
+        self.events.iter_mut().for_each(Event::wipe);
+    }
+
     /// Forgets all keys.
     pub(super) fn clear(&mut self) {
         self.clear_events();
@@ -96,7 +101,7 @@ impl Log {
 
 impl Event {
     fn wipe(&mut self) {
-        self.key = Key::Neutral;
+        self.key = Key::Other;
         core::hint::black_box(&self.key);
     }
 }

@@ -1,11 +1,15 @@
 //! What a key does to the field it goes to.
 
-use rove_terminal::{Pen, Position, Screen, char_width};
+use rove_terminal::{Cell, Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
+use crate::scene;
+
+/// Most columns left of a character that its colour is taken from. Chosen: some words.
+const PEN_COLUMNS_MAX: u16 = 40;
 
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,38 +22,52 @@ pub(super) enum Effect {
     Unknown,
 }
 
+/// How the program takes keys.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Habits {
+    /// Whether characters replace those under the cursor.
+    pub(super) overwrites: bool,
+    /// Whether they are commands.
+    pub(super) takes_commands: bool,
+}
+
 /// A field in which keys are tried.
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
     row: u16,
+    start: u16,
     left: u16,
     right: u16,
     end: u16,
     kind: Kind,
-    /// Whether characters replace those under the cursor.
     overwrites: bool,
-    /// The pen of what was typed last.
-    pen: Option<Pen>,
+    takes_commands: bool,
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(ground: &'a Screen, field: &Field, overwrites: bool) -> Self {
+    pub(super) fn new(ground: &'a Screen, field: &Field, habits: Habits) -> Self {
         Self {
             canvas: Canvas::new(ground),
             row: field.row,
+            start: field.start,
             left: field.left,
             right: field.right,
             end: field.end,
             kind: field.kind,
-            overwrites: overwrites || field.kind == Kind::Replace,
-            pen: None,
+            overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
+            takes_commands: habits.takes_commands,
         }
     }
 
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
-        if self.canvas.cursor.row != self.row {
+        if self.canvas.cursor.row != self.row || self.takes_commands {
+            return Effect::Unknown;
+        }
+        if self.kind == Kind::Kernel
+            && !matches!(key, Key::Text(_) | Key::Backspace | Key::KillLine)
+        {
             return Effect::Unknown;
         }
         match Class::of(key) {
@@ -96,7 +114,7 @@ impl<'a> Simulation<'a> {
         if width == 0 || column + width >= self.right {
             return Effect::Unknown;
         }
-        let pen = self.pen_here();
+        let pen = self.pen_here(c);
         if !self.overwrites {
             self.shift_right(column, width);
         }
@@ -105,7 +123,6 @@ impl<'a> Simulation<'a> {
         if wide {
             self.canvas.put(self.at(column + 1), Tile::Blank(pen));
         }
-        self.pen = Some(pen);
         self.canvas.cursor.column += width;
         self.end = self.end.max(self.canvas.cursor.column);
         Effect::Drawn
@@ -114,10 +131,11 @@ impl<'a> Simulation<'a> {
     fn backspace(&mut self) -> Effect {
         let column = self.column();
         if column <= self.left {
-            return if self.kind == Kind::Line { Effect::Nothing } else { Effect::Unknown };
+            let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
+            return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
         let before = self.before(column);
-        if self.overwrites {
+        if self.overwrites && self.kind != Kind::Kernel {
             // Some put back what was there, some blank it.
             return Effect::Unknown;
         }
@@ -200,16 +218,22 @@ impl<'a> Simulation<'a> {
         end
     }
 
-    /// Returns the pen that a character is likely painted with: that of the text to the left.
-    fn pen_here(&self) -> Pen {
+    /// Returns the pen that a character is likely painted with: that of the input before it, as programs
+    /// colour words, and else that of the text to the left.
+    fn pen_here(&self, c: char) -> Pen {
         let column = self.column();
         if column == 0 {
             return self.canvas.ground().pen();
         }
-        if let Some(pen) = self.pen {
-            return pen;
-        }
-        self.canvas.pen(self.at(column - 1))
+        let columns = column.saturating_sub(PEN_COLUMNS_MAX).max(self.start)..column;
+        let before: Vec<Cell> = columns.map(|column| self.cell(column)).collect();
+        scene::rendition(&before, c).unwrap_or_else(|| self.canvas.pen(self.at(column - 1)))
+    }
+
+    fn cell(&self, column: u16) -> Cell {
+        let at = self.at(column);
+        let base = Some(self.base(column)).filter(|c| *c != ' ');
+        Cell { base, pen: self.canvas.pen(at), ..Cell::default() }
     }
 
     fn column(&self) -> u16 {

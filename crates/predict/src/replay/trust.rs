@@ -17,10 +17,13 @@ const UNKNOWN: Score = Score { right: 2.0, wrong: 1.0 };
 /// Of a key beside text that has done as predicted here.
 const PROVEN: Score = Score { right: 10.0, wrong: 0.1 };
 
+/// So many characters that were no text make a program one of commands. Chosen: a word may go wrong by chance.
+const COMMANDS_MIN: f32 = 3.0;
+
 impl Replay {
     /// Returns whether what keys of this class do here is to be seen.
     pub(super) fn trusts(&self, class: Class) -> bool {
-        if class == Class::Command {
+        if class == Class::Command || self.hides_input() || self.takes_commands() {
             return false;
         }
         let text = self.trusts_text();
@@ -35,6 +38,18 @@ impl Replay {
         score.right >= 1.0 && score.estimate(PROVEN) >= SHOWN_FROM && !self.is_veiled()
     }
 
+    /// Returns whether characters are commands here, and no text.
+    pub(super) fn takes_commands(&self) -> bool {
+        match self.field.kind {
+            Kind::Command => true,
+            Kind::Full if self.field.confirmed == 0 => {
+                let score = self.score(Class::Text);
+                score.wrong >= COMMANDS_MIN && score.wrong > 2.0 * score.right
+            }
+            _ => false,
+        }
+    }
+
     fn trusts_text(&self) -> bool {
         let is_careful = self.contexts.strong(self.field.context).is_careful();
         if self.field.confirmed > u32::from(is_careful) {
@@ -43,12 +58,17 @@ impl Replay {
         if self.is_veiled() || is_careful {
             return false;
         }
+        if self.field.kind == Kind::Kernel {
+            // It is what the host was like some time ago, and a question may be about to come that turns the
+            // echo off.
+            return self.is_settled;
+        }
         let score = self.score(Class::Text);
         let prior = match self.field.kind {
             Kind::Line | Kind::Insert | Kind::Replace => EDITOR,
             _ if self.is_known() => EDITOR,
-            Kind::Full => FULL,
-            Kind::Unknown => UNKNOWN,
+            Kind::Full | Kind::Command => FULL,
+            Kind::Unknown | Kind::Kernel => UNKNOWN,
         };
         score.estimate(prior) >= SHOWN_FROM
     }
