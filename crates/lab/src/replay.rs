@@ -75,7 +75,9 @@ pub(crate) fn run(options: &ReplayOptions, output: impl Write) -> Result<()> {
     let scripts: Vec<Script> =
         options.traces.iter().map(|path| script(path, options.first)).collect::<Result<_>>()?;
     let mut jobs = Vec::new();
-    for path in &options.paths {
+    let mut paths = options.paths.clone();
+    paths.iter_mut().try_for_each(Path::load)?;
+    for path in &paths {
         for script in &scripts {
             for seed in options.seed..options.seed.saturating_add(options.seeds) {
                 jobs.push(Job { script, options: run_options(options, path, seed) });

@@ -8,5 +8,7 @@
 mod link;
 pub mod net;
 mod queue;
+mod trace;
 
 pub use link::{Link, LinkConfig, LinkStats};
+pub use trace::{OPPORTUNITY, Schedule, Trace, TraceError};

@@ -1,13 +1,14 @@
 //! One direction of a path.
 //!
-//! A packet meets, in this order: loss and duplication at entry, the drop-tail queue and the
-//! bottleneck's rate, then the delay with its jitter.
+//! A packet meets, in this order: loss and duplication at entry, the drop-tail queue and the bottleneck
+//! (a rate, or recorded delivery opportunities), then the delay with its jitter.
 
 use std::collections::BTreeMap;
 
 use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
 
 use crate::queue::DropTail;
+use crate::trace::{OPPORTUNITY, Schedule};
 
 /// Most bytes on the way behind the bottleneck; packets beyond are dropped.
 /// Chosen: two seconds of 1 Gbit/s, past which the model is of no use and only memory grows.
@@ -28,6 +29,8 @@ pub struct LinkConfig {
     pub duplicate: f64,
     /// The bottleneck's rate; `None` for no bottleneck.
     pub rate: Option<BitRate>,
+    /// The bottleneck's delivery opportunities, in place of a rate.
+    pub schedule: Option<Schedule>,
     /// Most bytes that wait before the bottleneck; the packet in transmission is not counted.
     pub queue_max: Bytes,
     /// What a packet takes in the queue and at the bottleneck beyond its own length: headers.
@@ -43,6 +46,7 @@ impl Default for LinkConfig {
             loss: 0.0,
             duplicate: 0.0,
             rate: None,
+            schedule: None,
             queue_max: Bytes::MAX,
             overhead: Bytes::ZERO,
         }
@@ -90,6 +94,10 @@ pub struct Link<P> {
     queue: DropTail<Queued<P>>,
     /// When the bottleneck has sent what it is sending.
     busy_until: Instant,
+    /// What delivery opportunities have sent in part, and the bytes still to be sent.
+    in_transit: Option<(Queued<P>, Bytes)>,
+    /// The number of the next opportunity; `None` while nothing waits for one.
+    opportunity: Option<u64>,
     /// Packets past the bottleneck by arrival; the number keeps equal times in order.
     in_flight: BTreeMap<(Instant, u64), P>,
     in_flight_bytes: Bytes,
@@ -128,6 +136,8 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
             doomed: 0,
             queue: DropTail::default(),
             busy_until: Instant::ZERO,
+            in_transit: None,
+            opportunity: None,
             in_flight: BTreeMap::new(),
             in_flight_bytes: Bytes::ZERO,
             last_arrival: Instant::ZERO,
@@ -168,13 +178,14 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// Returns when to poll next, or `None` while the link is empty.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let arrival = self.in_flight.keys().next().map(|(arrival, _)| *arrival);
-        let service = (!self.queue.is_empty()).then_some(self.busy_until);
+        let service = self.is_waited_for().then(|| self.next_service());
         [arrival, service].into_iter().flatten().min()
     }
 
     /// Changes what the link does to packets that enter, or reach the bottleneck, from now on.
     pub fn reconfigure(&mut self, config: LinkConfig) {
         self.config = config;
+        self.opportunity = None;
     }
 
     /// Loses the next `count` packets that enter, whatever chance says.
@@ -197,6 +208,11 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     }
 
     fn enqueue(&mut self, now: Instant, queued: Queued<P>) {
+        if let Some(schedule) = &self.config.schedule {
+            // The opportunities of this very instant are over.
+            self.opportunity.get_or_insert_with(|| schedule.first_after(now));
+            return self.wait(queued);
+        }
         if self.config.rate.is_none() && self.queue.is_empty() {
             self.depart(now, queued);
             return;
@@ -205,27 +221,87 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         if self.queue.is_empty() && self.busy_until <= now {
             self.transmit(now, queued);
         } else {
-            let size = size(&queued.packet) + self.config.overhead;
-            if !self.queue.push(queued, size, self.config.queue_max) {
-                self.stats.overflowed += 1;
-            }
+            self.wait(queued);
+        }
+    }
+
+    fn wait(&mut self, queued: Queued<P>) {
+        let size = self.size(&queued);
+        if !self.queue.push(queued, size, self.config.queue_max) {
+            self.stats.overflowed += 1;
         }
     }
 
     /// Moves everything on that the bottleneck has finished by `now`.
     fn serve(&mut self, now: Instant) {
+        if let Some(schedule) = self.config.schedule.clone() {
+            return self.serve_opportunities(now, &schedule);
+        }
+        if let Some((queued, _)) = self.in_transit.take() {
+            self.transmit(now, queued);
+        }
         while self.busy_until <= now {
             let Some(next) = self.queue.pop() else { return };
             self.transmit(self.busy_until, next);
         }
     }
 
+    /// Uses the delivery opportunities up to `now`: each carries whole packets and parts of them, and what
+    /// of it nobody waits for is lost.
+    fn serve_opportunities(&mut self, now: Instant, schedule: &Schedule) {
+        while self.is_waited_for() {
+            let number = *self.opportunity.get_or_insert_with(|| schedule.first_after(now));
+            let time = schedule.time(number);
+            if time > now {
+                return;
+            }
+            self.opportunity = Some(number + 1);
+            let mut left = OPPORTUNITY;
+            while left > Bytes::ZERO {
+                let next = self.in_transit.take();
+                let next = next.or_else(|| {
+                    let queued = self.queue.pop()?;
+                    let size = self.size(&queued);
+                    Some((queued, size))
+                });
+                let Some((queued, rest)) = next else { break };
+                if rest > left {
+                    self.in_transit = Some((queued, rest - left));
+                    break;
+                }
+                left -= rest;
+                self.depart(time, queued);
+            }
+        }
+        self.opportunity = None;
+    }
+
+    /// Returns whether something waits for the bottleneck.
+    fn is_waited_for(&self) -> bool {
+        self.in_transit.is_some() || !self.queue.is_empty()
+    }
+
+    /// Returns when the bottleneck takes something again.
+    fn next_service(&self) -> Instant {
+        match &self.config.schedule {
+            // One that was changed just now is looked at when next polled.
+            Some(schedule) => {
+                self.opportunity.map_or(Instant::ZERO, |number| schedule.time(number))
+            }
+            None => self.busy_until,
+        }
+    }
+
     fn transmit(&mut self, start: Instant, queued: Queued<P>) {
-        let busy = self.config.rate.map_or(Duration::ZERO, |rate| {
-            rate.transmission_time(size(&queued.packet) + self.config.overhead)
-        });
+        let size = self.size(&queued);
+        let busy = self.config.rate.map_or(Duration::ZERO, |rate| rate.transmission_time(size));
         self.busy_until = start + busy;
         self.depart(self.busy_until, queued);
+    }
+
+    /// Returns what a packet takes at the bottleneck.
+    fn size(&self, queued: &Queued<P>) -> Bytes {
+        size(&queued.packet) + self.config.overhead
     }
 
     /// Sends a packet on its way behind the bottleneck.

@@ -53,7 +53,8 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "PACE", default_value = "look")]
     pace: Pace,
     /// The path: rtt=TIME, jitter=TIME (around half of rtt each way, order kept), loss=SHARE (each way),
-    /// rate=RATE, queue=SIZE, with commas in between; may be given several times
+    /// rate=RATE, queue=SIZE, uplink=FILE, downlink=FILE (recorded delivery opportunities), with commas in
+    /// between; may be given several times
     #[arg(long = "link", value_name = "LINK", default_value = "rtt=500ms,jitter=30ms")]
     links: Vec<Path>,
     /// Number that decides which datagrams are lost and how late the others are

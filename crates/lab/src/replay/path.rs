@@ -1,11 +1,25 @@
 //! The path between the two sides, as a command line describes it.
 
 use core::str::FromStr;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
 
-use rove_link::LinkConfig;
-use rove_units::{BitRate, Bytes, Duration, parse_duration};
+use anyhow::{Context, Result, ensure};
+use rove_link::{LinkConfig, Schedule, Trace};
+use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, Seed, parse_duration};
 
 use crate::replay::traffic::HEADER;
+
+/// Longest round trip. Chosen: longer than any that somebody would type on.
+const RTT_MAX: Duration = Duration::from_secs(60);
+
+/// Largest file of delivery opportunities, in bytes. Chosen: beyond the largest known, and what as many of
+/// them take as are read at all.
+const TRACE_BYTES_MAX: u64 = 32 << 20;
+
+/// The seed whose runs meet recorded delivery opportunities from their beginning.
+const FIRST_SEED: Seed = Seed::new(1);
 
 /// A path: a link each way.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,9 +30,49 @@ pub(crate) struct Path {
     pub(super) uplink: LinkConfig,
     /// Far to near.
     pub(super) downlink: LinkConfig,
+    /// Files of delivery opportunities: near to far, far to near.
+    files: [Option<PathBuf>; 2],
 }
 
 impl Path {
+    /// Reads the files of delivery opportunities.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one cannot be read, or is none.
+    pub(super) fn load(&mut self) -> Result<()> {
+        for (file, link) in self.files.iter().zip([&mut self.uplink, &mut self.downlink]) {
+            let Some(file) = file else { continue };
+            let shown = file.display();
+            let input = File::open(file).with_context(|| format!("cannot open {shown}"))?;
+            let mut text = String::new();
+            let read = input.take(TRACE_BYTES_MAX + 1).read_to_string(&mut text);
+            read.with_context(|| format!("cannot read {shown}"))?;
+            let is_whole = u64::try_from(text.len()).is_ok_and(|len| len <= TRACE_BYTES_MAX);
+            ensure!(is_whole, "{shown} is longer than {TRACE_BYTES_MAX} bytes");
+            let trace: Trace = text
+                .parse()
+                .with_context(|| format!("{shown} is no list of delivery opportunities"))?;
+            let (start, skipped) = (Instant::ZERO, Duration::ZERO);
+            link.schedule = Some(Schedule { trace, start, skipped });
+        }
+        Ok(())
+    }
+
+    /// Returns the links of a run that begins now. Recorded opportunities begin with it: those of the first
+    /// seed at their beginning, those of others somewhere.
+    pub(super) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
+        [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
+            let mut link = link.clone();
+            if let Some(schedule) = &mut link.schedule {
+                let share = if seed == FIRST_SEED { 0.0 } else { seed.stream(name).at(0).unit() };
+                schedule.start = now;
+                schedule.skipped = schedule.trace.period().mul_f64(share);
+            }
+            link
+        })
+    }
+
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
     pub(super) fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {
@@ -49,6 +103,9 @@ impl FromStr for Path {
         if rtt > RTT_MAX {
             return Err("rtt is at most one minute".to_owned());
         }
+        if parts.rate.is_some() && (parts.uplink.is_some() || parts.downlink.is_some()) {
+            return Err("a bottleneck has a rate or recorded opportunities, not both".to_owned());
+        }
         let link = LinkConfig {
             delay,
             jitter: jitter * 2,
@@ -58,12 +115,10 @@ impl FromStr for Path {
             overhead: HEADER,
             ..LinkConfig::default()
         };
-        Ok(Self { text: text.to_owned(), uplink: link.clone(), downlink: link })
+        let files = [parts.uplink, parts.downlink];
+        Ok(Self { text: text.to_owned(), uplink: link.clone(), downlink: link, files })
     }
 }
-
-/// Longest round trip. Chosen: longer than any that somebody would type on.
-const RTT_MAX: Duration = Duration::from_secs(60);
 
 /// What was given.
 #[derive(Default)]
@@ -73,27 +128,25 @@ struct Parts {
     loss: Option<f64>,
     rate: Option<BitRate>,
     queue: Option<Bytes>,
+    uplink: Option<PathBuf>,
+    downlink: Option<PathBuf>,
 }
 
 impl Parts {
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let wrong = |error: ParseUnitError| error.to_string();
         let is_new = match name {
-            "rtt" => self.rtt.replace(parse_duration(value).map_err(|e| e.to_string())?).is_none(),
-            "jitter" => {
-                self.jitter.replace(parse_duration(value).map_err(|e| e.to_string())?).is_none()
-            }
+            "rtt" => self.rtt.replace(parse_duration(value).map_err(wrong)?).is_none(),
+            "jitter" => self.jitter.replace(parse_duration(value).map_err(wrong)?).is_none(),
             "loss" => self.loss.replace(parse_share(value)?).is_none(),
-            "rate" => self
-                .rate
-                .replace(value.parse().map_err(|e: rove_units::ParseUnitError| e.to_string())?)
-                .is_none(),
-            "queue" => self
-                .queue
-                .replace(value.parse().map_err(|e: rove_units::ParseUnitError| e.to_string())?)
-                .is_none(),
+            "rate" => self.rate.replace(value.parse().map_err(wrong)?).is_none(),
+            "queue" => self.queue.replace(value.parse().map_err(wrong)?).is_none(),
+            "uplink" => self.uplink.replace(value.into()).is_none(),
+            "downlink" => self.downlink.replace(value.into()).is_none(),
             _ => {
                 return Err(format!(
-                    "{name:?} is nothing that a link has: rtt, jitter, loss, rate, queue"
+                    "{name:?} is nothing that a link has: rtt, jitter, loss, rate, queue, uplink, \
+                     downlink"
                 ));
             }
         };
@@ -140,6 +193,24 @@ mod tests {
         assert!("rtt=60ms,jitter=31ms".parse::<Path>().is_err());
         assert!("rtt=60s".parse::<Path>().is_ok());
         assert!("rtt=60001ms".parse::<Path>().is_err());
+    }
+
+    #[test]
+    fn recorded_opportunities_begin_with_the_run() {
+        let mut path: Path = "rtt=120ms".parse().unwrap();
+        let trace: Trace = "1\n1000".parse().unwrap();
+        let (start, skipped) = (Instant::ZERO, Duration::ZERO);
+        path.uplink.schedule = Some(Schedule { trace, start, skipped });
+        let skipped_at = |seed| {
+            let [uplink, downlink] = path.links(Instant::from_millis(7), Seed::new(seed));
+            assert_eq!(downlink.schedule, None);
+            let schedule = uplink.schedule.unwrap();
+            assert_eq!(schedule.start, Instant::from_millis(7));
+            schedule.skipped
+        };
+        assert_eq!(skipped_at(1), Duration::ZERO);
+        assert_ne!(skipped_at(2), skipped_at(3));
+        assert!((2..100).all(|seed| skipped_at(seed) < ms(1000)));
     }
 
     #[test]

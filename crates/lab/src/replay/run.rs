@@ -67,7 +67,8 @@ pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
 
     let start = net.now();
-    net.reconfigure(options.path.uplink.clone(), options.path.downlink.clone());
+    let [uplink, downlink] = options.path.links(start, seed);
+    net.reconfigure(uplink, downlink);
     let first = start + script.keys.first().map_or(Duration::ZERO, |key| key.at);
     net.left.traffic.from = Some(first);
     net.right.traffic.from = Some(first);

@@ -156,8 +156,95 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
             rate: BitRate::from_bits_per_second(rate * 500_000),
             queue_max: Bytes::new(queue),
             overhead: Bytes::new(delay),
+            schedule: (rate == 3).then(|| schedule("2\n2\n3\n40")),
         },
     )
+}
+
+/// Returns delivery opportunities from the start of the run on.
+fn schedule(text: &str) -> Schedule {
+    Schedule {
+        trace: text.parse().expect("a trace"),
+        start: Instant::ZERO,
+        skipped: Duration::ZERO,
+    }
+}
+
+/// Sends packets of these sizes at these times, in milliseconds, over opportunities; returns when each
+/// arrives.
+fn opportunities(trace: &str, packets: &[(u64, usize)]) -> Vec<u64> {
+    let config = LinkConfig { schedule: Some(schedule(trace)), ..LinkConfig::default() };
+    let (mut link, mut arrivals) = (link(config), Vec::new());
+    for (number, (time, size)) in (0u32..).zip(packets) {
+        drain(&mut link, at(*time), &mut arrivals);
+        let mut packet = number.to_be_bytes().to_vec();
+        packet.resize(*size, 0);
+        link.handle_packet(at(*time), packet);
+    }
+    drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
+    arrivals.into_iter().map(|(arrival, _)| arrival.as_millis()).collect()
+}
+
+#[test]
+fn an_opportunity_carries_as_many_packets_as_fit_and_parts_of_them() {
+    // Source of the cases: the validation of a Mahimahi link.
+    let full = |count: usize| vec![(0, 1500); count];
+    assert_eq!(opportunities("1", &full(4)), [1, 2, 3, 4]);
+    assert_eq!(opportunities("1\n3", &full(6)), [1, 3, 4, 6, 7, 9]);
+    assert_eq!(opportunities("1", &[(0, 100); 16]), [[1; 15].as_slice(), &[2]].concat());
+    assert_eq!(opportunities("1", &[(0, 750); 4]), [1, 1, 2, 2]);
+    assert_eq!(opportunities("1", &[(0, 100), (0, 1500)]), [1, 2]);
+    assert_eq!(opportunities("1", &[(0, 3001)]), [3]);
+    assert_eq!(opportunities("1", &[(0, 1500), (0, 1501), (0, 1499)]), [1, 3, 3]);
+}
+
+#[test]
+fn an_opportunity_that_nobody_waits_for_is_lost() {
+    assert_eq!(opportunities("5\n9\n20", &[(5, 100), (10, 100), (100, 100)]), [9, 20, 105]);
+    // What comes at the very instant of one is too late for it.
+    assert_eq!(opportunities("5\n9", &[(5, 100)]), [9]);
+    assert_eq!(opportunities("5\n9", &[(9, 100)]), [14]);
+}
+
+#[test]
+fn a_full_queue_before_opportunities_refuses_and_headers_count() {
+    let config = LinkConfig {
+        schedule: Some(schedule("10")),
+        queue_max: Bytes::new(3000),
+        overhead: Bytes::new(28),
+        ..LinkConfig::default()
+    };
+    let mut link = link(config);
+    for number in 0..3u32 {
+        let mut packet = number.to_be_bytes().to_vec();
+        packet.resize(1472, 0);
+        link.handle_packet(at(1), packet);
+    }
+    let mut arrivals = Vec::new();
+    drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
+    assert_eq!(arrivals, [(at(10), 0), (at(20), 1)]);
+    assert_eq!(link.stats().overflowed, 1);
+}
+
+#[test]
+fn a_link_that_becomes_another_kind_loses_nothing() {
+    let opportune = LinkConfig { schedule: Some(schedule("10\n500")), ..LinkConfig::default() };
+    let slow = LinkConfig { rate: BitRate::from_bits_per_second(8_000), ..LinkConfig::default() };
+    for configs in [[&opportune, &slow], [&slow, &opportune], [&opportune, &LinkConfig::default()]]
+    {
+        let mut link = link(configs[0].clone());
+        for number in 0..4u32 {
+            let mut packet = number.to_be_bytes().to_vec();
+            packet.resize(1000, 0);
+            link.handle_packet(at(0), packet);
+        }
+        let mut arrivals = Vec::new();
+        drain(&mut link, at(20), &mut arrivals);
+        link.reconfigure(configs[1].clone());
+        drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
+        let numbers: Vec<u32> = arrivals.iter().map(|arrival| arrival.1).collect();
+        assert_eq!(numbers, [0, 1, 2, 3], "{configs:?}");
+    }
 }
 
 proptest! {

@@ -1,0 +1,191 @@
+//! Recorded delivery opportunities: when a real link could carry a packet.
+
+use core::fmt;
+use core::str::FromStr;
+use std::sync::Arc;
+
+use rove_units::{Bytes, Duration, Instant};
+
+/// What one delivery opportunity carries, in whole packets or parts of them, headers included.
+/// Source: the Mahimahi manual, mm-link(1).
+pub const OPPORTUNITY: Bytes = Bytes::new(1500);
+
+/// Most opportunities of a trace. Chosen: 16 MiB, and an hour of 12 Mbit/s.
+const OPPORTUNITIES_MAX: usize = 4 << 20;
+
+/// When a link can carry something: one opportunity of [`OPPORTUNITY`] for each entry, over and over. The
+/// last entry is also the period.
+///
+/// Read from text with one number for each opportunity: milliseconds from the start, none before the one
+/// above it. Clones share it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Trace {
+    millis: Arc<[u32]>,
+    period: u32,
+}
+
+/// What is wrong with the text of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// A line is no number of milliseconds.
+    #[error("line {line} is no number of milliseconds")]
+    NoNumber {
+        /// Its number, from 1.
+        line: usize,
+    },
+    /// A line's time is before that of the line above it.
+    #[error("line {line} is before the line above it")]
+    Decreasing {
+        /// Its number, from 1.
+        line: usize,
+    },
+    /// There is no line, or none but zeros, and so no period.
+    #[error("its last line is not above zero, so it has no length")]
+    NoPeriod,
+    /// There are more lines than any link needs.
+    #[error("it has more than {OPPORTUNITIES_MAX} lines")]
+    TooLong,
+}
+
+impl Trace {
+    /// Returns how long a lap takes.
+    pub fn period(&self) -> Duration {
+        Duration::from_millis(self.period.into())
+    }
+
+    /// Returns when opportunity `number` comes, counted from the start of the trace.
+    pub(crate) fn time(&self, number: u64) -> Duration {
+        let len = u64::try_from(self.millis.len()).unwrap_or(u64::MAX);
+        let index = usize::try_from(number % len).unwrap_or_default();
+        let laps = (number / len).saturating_mul(self.period.into());
+        Duration::from_millis(laps.saturating_add(self.millis[index].into()))
+    }
+
+    /// Returns the number of the first opportunity later than `elapsed` from the start.
+    pub(crate) fn first_after(&self, elapsed: Duration) -> u64 {
+        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let (laps, rest) = (millis / u64::from(self.period), millis % u64::from(self.period));
+        // Opportunities come at whole milliseconds: one at this very millisecond is not later.
+        let index = self.millis.partition_point(|time| u64::from(*time) <= rest);
+        let len = u64::try_from(self.millis.len()).unwrap_or(u64::MAX);
+        laps.saturating_mul(len).saturating_add(u64::try_from(index).unwrap_or(u64::MAX))
+    }
+}
+
+impl FromStr for Trace {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        let mut millis: Vec<u32> = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let time = text.trim_ascii().parse().map_err(|_| TraceError::NoNumber { line })?;
+            if millis.last().is_some_and(|last| *last > time) {
+                return Err(TraceError::Decreasing { line });
+            }
+            if millis.len() == OPPORTUNITIES_MAX {
+                return Err(TraceError::TooLong);
+            }
+            millis.push(time);
+        }
+        let period = millis.last().copied().filter(|last| *last > 0).ok_or(TraceError::NoPeriod)?;
+        Ok(Self { millis: millis.into(), period })
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Trace({} opportunities in {} ms)", self.millis.len(), self.period)
+    }
+}
+
+/// A trace that began at some instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// The opportunities.
+    pub trace: Trace,
+    /// When it began.
+    pub start: Instant,
+    /// Where in the trace it began.
+    pub skipped: Duration,
+}
+
+impl Schedule {
+    /// Returns when opportunity `number` comes.
+    pub(crate) fn time(&self, number: u64) -> Instant {
+        // What was skipped is before the start, and nothing that waits is due there.
+        self.start + self.trace.time(number).saturating_sub(self.skipped)
+    }
+
+    /// Returns the number of the first opportunity later than `now`.
+    pub(crate) fn first_after(&self, now: Instant) -> u64 {
+        self.trace.first_after(now.saturating_since(self.start) + self.skipped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(text: &str, count: u64) -> Vec<u128> {
+        let trace: Trace = text.parse().unwrap();
+        (0..count).map(|number| trace.time(number).as_millis()).collect()
+    }
+
+    #[test]
+    fn a_trace_repeats_with_its_last_entry_as_the_period() {
+        assert_eq!(times("1\n3\n", 6), [1, 3, 4, 6, 7, 9]);
+        assert_eq!(times("1", 3), [1, 2, 3]);
+        assert_eq!(times("0\n0\n2", 7), [0, 0, 2, 2, 2, 4, 4]);
+    }
+
+    #[test]
+    fn the_first_opportunity_after_some_time_is_found_without_counting() {
+        for text in ["1\n3", "1", "0\n0\n2", "2\n2\n5\n5\n9"] {
+            let trace: Trace = text.parse().unwrap();
+            for micros in (0..40_000).step_by(500) {
+                let elapsed = Duration::from_micros(micros);
+                let number = trace.first_after(elapsed);
+                assert!(trace.time(number) > elapsed, "{text:?} {elapsed:?}");
+                let before = number.checked_sub(1).map(|number| trace.time(number));
+                assert!(before.is_none_or(|time| time <= elapsed), "{text:?} {elapsed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_trace_is_refused_with_its_line() {
+        for (text, error) in [
+            ("", TraceError::NoPeriod),
+            ("0\n0", TraceError::NoPeriod),
+            ("1\n\n2", TraceError::NoNumber { line: 2 }),
+            ("1\n-2", TraceError::NoNumber { line: 2 }),
+            ("1.5", TraceError::NoNumber { line: 1 }),
+            ("1\n4294967296", TraceError::NoNumber { line: 2 }),
+            ("5\n4", TraceError::Decreasing { line: 2 }),
+        ] {
+            assert_eq!(text.parse::<Trace>(), Err(error), "{text:?}");
+        }
+        assert!("4294967295".parse::<Trace>().is_ok());
+    }
+
+    #[test]
+    fn a_trace_has_a_bound() {
+        let full = "1\n".repeat(OPPORTUNITIES_MAX);
+        assert!(full.parse::<Trace>().is_ok());
+        assert_eq!(format!("{full}1\n").parse::<Trace>(), Err(TraceError::TooLong));
+    }
+
+    #[test]
+    fn before_its_start_a_schedule_waits_for_its_first_opportunity() {
+        let skipped = Duration::ZERO;
+        let schedule =
+            Schedule { trace: "3\n5".parse().unwrap(), start: Instant::from_millis(100), skipped };
+        assert_eq!(schedule.first_after(Instant::from_millis(7)), 0);
+        assert_eq!(schedule.time(0), Instant::from_millis(103));
+        assert_eq!(schedule.first_after(Instant::from_millis(103)), 1);
+        let later = Schedule { skipped: Duration::from_millis(4), ..schedule };
+        assert_eq!(later.first_after(Instant::from_millis(7)), 1);
+        assert_eq!(later.time(1), Instant::from_millis(101));
+        assert_eq!(later.time(2), Instant::from_millis(104));
+    }
+}
