@@ -164,8 +164,8 @@ impl Keystrokes {
                 self.state = State::Escape(EscapeKind::Told);
                 Some(Key::Other)
             }
-            // Alt-O, Alt-[ and Alt-], for instance.
-            State::Sequence { .. } if self.sequence.is_empty() => Some(self.end(Key::Other)),
+            // Alt-], for instance. Alt-[ and Alt-O are told with the next byte: they are rarer than a cursor
+            // key cut in two, whose rest must not count as text.
             State::String { bytes: 0 } => Some(self.end(Key::Other)),
             _ => None,
         }

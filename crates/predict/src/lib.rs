@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod engine;
+pub mod fuzzing;
 mod keystroke;
 mod overlay;
 mod policy;

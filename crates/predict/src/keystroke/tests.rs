@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::Key::*;
 use super::*;
 
@@ -86,8 +88,8 @@ fn alt_is_esc_in_the_same_read() {
         (b"\x1b.\x1b\r\x1b1", &[Other, Other, Other]),
         (b"\x1b\xc3\xa9x", &[Other, Text('x')]),
         (b"\x1b\xc3x", &[Other]),
-        (b"\x1bO", &[Other]),
-        (b"\x1b[", &[Other]),
+        (b"\x1bO", &[]),
+        (b"\x1b[", &[]),
         (b"\x1b]", &[Other]),
         (b"\x1b_", &[Other]),
     ]);
@@ -179,4 +181,38 @@ fn nothing_is_read_as_a_string_or_sequence_without_end() {
     assert_eq!(keys(&long), []);
     long.extend(b"1c");
     assert_eq!(keys(&long), [Other, Text('c')]);
+}
+
+/// Keys whose spelling begins nothing longer.
+const SPELLINGS: [(&[u8], Key); 14] = [
+    (b"a", Text('a')),
+    (b"O", Text('O')),
+    (b"[", Text('[')),
+    ("\u{4e2d}".as_bytes(), Text('\u{4e2d}')),
+    (b"\x7f", Backspace),
+    (b"\r", Enter),
+    (b"\x1bOC", Right),
+    (b"\x1b[1;5D", WordLeft),
+    (b"\x1b[3~", Delete),
+    (b"\x1bb", WordLeft),
+    (b"\x1b[M !!", Neutral),
+    (b"\x1b[<0;1;1M", Neutral),
+    (b"\x1b]11;rgb:0/0/0\x1b\\", Neutral),
+    (b"\x1b[200~", PasteStart),
+];
+
+proptest! {
+    #[test]
+    fn keys_are_the_same_in_one_read_and_in_many(
+        typed in prop::collection::vec((prop::sample::select(&SPELLINGS[..]), any::<bool>()), 0..20),
+    ) {
+        let (mut keystrokes, mut read) = (Keystrokes::default(), Vec::new());
+        for ((spelling, _), ends_read) in &typed {
+            read.extend(spelling.iter().filter_map(|byte| keystrokes.push(*byte)));
+            prop_assert!(!keystrokes.is_within_key());
+            read.extend(keystrokes.flush().filter(|_| *ends_read));
+        }
+        let expected: Vec<_> = typed.iter().map(|((_, key), _)| *key).collect();
+        prop_assert_eq!(read, expected);
+    }
 }

@@ -1,0 +1,335 @@
+//! Keys and screens of any kind, and what must hold whatever they are: for the fuzz targets, and no part of
+//! the library's interface.
+//!
+//! Each function takes the fuzzer's bytes and panics when something does not hold.
+
+use rove_terminal::{Cell, Screen, Size, Terminal};
+use rove_units::{Duration, Instant};
+
+use crate::engine::{Engine, InputNum, Network};
+use crate::keystroke::{Key, Keystrokes};
+use crate::policy::{EngineKind, Prediction, Preference};
+use crate::tty::{Tty, TtyCharacters, TtyModes};
+
+/// Things that happen in one run.
+const STEPS: usize = 300;
+
+/// How long nothing happens at the end. Longer than anything that an engine waits for.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// How often an engine may want to look again in that time. Chosen: each of its timers for a hundred times.
+const LOOKS: usize = 1000;
+
+/// Keys that line editors know.
+const KEYS: [&[u8]; 32] = [
+    b"a",
+    b"b",
+    b" ",
+    b"x",
+    b"1",
+    b"/",
+    b"\x7f",
+    b"\x08",
+    b"\x1b[D",
+    b"\x1b[C",
+    b"\x1bOD",
+    b"\x1b[1;5D",
+    b"\x1b[1;5C",
+    b"\x01",
+    b"\x05",
+    b"\x0b",
+    b"\x15",
+    b"\x17",
+    b"\x1b[3~",
+    b"\x1b\x7f",
+    b"\r",
+    b"\n",
+    b"\t",
+    b"\x1b[A",
+    b"\x12",
+    b"\x03",
+    b"\x1b",
+    b"\x1b[2~",
+    b"\xe4\xb8\x80",
+    b"\xcc\x81",
+    b"\x1b[200~ab\x1b[201~",
+    b"\x1b[M !!",
+];
+
+/// What hosts write around the user's input.
+const OUTPUTS: [&str; 24] = [
+    "\r\n$ ",
+    "\r\n\x1b[?2004h\x1b[32mann@host\x1b[0m:~$ ",
+    "\x1b[?2004l\r\n",
+    "\r\nPassword: ",
+    "\r\n> ",
+    "\x1b[90mgestion\x1b[0m\x1b[7D",
+    "\x1b7\x1b[1;60Hright\x1b8",
+    "\x1b[?1049h\x1b[H\x1b[2J",
+    "\x1b[?1049l",
+    "\x1b7\x1b[999;1H-- INSERT --\x1b8",
+    "\x1b7\x1b[999;1H-- REPLACE --\x1b8",
+    "\x1b7\x1b[999;1H\x1b[K\x1b8",
+    "\x1b[H\x1b[2J",
+    "\x1b[2K\r",
+    "\r\n\r\n\r\n",
+    "\x1b[?25l",
+    "\x1b[?25h",
+    "\x1b[?1000h",
+    "\x1b[?1000l",
+    "\x1b7\x1b[1;9H\u{2502}\x1b[2;9H\u{2502}\x1b[3;9H\u{2502}\x1b8",
+    "\x1b[44m",
+    "\x1b[0m",
+    "\u{4e00}\u{4e8c}",
+    "*",
+];
+
+/// Keys are the same wherever reads end, but for the few places where a key ends that might also go on.
+pub fn keys_do_not_depend_on_cuts(data: &[u8]) {
+    let [len, bytes @ ..] = data else { return };
+    let whole = keys(bytes, |_| false);
+    let len = usize::from(*len) + 1;
+    let is_end = |index: usize| index.is_multiple_of(len) && !b"\x1b]P^_X".contains(&bytes[index]);
+    assert_eq!(whole, keys(bytes, is_end), "the cuts show");
+    assert!(whole.len() <= bytes.len(), "a key from nothing");
+}
+
+fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Key> {
+    let (mut keystrokes, mut keys) = (Keystrokes::default(), Vec::new());
+    for (index, byte) in bytes.iter().enumerate() {
+        keys.extend(keystrokes.push(*byte));
+        if ends_read(index) {
+            keys.extend(keystrokes.flush());
+        }
+    }
+    keys
+}
+
+/// Whatever is typed and drawn, frames are sound; and once the host has had its time to answer and nothing
+/// happens any more, the user sees what the host has drawn.
+pub fn predictions_vanish(data: &[u8]) {
+    let [flags, columns, rows, data @ ..] = data else { return };
+    let mut world = World::new(*flags, size(*columns, *rows));
+    let mut script = Script(data);
+    for _ in 0..STEPS {
+        if world.step(&mut script).is_none() {
+            break;
+        }
+    }
+    world.settle();
+}
+
+/// Choices, read from the fuzzer's bytes.
+struct Script<'a>(&'a [u8]);
+
+impl<'a> Script<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    /// Returns some of the bytes as they are.
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = usize::from(self.byte()? % 32).min(self.0.len());
+        let (bytes, rest) = self.0.split_at(len);
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+fn size(columns: u8, rows: u8) -> Size {
+    Size::clamped(u16::from(columns), u16::from(rows) % 32)
+}
+
+/// A user and a host, and both engines between them.
+struct World {
+    engines: [Engine; 2],
+    host: Terminal,
+    /// What the client has got of it.
+    screen: Screen,
+    /// What was typed and not answered yet.
+    typed: Vec<u8>,
+    tty: Option<Tty>,
+    sent: u64,
+    echo_ack: u64,
+    interval: Duration,
+    now: Instant,
+}
+
+impl World {
+    fn new(flags: u8, size: Size) -> Self {
+        let preference = Preference::ALL[usize::from(flags & 3)];
+        let engine = |engine| {
+            Engine::new(Prediction { preference, overwrite: flags & 4 != 0, engine }, size)
+        };
+        let host = Terminal::host(size);
+        Self {
+            engines: [engine(EngineKind::Stock), engine(EngineKind::Replay)],
+            screen: host.snapshot(),
+            host,
+            typed: Vec::new(),
+            tty: None,
+            sent: 0,
+            echo_ack: 0,
+            interval: Duration::from_millis(250),
+            now: Instant::ZERO,
+        }
+    }
+
+    /// Does one thing; `None` at the end of the script.
+    fn step(&mut self, script: &mut Script<'_>) -> Option<()> {
+        let choice = script.byte()?;
+        match choice % 16 {
+            0..=3 => self.type_keys(KEYS[usize::from(script.byte()?) % KEYS.len()]),
+            4 => self.type_keys(script.bytes()?),
+            5 => self.type_keys(&script.bytes()?.repeat(64)),
+            6 | 7 => self.echo(),
+            8 => self.host.write(OUTPUTS[usize::from(script.byte()?) % OUTPUTS.len()].as_bytes()),
+            9 => self.host.write(script.bytes()?),
+            10 => self.echo_ack = self.sent,
+            11 => {
+                // Any number, and that it was once greater is no promise.
+                let far = u64::from(script.byte()?);
+                self.echo_ack = if far == 255 { u64::MAX } else { self.sent + far / 32 };
+            }
+            12 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
+            13 => self.now = self.wake().unwrap_or(self.now),
+            14 => self.change(script)?,
+            _ => self.screen = self.host.snapshot(),
+        }
+        if choice & 0x80 == 0 {
+            self.screen = self.host.snapshot();
+            self.look();
+        }
+        Some(())
+    }
+
+    /// Changes what is around: the window, the line discipline, the path.
+    fn change(&mut self, script: &mut Script<'_>) -> Option<()> {
+        match script.byte()? % 4 {
+            0 => {
+                self.host.resize(size(script.byte()?, script.byte()?));
+                self.engines.iter_mut().for_each(Engine::reset);
+            }
+            1 => {
+                let modes = TtyModes::from_bits(script.byte()?.into());
+                let characters = TtyCharacters::USUAL;
+                self.tty = (script.byte()? & 3 != 0).then_some(Tty { modes, characters });
+            }
+            2 => self.interval = Duration::from_millis(script.byte()?.into()),
+            _ => self.host.resize(size(script.byte()?, script.byte()?)),
+        }
+        Some(())
+    }
+
+    fn type_keys(&mut self, keys: &[u8]) {
+        let sent = InputNum::new(self.sent);
+        self.engines.iter_mut().for_each(|engine| engine.handle_keys(self.now, sent, keys));
+        self.sent += 1;
+        self.typed.extend(keys);
+    }
+
+    /// Answers as a simple line editor.
+    fn echo(&mut self) {
+        for byte in core::mem::take(&mut self.typed) {
+            match byte {
+                b' '..=b'~' => self.host.write(&[b"\x1b[@", &[byte][..]].concat()),
+                0x7f => self.host.write(b"\x08\x1b[P"),
+                0x01 => self.host.write(b"\r"),
+                b'\r' => self.host.write(b"\r\n$ "),
+                0x80.. => self.host.write(&[byte]),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns when an engine wants to look again.
+    fn wake(&self) -> Option<Instant> {
+        self.engines.iter().filter_map(Engine::poll_timeout).min()
+    }
+
+    /// Makes a frame with each engine.
+    fn look(&mut self) {
+        let (now, screen) = (self.now, &self.screen);
+        let network = Network {
+            echo_ack: InputNum::new(self.echo_ack),
+            arrived: InputNum::new(self.sent),
+            send_interval: self.interval,
+        };
+        for engine in &mut self.engines {
+            engine.handle_tty(self.tty);
+            engine.handle_network(network);
+            let frame = engine.frame(now, screen);
+            assert_sound(&frame, screen);
+            assert!(engine.poll_timeout().is_none_or(|at| at > now), "wants to look now, for ever");
+        }
+    }
+
+    /// Lets the host have its time to answer, and then nothing happen.
+    fn settle(&mut self) {
+        self.sent += 1;
+        self.echo_ack = self.sent;
+        self.screen = self.host.snapshot();
+        let end = self.now + IDLE;
+        for looks in 0.. {
+            assert!(looks < LOOKS, "looks again and again");
+            self.look();
+            let Some(at) = self.wake().filter(|at| *at < end) else { break };
+            self.now = at;
+        }
+        self.now = end;
+        for engine in &mut self.engines {
+            let frame = engine.frame(end, &self.screen);
+            assert!(frame == self.screen, "a stale prediction stays");
+            assert!(!engine.is_active(), "a key waits for ever");
+        }
+    }
+}
+
+/// Checks that a frame can be shown: as large as the screen, with both halves of each wide character.
+fn assert_sound(frame: &Screen, screen: &Screen) {
+    assert_eq!(frame.size(), screen.size());
+    let (size, cursor) = (frame.size(), frame.cursor());
+    assert!(cursor.row < size.rows() && cursor.column < size.columns(), "the cursor is outside");
+    for row in (0..size.rows()).filter_map(|row| frame.row(row)) {
+        let cells = row.cells();
+        let is_half = |cell: Option<&Cell>| cell.is_some_and(|cell| cell.base.is_none());
+        let mut wide = cells.iter().enumerate().filter(|(_, cell)| cell.wide);
+        assert!(wide.all(|(column, _)| is_half(cells.get(column + 1))), "half a wide character");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_cut_of_any_bytes_makes_the_same_keys(data: Vec<u8>) {
+            keys_do_not_depend_on_cuts(&data);
+        }
+
+        #[test]
+        fn any_cut_of_keys_and_sequences_makes_the_same_keys(
+            cut: u8,
+            pieces in prop::collection::vec(prop::sample::select(&KEYS[..]), 0..16),
+            lost: prop::sample::Index,
+        ) {
+            let mut data = [vec![cut % 8], pieces.concat()].concat();
+            data.remove(lost.index(data.len()));
+            keys_do_not_depend_on_cuts(&data);
+        }
+
+        #[test]
+        fn predictions_vanish_whatever_happens(
+            data in prop::collection::vec(any::<u8>(), 0..400),
+        ) {
+            predictions_vanish(&data);
+        }
+    }
+}
