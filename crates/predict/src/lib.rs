@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cooked;
 mod engine;
 pub mod fuzzing;
 mod keystroke;

@@ -30,6 +30,7 @@ use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
 use self::simulate::{Effect, Habits, Simulation};
+use crate::cooked::Cooked;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::policy::{Policy, Prediction};
@@ -53,6 +54,8 @@ pub struct Replay {
     /// Whether the keys are a paste between its marks.
     is_pasting: bool,
     log: Log,
+    /// What the kernel echoes, where the server tells.
+    cooked: Cooked,
     network: Network,
     /// The host's terminal, where it is told.
     tty: Option<Tty>,
@@ -80,6 +83,7 @@ impl Replay {
             keystrokes: Keystrokes::default(),
             is_pasting: false,
             log: Log::default(),
+            cooked: Cooked::new(),
             network: Network::UNHEARD,
             tty: None,
             ground: Screen::blank(size),
@@ -94,6 +98,7 @@ impl Replay {
 
     /// Takes keys that were read at once.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
+        self.cooked.handle_keys(now, sent, keys);
         for &byte in keys {
             if let Some(key) = self.keystrokes.push(byte) {
                 self.handle_key(now, sent, key);
@@ -118,12 +123,14 @@ impl Replay {
 
     /// Takes what the network has told.
     pub(crate) fn handle_network(&mut self, network: Network) {
+        self.cooked.handle_network(network);
         self.network = network;
     }
 
     /// Takes what the host's terminal is like, where it is told. What is typed for nobody to see is
     /// forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
+        self.cooked.handle_tty(tty);
         self.tty = tty;
         if self.hides_input() {
             self.log.forget_texts();
@@ -137,6 +144,7 @@ impl Replay {
 
     /// Drops all predictions.
     pub(crate) fn reset(&mut self) {
+        self.cooked.reset();
         self.log.clear();
         self.late.clear();
         self.field = Field::default();
@@ -149,6 +157,10 @@ impl Replay {
         if screen.size() != self.ground.size() {
             self.reset();
         }
+        if let Some(frame) = self.cooked.frame(now, screen, &mut self.policy) {
+            self.stand_aside(now, screen);
+            return frame;
+        }
         self.judge(now, screen);
         self.is_settled = now.saturating_since(self.field.since) >= SETTLED;
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
@@ -160,12 +172,23 @@ impl Replay {
 
     /// Returns whether there is any key on its way.
     pub(crate) fn is_active(&self) -> bool {
-        !self.log.is_empty()
+        !self.log.is_empty() || self.cooked.is_active()
     }
 
     /// Returns when a key will have waited so long that it matters.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         self.due
+    }
+
+    /// Keeps up with keys whose effect is not a matter of guessing.
+    fn stand_aside(&mut self, now: Instant, screen: &Screen) {
+        self.policy.handle_send_interval(self.network.send_interval, self.is_active());
+        self.log.handle_echo_ack(now, self.network.echo_ack);
+        self.log.settle(self.log.due());
+        self.late.clear();
+        self.field = Field::default();
+        self.take_ground(now, screen);
+        self.due = self.cooked.poll_timeout();
     }
 
     /// Simulates the keys as far as they are to be seen, and lays the result over the frame.

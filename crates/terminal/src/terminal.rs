@@ -32,6 +32,14 @@ impl Terminal {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
+    /// Creates a terminal for programs on a pty that shows a picture already. All that a picture does not
+    /// say is as in a blank terminal.
+    pub fn showing(screen: Screen) -> Self {
+        let mut terminal = Self::host(screen.size());
+        terminal.emulator.screen = screen;
+        terminal
+    }
+
     /// Takes host bytes, cut anywhere.
     pub fn write(&mut self, bytes: &[u8]) {
         self.parser.advance(bytes, &mut self.emulator);

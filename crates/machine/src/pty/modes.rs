@@ -62,7 +62,11 @@ fn takes_utf8(_: InputModes) -> bool {
 /// Returns whether the discipline is that of Linux without any of its rarer modes.
 #[cfg(target_os = "linux")]
 fn is_ordinary(found: &Termios) -> bool {
-    let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::IUCLC;
+    let input = InputModes::ISTRIP
+        | InputModes::INLCR
+        | InputModes::IGNCR
+        | InputModes::IUCLC
+        | InputModes::PARMRK;
     let output = OutputModes::OLCUC
         | OutputModes::OCRNL
         | OutputModes::ONOCR

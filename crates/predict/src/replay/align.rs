@@ -282,7 +282,7 @@ impl Replay {
     }
 
     /// Makes a screen the one on which the first key acts.
-    fn take_ground(&mut self, now: Instant, screen: &Screen) {
+    pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
         self.ground = screen.clone();
         self.field = Field::read(now, screen, self.tty, &self.field);
