@@ -68,6 +68,8 @@ pub struct Replay {
     late: Late,
     /// Whether the place that keys go to has been the same for a while.
     is_settled: bool,
+    /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
+    is_searching: bool,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -91,6 +93,7 @@ impl Replay {
             contexts: Contexts::default(),
             late: Late::default(),
             is_settled: false,
+            is_searching: false,
             unexplained_at: None,
             due: None,
         }
@@ -118,7 +121,15 @@ impl Replay {
         }
         // What is hidden is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
-        self.log.push(Event { key, input: sent.next(), at: now, due_at: None, shown: false });
+        let event = Event {
+            key,
+            input: sent.next(),
+            at: now,
+            due_at: None,
+            shown: false,
+            is_doubtful: false,
+        };
+        self.log.push(event);
     }
 
     /// Takes what the network has told.
@@ -196,7 +207,8 @@ impl Replay {
         let mut simulation = Simulation::new(&self.ground, &self.field, self.habits());
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
-            if !self.trusts(Class::of(event.key)) {
+            let is_doubtful = event.is_doubtful && self.field.confirmed == 0;
+            if is_doubtful || !self.trusts(Class::of(event.key)) {
                 break;
             }
             match simulation.apply(event.key) {
@@ -221,7 +233,11 @@ impl Replay {
     }
 
     fn habits(&self) -> Habits {
-        Habits { overwrites: self.overwrites, takes_commands: self.takes_commands() }
+        Habits {
+            overwrites: self.overwrites,
+            takes_commands: self.takes_commands(),
+            has_prefix: !self.knows(Class::ControlLeft) || !self.knows(Class::ControlHome),
+        }
     }
 
     /// Returns when to look again though nothing has come.

@@ -64,7 +64,9 @@ impl Replay {
         if let Some(count) = survey.settled {
             self.credit(now, count);
             self.log.settle(count);
-            self.take_ground(now, screen);
+            if self.leave_field(now, screen) {
+                return true;
+            }
             return count > 0 || self.pass_barrier(now, screen, survey) || self.miss(now);
         }
         if self.pass_barrier(now, screen, survey) {
@@ -73,20 +75,43 @@ impl Replay {
         let due = self.log.due();
         if due > 0 && survey.barrier != Some(0) {
             self.fail(due);
-            self.take_ground(now, screen);
+            self.leave_field(now, screen);
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
         let at = *self.unexplained_at.get_or_insert(now);
-        if is_shown && now.saturating_since(at) < HOLD {
+        if is_shown && now.saturating_since(at) < HOLD && !self.conflicts(screen) {
             return false;
         }
         if is_shown {
             self.field.confirmed = 0;
             self.contexts.distrust(self.field.context);
         }
+        self.leave_field(now, screen)
+    }
+
+    /// Returns whether another text has come to where something is predicted.
+    fn conflicts(&self, screen: &Screen) -> bool {
+        let mut simulation = self.simulation();
+        let shown = self.log.iter().take_while(|event| event.shown);
+        shown.for_each(|event| {
+            simulation.apply(event.key);
+        });
+        simulation.canvas.conflicts(screen)
+    }
+
+    /// Makes a screen the ground. Where it has another field than the keys were typed in, those that had arrived
+    /// when it left have done that. Returns whether there were any.
+    fn leave_field(&mut self, now: Instant, screen: &Screen) -> bool {
+        let before = (self.field.context, self.field.start, self.field.is_used);
         self.take_ground(now, screen);
-        false
+        let after = (self.field.context, self.field.start, true);
+        let arrived = self.log.arrived(self.network.arrived);
+        if before == after || !before.2 || arrived == 0 {
+            return false;
+        }
+        self.log.settle(arrived);
+        true
     }
 
     /// Tries the keys on the ground until the screen looks like the result; the most of them count.
@@ -145,6 +170,7 @@ impl Replay {
                 lessons.push((Class::of(event.key), late, now.saturating_since(event.at)));
             }
         }
+        self.field.reach = simulation.end();
         for (class, late, age) in lessons {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
@@ -186,13 +212,30 @@ impl Replay {
         if !is_due && !is_answered {
             return false;
         }
+        let takes_commands = self.takes_commands();
         self.credit_line(now, screen, index);
         self.log.settle(index + 1);
-        if matches!(key, Key::Enter | Key::Interrupt | Key::LineFeed) {
+        match key {
+            Key::Search => self.is_searching = true,
+            // What a search does with these differs, but none goes on.
+            Key::Text(_) | Key::Backspace | Key::ControlH => {}
+            _ => self.is_searching = false,
+        }
+        let is_new = matches!(key, Key::Enter | Key::Interrupt | Key::LineFeed);
+        if is_new || !self.field.has_name() {
             self.field = Field::default();
+        }
+        self.field.reach = 0;
+        let arrived = self.log.arrived(self.network.arrived);
+        if takes_commands {
+            // They have done what they do, and what did which is nothing that can be told.
+            self.log.settle(arrived);
         }
         self.take_ground(now, screen);
         self.skip_echoed(now, screen);
+        self.log.doubt(self.log.arrived(self.network.arrived));
+        // An editor that still shows that it inserts may be about to leave that mode.
+        self.field.is_doubted |= key == Key::Escape;
         true
     }
 
@@ -259,6 +302,7 @@ impl Replay {
             Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret => {
                 self.late.push(c, due_at);
                 self.field.confirmed = 0;
+                self.field.is_doubted = true;
                 self.log.settle(1);
             }
             _ => self.fail(1),
@@ -277,6 +321,7 @@ impl Replay {
             self.contexts.distrust(context);
         }
         self.field.confirmed = 0;
+        self.field.is_doubted = true;
         self.log.settle(count);
         self.late.clear();
     }

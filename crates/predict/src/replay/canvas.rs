@@ -102,6 +102,15 @@ impl<'a> Canvas<'a> {
         self.places().all(|at| self.text(at) == Text::of(screen, at))
     }
 
+    /// Returns whether the screen has another text where something is predicted, neither what is predicted
+    /// nor what was there before.
+    pub(super) fn conflicts(&self, screen: &Screen) -> bool {
+        self.places().any(|at| {
+            let text = Text::of(screen, at);
+            text != self.text(at) && text != Text::of(self.ground, at)
+        })
+    }
+
     /// Returns whether a row of the screen has the text that is predicted of the cursor's row, as far as
     /// the cursor, and some text it is.
     pub(super) fn agrees_in_row(&self, screen: &Screen, screen_row: u16) -> bool {

@@ -43,10 +43,14 @@ pub(super) struct Field {
     pub(super) is_secret: bool,
     /// How many characters have been seen to come true here.
     pub(super) confirmed: u32,
+    /// Whether something did not.
+    pub(super) is_doubted: bool,
     /// Whether a key was typed here, so that its start is known.
     pub(super) is_used: bool,
     /// When it was first seen.
     pub(super) since: Instant,
+    /// The end of what was typed, which blanks at its end do not show.
+    pub(super) reach: u16,
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
 }
@@ -97,12 +101,17 @@ impl Field {
 
     fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
         self.right = scene::right_bound(screen, at, pane);
-        self.end = scene::input_end(screen, at, pane);
+        self.end = scene::input_end(screen, at, pane).max(self.reach).min(self.right);
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         // One that is a line may be called from within another: a gap then ends no text of an editor.
         if matches!(self.kind, Kind::Insert) {
             self.right = pane.right;
         }
+    }
+
+    /// Returns whether there is a prompt, by which to know it again.
+    pub(super) fn has_name(&self) -> bool {
+        self.prompt.iter().any(Option::is_some)
     }
 
     /// Returns whether the cursor is still in it.
@@ -117,7 +126,10 @@ impl Field {
         }
         // A prompt may scroll, or move for what is printed above it.
         let may_move = self.prompt.iter().flatten().count() >= MOVED_MIN;
+        // Without one, a place where all text is gone is nothing to know it by.
+        let is_gone = !self.has_name() && self.start == at.column && self.reach > at.column;
         (self.row == at.row || may_move)
+            && !is_gone
             && self.start <= at.column
             && self.has_prompt(screen, at.row)
     }

@@ -23,6 +23,8 @@ pub(super) struct Event {
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen what it was predicted to do.
     pub(super) shown: bool,
+    /// Whether the screen should show what it did already, and does not.
+    pub(super) is_doubtful: bool,
 }
 
 /// The keys on their way, oldest first. What was typed is wiped as soon as it is settled.
@@ -57,6 +59,16 @@ impl Log {
     /// Returns how many keys at the front are due.
     pub(super) fn due(&self) -> usize {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()
+    }
+
+    /// Returns how many keys at the front had arrived with this input.
+    pub(super) fn arrived(&self, input: InputNum) -> usize {
+        self.events.iter().take_while(|event| event.input <= input).count()
+    }
+
+    /// Notes that the screen should show what the oldest keys did, and does not.
+    pub(super) fn doubt(&mut self, count: usize) {
+        self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
     }
 
     /// Forgets the oldest keys.

@@ -29,6 +29,8 @@ pub(super) struct Habits {
     pub(super) overwrites: bool,
     /// Whether they are commands.
     pub(super) takes_commands: bool,
+    /// Whether Ctrl-A or Ctrl-B may be the prefix of commands, as in screen and tmux.
+    pub(super) has_prefix: bool,
 }
 
 /// A field in which keys are tried.
@@ -43,6 +45,7 @@ pub(super) struct Simulation<'a> {
     kind: Kind,
     overwrites: bool,
     takes_commands: bool,
+    has_prefix: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -57,7 +60,13 @@ impl<'a> Simulation<'a> {
             kind: field.kind,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             takes_commands: habits.takes_commands,
+            has_prefix: habits.has_prefix,
         }
+    }
+
+    /// Returns the end of the input.
+    pub(super) const fn end(&self) -> u16 {
+        self.end
     }
 
     /// Does what the key will do.
@@ -70,6 +79,12 @@ impl<'a> Simulation<'a> {
         {
             return Effect::Unknown;
         }
+        let effect = self.edit(key);
+        let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.has_prefix;
+        if may_be_prefix && effect == Effect::Nothing { Effect::Unknown } else { effect }
+    }
+
+    fn edit(&mut self, key: Key) -> Effect {
         match Class::of(key) {
             Class::Text => match key {
                 Key::Text(c) => self.write(c),

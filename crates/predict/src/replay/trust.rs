@@ -35,12 +35,13 @@ impl Replay {
             return score.estimate(EDITOR) >= SHOWN_FROM;
         }
         // All others have shown what they do here.
-        score.right >= 1.0 && score.estimate(PROVEN) >= SHOWN_FROM && !self.is_veiled()
+        self.knows(class) && score.estimate(PROVEN) >= SHOWN_FROM && !self.is_veiled()
     }
 
     /// Returns whether characters are commands here, and no text.
     pub(super) fn takes_commands(&self) -> bool {
         match self.field.kind {
+            _ if self.is_searching => true,
             Kind::Command => true,
             Kind::Full if self.field.confirmed == 0 => {
                 let score = self.score(Class::Text);
@@ -55,7 +56,7 @@ impl Replay {
         if self.field.confirmed > u32::from(is_careful) {
             return true;
         }
-        if self.is_veiled() || is_careful {
+        if self.is_veiled() || is_careful || self.field.is_doubted {
             return false;
         }
         if self.field.kind == Kind::Kernel {
@@ -76,7 +77,12 @@ impl Replay {
     /// Returns whether keys have come true at prompts like this one.
     pub(super) fn is_known(&self) -> bool {
         let key = self.field.context;
-        self.contexts.strong(key).score(Class::Text).right >= 1.0
+        self.field.has_name() && self.contexts.strong(key).score(Class::Text).right >= 1.0
+    }
+
+    /// Returns whether keys of this class have done here what they are supposed to.
+    pub(super) fn knows(&self, class: Class) -> bool {
+        self.score(class).right >= 1.0
     }
 
     fn is_veiled(&self) -> bool {
