@@ -1,21 +1,19 @@
 //! What went wrong, key by key, for those who work on an engine.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::replay::figures::millis;
-use crate::replay::judge::{Cause, Mistake};
+use crate::replay::figures::{INSTANT, millis};
+use crate::replay::judge::{Cause, Mistake, Outcome};
 use crate::replay::near::{Drawing, Notes};
 use crate::replay::run::Run;
 use crate::replay::script::{Key, Script};
 
 /// Columns of a row that are shown around the place that matters.
 const COLUMNS_SHOWN: u16 = 100;
-
-/// An answer that comes sooner is instant.
-const INSTANT: Duration = Duration::from_millis(5);
 
 /// Writes every typing key that was not instant and every wrong drawing, in order of time.
 ///
@@ -31,7 +29,54 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
             wrong(output, script, run, drawing)?;
         }
     }
+    digest(output, script, run)
+}
+
+/// Writes behind which keys that were no typing keys the slow ones stood.
+fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
+    let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
+    let mut last: &[u8] = b"";
+    let mut was_slow = false;
+    for (key, outcome) in script.keys.iter().zip(&run.outcomes) {
+        if !key.class.is_typing() {
+            (last, was_slow) = (&key.bytes, false);
+            continue;
+        }
+        if key.after.is_none() {
+            continue;
+        }
+        let entry = behind.entry(last).or_default();
+        let is_slow = latency(outcome).is_none_or(|latency| latency >= INSTANT);
+        entry.keys += 1;
+        entry.slow += usize::from(is_slow);
+        entry.streaks += usize::from(is_slow && !was_slow);
+        was_slow = is_slow;
+    }
+    let mut behind: Vec<_> = behind.into_iter().filter(|(_, entry)| entry.slow > 0).collect();
+    behind.sort_by_key(|(_, entry)| core::cmp::Reverse(entry.slow));
+    writeln!(output, "typing keys that were not instant, by the last other key before them:")?;
+    for (last, Behind { keys, slow, streaks }) in behind {
+        let last = match last {
+            b"" => "none".to_owned(),
+            last => format!("\"{}\"", last.escape_ascii()),
+        };
+        writeln!(output, "  {last:<14} {slow:>5} of {keys}; streaks: {streaks}")?;
+    }
     Ok(())
+}
+
+/// Typing keys behind a key that is none.
+#[derive(Default)]
+struct Behind {
+    keys: usize,
+    slow: usize,
+    /// How often slow ones followed one another.
+    streaks: usize,
+}
+
+/// Returns how long the answer to a key took, if it was seen.
+fn latency(outcome: &Outcome) -> Option<Duration> {
+    Some(outcome.seen_at?.saturating_since(outcome.sent_at?))
 }
 
 fn slow_key(
@@ -43,7 +88,7 @@ fn slow_key(
 ) -> io::Result<()> {
     let (key, outcome) = (&script.keys[number], &run.outcomes[number]);
     let (Some(after), Some(sent_at)) = (key.after, outcome.sent_at) else { return Ok(()) };
-    let latency = outcome.seen_at.map(|at| at.saturating_since(sent_at));
+    let latency = latency(outcome);
     if !key.class.is_typing() || latency.is_some_and(|latency| latency < INSTANT) {
         return Ok(());
     }

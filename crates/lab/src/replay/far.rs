@@ -7,7 +7,7 @@ use rove_session::{Server, ServerConfig};
 use rove_ssp::Ecn;
 use rove_units::Instant;
 
-use crate::replay::script::{Script, Step};
+use crate::replay::script::{ModeChange, Script, Step};
 use crate::replay::traffic::Traffic;
 
 /// The key that asks for a cleared screen: Ctrl-L, as in a shell. It makes no prediction certain.
@@ -17,6 +17,8 @@ pub(super) const CLEAR: u8 = 0x0c;
 pub(super) struct FarEnd<'a> {
     server: Server,
     steps: &'a [Step],
+    /// Changes of the tty's modes that are still to come.
+    mode_changes: &'a [ModeChange],
     typed: &'a [u8],
     /// When the recording began; before that, keys are echoed.
     start: Option<Instant>,
@@ -36,6 +38,7 @@ impl<'a> FarEnd<'a> {
         Self {
             server: Server::new(config, Instant::ZERO),
             steps: &script.steps,
+            mode_changes: &script.mode_changes,
             typed: &script.typed,
             start: None,
             done: 0,
@@ -75,6 +78,7 @@ impl<'a> FarEnd<'a> {
             self.unexpected += usize::from(!is_expected);
             self.received += 1;
         }
+        self.change_modes();
         while let Some(step) = self.steps.get(self.done) {
             if self.received < step.needs {
                 return;
@@ -89,6 +93,18 @@ impl<'a> FarEnd<'a> {
             self.server.consume_host_input(self.server.host_input().len());
             self.due = None;
             self.done += 1;
+            self.change_modes();
+        }
+    }
+
+    /// Changes the tty's modes as far as the recording has come.
+    fn change_modes(&mut self) {
+        while let Some((change, rest)) = self.mode_changes.split_first()
+            && change.behind <= self.done
+            && change.needs <= self.received
+        {
+            self.server.handle_tty(change.tty);
+            self.mode_changes = rest;
         }
     }
 

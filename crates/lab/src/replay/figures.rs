@@ -8,7 +8,7 @@ use crate::replay::script::{Class, Script};
 use crate::replay::traffic::Traffic;
 
 /// An answer that comes sooner is instant.
-const INSTANT: Duration = Duration::from_millis(5);
+pub(super) const INSTANT: Duration = Duration::from_millis(5);
 
 /// The points of the distribution that the JSON has, in percent.
 const QUANTILES: [u32; 13] = [5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 99];
@@ -92,6 +92,10 @@ pub(super) struct Figures {
     /// Runs whose last screen was the true one.
     pub(super) true_ends: usize,
     pub(super) unexpected: usize,
+    /// Keys typed while the host's terminal hid them.
+    pub(super) secrets: usize,
+    /// How many of them had something drawn that was none of the host's.
+    pub(super) secrets_shown: usize,
 }
 
 impl Figures {
@@ -116,6 +120,9 @@ impl Figures {
             figures.wrong_any += usize::from(outcome.own.any);
             let paint = [outcome.own, outcome.revealed];
             figures.wrong_paint += usize::from(paint.iter().any(|it| it.paint && !it.any));
+            figures.secrets += usize::from(key.is_secret);
+            let is_shown = outcome.own.any || outcome.revealed.any;
+            figures.secrets_shown += usize::from(key.is_secret && is_shown);
             figures.revealed += usize::from(outcome.revealed.text);
             figures.revealed_any += usize::from(outcome.revealed.any);
         }
@@ -147,6 +154,8 @@ impl Figures {
         self.downlink = self.downlink.plus(other.downlink);
         self.true_ends += other.true_ends;
         self.unexpected += other.unexpected;
+        self.secrets += other.secrets;
+        self.secrets_shown += other.secrets_shown;
     }
 
     /// Returns the latencies of all keys for which `includes` holds.
@@ -188,6 +197,8 @@ impl Figures {
             "downlink": traffic(self.downlink),
             "true_ends": self.true_ends,
             "unexpected_bytes": self.unexpected,
+            "secrets": self.secrets,
+            "secrets_shown": self.secrets_shown,
         })
     }
 }

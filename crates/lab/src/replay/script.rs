@@ -1,11 +1,12 @@
 //! A recording made ready to be played: the keys, what the host writes and when, and the true screens.
 
+use rove_session::{Tty, TtyModes};
 use rove_terminal::{Cursor, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 use crate::replay::picture::{Album, Picture};
 use crate::replay::queries;
-use crate::trace::{Event, Trace};
+use crate::trace::{self, Event, Trace};
 
 /// Longest gap between two records; longer ones are cut.
 pub(super) const GAP_MAX: Duration = Duration::from_secs(1);
@@ -41,6 +42,18 @@ pub(super) struct Key {
     pub(super) before: usize,
     /// The number of the true screen that shows its effect; `None` if it has none.
     pub(super) after: Option<usize>,
+    /// Whether the host's terminal hid what was typed, as for a password.
+    pub(super) is_secret: bool,
+}
+
+/// A change of how the host's terminal takes keys.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ModeChange {
+    /// How many steps come before it.
+    pub(super) behind: usize,
+    /// How many bytes of the user must have come before.
+    pub(super) needs: usize,
+    pub(super) tty: Tty,
 }
 
 /// Something that the far side writes.
@@ -60,6 +73,7 @@ pub(super) struct Script {
     pub(super) size: Size,
     pub(super) keys: Vec<Key>,
     pub(super) steps: Vec<Step>,
+    pub(super) mode_changes: Vec<ModeChange>,
     /// Everything the user typed.
     pub(super) typed: Vec<u8>,
     /// The true screens: before the first step, and after each.
@@ -165,6 +179,7 @@ impl Script {
             size,
             keys: Vec::new(),
             steps: Vec::new(),
+            mode_changes: Vec::new(),
             typed: Vec::new(),
             truth: Vec::new(),
             reach: vec![0],
@@ -214,6 +229,7 @@ impl Script {
                         class: Class::Other,
                         before: self.steps.len(),
                         after: None,
+                        is_secret: self.mode_changes.last().is_some_and(|it| it.tty.hides_input()),
                     });
                     recorded.keys.push(record.at);
                 }
@@ -222,8 +238,13 @@ impl Script {
                     recorded.steps.push(record.at);
                 }
                 Event::Size(size) if size != self.size => return Err(ScriptError::Resized),
-                // Neither types nor draws; the gap belongs to what follows.
-                Event::Size(_) | Event::Tty(_) => continue,
+                // Neither types nor draws: the gap belongs to what follows.
+                Event::Size(_) => continue,
+                Event::Tty(modes) => {
+                    let (behind, needs) = (self.steps.len(), self.typed.len());
+                    self.mode_changes.push(ModeChange { behind, needs, tty: tty(modes) });
+                    continue;
+                }
             }
             last = record.at;
             at += gap;
@@ -280,6 +301,17 @@ impl Script {
             sent += self.keys.get(number).map_or(0, |key| key.bytes.len());
         }
     }
+}
+
+/// Returns the terminal that a recording tells of. Of what it does not tell, it has what is usual.
+fn tty(modes: trace::TtyModes) -> Tty {
+    let mut usual = Tty::USUAL;
+    for (is_set, mode) in [(modes.echo, TtyModes::ECHO), (modes.icanon, TtyModes::CANONICAL)] {
+        if !is_set {
+            usual.modes = usual.modes.without(mode);
+        }
+    }
+    usual
 }
 
 /// When keys and steps were recorded.

@@ -89,6 +89,9 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
     if figures.unexpected > 0 {
         write!(output, "  {} bytes unexpected", figures.unexpected)?;
     }
+    if figures.secrets_shown > 0 {
+        write!(output, "  {} of {} SECRET keys shown", figures.secrets_shown, figures.secrets)?;
+    }
     writeln!(output)
 }
 

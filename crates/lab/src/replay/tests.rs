@@ -220,3 +220,104 @@ fn only_so_many_keys_are_taken() {
     let script = Script::new("made".to_owned(), trace(&records), Some(1)).expect("a recording");
     assert_eq!((script.keys.len(), script.end()), (1, 1));
 }
+
+#[test]
+fn a_password_is_secret_and_not_shown() {
+    let tty = |at, echo, icanon| Record {
+        at: Instant::from_millis(at),
+        event: Event::Tty(crate::trace::TtyModes { echo, icanon }),
+    };
+    let mut records: Vec<Record> = trace(&[(0, '<', "$ ")]).records;
+    let mut add = |more: &[(u64, char, &str)]| records.extend(trace(more).records);
+    add(&[(400, '>', "s"), (400, '<', "s"), (800, '>', "u"), (800, '<', "u")]);
+    add(&[(1200, '>', "\r"), (1200, '<', "\r\nPassword: ")]);
+    records.push(tty(1201, false, true));
+    let mut add = |more: &[(u64, char, &str)]| records.extend(trace(more).records);
+    add(&[(1600, '>', "x"), (2000, '>', "y"), (2400, '>', "\r"), (2400, '<', "\r\n$ ")]);
+    records.push(tty(2401, false, false));
+    let mut add = |more: &[(u64, char, &str)]| records.extend(trace(more).records);
+    add(&[(2800, '>', "l"), (2800, '<', "l")]);
+    let trace = Trace { size: Size::clamped(40, 5), records };
+    let script = Script::new("made".to_owned(), trace, None).expect("a recording");
+    let secret: Vec<bool> = script.keys.iter().map(|key| key.is_secret).collect();
+    assert_eq!(secret, [false, false, false, true, true, true, false]);
+    for engine in EngineKind::ALL {
+        let mut options = options(Preference::Always, "rtt=200ms");
+        options.prediction.engine = engine;
+        let figures = Figures::of(&script, &play(&script, &options));
+        assert_eq!((figures.secrets, figures.secrets_shown), (3, 0), "{engine:?}");
+    }
+}
+
+#[test]
+fn an_explanation_shows_the_rows_that_matter() {
+    let script = echo("ab");
+    let options = RunOptions { explain: true, ..options(Preference::Adaptive, "rtt=200ms") };
+    let run = play(&script, &options);
+    let mut text = Vec::new();
+    explain::write(&mut text, &script, &run).expect("memory takes all");
+    let text = String::from_utf8(text).expect("text is UTF-8");
+    insta::assert_snapshot!(text, @r#"
+        0.400 s  key 0    character "a"  waited 209 ms
+                   before |$ ▏
+                 expected |$ a▏
+                    shown |$ ▏
+                     host |$ ▏
+    typing keys that were not instant, by the last other key before them:
+      none               1 of 2; streaks: 1
+    "#);
+}
+
+/// Returns the recordings of real sessions, where there are any: `ROVE_TRACES` names their directory.
+fn recordings() -> Vec<PathBuf> {
+    let Some(directory) = std::env::var_os("ROVE_TRACES") else { return Vec::new() };
+    let entries = std::fs::read_dir(directory).expect("ROVE_TRACES names a directory");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect()
+}
+
+#[test]
+fn recorded_sessions_end_as_they_were_recorded() {
+    for path in recordings() {
+        let script = super::script(&path, Some(200)).expect("a recording that can be played");
+        for link in ["rtt=500ms,jitter=30ms", "rtt=100ms,loss=29%"] {
+            let run = play(&script, &options(Preference::Adaptive, link));
+            let figures = Figures::of(&script, &run);
+            let all = figures.latencies(|_| true);
+            assert!(all.quantile(100).is_some(), "{}: an answer was never seen", script.name);
+            assert!(all.instant() > 0, "{}: nothing was predicted", script.name);
+        }
+    }
+}
+
+#[test]
+fn stock_rules_come_to_what_stock_programs_were_measured_at() {
+    // Source: the real mosh 1.4.0 on emulated links, by other instruments: the shares of all keys and of
+    // typing keys that are instant.
+    let measured = [
+        ("agd-zippy", None, "rtt=500ms,jitter=30ms", 39.0, 47.0),
+        ("bash-readline", Some(300), "rtt=500ms,jitter=30ms", 58.0, 64.0),
+        ("vim-edit", Some(250), "rtt=500ms,jitter=30ms", 41.0, 49.0),
+        ("python-repl", Some(300), "rtt=100ms", 72.0, 78.0),
+        ("tmux-irssi-links", Some(300), "rtt=100ms", 79.0, 87.0),
+        ("agd-trace-01", Some(300), "rtt=100ms", 44.0, 73.0),
+        ("agd-zippy", Some(110), "rtt=5s", 31.0, 37.0),
+    ];
+    for path in recordings() {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (_, first, link, all, typing) in measured.iter().filter(|row| row.0 == name) {
+            let script = super::script(&path, *first).expect("a recording that can be played");
+            let mut pool = Figures::default();
+            for seed in 1..=5 {
+                let run_options = RunOptions { seed, ..options(Preference::Adaptive, link) };
+                pool.merge(&Figures::of(&script, &play(&script, &run_options)));
+            }
+            let share = |latencies: figures::Latencies| {
+                figures::percent(latencies.instant(), latencies.count())
+            };
+            let ours = (share(pool.latencies(|_| true)), share(pool.latencies(Class::is_typing)));
+            let differs = (ours.0 - all).abs() > 5.0 || (ours.1 - typing).abs() > 5.0;
+            assert!(!differs, "{name} at {link}: {ours:?}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `rove-lab replay` as scripts call it: files, sentences and exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A session in which `a`, `b` and `c` are typed and echoed, in base64.
+const SESSION: &str = r#"{"t":0,"dir":"size","cols":20,"rows":3}
+{"t":0.1,"dir":"host","data":"JCA="}
+{"t":0.5,"dir":"user","data":"YQ=="}
+{"t":0.501,"dir":"host","data":"YQ=="}
+{"t":0.8,"dir":"user","data":"Yg=="}
+{"t":0.801,"dir":"host","data":"Yg=="}
+{"t":1.1,"dir":"user","data":"Yw=="}
+{"t":1.101,"dir":"host","data":"Yw=="}
+"#;
+
+/// A directory of one test, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = format!("rove-lab-replay-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&path).expect("the temporary directory can be written");
+        Self(path)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("the temporary directory can be written");
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn replay(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.arg("replay").args(args).stdin(Stdio::null()).output().expect("the program starts")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of ours is UTF-8")
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).expect("sentences are UTF-8")
+}
+
+#[test]
+fn a_session_is_replayed_and_judged() {
+    let folder = Folder::new("session");
+    let path = folder.write("abc.jsonl", SESSION);
+    folder.write("other.txt", "no recording");
+    let directory = text(&folder.0);
+    for args in [&[text(&path)][..], &["--traces", directory], &["--traces", directory, "abc"]] {
+        let output = replay(&[args, &["--link", "rtt=200ms", "--json", "--seeds", "2"]].concat());
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["runs"].as_array().map(Vec::len), Some(2));
+        let pool = &report["pooled"][0];
+        assert_eq!((&pool["runs"], &pool["keys"]), (&2.into(), &6.into()));
+        assert_eq!(pool["all"]["instant"], 4, "all but the first key of each run");
+        assert_eq!(pool["true_ends"], 2);
+    }
+    let output = replay(&[text(&path), "--link", "rtt=200ms", "--link", "rtt=200ms,loss=29%"]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(table.lines().filter(|line| line.starts_with("abc ")).count(), 2, "{table}");
+    assert!(table.contains("66.7%"), "{table}");
+}
+
+#[test]
+fn a_recording_that_is_none_gets_one_sentence_with_file_and_line() {
+    let folder = Folder::new("broken");
+    let size = SESSION.lines().next().unwrap();
+    let after_size = |line: &str| format!("{size}\n{line}\n");
+    for (name, content, words) in [
+        ("json", after_size("{\"t\":1,"), "line 2"),
+        ("base64", after_size(r#"{"t":1,"dir":"user","data":"!"}"#), "line 2"),
+        (
+            "time",
+            after_size(
+                "{\"t\":2,\"dir\":\"user\",\"data\":\"\"}\n{\"t\":1,\"dir\":\"user\",\"data\":\"\"}",
+            ),
+            "line 3",
+        ),
+        ("empty", String::new(), "begins with the terminal's size"),
+        ("huge", SESSION.replace("20", "9999"), "line 1"),
+        ("silent", after_size(""), "nobody types anything"),
+        (
+            "resized",
+            SESSION.replace(
+                "{\"t\":1.1,",
+                "{\"t\":1,\"dir\":\"size\",\"cols\":9,\"rows\":9}\n{\"t\":1.1,",
+            ),
+            "size changes",
+        ),
+    ] {
+        let path = folder.write(name, &content);
+        let output = replay(&[text(&path)]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        let sentence = stderr(&output);
+        assert!(sentence.contains(text(&path)) && sentence.contains(words), "{name}: {sentence}");
+        assert_eq!(sentence.lines().count(), 1, "{sentence}");
+    }
+    let output = replay(&["/nowhere/session.jsonl"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("cannot open /nowhere/session.jsonl"));
+    let output = replay(&["/dev/zero"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("/dev/zero: line 1"), "{}", stderr(&output));
+}
+
+#[test]
+fn recorded_opportunities_that_are_none_get_one_sentence() {
+    let folder = Folder::new("opportunities");
+    let path = folder.write("abc.jsonl", SESSION);
+    let good = folder.write("good.up", "1\n2\n5\n");
+    let bad = folder.write("bad.up", "1\nx\n");
+    let link = |file: &Path| format!("rtt=100ms,uplink={}", text(file));
+    let output = replay(&[text(&path), "--link", &link(&good)]);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
+    for (file, words) in [
+        (bad.as_path(), "line 2 is no number of milliseconds"),
+        (Path::new("/nowhere"), "cannot open /nowhere"),
+        (Path::new("/dev/zero"), "/dev/zero is longer than"),
+    ] {
+        let output = replay(&[text(&path), "--link", &link(file)]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_with_code_two() {
+    for (args, words) in [
+        (&[][..], "required"),
+        (&["x", "--link", "rtt=1ms,jitter=1ms"], "jitter is at most half of rtt"),
+        (&["x", "--link", "speed=1"], "nothing that a link has"),
+        (&["x", "--predict", "sometimes"], "adaptive, always, never or experimental"),
+        (&["x", "--engine", "steam"], "possible values"),
+        (&["x", "--seeds", "0"], "--seeds"),
+        (&["x", "--first", "0"], "--first"),
+        (&["x", "--json", "--explain"], "cannot be used with"),
+    ] {
+        let output = replay(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+    }
+    let folder = Folder::new("nothing");
+    let output = replay(&["--traces", text(&folder.0)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("there is no recording"));
+}
