@@ -24,3 +24,4 @@ mod query;
 mod sessions;
 mod support;
 mod usage;
+mod verbose;
