@@ -20,6 +20,8 @@ use self::run::{Run, RunOptions};
 use self::script::Script;
 use crate::trace::Trace;
 
+#[cfg(test)]
+mod corpus;
 mod explain;
 mod far;
 mod figures;

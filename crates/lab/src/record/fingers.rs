@@ -21,6 +21,8 @@ const THOUGHT_MS: (f64, f64) = (300.0, 350.0);
 const READING_MS: (f64, f64) = (350.0, 450.0);
 /// The same between keys pressed one by one, such as arrows. Chosen: slower than key repeat.
 const PRESS_MS: (f64, f64) = (70.0, 60.0);
+/// The same until a word of an input method is spelled and chosen. Chosen.
+const CHOICE_MS: (f64, f64) = (250.0, 250.0);
 /// The same until a slip is seen. Chosen.
 const NOTICE_MS: (f64, f64) = (160.0, 140.0);
 /// Most letters typed after a slip before it is seen. Chosen.
@@ -39,7 +41,7 @@ pub(crate) struct Fingers {
 }
 
 /// A key that is about to be pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
     /// How long after the one before.
     pub(crate) after: Duration,
@@ -48,12 +50,14 @@ pub(crate) struct Stroke {
 }
 
 /// What is pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hit {
     /// The key of a character.
     Character(char),
     /// Another key.
     Key(Key),
+    /// A text that comes at once.
+    Burst(String),
 }
 
 impl Fingers {
@@ -84,6 +88,11 @@ impl Fingers {
     /// Returns the strokes of a key pressed several times.
     pub(crate) fn press(&mut self, key: Key, times: u16) -> Vec<Stroke> {
         (0..times).map(|_| Stroke { after: self.time(PRESS_MS), hit: Hit::Key(key) }).collect()
+    }
+
+    /// Returns the stroke that sends a text at once, after it was chosen from an input method's list.
+    pub(crate) fn burst(&mut self, text: String) -> Stroke {
+        Stroke { after: self.time(CHOICE_MS), hit: Hit::Burst(text) }
     }
 
     /// Returns how long it takes to read what is there and to think of what comes next.
@@ -149,9 +158,10 @@ mod tests {
     fn result(strokes: &[Stroke]) -> String {
         let mut text = String::new();
         for stroke in strokes {
-            match stroke.hit {
-                Hit::Character(character) => text.push(character),
+            match &stroke.hit {
+                Hit::Character(character) => text.push(*character),
                 Hit::Key(_) => drop(text.pop()),
+                Hit::Burst(burst) => text.push_str(burst),
             }
         }
         text

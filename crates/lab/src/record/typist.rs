@@ -80,10 +80,10 @@ impl Typist {
                 if now < self.last + stroke.after {
                     return Ok(None);
                 }
-                let hit = stroke.hit;
+                let keys = bytes(&stroke.hit, sight.screen);
                 self.strokes.pop_front();
                 self.last = now;
-                return Ok(Some(Deed::Keys(bytes(hit, sight.screen))));
+                return Ok(Some(Deed::Keys(keys)));
             }
             let Some((line, step)) = self.steps.front() else { return Ok(None) };
             if !is_met(step, self.last, now, sight) {
@@ -133,7 +133,7 @@ impl Typist {
                 self.strokes = self.fingers.type_text(&text, slips).into();
             }
             Step::Press(key, times) => self.strokes = self.fingers.press(key, times).into(),
-            Step::Burst(text) => return Some(Deed::Keys(text.into_bytes())),
+            Step::Burst(text) => self.strokes = [self.fingers.burst(text)].into(),
             Step::Resize(size) => return Some(Deed::Resize(size)),
             Step::Slips(share) => self.slips = share,
             Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_) | Step::Pause(_) => {
@@ -186,9 +186,10 @@ fn left_of_cursor(screen: &Screen) -> String {
 }
 
 /// Returns what the terminal sends for a key.
-fn bytes(hit: Hit, screen: &Screen) -> Vec<u8> {
+fn bytes(hit: &Hit, screen: &Screen) -> Vec<u8> {
     match hit {
         Hit::Character(character) => character.to_string().into_bytes(),
+        Hit::Burst(text) => text.clone().into_bytes(),
         Hit::Key(key) => key.bytes(screen.application_cursor_keys()),
     }
 }

@@ -24,4 +24,3 @@ mod query;
 mod sessions;
 mod support;
 mod usage;
-mod verbose;

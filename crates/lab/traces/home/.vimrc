@@ -1,0 +1,3 @@
+set nocompatible number relativenumber ruler showcmd showmode autoindent backspace=indent,eol,start
+set viminfo= noswapfile ttimeoutlen=20
+syntax off
