@@ -21,6 +21,7 @@ mod outer;
 mod predict;
 mod programs;
 mod query;
+mod secrets;
 mod sessions;
 mod support;
 mod usage;

@@ -1,0 +1,145 @@
+//! Passwords: at their prompt, before the news of it, and typed ahead. Whoever predicts shows none of it.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::process::Command;
+
+use rove_link::LinkConfig;
+use rove_shell::relay::Relay;
+use rove_units::Duration;
+use rustix::process::Signal;
+
+use crate::support::{Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to};
+
+/// The rules that rove's client may predict by.
+const ENGINES: [&str; 2] = ["stock", "replay"];
+
+/// A session over a path that is slow enough to type before the news arrives.
+struct Session {
+    terminal: Terminal,
+    server: Server,
+    _relay: Relay,
+    scratch: Scratch,
+}
+
+impl Session {
+    /// Starts a script that writes a line to `$GO` when the user is to type.
+    fn start((client, server): (Maker, Maker), engine: &str, script: &str) -> Self {
+        let scratch = Scratch::new();
+        let made = Command::new("mkfifo").arg(scratch.path("go")).status();
+        assert!(made.is_ok_and(|status| status.success()), "mkfifo makes a pipe");
+        let setting =
+            format!("GO={}; cd {}", scratch.path("go").display(), scratch.folder().display());
+        let script = format!("{setting}; export GO; {script}");
+        let server = Server::start(server, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", &script]);
+        let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(120)));
+        let call = client
+            .client(relay.address(), &server.key)
+            .env("MOSH_PREDICTION_DISPLAY", "always")
+            .env("ROVE_PREDICTION_ENGINE", engine);
+        let terminal = Terminal::start(&call, SIZE);
+        Self { terminal, server, _relay: relay, scratch }
+    }
+
+    /// Waits until the script has come so far.
+    fn wait_for_go(&self) {
+        let line = std::fs::read(self.scratch.path("go")).expect("the script opens the pipe");
+        assert_eq!(line, b"go\n");
+    }
+
+    /// Lets the session end, in which nothing may have been seen of the secret. No escape sequence and no
+    /// message has its letter in it.
+    fn assert_secret(mut self, circumstances: &str) {
+        let exit = self.terminal.wait_exit();
+        let output = exit.output.escape_debug();
+        assert!(exit.output.contains("length 7"), "{circumstances}: {output}");
+        assert!(!exit.output.contains('j'), "{circumstances}: {output}");
+    }
+}
+
+/// Runs a test for every pair of programs, and by all rules that its client knows.
+fn each_engine(test: impl Fn((Maker, Maker), &str) + Sync) {
+    each_pair(|pair| {
+        let engines = if pair.0 == Maker::Rove { &ENGINES[..] } else { &ENGINES[..1] };
+        engines.iter().for_each(|engine| test(pair, engine));
+    });
+}
+
+#[test]
+fn a_password_is_not_seen_before_the_client_can_know_that_it_is_one() {
+    let ends = "read -r line; stty echo; echo \"length ${#line}\"";
+    for asks in ["stty -echo; printf 'Name of Q: '", "printf 'Name of Q: '; stty -echo"] {
+        let script = format!("{asks}; echo go >$GO; {ends}");
+        each_engine(|pair, engine| {
+            let session = Session::start(pair, engine, &script);
+            session.wait_for_go();
+            session.terminal.send("jj");
+            session.terminal.wait_for_text("Name of Q:");
+            session.terminal.send("jj");
+            session.terminal.send("jjj\r");
+            session.assert_secret(&format!("{pair:?}, {engine}, {asks}"));
+        });
+    }
+}
+
+#[test]
+fn a_password_typed_ahead_behind_another_answer_is_not_seen() {
+    let script = "printf 'User: '; read -r user; stty -echo; echo go >$GO; printf 'Password: '; \
+                  read -r line; stty echo; echo \"length ${#line}\"";
+    each_engine(|pair, engine| {
+        let session = Session::start(pair, engine, script);
+        session.terminal.wait_for_text("User:");
+        for letter in ["a", "n", "n", "a"] {
+            session.terminal.send(letter);
+        }
+        session.terminal.wait_for_text("User: anna");
+        session.terminal.send("\r");
+        session.wait_for_go();
+        session.terminal.send("jj");
+        session.terminal.send("jj");
+        session.terminal.wait_for_text("Password:");
+        session.terminal.send("jjj\r");
+        session.assert_secret(&format!("{pair:?}, {engine}"));
+    });
+}
+
+#[test]
+fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
+    let script = "exec env PS1='ready$ ' bash --norc --noprofile -i";
+    let asks = "stty -echo; echo go >$GO; printf 'Password: '; read -r line; stty echo; \
+                echo \"length ${#line}\"";
+    each_engine(|pair, engine| {
+        let session = Session::start(pair, engine, script);
+        session.scratch.write("ask", asks);
+        session.terminal.wait_for_text("ready$");
+        // Keys have come true at this prompt before.
+        session.terminal.send("echo one\r");
+        session
+            .terminal
+            .wait_for("the next prompt", |screen| screen.contents().matches("ready$").count() == 2);
+        session.terminal.send("sh ask\r");
+        session.wait_for_go();
+        session.terminal.send("jjj");
+        session.terminal.wait_for_text("Password:");
+        session.terminal.send("jjjj\r");
+        session.terminal.wait_for_text("length 7");
+        session.terminal.send("exit\r");
+        session.assert_secret(&format!("{pair:?}, {engine}"));
+    });
+}
+
+#[test]
+fn what_the_kernel_echoes_is_seen_at_once() {
+    let script = "printf 'Name: '; { sleep 2; echo go >$GO; } & read -r line; echo \"got $line.\"";
+    let mut session = Session::start((Maker::Rove, Maker::Rove), "replay", script);
+    session.terminal.wait_for_text("Name:");
+    session.wait_for_go();
+    session.server.signal(Signal::STOP);
+    session.terminal.send("ab\x7fc de\x17\x01");
+    let seen = |screen: &vt100::Screen| screen.contents().contains("Name: ac ^A");
+    session.terminal.wait_for("the edited line", seen);
+    session.terminal.send("\x7f\r");
+    session.terminal.wait_for("the next line", |screen| screen.cursor_position() == (1, 0));
+    session.server.signal(Signal::CONT);
+    let exit = session.terminal.wait_exit();
+    assert!(exit.output.contains("got ac."), "{}", exit.output.escape_debug());
+}
