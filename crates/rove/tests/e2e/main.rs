@@ -25,3 +25,4 @@ mod secrets;
 mod sessions;
 mod support;
 mod usage;
+mod verbose;

@@ -1,6 +1,6 @@
 //! What is wrong is said in a sentence, and the exit code tells.
 
-use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
 
 use crate::support::{Invocation, Maker, SIZE, Server, Terminal, rove, side_by_side, within_guard};
@@ -103,46 +103,15 @@ fn a_server_started_on_a_terminal_keeps_its_line_from_what_was_typed_ahead() {
 }
 
 #[test]
-fn a_verbose_server_finds_nothing_wrong_with_what_it_sends() {
-    // Wrapped lines, wide characters, colours, scrolling and modes, each in frames of their own.
-    let script = r#"
-        stty -echo; echo ready
-        while IFS= read -r line; do
-            printf '%s\033[3%dm漢字 %079d\033[m\033[5;1H\033[2M\033[24;1H\n' "$line" 4 7
-            printf '\033[?2004h\033]0;%s\007\033[3;9r\033[9;1H\n\033[r\033[24;1H' "$line"
-        done
-    "#;
-    side_by_side([Maker::Rove, Maker::Stock], |client| {
-        let ip = IpAddr::V4(Ipv4Addr::LOCALHOST).to_string();
-        let call =
-            Maker::Rove.server().args(["new", "-vv", "-c", "256", "-i", &ip, "-p", "0", "--"]);
-        let mut server = call
-            .args(["sh", "-c", script])
-            .command()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("rove starts");
-        let log = server.stderr.take().expect("it is piped");
-        let log = std::thread::spawn(move || std::io::read_to_string(log).expect("a log is text"));
-        let mut announcement = String::new();
-        let mut output = std::io::BufReader::new(server.stdout.take().expect("it is piped"));
-        std::io::BufRead::read_line(&mut output, &mut announcement).expect("it says something");
-        assert!(server.wait().expect("it ends").success());
-        let words: Vec<&str> = announcement.split_whitespace().collect();
-        let ["MOSH", "CONNECT", port, key] = words[..] else { panic!("{announcement:?}") };
-        let address = format!("{ip}:{port}").parse().expect("an address");
-        let mut terminal = Terminal::start(&client.client(address, key), SIZE);
-        terminal.wait_for_text("ready");
-        for number in 1..=20 {
-            terminal.send(format!("line {number}\r"));
-            terminal.wait_for_text(&format!("line {number}"));
-        }
-        terminal.send("\x04");
-        terminal.wait_exit().assert_code(0);
-        let log = within_guard("the log to end", move || log.join().expect("it is read"));
-        assert!(log.contains("frame sent"), "{log}");
-        assert!(!log.contains("self-check") && !log.contains("polling"), "{log}");
-    });
+fn a_log_that_finds_no_room_is_lost_and_one_that_cannot_be_opened_ends_the_client() {
+    for (log, code) in [("/dev/full", 5), ("/no/such/folder/log", 1)] {
+        let command = ["sh", "-c", "exit 5"];
+        let server = Server::start(Maker::Rove, Ipv4Addr::LOCALHOST.into(), &command);
+        let call = Maker::Rove.client(server.address, &server.key).env("ROVE_LOG", log);
+        let mut terminal = Terminal::start(&call, SIZE);
+        let exit = terminal.wait_exit();
+        exit.assert_code(code).assert_restored(Maker::Rove);
+        let is_named = exit.output.contains("ROVE_LOG") && exit.output.contains(log);
+        assert_eq!(is_named, code == 1, "{}", exit.output.escape_debug());
+    }
 }
