@@ -8,7 +8,7 @@ use crate::replay::canvas::Text;
 use crate::replay::class::Class;
 use crate::replay::field::Field;
 use crate::replay::log::{EVENTS_MAX, Event};
-use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::{HOLD, Replay};
 
 /// What a screen says of the keys on their way.
@@ -18,6 +18,8 @@ struct Survey {
     settled: Option<usize>,
     /// The first whose effect is unknown.
     barrier: Option<usize>,
+    /// Whether the screen has what those before it draw.
+    is_reached: bool,
 }
 
 impl Replay {
@@ -85,7 +87,9 @@ impl Replay {
         }
         if is_shown {
             self.field.confirmed = 0;
-            self.contexts.distrust(self.field.context);
+            if self.conflicts(screen) {
+                self.contexts.distrust(self.field.context);
+            }
         }
         self.leave_field(now, screen)
     }
@@ -114,12 +118,38 @@ impl Replay {
         true
     }
 
-    /// Tries the keys on the ground until the screen looks like the result; the most of them count.
+    /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
+    /// much as is seen of it.
     fn survey(&self, screen: &Screen) -> Survey {
+        let text = Habits { takes_commands: false, ..self.habits() };
+        let survey = self.survey_with(text, screen);
+        let is_text = survey.settled.is_some_and(|count| count > 0 && self.writes(count, screen));
+        if !self.takes_commands() || is_text {
+            survey
+        } else {
+            self.survey_with(self.habits(), screen)
+        }
+    }
+
+    /// Returns whether the first keys write text that was not there.
+    fn writes(&self, count: usize, screen: &Screen) -> bool {
+        let cursor = screen.cursor();
+        let before = self.ground.cursor();
+        let columns = before.column..cursor.column;
+        let is_news = |column| {
+            let at = Position { row: cursor.row, column };
+            !Text::of(screen, at).is_blank() && Text::of(screen, at) != Text::of(&self.ground, at)
+        };
+        let is_text = self.log.iter().take(count).all(|event| matches!(event.key, Key::Text(_)));
+        is_text && before.row == cursor.row && columns.into_iter().any(is_news)
+    }
+
+    /// Tries the keys on the ground until the screen looks like the result; the most of them count.
+    fn survey_with(&self, habits: Habits, screen: &Screen) -> Survey {
         let cursor = screen.cursor();
         let cursor = Position { row: cursor.row, column: cursor.column };
         let due = self.log.due();
-        let mut simulation = self.simulation();
+        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let start = simulation.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
@@ -128,7 +158,8 @@ impl Replay {
         let (mut due_cursor, mut due_agrees) = (start, settled.is_some());
         for (count, event) in (1..).zip(self.log.iter()) {
             if simulation.apply(event.key) == Effect::Unknown {
-                return Survey { settled, barrier: Some(count - 1) };
+                let is_reached = count > 1 && simulation.canvas.agrees(screen);
+                return Survey { settled, barrier: Some(count - 1), is_reached };
             }
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
@@ -147,12 +178,13 @@ impl Replay {
                 settled = Some(count);
             }
         }
-        Survey { settled, barrier: None }
+        Survey { settled, barrier: None, is_reached: false }
     }
 
     /// Learns from keys that have come true.
     fn credit(&mut self, now: Instant, count: usize) {
-        let mut simulation = Simulation::new(&self.ground, &self.field, self.habits());
+        let habits = Habits { takes_commands: false, ..self.habits() };
+        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
             let at = simulation.canvas.cursor;
@@ -207,13 +239,18 @@ impl Replay {
                 Key::Enter | Key::LineFeed | Key::Interrupt if self.field.is_line() => {
                     self.is_new_prompt(now, screen)
                 }
-                _ => index == 0 && self.has_moved(screen),
+                _ if index == 0 => self.has_moved(screen),
+                _ => survey.settled.is_none() && survey.is_reached,
             };
         if !is_due && !is_answered {
             return false;
         }
         let takes_commands = self.takes_commands();
-        self.credit_line(now, screen, index);
+        if survey.is_reached {
+            self.credit(now, index);
+        } else {
+            self.credit_line(now, screen, index);
+        }
         self.log.settle(index + 1);
         match key {
             Key::Search => self.is_searching = true,

@@ -97,7 +97,7 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
         None => (text.split_whitespace().next()?, is_bar),
     };
     // `-- INSERT VISUAL --` and `-- (insert) VISUAL --` wait for commands.
-    let name = name.split_whitespace().next_back()?;
+    let name = name.split_whitespace().rfind(|word| *word != "(paste)")?;
     MODE_NAMES.iter().find(|(_, names)| is_sure && names.contains(&name)).map(|(mode, _)| *mode)
 }
 
