@@ -88,6 +88,10 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
     let part = &cells[pane::columns(pane, cells)];
     let start = (0..part.len()).find(|column| !is_blank(part, *column))?;
     let is_bar = !Ground::of(&part[start]).is_default();
+    // Nearly all rows are told by this.
+    if !is_bar && character(&part[start]) != '-' {
+        return None;
+    }
     let text: String = characters(&part[start..]).collect();
     if is_bar && text.contains("Ovwrt") {
         return Some(EditorMode::Replace);

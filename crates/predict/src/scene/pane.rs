@@ -118,11 +118,15 @@ fn is_vertical_line(screen: &Screen, at: Position) -> bool {
     above + 1 + below >= least
 }
 
-/// Returns whether these cells of a row are a horizontal line, but for a title.
+/// Returns whether these cells of a row are a horizontal line, but for a title in it.
 fn is_horizontal_line(part: &[Cell]) -> bool {
-    let lines = part.iter().filter(|cell| is_horizontal(character(cell))).count();
-    // A box's corners do not count where they stand outside the part.
-    lines >= LINE_COLUMNS_MIN && lines * 2 >= part.len()
+    let is_line = |cell: &&Cell| is_horizontal(character(cell));
+    // Nearly all rows are told by their ends.
+    let ends = [part.first(), part.last()].into_iter().flatten();
+    if part.len() < LINE_COLUMNS_MIN || !ends.into_iter().all(|cell| is_line(&cell)) {
+        return false;
+    }
+    part.iter().filter(is_line).count() * 2 >= part.len()
 }
 
 /// Returns whether these cells are a bar across another ground.
