@@ -5,7 +5,7 @@
 //! a path, [`judge`] judges what the user sees, [`figures`], [`table`] and [`explain`] say what came of it.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,6 +39,9 @@ mod traffic;
 
 pub(crate) use near::Pace;
 pub(crate) use path::Path;
+
+/// From so many runs on a person is told how far they are. Chosen: some seconds of work.
+const LONG_WORK: usize = 20;
 
 /// What to replay, and how.
 #[derive(Clone, Debug)]
@@ -134,6 +137,7 @@ fn play_all(jobs: &[Job<'_>]) -> Result<Vec<Run>> {
                     let run = run::play(job.script, &job.options);
                     let mut done = done.lock().expect("no worker panics while it holds this");
                     done.push((number, run));
+                    tell_progress(done.len(), jobs.len());
                 }
             });
         }
@@ -144,6 +148,15 @@ fn play_all(jobs: &[Job<'_>]) -> Result<Vec<Run>> {
         run.map_err(|sentence| anyhow!("{}: {sentence}", jobs[number].script.name))
     });
     runs.collect()
+}
+
+/// Tells a person who waits how far it is.
+fn tell_progress(done: usize, all: usize) {
+    if all < LONG_WORK || !io::stderr().is_terminal() {
+        return;
+    }
+    let end = if done == all { "\r\x1b[K" } else { "" };
+    let _ = write!(io::stderr(), "\r{done} of {all} runs{end}");
 }
 
 /// Writes tables: for each path its recordings, each over all seeds, and all of them together.

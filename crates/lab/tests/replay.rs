@@ -58,7 +58,8 @@ fn a_session_is_replayed_and_judged() {
     folder.write("other.txt", "no recording");
     let directory = text(&folder.0);
     for args in [&[text(&path)][..], &["--traces", directory], &["--traces", directory, "abc"]] {
-        let output = replay(&[args, &["--link", "rtt=200ms", "--json", "--seeds", "2"]].concat());
+        let how = ["--engine", "stock", "--link", "rtt=200ms", "--json", "--seeds", "2"];
+        let output = replay(&[args, &how].concat());
         assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""), "{args:?}");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["runs"].as_array().map(Vec::len), Some(2));
@@ -67,7 +68,8 @@ fn a_session_is_replayed_and_judged() {
         assert_eq!(pool["all"]["instant"], 4, "all but the first key of each run");
         assert_eq!(pool["true_ends"], 2);
     }
-    let output = replay(&[text(&path), "--link", "rtt=200ms", "--link", "rtt=200ms,loss=29%"]);
+    let output =
+        replay(&[text(&path), "--engine=stock", "--link=rtt=200ms", "--link=rtt=200ms,loss=29%"]);
     let table = String::from_utf8(output.stdout).unwrap();
     assert_eq!(table.lines().filter(|line| line.starts_with("abc ")).count(), 2, "{table}");
     assert!(table.contains("66.7%"), "{table}");

@@ -1,5 +1,6 @@
 //! The command line of `rove-lab replay`.
 
+use core::fmt;
 use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
@@ -13,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   rove-lab replay session.jsonl --link rtt=500ms,jitter=30ms --pace look
   rove-lab replay --traces recordings --engine stock --json | jq '.pooled[].all.instant_percent'
-  rove-lab replay --traces recordings vim-edit --first 250 --explain
+  rove-lab replay --traces recordings vim-edit --first 250 --engine replay --explain
   rove-lab replay --traces recordings --seeds 20 \\
       --link rtt=500ms --link rtt=500ms,loss=5% --link rtt=500ms,loss=29%     # wrong, pooled per link";
 
@@ -44,7 +45,7 @@ pub(crate) struct ReplayArgs {
     #[arg(long, value_name = "DIR")]
     traces: Option<PathBuf>,
     /// What predicts the echo of keys
-    #[arg(long, value_name = "ENGINE", default_value = "stock")]
+    #[arg(long, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
     /// When predictions are shown: adaptive, always, never, experimental
     #[arg(long, value_name = "WHEN", default_value = "adaptive", value_parser = parse_preference)]
@@ -86,6 +87,22 @@ enum EngineName {
     Replay,
     /// Nothing
     None,
+}
+
+impl Default for EngineName {
+    /// Returns the engine that rove uses by itself.
+    fn default() -> Self {
+        match EngineKind::default() {
+            EngineKind::Stock => Self::Stock,
+            EngineKind::Replay => Self::Replay,
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl EngineName {

@@ -405,3 +405,6 @@ impl Faults {
         self.paint |= other.paint;
     }
 }
+
+#[cfg(test)]
+mod tests;

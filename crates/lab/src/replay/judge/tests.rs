@@ -1,0 +1,212 @@
+use rove_terminal::{Size, Terminal};
+
+use super::*;
+use crate::trace::{Event, Record, Trace};
+
+const fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+/// A recording on a small screen: each key with what it makes the host write.
+fn script(prompt: &str, keys: &[(&str, &str)]) -> Script {
+    let record = |millis, event| Record { at: at(millis), event };
+    let mut records = vec![record(0, Event::Host(prompt.into()))];
+    for (millis, (key, answer)) in (1..).step_by(1000).zip(keys) {
+        records.push(record(millis, Event::User((*key).into())));
+        records.push(record(millis, Event::Host((*answer).into())));
+    }
+    let trace = Trace { size: Size::clamped(20, 4), records };
+    Script::new("made".to_owned(), trace, None).expect("a recording that can be played")
+}
+
+/// A judge and the terminal it looks at, which shows the host's prompt.
+struct Court<'a> {
+    judge: Judge<'a>,
+    terminal: Terminal,
+    now: Instant,
+}
+
+impl<'a> Court<'a> {
+    fn new(script: &'a Script) -> Self {
+        let terminal = Terminal::host(script.size);
+        let mut court = Self { judge: Judge::new(script), terminal, now: at(1000) };
+        court.arrival(core::str::from_utf8(&script.steps[0].bytes).expect("prompts are text"));
+        court
+    }
+
+    fn key(&mut self) {
+        self.judge.handle_key(self.now);
+    }
+
+    /// Draws on the terminal, without any datagram, a millisecond later.
+    fn draw(&mut self, text: &str) -> Option<Verdict> {
+        self.show(text, Cause::Own, 0)
+    }
+
+    fn arrival(&mut self, text: &str) -> Option<Verdict> {
+        self.show(text, Cause::Arrival, 0)
+    }
+
+    fn show(&mut self, text: &str, cause: Cause, notice_rows: u16) -> Option<Verdict> {
+        self.now += Duration::from_millis(1);
+        self.terminal.write(text.as_bytes());
+        self.judge.handle_screen(self.now, self.terminal.screen(), cause, notice_rows)
+    }
+
+    fn faults(&mut self, text: &str) -> Faults {
+        self.draw(text).expect("something has changed").faults
+    }
+
+    fn seen(&self) -> Vec<bool> {
+        self.judge.outcomes().iter().map(|outcome| outcome.seen_at.is_some()).collect()
+    }
+}
+
+const NO_FAULTS: Faults = Faults { text: false, any: false, paint: false };
+
+/// What an editor writes for a character: the ruler at the bottom, too.
+fn ruled(c: char, column: usize) -> String {
+    format!("{c}\x1b7\x1b[4;1Hcolumn {column}\x1b8")
+}
+
+#[test]
+fn a_typing_key_is_seen_without_its_side_effects_and_covers_those_before_it() {
+    let keys = [("a", ruled('a', 1)), ("b", ruled('b', 2)), ("c", ruled('c', 3))];
+    let keys = keys.each_ref().map(|(key, answer)| (*key, answer.as_str()));
+    let script = script("> ", &keys);
+    let mut court = Court::new(&script);
+    (0..3).for_each(|_| court.key());
+    assert_eq!(court.faults("ab"), NO_FAULTS);
+    assert_eq!(court.seen(), [true, true, false]);
+    // The right place behind another text is none.
+    assert!(court.faults("\x1b[1;1H>-ab\x1b[1;6H").text);
+    assert_eq!(court.seen(), [true, true, false]);
+}
+
+#[test]
+fn another_key_is_seen_when_all_that_it_changes_is_right() {
+    let script =
+        script("one two\r\n", &[("\x01", "\x1b[2;1Hx\x1b[3;1Hy\x1b[1;1H"), ("\x05", "\x1b[1;8H")]);
+    let mut court = Court::new(&script);
+    court.key();
+    assert!(court.faults("\x1b[2;1Hx\x1b[3;9H").any, "the cursor is at no true place");
+    assert_eq!(court.seen(), [false, false]);
+    court.draw("\x1b[3;1Hy\x1b[3;9H");
+    assert_eq!(court.seen(), [true, false]);
+    // One that only moves the cursor is seen when that has moved.
+    court.key();
+    court.draw("\x1b[4;1Hz\x1b[1;8H");
+    assert_eq!(court.seen(), [true, true]);
+}
+
+#[test]
+fn a_true_screen_shows_all_keys_up_to_it_but_none_that_was_not_sent() {
+    let script = script("> ", &[("a", "a"), ("b", "b"), ("c", "c")]);
+    let mut court = Court::new(&script);
+    court.key();
+    court.key();
+    assert_eq!(court.faults("abc"), Faults { text: true, any: true, paint: false });
+    court.key();
+    assert_eq!(court.seen(), [false; 3]);
+    court.draw("\x08 \x08");
+    assert_eq!(court.seen(), [true, true, false]);
+}
+
+#[test]
+fn what_held_before_a_key_was_sent_counts_only_anew() {
+    let keys = [("a", ruled('a', 1)), ("\x7f", "\x08 \x08\x1b7\x1b[4;8H0\x1b8".to_owned())];
+    let keys = keys.each_ref().map(|(key, answer)| (*key, answer.as_str()));
+    let script = script("> ", &keys);
+    let mut court = Court::new(&script);
+    court.key();
+    // Nothing has been drawn when it is rubbed out: row and cursor are already as they will be.
+    court.key();
+    court.draw("\x1b[3;1H?\x1b[1;3H");
+    assert_eq!(court.seen(), [false, false]);
+    court.draw("a");
+    assert_eq!(court.seen(), [true, false]);
+    court.draw("\x08 \x08");
+    assert_eq!(court.seen(), [true, true]);
+}
+
+#[test]
+fn wrong_is_left_of_the_cursor_and_any_is_anywhere() {
+    let script = script("> ab\x1b[1;4H", &[("x", "x\x1b[1;5H"), ("y", "y")]);
+    for (text, faults) in [
+        ("?", Faults { text: true, any: true, paint: false }),
+        ("x?\x08", Faults { text: false, any: true, paint: false }),
+        ("x\x1b[2;1H?\x1b[1;5H", Faults { text: false, any: true, paint: false }),
+        ("x\x1b[1;9H", Faults { text: false, any: true, paint: false }),
+        ("x\x1b[?25l", NO_FAULTS),
+        ("\x1b[4mx", NO_FAULTS),
+        ("\x1b[1mx", Faults { text: false, any: false, paint: true }),
+    ] {
+        let mut court = Court::new(&script);
+        court.key();
+        assert_eq!(court.faults(text), faults, "{}", text.escape_debug());
+        let outcome = &court.judge.outcomes()[0];
+        assert_eq!((outcome.own, outcome.revealed), (faults, NO_FAULTS));
+    }
+}
+
+#[test]
+fn a_datagram_reveals_only_what_was_not_wrong_before() {
+    let script = script("> ", &[("a", "a"), ("b", "b")]);
+    let mut court = Court::new(&script);
+    court.key();
+    court.arrival("?");
+    court.arrival("?");
+    let outcome = &court.judge.outcomes()[0];
+    assert!(outcome.revealed.text && !outcome.own.text);
+    court.key();
+    court.arrival("?");
+    assert_eq!(court.judge.outcomes()[1].revealed, NO_FAULTS);
+    assert_eq!(court.judge.mistakes().len(), 1);
+}
+
+#[test]
+fn a_mistake_is_corrected_by_a_true_screen_and_gone_when_nothing_is_wrong() {
+    let script = script("> ", &[("a", "a"), ("b", &ruled('b', 2))]);
+    let mut court = Court::new(&script);
+    court.key();
+    court.key();
+    court.draw("?");
+    let since = court.now;
+    // A prediction without its side effect: nothing wrong, and no true screen.
+    court.draw("\x08ab");
+    let gone = court.now;
+    court.arrival("\x1b[4;1Hcolumn 2\x1b[1;5H");
+    let [mistake] = court.judge.mistakes() else { panic!("{:?}", court.judge.mistakes()) };
+    assert_eq!((mistake.key, mistake.since), (1, since));
+    assert_eq!((mistake.gone_at, mistake.corrected_at), (Some(gone), Some(court.now)));
+    let late = |answer| mistake.is_late(Some(answer));
+    assert!(
+        !late(gone - CORRECTION_GRACE) && late(gone - CORRECTION_GRACE - Duration::from_nanos(1))
+    );
+    assert!(!mistake.is_late(None), "nobody answered");
+}
+
+#[test]
+fn notices_are_not_judged() {
+    let script = script("\r\n> ", &[("a", "a")]);
+    let mut court = Court::new(&script);
+    court.key();
+    let verdict = court.show("\x1b7\x1b[1;1Hno contact\x1b8a", Cause::Own, 1);
+    assert_eq!(verdict.map(|verdict| verdict.faults), Some(NO_FAULTS));
+    assert_eq!(court.seen(), [true]);
+}
+
+#[test]
+fn the_hosts_answer_is_the_first_screen_that_has_it() {
+    let script = script("> ", &[("a", "a"), ("b", "b")]);
+    let mut court = Court::new(&script);
+    court.key();
+    court.key();
+    let mut host = Terminal::host(script.size);
+    for (millis, text) in [(100, "> "), (200, "a"), (300, "b")] {
+        host.write(text.as_bytes());
+        court.judge.handle_host_screen(at(millis), host.screen());
+    }
+    let answered: Vec<_> = court.judge.outcomes().iter().map(|it| it.answered_at).collect();
+    assert_eq!(answered, [Some(at(200)), Some(at(300))]);
+}
