@@ -262,6 +262,9 @@ impl World {
             engine.handle_network(network);
             let frame = engine.frame(now, screen);
             assert_sound(&frame, screen);
+            let is_secret = self.tty.is_some_and(Tty::hides_input);
+            let obeys = matches!(engine, Engine::Replay(_));
+            assert!(!(is_secret && obeys) || frame == *screen, "what is hidden is shown");
             assert!(engine.poll_timeout().is_none_or(|at| at > now), "wants to look now, for ever");
         }
     }
