@@ -13,6 +13,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use rove_session::Prediction;
+use rove_units::Duration;
 use serde_json::{Value, json};
 
 use self::figures::Figures;
@@ -60,6 +61,8 @@ pub(crate) struct ReplayOptions {
     pub(crate) seeds: u64,
     /// Only so many keys of each recording.
     pub(crate) first: Option<usize>,
+    /// How late the program on the far side reads a key.
+    pub(crate) host_delay: Duration,
     pub(crate) strict: bool,
     pub(crate) json: bool,
     pub(crate) explain: bool,
@@ -118,6 +121,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         pace: options.pace,
         path: path.clone(),
         seed,
+        host_delay: options.host_delay,
         strict: options.strict,
         explain: options.explain,
     }
@@ -235,6 +239,7 @@ fn write_json(
         "engine": options.engine,
         "predict": options.prediction.preference.name(),
         "pace": format!("{:?}", options.pace).to_lowercase(),
+        "host_delay_ms": figures::millis(options.host_delay),
         "strict": options.strict,
         "first": options.first,
         "runs": list,

@@ -7,6 +7,7 @@ use std::path::{Path as FilePath, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use rove_session::{EngineKind, Prediction, Preference};
+use rove_units::{Duration, parse_duration};
 
 use crate::replay::{Pace, Path, ReplayOptions};
 
@@ -67,6 +68,9 @@ pub(crate) struct ReplayArgs {
     /// Replay only so many keys of each recording
     #[arg(long, value_name = "KEYS", value_parser = clap::value_parser!(u32).range(1..))]
     first: Option<u32>,
+    /// How late the program on the far side reads each key
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_host_delay)]
+    host_delay: Duration,
     /// Let both ends speak stock Mosh only
     #[arg(long)]
     strict: bool,
@@ -136,6 +140,7 @@ impl ReplayArgs {
             seed: self.seed,
             seeds: self.seeds,
             first: self.first.and_then(|first| usize::try_from(first).ok()),
+            host_delay: self.host_delay,
             strict: self.strict,
             json: self.json,
             explain: self.explain,
@@ -172,6 +177,15 @@ fn find(directory: &FilePath, name: &FilePath) -> PathBuf {
     let with_extension = directory.join(format!("{}.jsonl", name.display()));
     let candidates = [inside, with_extension];
     candidates.into_iter().find(|path| path.is_file()).unwrap_or_else(|| name.to_owned())
+}
+
+/// Longest time that the program on the far side takes to read a key. Chosen: as long as a user waits.
+const HOST_DELAY_MAX: Duration = Duration::from_secs(30);
+
+fn parse_host_delay(text: &str) -> Result<Duration, String> {
+    let delay = parse_duration(text).map_err(|error| error.to_string())?;
+    let is_possible = delay <= HOST_DELAY_MAX;
+    is_possible.then_some(delay).ok_or_else(|| "a host delays at most 30 s".to_owned())
 }
 
 fn parse_preference(text: &str) -> Result<Preference, String> {

@@ -70,7 +70,15 @@ fn load(name: &str) -> Script {
 
 fn options(prediction: Prediction, link: &str, seed: u64, strict: bool) -> RunOptions {
     let path = link.parse().expect("a path");
-    RunOptions { prediction, pace: Pace::Look, path, seed, strict, explain: false }
+    RunOptions {
+        prediction,
+        pace: Pace::Look,
+        path,
+        seed,
+        host_delay: Duration::ZERO,
+        strict,
+        explain: false,
+    }
 }
 
 /// Returns the numbers of the keys that type `secret`.

@@ -1,11 +1,12 @@
 //! The far side: the server that ships, and a program that writes what the recording says.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use rove_link::net::End;
 use rove_session::{Server, ServerConfig};
 use rove_ssp::Ecn;
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::replay::script::{ModeChange, Script, Step};
 use crate::replay::traffic::Traffic;
@@ -24,6 +25,10 @@ pub(super) struct FarEnd<'a> {
     start: Option<Instant>,
     /// Steps done.
     done: usize,
+    /// How long after its arrival the program reads a key.
+    host_delay: Duration,
+    /// What has come and is not read yet, with when it will be.
+    unread: VecDeque<(Instant, Vec<u8>)>,
     /// When the next one is due, once all it needs has come.
     due: Option<Instant>,
     /// Bytes of the user that have come since the start.
@@ -34,7 +39,7 @@ pub(super) struct FarEnd<'a> {
 }
 
 impl<'a> FarEnd<'a> {
-    pub(super) fn new(config: ServerConfig, script: &'a Script) -> Self {
+    pub(super) fn new(config: ServerConfig, script: &'a Script, host_delay: Duration) -> Self {
         Self {
             server: Server::new(config, Instant::ZERO),
             steps: &script.steps,
@@ -42,6 +47,8 @@ impl<'a> FarEnd<'a> {
             typed: &script.typed,
             start: None,
             done: 0,
+            host_delay,
+            unread: VecDeque::new(),
             due: None,
             received: 0,
             unexpected: 0,
@@ -73,10 +80,16 @@ impl<'a> FarEnd<'a> {
         if self.start.is_none() {
             return self.echo(now, &typed);
         }
-        for byte in typed {
-            let is_expected = self.typed.get(self.received) == Some(&byte);
-            self.unexpected += usize::from(!is_expected);
-            self.received += 1;
+        if !typed.is_empty() {
+            self.unread.push_back((now + self.host_delay, typed));
+        }
+        while self.unread.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, typed) = self.unread.pop_front().expect("there is a first one");
+            for byte in typed {
+                let is_expected = self.typed.get(self.received) == Some(&byte);
+                self.unexpected += usize::from(!is_expected);
+                self.received += 1;
+            }
         }
         self.change_modes();
         while let Some(step) = self.steps.get(self.done) {
@@ -135,6 +148,7 @@ impl End for FarEnd<'_> {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        [self.server.poll_timeout(), self.due].into_iter().flatten().min()
+        let read = self.unread.front().map(|(due, _)| *due);
+        [self.server.poll_timeout(), self.due, read].into_iter().flatten().min()
     }
 }

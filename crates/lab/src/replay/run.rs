@@ -30,6 +30,8 @@ pub(super) struct RunOptions {
     pub(super) pace: Pace,
     pub(super) path: Path,
     pub(super) seed: u64,
+    /// How late the program on the far side reads a key.
+    pub(super) host_delay: Duration,
     /// Whether both ends speak stock Mosh only.
     pub(super) strict: bool,
     /// Whether to note what an explanation needs.
@@ -61,7 +63,7 @@ pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
     let near = NearEnd::new(client_config(script, options, seed), script, options.pace, notes);
-    let far = FarEnd::new(server_config(script, options, seed), script);
+    let far = FarEnd::new(server_config(script, options, seed), script, options.host_delay);
     let [uplink, downlink] = options.path.settling();
     let mut net = Net::new(near, far, uplink, downlink, seed);
     settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
@@ -76,7 +78,8 @@ pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     net.right.start(start);
     // A path that lets nothing through is left in the end.
     let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
-    let limit = script.duration() + PATIENCE.saturating_mul(keys.saturating_add(1));
+    let patience = PATIENCE + options.host_delay;
+    let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
     net.run_until(limit, |near, far| near.is_done() && far.is_done());
     net.run_until(TAIL, |near, far| far.is_done() && near.has_ended());
     Ok(Run {

@@ -48,6 +48,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         pace: Pace::Look,
         path: link.parse().expect("a path"),
         seed: 1,
+        host_delay: Duration::ZERO,
         strict: false,
         explain: false,
     }
@@ -75,6 +76,19 @@ fn without_predictions_an_echo_takes_a_round_trip() {
     let figures = Figures::of(&script, &run);
     assert_eq!(figures.latencies(|_| true).instant(), 0);
     assert_eq!((figures.wrong_any, figures.revealed_any, figures.wrong_paint), (0, 0, 0));
+}
+
+#[test]
+fn a_slow_host_answers_as_much_later_and_stock_predicts_nothing_there() {
+    let script = echo("echo");
+    let slow = |preference| RunOptions { host_delay: ms(300), ..options(preference, "rtt=200ms") };
+    let run = play(&script, &slow(Preference::Never));
+    for outcome in &run.outcomes {
+        assert_eq!(latency(outcome), ms(500) + COLLECTION);
+    }
+    // The echo ack comes before the echo and refutes each prediction.
+    let run = play(&script, &slow(Preference::Always));
+    assert_eq!(Figures::of(&script, &run).latencies(|_| true).instant(), 0);
 }
 
 #[test]
