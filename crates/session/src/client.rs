@@ -539,7 +539,8 @@ impl Client {
             start: self.start,
             heard_at: self.transport.remote_arrived_at(),
             acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
-            port: self.server.port(),
+            server: self.server,
+            sent: self.transport.path().sent.datagrams,
         }
     }
 

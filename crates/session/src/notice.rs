@@ -1,11 +1,16 @@
 //! The notice bar: what the client has to say, in one row over the top of the screen.
 
+use std::net::SocketAddr;
+
 use rove_terminal::{Attributes, Color, Pen, Position, Screen};
 use rove_units::{Duration, Instant};
 
 /// How long a start without an answer goes unmentioned.
 /// Source, as for all times here unless chosen: Mosh 1.4.0 as observed.
 const CONNECTING_AFTER: Duration = Duration::from_millis(250);
+/// From when on such a start is told with where it goes and how often it was tried. Chosen: several round trips
+/// of the worst path, and long before anybody gives up.
+const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
 /// Silence that is worth a notice: two heartbeats of 3 s lost, and half a second.
 pub(crate) const CONTACT_LATE: Duration = Duration::from_millis(6_500);
 /// How old the newest acknowledged state may be before the way up counts as failing.
@@ -35,8 +40,10 @@ pub(crate) struct Contact {
     pub(crate) heard_at: Option<Instant>,
     /// When our newest acknowledged state was sent; `None` before the first acknowledgment.
     pub(crate) acknowledged_sent_at: Option<Instant>,
-    /// The server's UDP port.
-    pub(crate) port: u16,
+    /// Where datagrams go.
+    pub(crate) server: SocketAddr,
+    /// How many have gone there.
+    pub(crate) sent: u64,
 }
 
 /// What is to be said beside the state of the contact.
@@ -112,7 +119,7 @@ impl Notices {
         } else if let Some(message) = message {
             (with_silence(&message.text, silence), self.quit_hint.as_deref())
         } else if let Some(text) = connecting(now, contact) {
-            (with_silence(&text, silence), self.quit_hint.as_deref())
+            (text, self.quit_hint.as_deref())
         } else {
             (silence?.sentence(), self.quit_hint.as_deref())
         };
@@ -123,7 +130,16 @@ impl Notices {
     /// Returns when [`Notices::text`] next changes by itself; always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().and_then(|message| message.until);
-        let connecting = contact.heard_at.is_none().then(|| contact.start + CONNECTING_AFTER);
+        let connecting = contact.heard_at.is_none().then(|| {
+            let waited = now.saturating_since(contact.start);
+            if waited < CONNECTING_AFTER {
+                contact.start + CONNECTING_AFTER
+            } else if waited < NO_ANSWER_AFTER {
+                contact.start + NO_ANSWER_AFTER
+            } else {
+                contact.start + Duration::from_secs(waited.as_secs() + 1)
+            }
+        });
         let contact_late = contact.heard_at() + CONTACT_LATE;
         let reply_late = contact.acknowledged_sent_at() + REPLY_LATE;
         let count = Silence::at(now, contact).map(|silence| silence.next_count());
@@ -201,10 +217,18 @@ pub(crate) fn draw(frame: &mut Screen, text: &str) {
     }
 }
 
+/// Returns what to say of a start without an answer. The longest of it, with the hint, fits 80 columns.
 fn connecting(now: Instant, contact: Contact) -> Option<String> {
     let waited = now.saturating_since(contact.start);
-    (contact.heard_at.is_none() && waited >= CONNECTING_AFTER)
-        .then(|| format!("Nothing received from server on UDP port {}.", contact.port))
+    let Contact { server, sent, heard_at, .. } = contact;
+    if heard_at.is_some() || waited < CONNECTING_AFTER {
+        None
+    } else if waited < NO_ANSWER_AFTER {
+        Some(format!("Nothing received from server on UDP port {}.", server.port()))
+    } else {
+        let waited = spelled(waited.as_secs(), "s");
+        Some(format!("No answer from {server} ({sent} sent in {waited})"))
+    }
 }
 
 fn with_silence(text: &str, silence: Option<Silence>) -> String {

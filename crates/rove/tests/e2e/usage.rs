@@ -61,7 +61,7 @@ fn a_key_that_has_its_client_opens_no_second_session() {
         let first = Terminal::start(&Maker::Stock.client(server.address, &server.key), SIZE);
         first.wait_for_text("ready");
         let mut second = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
-        second.wait_for_text("Nothing received from server");
+        second.wait_for_text("No answer from");
         second.send("\x1e.");
         let exit = second.wait_exit();
         exit.assert_code(1).assert_restored(Maker::Rove);

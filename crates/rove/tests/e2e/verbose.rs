@@ -5,17 +5,18 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{ChildStderr, ChildStdout, Stdio};
 
 use crate::support::{
-    Maker, SIZE, Scratch, Server, Terminal, lines, require, side_by_side, within_guard,
+    Maker, Process, SIZE, Scratch, Server, Terminal, lines, require, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A server started with `-vv`, and what it says.
+/// A server started with `-vv`, and what it says. Killed when dropped.
 struct Verbose {
     address: SocketAddr,
     key: String,
     stdout: BufReader<ChildStdout>,
-    stderr: ChildStderr,
+    stderr: BufReader<ChildStderr>,
+    _process: Process,
 }
 
 impl Verbose {
@@ -30,15 +31,22 @@ impl Verbose {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let stderr = server.stderr.take().expect("it is piped");
+        let mut stderr = BufReader::new(server.stderr.take().expect("it is piped"));
         let mut stdout = BufReader::new(server.stdout.take().expect("it is piped"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("it says something");
         assert!(server.wait().expect("it ends").success());
+        let mut detached = String::new();
+        while !detached.contains("detached") {
+            detached.clear();
+            assert_ne!(stderr.read_line(&mut detached).expect("it says where it went"), 0);
+        }
+        let pid = detached.trim_end().trim_end_matches(']').rsplit(' ').next();
+        let pid = pid.and_then(|pid| pid.parse().ok()).expect("a number");
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["MOSH", "CONNECT", port, key] = words[..] else { panic!("{line:?}") };
         let address = SocketAddr::new(LOCALHOST, port.parse().expect("a port"));
-        Self { address, key: key.to_owned(), stdout, stderr }
+        Self { address, key: key.to_owned(), stdout, stderr, _process: Process::open(pid) }
     }
 
     fn client(&self, maker: Maker) -> Terminal {
@@ -47,7 +55,7 @@ impl Verbose {
 
     /// Asserts that the server, which has ended or is about to, has found nothing wrong.
     fn assert_nothing_wrong(self) {
-        let Self { mut stdout, stderr, .. } = self;
+        let Self { mut stdout, stderr, _process, .. } = self;
         let log = within_guard("the log to end", move || std::io::read_to_string(stderr));
         let log = log.expect("a log is text");
         assert!(log.contains("frame sent"), "{log}");
@@ -117,7 +125,8 @@ fn a_pager_follows_a_window_that_is_drawn_larger_and_smaller() {
 fn a_verbose_server_outlives_those_who_listened() {
     let script = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
     side_by_side([Maker::Rove, Maker::Stock], |maker| {
-        let Verbose { address, key, stdout, stderr } = Verbose::start(maker, &["sh", "-c", script]);
+        let server = Verbose::start(maker, &["sh", "-c", script]);
+        let Verbose { address, key, stdout, stderr, _process } = server;
         drop((stdout, stderr));
         let mut terminal = Terminal::start(&Maker::Rove.client(address, &key), SIZE);
         terminal.wait_for_text("ready");

@@ -15,7 +15,8 @@ fn contact(heard: Option<u64>, acknowledged: Option<u64>) -> Contact {
         start: Instant::ZERO,
         heard_at: heard.map(ms),
         acknowledged_sent_at: acknowledged.map(ms),
-        port: 60_001,
+        server: "203.0.113.255:60001".parse().unwrap(),
+        sent: 12,
     }
 }
 
@@ -27,12 +28,13 @@ fn text(notices: &Notices, now: u64, contact: Contact) -> String {
 fn a_start_without_an_answer_is_told_after_a_quarter_of_a_second() {
     let silent = contact(None, None);
     let told = "rove: Nothing received from server on UDP port 60001. [To quit: Ctrl-^ .]";
-    let later = "rove: Nothing received from server on UDP port 60001. (7 s without contact.) \
-                 [To quit: Ctrl-^ .]";
-    for (now, wanted) in [(249, ""), (250, told), (6_499, told), (7_000, later)] {
+    let later = "rove: No answer from 203.0.113.255:60001 (12 sent in 7 s) [To quit: Ctrl-^ .]";
+    for (now, wanted) in [(249, ""), (250, told), (2_999, told), (7_000, later), (7_999, later)] {
         assert_eq!(text(&notices(), now, silent), wanted, "at {now} ms");
     }
-    assert_eq!(notices().poll_timeout(ms(0), silent), Some(ms(250)));
+    for (now, next) in [(0, 250), (250, 3_000), (3_000, 4_000), (4_500, 5_000)] {
+        assert_eq!(notices().poll_timeout(ms(now), silent), Some(ms(next)), "at {now} ms");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ mod sshd;
 mod tap;
 mod terminal;
 
-pub(crate) use guard::{side_by_side, within_guard};
+pub(crate) use guard::{Process, side_by_side, within_guard};
 pub(crate) use invocation::{Invocation, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;
