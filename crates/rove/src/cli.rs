@@ -7,12 +7,13 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
+use rove_manual::{Book, Manual};
+
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
 use crate::cli::host::{HostCall, UsageError};
-use crate::cli::manual::Manual;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
@@ -27,7 +28,6 @@ mod getopt;
 mod getopt_long;
 pub(crate) mod host;
 mod man;
-mod manual;
 mod server;
 mod sessions;
 
@@ -99,10 +99,15 @@ static SUBCOMMANDS: [Subcommand; 9] = [
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
 
-/// Returns what users are told of every command, the session itself first.
-fn manuals() -> impl Iterator<Item = &'static Manual> {
-    iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual))
-}
+/// What users are told of rove and its commands, the session itself first.
+static BOOK: Book = Book {
+    program: "rove",
+    version: env!("CARGO_PKG_VERSION"),
+    manuals: || {
+        iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual)).collect()
+    },
+    see_also: &["ssh", "mosh"],
+};
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
     let command = args
@@ -240,15 +245,15 @@ fn run_kill(args: Vec<OsString>) -> u8 {
 }
 
 fn run_completions(args: Vec<OsString>) -> u8 {
-    match completions::parse(args) {
-        Ok(shell) => print(&shell.script()),
+    match rove_manual::completions::parse(&completions::MANUAL, args) {
+        Ok(shell) => print(&shell.script(&BOOK)),
         Err(error) => refuse(&error),
     }
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
-    match man::parse(args) {
-        Ok(manual) => print(&man::page(manual)),
+    match rove_manual::man::parse(&man::MANUAL, args) {
+        Ok(manual) => print(&rove_manual::man::page(manual)),
         Err(error) => refuse(&error),
     }
 }
@@ -298,4 +303,53 @@ fn complain(speaker: &str, sentence: &str) {
 fn say(mut stream: impl Write, text: &str) {
     // A reader that has gone away wants to hear nothing about it.
     let _ = writeln!(stream, "{}", text.trim_end_matches('\n')).and_then(|()| stream.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_manual::completions::Shell;
+
+    use super::*;
+
+    #[test]
+    fn every_command_explains_itself_in_help_pages_and_completions() {
+        rove_manual::assert_integrity(&BOOK);
+    }
+
+    #[test]
+    fn values_are_completed_in_every_shell() {
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = shell.script(&BOOK);
+            for value in ["adaptive", "experimental", "prefer-inet6", "remote"] {
+                assert!(script.contains(value), "{shell:?} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_asked_for_by_its_command() {
+        let page = |words: &[&str]| {
+            let words = words.iter().map(OsString::from).collect();
+            rove_manual::man::parse(&man::MANUAL, words)
+        };
+        assert_eq!(page(&[]).unwrap().word, "");
+        assert_eq!(page(&["demo"]).unwrap().word, "demo");
+        assert!(page(&["bogus"]).err().unwrap().to_string().contains("client, server"));
+    }
+
+    #[test]
+    fn a_shell_is_asked_for_by_its_name() {
+        let parse = |words: &[&str]| {
+            let words = words.iter().map(OsString::from).collect();
+            rove_manual::completions::parse(&completions::MANUAL, words)
+        };
+        for (name, shell) in [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)] {
+            assert_eq!(parse(&[name]).unwrap(), shell);
+        }
+        for words in [&[][..], &["csh"], &["bash", "zsh"]] {
+            assert!(parse(words).is_err());
+        }
+        let error = parse(&["csh"]).unwrap_err().to_string();
+        assert!(error.contains("know bash, zsh, fish"), "{error}");
+    }
 }

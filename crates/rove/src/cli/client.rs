@@ -6,12 +6,13 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
 use anyhow::Context;
 use clap::{Arg, ArgAction, Command};
+use rove_manual::{Manual, Words};
 use rove_session::{EngineKind, Prediction, Preference};
 
 use crate::bootstrap;
+use crate::cli::BOOK;
 use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
-use crate::cli::manual::{self, Manual, Words};
 use crate::client::{self, ClientOptions};
 use crate::program::ProgramName;
 
@@ -43,6 +44,7 @@ const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
 
 /// What users are told of `rove client`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "client",
     definition,
     words: Words::Unknown,
@@ -50,6 +52,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "It is what rove turns into once the server runs, and compatible with mosh-client: the \
               session key is taken from the environment.",
     ],
+    lists: &[],
     examples: &[("MOSH_KEY=4NeCCgvZFe2RnPgrcU1PQw rove client 192.0.2.1 60001", "join a session")],
     environment: &[
         ("MOSH_KEY", "The session key that the server printed."),
@@ -113,7 +116,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
     if getopt::has_word(&args, "--version") {
         return Ok(ClientCall::Version);
     }
-    let (flags, values) = manual::getopt_letters(&definition());
+    let (flags, values) = rove_manual::getopt_letters(&definition());
     let line = getopt::read(&flags, &values, args);
     let mut words = Vec::new();
     let mut verbose: u8 = 0;

@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use rove_manual::{Manual, Words};
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
 
-use crate::cli::manual::{self, Manual, Words};
+use crate::cli::BOOK;
 use crate::demo::DemoOptions;
 
 /// What users are told of `rove demo`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "demo",
     definition: DemoArgs::command,
     words: Words::Command,
@@ -18,6 +20,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove demo --rtt 500ms --loss 5%", "a shell behind a bad link"),
         ("rove demo --rtt 80ms --rate 1Mbit -- htop", "one command behind a narrow one"),
     ],
+    lists: &[],
     environment: &[],
     files: &[],
     exit_status: &[
@@ -60,7 +63,7 @@ struct DemoArgs {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
-    let args = DemoArgs::from_arg_matches(&manual::matches(&MANUAL, args)?)?;
+    let args = DemoArgs::from_arg_matches(&rove_manual::matches(&MANUAL, args)?)?;
     Ok(DemoOptions {
         rtt: args.rtt,
         jitter: args.jitter,

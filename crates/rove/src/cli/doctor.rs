@@ -3,15 +3,17 @@
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
+use rove_manual::{Manual, Words};
 
+use crate::cli::BOOK;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall, UsageError};
-use crate::cli::manual::{Manual, Words};
 use crate::doctor::DoctorOptions;
 use crate::program::ProgramName;
 
 /// What users are told of `rove doctor`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "doctor",
     definition,
     words: Words::HostAndCommand,
@@ -26,6 +28,7 @@ pub(crate) static MANUAL: Manual = Manual {
          through) and session-end. Each is ok, note (it works, with something to know), problem, or \
          unchecked with the reason.",
     ],
+    lists: &[],
     examples: &[
         ("rove doctor me@example.org", "why is there no session?"),
         ("rove doctor -p 60010 --ssh='ssh -p 2222' host", "with the options of the session"),

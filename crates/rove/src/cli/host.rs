@@ -5,14 +5,15 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
+use rove_manual::{Manual, Suggested, Words};
 use rove_session::Preference;
 
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use crate::cli::BOOK;
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
-use crate::cli::manual::{Manual, Suggested, Words};
 use crate::program::ProgramName;
 
 /// What `--predict` may be.
@@ -26,6 +27,7 @@ pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 
 /// What users are told of `rove [options] host`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "",
     definition: HostArgs::command,
     words: Words::HostAndCommand,
@@ -37,6 +39,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
          programs.",
     ],
+    lists: &[],
     examples: &[
         ("rove me@example.org", "log in"),
         ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),

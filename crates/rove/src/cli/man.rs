@@ -1,20 +1,20 @@
-//! `rove man`: the manual page of a command, in roff, from what [`Manual`] says of it.
-
-use std::ffi::OsString;
-use std::fmt::Write;
+//! `rove man`: the manual page of a command.
 
 use clap::Command;
+use rove_manual::{Manual, Words, man};
 
-use crate::cli::manual::{self, Manual, OptionEntry, Words};
+use crate::cli::BOOK;
 
 /// What users are told of `rove man`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "man",
     definition,
     words: Words::OurCommands,
     notes: &[
         "The page comes on standard output, for man or for a file in a directory where man looks.",
     ],
+    lists: &[],
     examples: &[
         ("rove man | man -l -", "read the page of rove"),
         ("rove man demo > rove-demo.1", "write the page of rove demo"),
@@ -25,213 +25,5 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 fn definition() -> Command {
-    Command::new("rove man")
-        .about("Prints a command's manual page")
-        .override_usage("rove man [COMMAND]")
-        .arg(clap::Arg::new("command").hide(true))
-}
-
-/// Reads the words behind `man`: the command whose page is wanted.
-///
-/// # Errors
-///
-/// Returns clap's error, which may be a request for help.
-pub(crate) fn parse(args: Vec<OsString>) -> Result<&'static Manual, clap::Error> {
-    let matches = manual::matches(&MANUAL, args)?;
-    let word = matches.get_one::<String>("command").map_or("", String::as_str);
-    super::manuals().find(|manual| manual.word == word).ok_or_else(|| {
-        let words: Vec<&str> = super::manuals().skip(1).map(|manual| manual.word).collect();
-        let message = format!("no command \"{word}\": there are {}\n", words.join(", "));
-        clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
-    })
-}
-
-/// Returns a command's page.
-pub(crate) fn page(manual: &Manual) -> String {
-    let name = page_name(manual);
-    let version = env!("CARGO_PKG_VERSION");
-    let mut page = String::new();
-    let _ = writeln!(
-        page,
-        ".TH {} 1 \"\" \"rove {}\" \"User Commands\"",
-        literal(&name.to_uppercase()),
-        literal(version)
-    );
-    let _ = writeln!(page, ".SH NAME\n{} \\- {}", literal(&name), prose(&manual.about()));
-    page.push_str(".SH SYNOPSIS\n");
-    for (number, line) in manual.usage().lines().enumerate() {
-        let separator = if number == 0 { "" } else { ".br\n" };
-        let _ = writeln!(page, "{separator}{}", literal(line.trim()));
-    }
-    if !manual.notes.is_empty() {
-        page.push_str(".SH DESCRIPTION\n");
-        let notes: Vec<String> = manual.notes.iter().map(|note| prose(note)).collect();
-        let _ = writeln!(page, "{}", notes.join("\n.PP\n"));
-    }
-    page.push_str(".SH OPTIONS\n");
-    for option in manual.options() {
-        entry(&mut page, &option_heading(&option), &option.help);
-    }
-    if manual.word.is_empty() {
-        page.push_str(".SH COMMANDS\n");
-        for manual in super::manuals().skip(1) {
-            entry(&mut page, &bold(&manual.called()), &manual.about());
-        }
-    }
-    list(&mut page, "EXAMPLES", manual.examples);
-    list(&mut page, "ENVIRONMENT", manual.environment);
-    list(&mut page, "FILES", manual.files);
-    list(&mut page, "EXIT STATUS", manual.exit_status);
-    let others: Vec<String> = super::manuals()
-        .filter(|other| manual.word.is_empty() != other.word.is_empty())
-        .map(|other| format!("{}(1)", bold(&page_name(other))))
-        .chain(["ssh", "mosh"].map(|name| format!("{}(1)", bold(name))))
-        .collect();
-    let _ = writeln!(page, ".SH SEE ALSO\n{}", others.join(",\n"));
-    page
-}
-
-/// Returns the name of a command's page.
-fn page_name(manual: &Manual) -> String {
-    manual.called().replace(' ', "-")
-}
-
-fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
-    if entries.is_empty() {
-        return;
-    }
-    let _ = writeln!(page, ".SH {heading}");
-    for (left, right) in entries {
-        entry(page, &bold(left), right);
-    }
-}
-
-/// Appends a paragraph with its heading, in roff, beside or above it.
-fn entry(page: &mut String, heading: &str, text: &str) {
-    let _ = writeln!(page, ".TP\n{heading}\n{}", prose(text));
-}
-
-fn option_heading(option: &OptionEntry) -> String {
-    let value = option.value.as_ref().map(|value| value.name.as_str());
-    let has_long = option.long.is_some();
-    let spellings: Vec<String> = option
-        .spellings()
-        .iter()
-        .map(|spelling| {
-            let is_long = spelling.starts_with("--");
-            match value.filter(|_| is_long == has_long) {
-                None => bold(spelling),
-                Some(value) => {
-                    let separator = if is_long { "=" } else { " " };
-                    format!("{}{separator}\\fI{}\\fR", bold(spelling), literal(value))
-                }
-            }
-        })
-        .collect();
-    spellings.join(", ")
-}
-
-fn bold(text: &str) -> String {
-    format!("\\fB{}\\fR", literal(text))
-}
-
-/// Returns text that is to be copied and typed: every character is itself, and lines do not break in it.
-fn literal(text: &str) -> String {
-    escaped(text, |character| match character {
-        '-' => Some("\\-"),
-        '\'' => Some("\\(aq"),
-        '`' => Some("\\(ga"),
-        '^' => Some("\\(ha"),
-        '~' => Some("\\(ti"),
-        ' ' => Some("\\ "),
-        _ => None,
-    })
-}
-
-/// Returns text that is to be read. Words with leading dashes are options, and typed.
-fn prose(text: &str) -> String {
-    let words: Vec<String> = text
-        .split_whitespace()
-        .map(|word| {
-            if word.trim_start_matches(['(', '"']).starts_with('-') {
-                literal(word)
-            } else {
-                escaped(word, |character| match character {
-                    '^' => Some("\\(ha"),
-                    '~' => Some("\\(ti"),
-                    _ => None,
-                })
-            }
-        })
-        .collect();
-    words.join(" ")
-}
-
-/// Escapes what roff would take for its own; the first character of a line, too, is no request.
-fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
-    let mut out = String::new();
-    for character in text.chars() {
-        match special(character) {
-            Some(name) => out.push_str(name),
-            None if character == '\\' => out.push_str("\\e"),
-            None if out.is_empty() && matches!(character, '.' | '\'') => {
-                out.push_str("\\&");
-                out.push(character);
-            }
-            None => out.push(character),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_roff_would_take_for_its_own_is_escaped() {
-        for (text, roff) in [
-            ("--port 5", "\\-\\-port\\ 5"),
-            ("a'b^c~d`e", "a\\(aqb\\(hac\\(tid\\(gae"),
-            (".x", "\\&.x"),
-            ("a.b", "a.b"),
-            ("a\\b", "a\\eb"),
-        ] {
-            assert_eq!(literal(text), roff, "{text}");
-        }
-        for (text, roff) in [
-            ("see --port=5 for well-known ports", "see \\-\\-port=5 for well-known ports"),
-            (".profile\n'x'", "\\&.profile \\&'x'"),
-        ] {
-            assert_eq!(prose(text), roff, "{text}");
-        }
-    }
-
-    #[test]
-    fn every_page_tells_of_every_option_and_section() {
-        for manual in crate::cli::manuals() {
-            let page = page(manual);
-            assert!(page.is_ascii(), "{}", manual.called());
-            for option in manual.options() {
-                for spelling in option.spellings() {
-                    assert!(page.contains(&bold(&spelling)), "{} {spelling}", manual.called());
-                }
-            }
-            for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"] {
-                assert!(
-                    page.contains(&format!(".SH {section}\n")),
-                    "{} {section}",
-                    manual.called()
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_page_is_asked_for_by_its_command() {
-        let word = |word: &str| vec![OsString::from(word)];
-        assert_eq!(parse(Vec::new()).unwrap().word, "");
-        assert_eq!(parse(word("demo")).unwrap().word, "demo");
-        assert!(parse(word("bogus")).err().unwrap().to_string().contains("client, server"));
-    }
+    man::definition("rove man", "rove man [COMMAND]")
 }

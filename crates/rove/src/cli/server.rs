@@ -3,9 +3,10 @@
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, ArgAction, Command};
+use rove_manual::{Manual, Words};
 
+use crate::cli::BOOK;
 use crate::cli::getopt::{self, Item};
-use crate::cli::manual::{self, Manual, Words};
 use crate::program::ProgramName;
 use crate::server::{BindAddress, ServerOptions};
 use crate::socket::PortRange;
@@ -29,6 +30,7 @@ pub(crate) enum ServerCall {
 
 /// What users are told of `rove server`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "server",
     definition,
     words: Words::OneOf(&["new"]),
@@ -43,6 +45,7 @@ pub(crate) static MANUAL: Manual = Manual {
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
     ],
+    lists: &[],
     examples: &[
         ("rove server new", "a login shell"),
         ("rove server new -p 60001:60010 -- top", "one command, a few ports"),
@@ -150,7 +153,7 @@ fn parse_new(
     args: Vec<OsString>,
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
-    let (flags, values) = manual::getopt_letters(&definition());
+    let (flags, values) = rove_manual::getopt_letters(&definition());
     let line = getopt::read(&flags, &values, args);
     for item in line.items {
         match item {

@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use rove_manual::{Manual, Words};
 use rove_units::Duration;
 
-use crate::cli::manual::{self, Manual, Words};
+use crate::cli::BOOK;
 use crate::sessions::{Choice, ListOptions};
 
 /// Where both commands look.
@@ -22,6 +23,7 @@ const FILES: &[(&str, &str)] = &[
 
 /// What users are told of `rove list`.
 pub(crate) static LIST: Manual = Manual {
+    book: &BOOK,
     word: "list",
     definition: ListArgs::command,
     words: Words::Unknown,
@@ -31,6 +33,7 @@ pub(crate) static LIST: Manual = Manual {
          and a key was typed; the terminal's size; the client's address; the command, and the title \
          that it has given the window.",
     ],
+    lists: &[],
     examples: &[
         ("rove list", "your sessions on this computer"),
         ("ssh host rove list", "those on another"),
@@ -47,6 +50,7 @@ pub(crate) static LIST: Manual = Manual {
 
 /// What users are told of `rove kill`.
 pub(crate) static KILL: Manual = Manual {
+    book: &BOOK,
     word: "kill",
     definition: KillArgs::command,
     words: Words::Unknown,
@@ -54,6 +58,7 @@ pub(crate) static KILL: Manual = Manual {
         "The client is told, the session's command gets SIGHUP, and the end is waited for.",
         "A stock mosh-server cannot be asked; the system's own kill ends it.",
     ],
+    lists: &[],
     examples: &[
         ("rove kill 60001", "the session at this port"),
         ("rove kill --detached --older-than 2d", "those whose client is two days away"),
@@ -108,7 +113,7 @@ struct KillArgs {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse_list(args: Vec<OsString>) -> Result<ListOptions, clap::Error> {
-    let args = ListArgs::from_arg_matches(&manual::matches(&LIST, args)?)?;
+    let args = ListArgs::from_arg_matches(&rove_manual::matches(&LIST, args)?)?;
     Ok(ListOptions { json: args.json, all: args.all })
 }
 
@@ -118,7 +123,7 @@ pub(crate) fn parse_list(args: Vec<OsString>) -> Result<ListOptions, clap::Error
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse_kill(args: Vec<OsString>) -> Result<Choice, clap::Error> {
-    let args = KillArgs::from_arg_matches(&manual::matches(&KILL, args)?)?;
+    let args = KillArgs::from_arg_matches(&rove_manual::matches(&KILL, args)?)?;
     Ok(match args {
         KillArgs { all: true, .. } => Choice::All,
         KillArgs { detached: true, older_than, .. } => {

@@ -4,14 +4,16 @@ use std::ffi::OsString;
 use std::fmt::Write;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use rove_manual::{Manual, Suggested, Words};
 
+use crate::cli::BOOK;
 use crate::cli::config::{Config, Setting, Settings, path};
-use crate::cli::manual::{self, Manual, Suggested, Words};
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
 /// What users are told of `rove config`.
 pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
     word: "config",
     definition: ConfigArgs::command,
     words: Words::OneOf(ACTIONS),
@@ -27,6 +29,7 @@ pub(crate) static MANUAL: Manual = Manual {
          no-ssh-pty, no-init, strict, title-prefix, terminal-query.",
         "Called as mosh, rove reads no file.",
     ],
+    lists: &[],
     examples: &[
         ("rove config check", "say what is wrong with the file"),
         ("rove config show me@example.org", "the settings for a host"),
@@ -76,7 +79,7 @@ enum Action {
 ///
 /// Returns clap's error, which may be a request for help.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
-    let args = ConfigArgs::from_arg_matches(&manual::matches(&MANUAL, args)?)?;
+    let args = ConfigArgs::from_arg_matches(&rove_manual::matches(&MANUAL, args)?)?;
     let action = match (args.action.as_str(), args.host) {
         ("path", None) => Action::Path,
         ("check", None) => Action::Check,

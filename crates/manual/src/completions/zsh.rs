@@ -2,16 +2,19 @@
 
 use std::fmt::Write;
 
-use crate::cli::completions::{command_words, own_words, quoted};
-use crate::cli::manual::{Manual, OptionEntry, Suggestions, Words};
+use crate::completions::{own_words, quoted, takes_hosts};
+use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
-/// What does not depend on the options.
-const FUNCTIONS: &str = r#"
+/// Finds hosts.
+const HOSTS: &str = r#"
 _rove_hosts() {
   compset -P '*@'
   _ssh_hosts
 }
+"#;
 
+/// Completes a command line behind others.
+const FUNCTIONS: &str = r#"
 _rove_command() {
   if (( CURRENT == 1 )); then
     _command_names -e
@@ -21,18 +24,27 @@ _rove_command() {
 }
 "#;
 
-pub(super) fn script() -> String {
-    let mut script = "#compdef rove\n# Completion of rove for zsh.\n".to_owned();
+pub(super) fn script(book: &Book) -> String {
+    let (program, name) = (book.program, book.identifier());
+    let functions = functions(book).replace("_rove", &format!("_{name}"));
+    format!("#compdef {program}\n# Completion of {program} for zsh.\n{functions}")
+}
+
+fn functions(book: &Book) -> String {
+    let mut script = String::new();
+    if takes_hosts(book) {
+        script.push_str(HOSTS);
+        first_word_function(book, &mut script);
+    }
     script.push_str(FUNCTIONS);
-    first_word_function(&mut script);
-    let commands = command_words().join("|");
+    let commands = book.command_words().join("|");
     let _ = write!(
         script,
         "\n_rove() {{\n  local curcontext=\"$curcontext\" command=\n  \
          if (( CURRENT > 2 )) && [[ $words[2] == ({commands}) ]]; then\n    \
          command=$words[2]\n    shift words\n    (( CURRENT-- ))\n  fi\n  case $command in\n"
     );
-    for manual in crate::cli::manuals() {
+    for manual in (book.manuals)() {
         let _ = write!(script, "    ({})\n      _arguments -s -S -C", pattern(manual));
         for option in manual.options() {
             let _ = write!(script, " \\\n        {}", option_spec(&option));
@@ -42,16 +54,18 @@ pub(super) fn script() -> String {
         }
         script.push_str("\n      ;;\n");
     }
-    script.push_str(
-        "  esac\n}\n\n# As a function of fpath it is called at once; sourced it is registered.\n\
-         if [[ $funcstack[1] == _rove ]]; then\n  _rove \"$@\"\nelse\n  compdef _rove rove\nfi\n",
+    let _ = write!(
+        script,
+        "  esac\n}}\n\n# As a function of fpath it is called at once; sourced it is registered.\n\
+         if [[ $funcstack[1] == _rove ]]; then\n  _rove \"$@\"\nelse\n  compdef _rove {}\nfi\n",
+        book.program
     );
     script
 }
 
-fn first_word_function(script: &mut String) {
+fn first_word_function(book: &Book, script: &mut String) {
     script.push_str("\n_rove_first() {\n  local -a commands=(\n");
-    for manual in crate::cli::manuals().skip(1) {
+    for manual in book.commands() {
         let entry = format!("{}:{}", manual.word, manual.about().replace(':', "\\:"));
         let _ = writeln!(script, "    {}", quoted(&entry));
     }

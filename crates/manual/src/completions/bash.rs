@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::cli::completions::{command_words, own_words, quoted, valued_spellings};
-use crate::cli::manual::{Manual, Suggestions, Words};
+use crate::completions::{own_words, quoted, takes_hosts, valued_spellings};
+use crate::manual::{Book, Manual, Suggestions, Words};
 
-/// What does not depend on the options.
-///
-/// Words are never handed to `compgen -W` when they come from a file: it would expand what stands in them.
-/// bash takes `=` and `@` for words of their own.
-const FUNCTIONS: &str = r#"
+/// Finds hosts. Words are never handed to `compgen -W` when they come from a file: it would expand what
+/// stands in them.
+const HOSTS: &str = r#"
 # Names of hosts from ssh's own files that begin with $1.
 _rove_hosts() {
     local file files=() name
@@ -33,7 +31,10 @@ _rove_hosts() {
             }
         }' "${files[@]}" | sort -u)
 }
+"#;
 
+/// What does not depend on the options. bash takes `=` and `@` for words of their own.
+const FUNCTIONS: &str = r#"
 _rove() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= first=1
     COMPREPLY=()
@@ -74,20 +75,24 @@ _rove() {
 }
 "#;
 
-pub(super) fn script() -> String {
-    let mut script = "# Completion of rove for bash.\n".to_owned();
-    script.push_str(&FUNCTIONS.replace("COMMANDS", &command_words().join("|")));
-    has_value_function(&mut script);
-    value_function(&mut script);
-    word_function(&mut script);
-    script.push_str("\ncomplete -F _rove rove\n");
-    script
+pub(super) fn script(book: &Book) -> String {
+    let mut functions = String::new();
+    if takes_hosts(book) {
+        functions.push_str(HOSTS);
+    }
+    functions.push_str(&FUNCTIONS.replace("COMMANDS", &book.command_words().join("|")));
+    has_value_function(book, &mut functions);
+    value_function(book, &mut functions);
+    word_function(book, &mut functions);
+    let (program, name) = (book.program, book.identifier());
+    let functions = functions.replace("_rove", &format!("_{name}"));
+    format!("# Completion of {program} for bash.\n{functions}\ncomplete -F _{name} {program}\n")
 }
 
 /// Appends a function that tells whether the option `$1`, behind its command, takes a value.
-fn has_value_function(script: &mut String) {
+fn has_value_function(book: &Book, script: &mut String) {
     script.push_str("\n_rove_has_value() {\n    case $1 in\n");
-    for manual in crate::cli::manuals() {
+    for manual in (book.manuals)() {
         if let Some(patterns) = patterns(manual, &valued_spellings(manual)) {
             let _ = writeln!(script, "        {patterns}) return 0 ;;");
         }
@@ -96,9 +101,9 @@ fn has_value_function(script: &mut String) {
 }
 
 /// Appends a function that completes `$2` as the value of the option `$1`; fails if that takes none.
-fn value_function(script: &mut String) {
+fn value_function(book: &Book, script: &mut String) {
     script.push_str("\n_rove_value() {\n    case $1 in\n");
-    for manual in crate::cli::manuals() {
+    for manual in (book.manuals)() {
         for option in manual.options().iter().filter(|option| option.value.is_some()) {
             let suggestions = option.value.as_ref().map(|value| &value.suggestions);
             let action = match suggestions {
@@ -117,9 +122,9 @@ fn value_function(script: &mut String) {
 }
 
 /// Appends a function that completes `$4` in the command `$1` behind `$2` words, `$3` if behind `--`.
-fn word_function(script: &mut String) {
+fn word_function(book: &Book, script: &mut String) {
     script.push_str("\n_rove_word() {\n    local words=\n    case $1 in\n");
-    for manual in crate::cli::manuals() {
+    for manual in (book.manuals)() {
         let _ = writeln!(script, "        {})", quoted(manual.word));
         let options: Vec<String> = manual
             .options()
@@ -141,7 +146,7 @@ fn word_function(script: &mut String) {
                  [[ $3 || $4 == @ || $COMP_CWORD != 1 ]] || COMPREPLY=($(compgen -W {} -- \"$4\"))\n                \
                  [[ $4 == @ ]] && set -- \"$1\" \"$2\" \"$3\" ''\n                \
                  _rove_hosts \"$4\"\n                return\n            fi\n",
-                quoted(&command_words().join(" "))
+                quoted(&book.command_words().join(" "))
             ),
             Words::Command => {
                 "            [[ $3 ]] && { COMPREPLY=($(compgen -c -- \"$4\")); return; }\n"

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::cli::completions::{command_words, own_words, valued_spellings};
-use crate::cli::manual::{Manual, OptionEntry, Suggestions, Words};
+use crate::completions::{own_words, valued_spellings};
+use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
 /// What does not depend on the options.
 const FUNCTIONS: &str = r#"
@@ -46,15 +46,23 @@ function __rove_behind_dashes
 end
 "#;
 
-pub(super) fn script() -> String {
-    let mut valued: Vec<String> = crate::cli::manuals().flat_map(valued_spellings).collect();
+pub(super) fn script(book: &Book) -> String {
+    let (program, name) = (book.program, book.identifier());
+    let script = lines(book).replace("__rove", &format!("__{name}"));
+    format!("# Completion of {program} for fish.\n{script}")
+}
+
+fn lines(book: &Book) -> String {
+    let manuals = (book.manuals)();
+    let mut valued: Vec<String> =
+        manuals.iter().flat_map(|manual| valued_spellings(manual)).collect();
     valued.sort_unstable();
     valued.dedup();
     let functions = FUNCTIONS
-        .replace("COMMANDS", &command_words().join(" "))
+        .replace("COMMANDS", &book.command_words().join(" "))
         .replace("VALUED", &valued.join(" "));
-    let mut script = format!("# Completion of rove for fish.\n{functions}\ncomplete -c rove -f\n");
-    for manual in crate::cli::manuals() {
+    let mut script = format!("{functions}\ncomplete -c {} -f\n", book.program);
+    for manual in manuals {
         script.push('\n');
         for option in manual.options() {
             option_line(&mut script, manual, &option);
@@ -70,7 +78,8 @@ fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
         Words::HostAndCommand => "; and not __rove_behind_dashes; and test (__rove_words) -lt 2",
         _ => "; and not __rove_behind_dashes",
     };
-    let _ = write!(script, "complete -c rove -n {}", condition(manual, place));
+    let program = manual.book.program;
+    let _ = write!(script, "complete -c {program} -n {}", condition(manual, place));
     if let Some(letter) = option.short {
         let _ = write!(script, " -s {letter}");
     }
@@ -93,7 +102,8 @@ fn word_lines(script: &mut String, manual: &Manual) {
     let mut line = |place: &str, words: &str, help: &str| {
         let _ = writeln!(
             script,
-            "complete -c rove -n {} -a {}{}",
+            "complete -c {} -n {} -a {}{}",
+            manual.book.program,
             condition(manual, place),
             quoted(words),
             if help.is_empty() { String::new() } else { format!(" -d {}", quoted(help)) }
@@ -101,7 +111,7 @@ fn word_lines(script: &mut String, manual: &Manual) {
     };
     match manual.words {
         Words::HostAndCommand => {
-            for command in crate::cli::manuals().skip(1) {
+            for command in manual.book.commands() {
                 let place = "; and test (count (commandline -opc)) = 1";
                 line(place, command.word, &command.about());
             }

@@ -1,0 +1,198 @@
+//! The manual page of a command, in roff, from what [`Manual`] says of it.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+
+use clap::Command;
+
+use crate::manual::{Manual, OptionEntry, matches};
+
+/// Reads the words behind `man`: the command whose page is wanted.
+///
+/// # Errors
+///
+/// Returns clap's error, which may be a request for help.
+pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static Manual, clap::Error> {
+    let matches = matches(own, args)?;
+    let word = matches.get_one::<String>("command").map_or("", String::as_str);
+    (own.book.manuals)().into_iter().find(|manual| manual.word == word).ok_or_else(|| {
+        let words = own.book.command_words().join(", ");
+        let message = format!("no command \"{word}\": there are {words}\n");
+        clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
+    })
+}
+
+/// Returns the definition of a `man` command that is called by these words; [`parse`] reads what follows them.
+pub fn definition(called: &'static str, usage: &'static str) -> Command {
+    Command::new(called)
+        .about("Prints a command's manual page")
+        .override_usage(usage)
+        .arg(clap::Arg::new("command").hide(true))
+}
+
+/// Returns a command's page.
+pub fn page(manual: &Manual) -> String {
+    let name = page_name(manual);
+    let book = manual.book;
+    let mut page = String::new();
+    let _ = writeln!(
+        page,
+        ".TH {} 1 \"\" \"{} {}\" \"User Commands\"",
+        literal(&name.to_uppercase()),
+        literal(book.program),
+        literal(book.version)
+    );
+    let _ = writeln!(page, ".SH NAME\n{} \\- {}", literal(&name), prose(&manual.about()));
+    page.push_str(".SH SYNOPSIS\n");
+    for (number, line) in manual.usage().lines().enumerate() {
+        let separator = if number == 0 { "" } else { ".br\n" };
+        let _ = writeln!(page, "{separator}{}", literal(line.trim()));
+    }
+    if !manual.notes.is_empty() {
+        page.push_str(".SH DESCRIPTION\n");
+        let notes: Vec<String> = manual.notes.iter().map(|note| prose(note)).collect();
+        let _ = writeln!(page, "{}", notes.join("\n.PP\n"));
+    }
+    page.push_str(".SH OPTIONS\n");
+    for option in manual.options() {
+        entry(&mut page, &option_heading(&option), &option.help);
+    }
+    if manual.word.is_empty() {
+        page.push_str(".SH COMMANDS\n");
+        for manual in book.commands() {
+            entry(&mut page, &bold(&manual.called()), &manual.about());
+        }
+    }
+    list(&mut page, "EXAMPLES", manual.examples);
+    list(&mut page, "ENVIRONMENT", manual.environment);
+    list(&mut page, "FILES", manual.files);
+    list(&mut page, "EXIT STATUS", manual.exit_status);
+    for (heading, entries) in manual.lists {
+        list(&mut page, &heading.to_uppercase(), entries);
+    }
+    let others: Vec<String> = (book.manuals)()
+        .into_iter()
+        .filter(|other| manual.word.is_empty() != other.word.is_empty())
+        .map(|other| format!("{}(1)", bold(&page_name(other))))
+        .chain(book.see_also.iter().map(|name| format!("{}(1)", bold(name))))
+        .collect();
+    let _ = writeln!(page, ".SH SEE ALSO\n{}", others.join(",\n"));
+    page
+}
+
+/// Returns the name of a command's page.
+fn page_name(manual: &Manual) -> String {
+    manual.called().replace(' ', "-")
+}
+
+fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
+    if entries.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, ".SH {heading}");
+    for (left, right) in entries {
+        entry(page, &bold(left), right);
+    }
+}
+
+/// Appends a paragraph with its heading, in roff, beside or above it.
+fn entry(page: &mut String, heading: &str, text: &str) {
+    let _ = writeln!(page, ".TP\n{heading}\n{}", prose(text));
+}
+
+fn option_heading(option: &OptionEntry) -> String {
+    let value = option.value.as_ref().map(|value| value.name.as_str());
+    let has_long = option.long.is_some();
+    let spellings: Vec<String> = option
+        .spellings()
+        .iter()
+        .map(|spelling| {
+            let is_long = spelling.starts_with("--");
+            match value.filter(|_| is_long == has_long) {
+                None => bold(spelling),
+                Some(value) => {
+                    let separator = if is_long { "=" } else { " " };
+                    format!("{}{separator}\\fI{}\\fR", bold(spelling), literal(value))
+                }
+            }
+        })
+        .collect();
+    spellings.join(", ")
+}
+
+pub(crate) fn bold(text: &str) -> String {
+    format!("\\fB{}\\fR", literal(text))
+}
+
+/// Returns text that is to be copied and typed: every character is itself, and lines do not break in it.
+fn literal(text: &str) -> String {
+    escaped(text, |character| match character {
+        '-' => Some("\\-"),
+        '\'' => Some("\\(aq"),
+        '`' => Some("\\(ga"),
+        '^' => Some("\\(ha"),
+        '~' => Some("\\(ti"),
+        ' ' => Some("\\ "),
+        _ => None,
+    })
+}
+
+/// Returns text that is to be read. Words with leading dashes are options, and typed.
+fn prose(text: &str) -> String {
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| {
+            if word.trim_start_matches(['(', '"']).starts_with('-') {
+                literal(word)
+            } else {
+                escaped(word, |character| match character {
+                    '^' => Some("\\(ha"),
+                    '~' => Some("\\(ti"),
+                    _ => None,
+                })
+            }
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// Escapes what roff would take for its own; the first character of a line, too, is no request.
+fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        match special(character) {
+            Some(name) => out.push_str(name),
+            None if character == '\\' => out.push_str("\\e"),
+            None if out.is_empty() && matches!(character, '.' | '\'') => {
+                out.push_str("\\&");
+                out.push(character);
+            }
+            None => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_roff_would_take_for_its_own_is_escaped() {
+        for (text, roff) in [
+            ("--port 5", "\\-\\-port\\ 5"),
+            ("a'b^c~d`e", "a\\(aqb\\(hac\\(tid\\(gae"),
+            (".x", "\\&.x"),
+            ("a.b", "a.b"),
+            ("a\\b", "a\\eb"),
+        ] {
+            assert_eq!(literal(text), roff, "{text}");
+        }
+        for (text, roff) in [
+            ("see --port=5 for well-known ports", "see \\-\\-port=5 for well-known ports"),
+            (".profile\n'x'", "\\&.profile \\&'x'"),
+        ] {
+            assert_eq!(prose(text), roff, "{text}");
+        }
+    }
+}
