@@ -187,6 +187,34 @@ fn a_mistake_is_corrected_by_a_true_screen_and_gone_when_nothing_is_wrong() {
 }
 
 #[test]
+fn what_the_host_said_last_is_not_wrong_behind_a_prediction_that_is_ahead_of_it() {
+    let keys = [("a", ruled('a', 1)), ("\x7f", "\x08 \x08\x1b7\x1b[4;8H0\x1b8".to_owned())];
+    let keys = [&keys[..], &[("y", ruled('y', 1))]].concat();
+    let keys: Vec<_> = keys.iter().map(|(key, answer)| (*key, answer.as_str())).collect();
+    let script = script("> ", &keys);
+    let mut court = Court::new(&script);
+    let mut host = Terminal::host(script.size);
+    for (_, answer) in [("", "> "), keys[0]] {
+        host.write(answer.as_bytes());
+    }
+    court.key();
+    court.judge.handle_host_screen(court.now, host.screen());
+    court.arrival(keys[0].1);
+    court.key();
+    court.draw("\x08 \x08");
+    court.key();
+    // True as the third answer, though the host has seen none but the first.
+    court.draw("y");
+    assert!(court.seen()[2]);
+    host.write(keys[1].1.as_bytes());
+    court.judge.handle_host_screen(court.now, host.screen());
+    let verdict = court.arrival("\x1b7\x1b[4;8H0\x1b8").expect("the ruler changes");
+    assert_eq!(verdict.faults, NO_FAULTS);
+    let verdict = court.arrival("\x1b7\x1b[4;8H7\x1b8").expect("the ruler changes");
+    assert!(verdict.faults.any, "nobody said so");
+}
+
+#[test]
 fn notices_are_not_judged() {
     let script = script("\r\n> ", &[("a", "a")]);
     let mut court = Court::new(&script);
