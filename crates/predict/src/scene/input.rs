@@ -46,13 +46,16 @@ pub(crate) fn right_prompt(screen: &Screen, at: Position, pane: &Pane) -> Option
 
 /// Returns the columns of a suggestion: text that begins at the cursor, reaches the input's end and is painted
 /// all alike, in grey, or at least, where `typed` is given, in another way than what was typed.
+///
+/// In grey it may begin with a blank, and behind one. In other colours it may be a word that a highlighter
+/// has painted, before which the cursor was moved, so that there it has to stand right behind another.
 pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
     let row = cells(screen, at.row);
     let start = usize::from(at.column);
-    // It may begin with a blank, where the next word is suggested.
-    let first = row.get(start).filter(|cell| cell.base.is_some())?;
-    let pen = first.pen;
-    if typed == Some(pen) || !(typed.is_some() || is_dim(pen)) {
+    let pen = row.get(start).filter(|cell| cell.base.is_some())?.pen;
+    let is_behind_word = start > 0 && !is_blank(row, start - 1);
+    let is_apart = typed.is_some() && is_behind_word && pen != Pen::default();
+    if typed == Some(pen) || !(is_apart || is_dim(pen)) {
         return None;
     }
     let is_same = |column: &usize| {
@@ -144,9 +147,10 @@ fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
 /// Returns whether text is painted to be hardly seen: faint, or grey.
 fn is_dim(pen: Pen) -> bool {
     /// The lightest and the darkest grey, and how much its parts may differ.
-    /// Chosen: the themes of fish and the defaults of zsh-autosuggestions and PSReadLine are within.
+    /// Chosen: the themes of fish, Dracula and Tokyo Night with their blues among them, and the defaults of
+    /// zsh-autosuggestions and PSReadLine are within.
     const GREY: core::ops::RangeInclusive<u8> = 0x30..=0xb0;
-    const SPREAD: u8 = 32;
+    const SPREAD: u8 = 72;
     let is_grey = match pen.foreground {
         Color::Default => false,
         // Bright black, and the greys of the palette.

@@ -1,4 +1,4 @@
-use rove_terminal::{Pen, Position, Size, Terminal};
+use rove_terminal::{Color, Pen, Position, Size, Terminal};
 
 use super::*;
 
@@ -124,6 +124,14 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
         ("$ gi^\x1b[38;2;200;85;85mt\x1b[0m", None, None),
         ("$ gi^\x1b[32mt status\x1b[0m", plain, Some(4..12)),
         ("$ gi^\x1b[32mt status\x1b[0m", None, None),
+        ("$ gi^\x1b[38;2;98;114;164mt status\x1b[0m", None, Some(4..12)),
+        // Words that a highlighter has painted, with the cursor before them.
+        (
+            "$ \x1b[32mgit\x1b[0m^ status",
+            Some(Pen { foreground: Color::Indexed(2), ..Pen::default() }),
+            None,
+        ),
+        ("$ git ^\x1b[4m/tmp\x1b[0m", plain, None),
         ("$ gi^t status", plain, None),
         ("$ gi^\x1b[90mt\x1b[0m status", None, None),
         ("$ gi^ \x1b[90mt\x1b[0m", None, None),
