@@ -7,9 +7,14 @@ use crate::keystroke::Key;
 use crate::replay::canvas::Text;
 use crate::replay::class::Class;
 use crate::replay::field::Field;
-use crate::replay::log::{EVENTS_MAX, Event};
+use crate::replay::log::Event;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::{HOLD, Replay};
+
+/// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
+/// had its time to answer is then settled unjudged.
+/// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
+const ROUNDS_MAX: u32 = 32;
 
 /// What a screen says of the keys on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +37,12 @@ impl Replay {
         }
         self.take_late(now, screen);
         // Each round settles a key, but for the last one.
-        for _ in 0..=EVENTS_MAX {
+        for rounds in 1.. {
             if self.log.is_empty() || !self.step(now, screen) {
+                break;
+            }
+            if rounds == ROUNDS_MAX {
+                self.log.settle(self.log.due());
                 break;
             }
         }
