@@ -73,6 +73,19 @@ impl Login<'_> {
         }
     }
 
+    /// Returns what the user should know of his locale, if anything.
+    pub(crate) fn locale_warning(
+        &self,
+        inherited: impl Iterator<Item = (OsString, OsString)>,
+    ) -> Option<String> {
+        let missing = missing_locale(&inherited.collect(), self.offered, is_installed)?;
+        Some(format!(
+            "the locale {} is not installed on this computer; programs are given {}",
+            missing.escape_debug(),
+            locale::FALLBACK
+        ))
+    }
+
     /// Sets what tells programs where they are.
     fn describe_session(&self, environment: &mut Environment, home: &Path) {
         let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
@@ -138,12 +151,7 @@ fn choose_locale(
     if is_utf8(environment) {
         return;
     }
-    let mut offer = environment.clone();
-    for name in locale::VARIABLES {
-        offer.remove(OsStr::new(name));
-    }
-    let known = offered.iter().filter(|(name, _)| locale::VARIABLES.contains(&name.as_str()));
-    offer.extend(known.map(|(name, value)| (name.into(), value.into())));
+    let offer = with_locale(environment, offered);
     if is_utf8(&offer) {
         *environment = offer;
         return;
@@ -154,6 +162,30 @@ fn choose_locale(
         environment.insert("LANG".into(), all);
     }
     environment.insert("LC_CTYPE".into(), locale::FALLBACK.into());
+}
+
+/// Returns the UTF-8 locale that was asked for, but is not installed, where none else is to be had.
+fn missing_locale(
+    environment: &Environment,
+    offered: &[(String, String)],
+    installed: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let offer = with_locale(environment, offered);
+    let wanted = [environment, &offer].into_iter().filter_map(character_locale);
+    let wanted: Vec<String> = wanted.filter(|name| locale::is_utf8(name)).collect();
+    let has_none = !wanted.iter().any(|name| installed(name));
+    wanted.into_iter().find(|name| has_none && name != locale::FALLBACK)
+}
+
+/// Returns the environment with the offered locale in place of its own.
+fn with_locale(environment: &Environment, offered: &[(String, String)]) -> Environment {
+    let mut offer = environment.clone();
+    for name in locale::VARIABLES {
+        offer.remove(OsStr::new(name));
+    }
+    let known = offered.iter().filter(|(name, _)| locale::VARIABLES.contains(&name.as_str()));
+    offer.extend(known.map(|(name, value)| (name.into(), value.into())));
+    offer
 }
 
 /// Returns the locale that decides the character set.
@@ -238,6 +270,28 @@ mod tests {
             choose_locale(&mut found, &offered, |name| !name.starts_with("lost"));
             assert_eq!(found, environment(wanted), "{inherited:?} {offered:?}");
         }
+    }
+
+    #[test]
+    fn a_locale_is_missed_where_it_was_asked_for_and_none_else_will_do() {
+        let installed = |name: &str| ["C.UTF-8", "de_DE.UTF-8"].contains(&name);
+        for (own, offered, missed) in [
+            ("", "", None),
+            ("C", "", None),
+            ("de_DE.UTF-8", "xx_YY.UTF-8", None),
+            ("xx_YY.UTF-8", "", Some("xx_YY.UTF-8")),
+            ("xx_YY.UTF-8", "de_DE.UTF-8", None),
+            ("C", "xx_YY.UTF-8", Some("xx_YY.UTF-8")),
+            ("C", "xx_YY.ISO-8859-1", None),
+        ] {
+            let variables = environment(&[("LANG", own)]);
+            let offered = [("LC_CTYPE".to_owned(), offered.to_owned())];
+            let found = missing_locale(&variables, &offered, installed);
+            assert_eq!(found.as_deref(), missed, "{own} {offered:?}");
+        }
+        // What we fall back on is not asked for by anybody.
+        let offered = [("LC_CTYPE".to_owned(), locale::FALLBACK.to_owned())];
+        assert_eq!(missing_locale(&Environment::new(), &offered, |_| false), None);
     }
 
     #[test]

@@ -148,6 +148,9 @@ impl Station {
             terminal: terminal.as_deref(),
             core_limit,
         };
+        if let Some(warning) = login.locale_warning(std::env::vars_os()) {
+            complain(warning);
+        }
         Ok(Self {
             socket,
             key: entropy::key().context("cannot draw a session key")?,

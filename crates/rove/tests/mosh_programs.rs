@@ -206,6 +206,25 @@ fn the_client_answers_and_refuses_as_stock_does() {
 }
 
 #[test]
+fn a_server_without_the_locale_asked_for_says_so_in_a_line_and_runs() {
+    let names = Names::new("locale");
+    let server = &names.both("mosh-server")[0];
+    for (args, locale, warns) in [
+        (&["new", "-p", "0", "--", "true"][..], "xx_YY.UTF-8", true),
+        (&["new", "-p", "0", "-l", "LANG=xx_YY.UTF-8", "--", "true"], "C", true),
+        (&["new", "-p", "0", "-l", "LANG=C.UTF-8", "--", "true"], "xx_YY.UTF-8", false),
+        (&["new", "-p", "0", "--", "true"], "C", false),
+    ] {
+        let output = call(server, args, &[("LANG", locale)]);
+        assert_eq!(shape(&output), "MOSH CONNECT port key\n", "{output:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let warning = stderr.lines().find(|line| line.contains("not installed"));
+        assert_eq!(warning.is_some(), warns, "{stderr}");
+        assert!(warning.is_none_or(|line| line.contains("xx_YY.UTF-8")), "{stderr}");
+    }
+}
+
+#[test]
 fn a_port_range_without_a_free_port_ends_the_server_with_a_sentence() {
     let names = Names::new("ports");
     // Both families, so that neither a socket for IPv6 nor one for IPv4 finds room.
