@@ -17,6 +17,7 @@ use rove_units::Duration;
 use serde_json::{Value, json};
 
 use self::figures::Figures;
+pub(crate) use self::run::Ends;
 use self::run::{Run, RunOptions};
 use self::script::Script;
 use crate::trace::Trace;
@@ -63,7 +64,7 @@ pub(crate) struct ReplayOptions {
     pub(crate) first: Option<usize>,
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
-    pub(crate) strict: bool,
+    pub(crate) ends: Ends,
     pub(crate) json: bool,
     pub(crate) explain: bool,
 }
@@ -122,7 +123,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         path: path.clone(),
         seed,
         host_delay: options.host_delay,
-        strict: options.strict,
+        ends: options.ends,
         explain: options.explain,
     }
 }
@@ -240,7 +241,7 @@ fn write_json(
         "predict": options.prediction.preference.name(),
         "pace": format!("{:?}", options.pace).to_lowercase(),
         "host_delay_ms": figures::millis(options.host_delay),
-        "strict": options.strict,
+        "ends": format!("{:?}", options.ends).to_lowercase(),
         "first": options.first,
         "runs": list,
         "pooled": pools,

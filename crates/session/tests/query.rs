@@ -117,7 +117,7 @@ fn a_short_session_ends_when_the_terminal_has_answered() {
     let mut pair = asking_pair(rove(Config::server()));
     pair.run_for(ms(60));
     type_text(&mut pair, b"\x1e.");
-    pair.run_for(ms(140));
+    pair.run_for(ms(170));
     assert_eq!(pair.left.client.outcome(), None);
     assert!(pair.left.client.wants_input());
     type_text(&mut pair, ATTRIBUTES);

@@ -90,6 +90,8 @@ pub(crate) struct Sender<L> {
     /// Whether anything of the peer's has been acknowledged.
     has_acknowledged: bool,
     last_new_remote: Option<Instant>,
+    /// When the peer's newest contents arrived, and how many frames with contents have gone out since.
+    answering: Option<(Instant, u8)>,
     shutdown_since: Option<Instant>,
     shutdown_tries: u32,
     /// The last instruction, if it has several fragments.
@@ -123,6 +125,7 @@ impl<L: Object> Sender<L> {
             ack_wanted_since: None,
             has_acknowledged: false,
             last_new_remote: None,
+            answering: None,
             shutdown_since: None,
             shutdown_tries: 0,
             kept: None,
@@ -154,6 +157,7 @@ impl<L: Object> Sender<L> {
         self.handle_heard(now);
         if has_contents {
             self.want_ack(now);
+            self.answering = Some((now, 0));
         }
     }
 
@@ -412,6 +416,9 @@ impl<L: Object> Sender<L> {
         self.after_send(now, new_num);
         if !diff.is_empty() {
             self.last_frame_at = Some(now);
+            if let Some((_, frames)) = &mut self.answering {
+                *frames = frames.saturating_add(1);
+            }
         }
         self.ack_wanted_since = None;
         self.has_acknowledged |= self.ack_num != StateNum::INITIAL;

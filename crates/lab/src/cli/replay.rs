@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
-use crate::replay::{Pace, Path, ReplayOptions};
+use crate::replay::{Ends, Pace, Path, ReplayOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -71,9 +71,9 @@ pub(crate) struct ReplayArgs {
     /// How late the program on the far side reads each key
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_host_delay)]
     host_delay: Duration,
-    /// Let both ends speak stock Mosh only
-    #[arg(long)]
-    strict: bool,
+    /// Whose wire and pace both ends have; without it, stock for the engine of this name and else rove
+    #[arg(long, value_name = "WHOSE")]
+    ends: Option<Ends>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -126,10 +126,10 @@ impl ReplayArgs {
     ///
     /// Returns an error if there are no recordings, or their directory cannot be read.
     pub(crate) fn options(&self) -> Result<ReplayOptions> {
-        let (engine, preference) = match self.engine {
-            EngineName::None => (EngineKind::default(), Preference::Never),
-            EngineName::Stock => (EngineKind::Stock, self.predict),
-            EngineName::Replay => (EngineKind::Replay, self.predict),
+        let (engine, preference, ends) = match self.engine {
+            EngineName::None => (EngineKind::default(), Preference::Never, Ends::Rove),
+            EngineName::Stock => (EngineKind::Stock, self.predict, Ends::Stock),
+            EngineName::Replay => (EngineKind::Replay, self.predict, Ends::Rove),
         };
         Ok(ReplayOptions {
             traces: self.files()?,
@@ -141,7 +141,7 @@ impl ReplayArgs {
             seeds: self.seeds,
             first: self.first.and_then(|first| usize::try_from(first).ok()),
             host_delay: self.host_delay,
-            strict: self.strict,
+            ends: self.ends.unwrap_or(ends),
             json: self.json,
             explain: self.explain,
         })

@@ -1,5 +1,6 @@
 //! One run: both sides over the path, from the start of the session to the last answer.
 
+use clap::ValueEnum;
 use rove_link::net::{Net, RIGHT_ADDRESS};
 use rove_session::{CAPABILITIES, ClientConfig, Prediction, ServerConfig};
 use rove_ssp::{Config, Key};
@@ -23,6 +24,15 @@ const SETTLING_MAX: Duration = Duration::from_secs(3600);
 /// How long after the last key and the host's last word an answer may still be seen.
 const TAIL: Duration = Duration::from_secs(30);
 
+/// Whose wire and pace both ends have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ends {
+    /// Mosh 1.4.0's, without extensions
+    Stock,
+    /// Rove's
+    Rove,
+}
+
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub(super) struct RunOptions {
@@ -32,8 +42,7 @@ pub(super) struct RunOptions {
     pub(super) seed: u64,
     /// How late the program on the far side reads a key.
     pub(super) host_delay: Duration,
-    /// Whether both ends speak stock Mosh only.
-    pub(super) strict: bool,
+    pub(super) ends: Ends,
     /// Whether to note what an explanation needs.
     pub(super) explain: bool,
 }
@@ -147,7 +156,10 @@ fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerCon
 }
 
 fn transport(config: Config, options: &RunOptions) -> Config {
-    Config { capabilities: (!options.strict).then_some(CAPABILITIES), ..config }
+    match options.ends {
+        Ends::Stock => config.stock(),
+        Ends::Rove => Config { capabilities: Some(CAPABILITIES), ..config },
+    }
 }
 
 /// Returns the session's key: nobody listens.

@@ -49,7 +49,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         path: link.parse().expect("a path"),
         seed: 1,
         host_delay: Duration::ZERO,
-        strict: false,
+        ends: Ends::Stock,
         explain: false,
     }
 }

@@ -171,3 +171,50 @@ fn the_known_policy_never_starts_from_another_state() {
     assert_eq!(bench.next(), Some((0, 1, 5_000)));
     assert_eq!(bench.frame("y", Bytes::ZERO), (0, 2, 1));
 }
+
+/// Returns when frames go out, in milliseconds from the peer's contents on, while there is something
+/// new every 20 ms. Another frame went out right before.
+fn frames_after_contents(answer_frames: u8) -> Vec<u64> {
+    let mut bench = Bench::new();
+    bench.config.answer_frames = answer_frames;
+    bench.frame("before", Bytes::ZERO);
+    let start = bench.now;
+    bench.sender.handle_new_remote(start, StateNum::new(2), true);
+    let mut frames = Vec::new();
+    for elapsed in 0..180 {
+        if elapsed % 20 == 0 {
+            bench.sender.publish(Blob::new(elapsed.to_string(), Bytes::ZERO));
+        }
+        let pace = Pace::new(&bench.config, &bench.rtt);
+        let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
+        if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
+            frames.push(elapsed);
+        }
+    }
+    frames
+}
+
+#[test]
+fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
+    for (answer_frames, frames) in [
+        (0, [50, 100, 150].as_slice()),
+        (1, &[8, 58, 108, 158]),
+        (2, &[8, 28, 78, 128, 178]),
+        (3, &[8, 28, 48, 98, 148]),
+    ] {
+        assert_eq!(frames_after_contents(answer_frames), frames, "{answer_frames}");
+    }
+}
+
+#[test]
+fn on_a_long_path_a_client_sends_news_more_often_than_anything_else() {
+    for (config, interval) in [(Config::client(), 120), (Config::client().stock(), 250)] {
+        let mut bench = Bench::new();
+        bench.config = config;
+        bench.rtt = RttEstimator::new();
+        bench.frame("a", Bytes::ZERO);
+        let start = bench.now;
+        bench.frame("b", Bytes::ZERO);
+        assert_eq!(bench.now.saturating_since(start), ms(interval));
+    }
+}

@@ -102,6 +102,16 @@ impl<L: Object> Sender<L> {
         }
     }
 
+    /// Returns from when on a frame that answers the peer need not wait for the frame interval.
+    ///
+    /// At 250 ms between frames a key's echo would else wait for the frame of the key before, and the
+    /// output of a command for the echo of its Enter. Under steady output, what is left to wait is
+    /// the time that the program gets to react.
+    fn answer_due(&self, config: &Config) -> Option<Instant> {
+        let (arrived_at, frames) = self.answering?;
+        (frames < config.answer_frames).then_some(arrived_at + config.collection_delay)
+    }
+
     fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
         if self.nothing_to_say {
             return None;
@@ -120,8 +130,10 @@ impl<L: Object> Sender<L> {
             let collected = dirty_since + config.collection_delay;
             // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
             // for half a round trip.
-            let paced = self.last_frame_at.map(|at| at + pace.frame_interval);
-            return Some(paced.map_or(collected, |paced| paced.max(collected)));
+            let interval = pace.frame_interval.min(config.news_interval_max);
+            let paced = self.last_frame_at.map_or(collected, |at| at + interval);
+            let paced = self.answer_due(config).map_or(paced, |answer| paced.min(answer));
+            return Some(paced.max(collected));
         }
         if !is_active {
             None
