@@ -7,10 +7,7 @@ use rove_terminal::{Cell, Position, Screen};
 use super::{Ground, cell, cells, character, to_column};
 
 /// Fewest rows that make a vertical line. Chosen: two may be the same command twice.
-const LINE_ROWS_MIN: usize = 3;
-
-/// Fewest rows that make one of `|`, which is also typed. Chosen: longer than most pipelines repeated.
-const ASCII_LINE_ROWS_MIN: usize = 5;
+const LINE_ROWS_MIN: u16 = 3;
 
 /// Fewest columns of a horizontal line. Chosen: shorter ones are drawn as dashes in text.
 const LINE_COLUMNS_MIN: usize = 3;
@@ -31,9 +28,9 @@ pub(crate) struct Pane {
 /// Returns the rectangle around a place that lines and bars bound: the panes of tmux and screen, the
 /// windows of editors, boxes.
 ///
-/// A column is a bound where vertical lines stand on at least three rows, this one among them; a row is
-/// one where a horizontal line goes all along, with a title in it perhaps, or where all has one colour that is not
-/// the place's own. Looks at each cell of the screen at most twice.
+/// A column is a bound where vertical lines stand on at least three rows, this one among them, from edge to
+/// edge; a row is one where a horizontal line goes all along, with a title in it perhaps, or where all has one colour that is not
+/// the place's own. Looks at each cell of the screen a few times at most.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
@@ -104,18 +101,28 @@ fn is_horizontal(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
 }
 
-/// Returns whether a vertical line long enough passes through a place.
+/// Returns whether a vertical line long enough passes through a place, from edge to edge: those of tables in
+/// a text begin and end anywhere.
 fn is_vertical_line(screen: &Screen, at: Position) -> bool {
+    let rows = screen.size().rows();
     let is_line =
         |row: &u16| cell(screen, *row, at.column).is_some_and(|cell| is_vertical(character(cell)));
-    let Some(here) = cell(screen, at.row, at.column).filter(|_| is_line(&at.row)) else {
+    if !is_line(&at.row) {
         return false;
+    }
+    let top = (0..at.row).rev().take_while(is_line).last().unwrap_or(at.row);
+    let bottom = (at.row + 1..rows).take_while(is_line).last().unwrap_or(at.row);
+    let ends_well = |end: u16, beyond: Option<u16>| {
+        let beyond = beyond.filter(|row| *row < rows);
+        let Some(beyond) = beyond.and_then(|row| cell(screen, row, at.column)) else { return true };
+        let is_corner = |c| is_horizontal(c) || matches!(c, '+' | '-');
+        let is_joined = cell(screen, end, at.column).is_some_and(|end| is_corner(character(end)));
+        is_joined || is_corner(character(beyond)) || !Ground::of(beyond).is_default()
     };
-    let least = if character(here) == '|' { ASCII_LINE_ROWS_MIN } else { LINE_ROWS_MIN };
-    let least = least.min(usize::from(screen.size().rows()));
-    let above = (0..at.row).rev().take(least).take_while(is_line).count();
-    let below = (at.row + 1..screen.size().rows()).take(least).take_while(is_line).count();
-    above + 1 + below >= least
+    let least = LINE_ROWS_MIN.min(rows);
+    bottom - top + 1 >= least
+        && ends_well(top, top.checked_sub(1))
+        && ends_well(bottom, bottom.checked_add(1))
 }
 
 /// Returns whether these cells of a row are a horizontal line, but for a title in it.

@@ -23,8 +23,10 @@ const TMUX: &str = "left │right\r\n     │     \r\n─────┼──�
 fn lines_and_bars_bound_a_pane() {
     for (name, bytes, columns, rows) in [
         ("nothing", "abc", (0, 12), (0, 5)),
-        ("left of a line", "a\r\nb │\r\n  │\r\n  │\x1b[2;1H", (0, 2), (0, 5)),
-        ("right of it", "a │\r\nb │\r\n  │\x1b[2;4H", (3, 12), (0, 5)),
+        ("left of a line", "a │\r\nb │\r\n  │\r\n  │\r\n  │\x1b[2;1H", (0, 2), (0, 5)),
+        ("right of it", "a │\r\nb │\r\n  │\r\n\x1b[44m\x1b[K\x1b[2;4H", (3, 12), (0, 3)),
+        ("a line between two", "─┬─\r\nb│\r\n │\r\n─┴─\x1b[2;1H", (0, 1), (0, 5)),
+        ("a table in a text", "a│b\r\nb│\r\n │\r\n │\r\nx\x1b[2;1H", (0, 12), (0, 5)),
         ("a short line", "a│\r\nb│\x1b[1;1H", (0, 12), (0, 5)),
         ("a pipe thrice", "a|\r\na|\r\na|\x1b[2;1H", (0, 12), (0, 5)),
         ("a line of ASCII", "a|\r\n |\r\n |\r\n |\r\n |\x1b[2;1H", (0, 1), (0, 5)),
