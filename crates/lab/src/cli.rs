@@ -2,14 +2,18 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::iter;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::FromArgMatches;
+use rove_manual::{Book, Manual, Words, matches};
 
 use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
+mod completions;
+mod man;
 mod record;
 mod replay;
 mod screen;
@@ -21,42 +25,136 @@ const FAILURE: u8 = 1;
 /// Exit code of a command line that cannot be followed. Source: clap's own.
 const USAGE: u8 = 2;
 
-/// Examines rove's parts, one command each
-#[derive(Debug, Parser)]
-#[command(
-    name = "rove-lab",
-    version,
-    after_help = "`rove-lab COMMAND --help` has examples and the exit codes of a command."
-)]
-struct Lab {
-    #[command(subcommand)]
-    command: Command,
+/// What users are told of the laboratory and its commands.
+static BOOK: Book = Book {
+    program: "rove-lab",
+    version: env!("CARGO_PKG_VERSION"),
+    manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
+    see_also: &["rove"],
+};
+
+/// What users are told of the laboratory itself.
+static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "",
+    definition: || {
+        clap::Command::new("rove-lab")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about("Examines rove's parts, one command each")
+            .override_usage("rove-lab COMMAND [options]")
+    },
+    words: Words::OurCommands,
+    notes: &[],
+    lists: &[],
+    examples: &[
+        (
+            "rove-lab screen --size 80x24 < recording",
+            "what the emulator makes of a program's output",
+        ),
+        ("rove-lab record -o session.jsonl -- bash", "write down a session"),
+        ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0", "It was done."),
+        (
+            "1",
+            "Something could not be read, run or written: one sentence on standard error says why.",
+        ),
+        ("2", "The command line is wrong."),
+    ],
+};
+
+/// A command that is called by a word behind `rove-lab`.
+struct Subcommand {
+    manual: &'static Manual,
+    /// Takes the words behind that one.
+    run: fn(Vec<OsString>) -> u8,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Record(RecordArgs),
-    Replay(ReplayArgs),
-    Screen(ScreenArgs),
-}
+/// The commands, in the order in which the help lists them.
+static COMMANDS: [Subcommand; 5] = [
+    Subcommand { manual: &screen::MANUAL, run: run_screen },
+    Subcommand { manual: &record::MANUAL, run: run_record },
+    Subcommand { manual: &replay::MANUAL, run: run_replay },
+    Subcommand { manual: &completions::MANUAL, run: run_completions },
+    Subcommand { manual: &man::MANUAL, run: run_man },
+];
 
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let code = match Lab::try_parse_from(args) {
-        Ok(Lab { command: Command::Record(args) }) => run_record(args),
-        Ok(Lab { command: Command::Replay(args) }) => run_replay(&args),
-        Ok(Lab { command: Command::Screen(args) }) => run_screen(&args),
-        Err(error) => {
-            // Help and version come as errors too, for standard output.
-            let is_wrong = error.use_stderr();
-            let _ = error.print();
-            if is_wrong { USAGE } else { 0 }
-        }
-    };
-    ExitCode::from(code)
+    let args: Vec<OsString> = args.into_iter().skip(1).collect();
+    let called = args.split_first().and_then(|(word, rest)| {
+        let command = COMMANDS.iter().find(|command| word == command.manual.word)?;
+        Some((command, rest))
+    });
+    ExitCode::from(match called {
+        Some((command, rest)) => (command.run)(rest.to_vec()),
+        None => run_without_command(args),
+    })
 }
 
-fn run_record(args: RecordArgs) -> u8 {
+/// Answers a command line that calls no command.
+fn run_without_command(args: Vec<OsString>) -> u8 {
+    let words = BOOK.command_words().join(", ");
+    match args.first().map(|word| word.to_string_lossy()) {
+        Some(word) if !word.starts_with('-') => {
+            complain(&format!("there is no command {word:?}; there are {words}"));
+            USAGE
+        }
+        Some(_) => matches(&MANUAL, args).map_or_else(|error| refuse(&error), |_| USAGE),
+        None => {
+            // Who does not take it does not want it.
+            let _ = writeln!(io::stderr(), "{}", MANUAL.help());
+            USAGE
+        }
+    }
+}
+
+/// Reads the words behind a command's.
+///
+/// # Errors
+///
+/// Returns the exit code after saying what is wrong, or what was asked for.
+fn read<T: FromArgMatches>(manual: &Manual, args: Vec<OsString>) -> Result<T, u8> {
+    let read = matches(manual, args).and_then(|matches| T::from_arg_matches(&matches));
+    read.map_err(|error| refuse(&error))
+}
+
+/// Says why clap does not take a command line. Help and version come as errors too, for standard output.
+fn refuse(error: &clap::Error) -> u8 {
+    let is_wrong = error.use_stderr();
+    let _ = error.print();
+    if is_wrong { USAGE } else { 0 }
+}
+
+fn run_completions(args: Vec<OsString>) -> u8 {
+    match rove_manual::completions::parse(&completions::MANUAL, args) {
+        Ok(shell) => print(&shell.script(&BOOK)),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn run_man(args: Vec<OsString>) -> u8 {
+    match rove_manual::man::parse(&man::MANUAL, args) {
+        Ok(manual) => print(&rove_manual::man::page(manual)),
+        Err(error) => refuse(&error),
+    }
+}
+
+/// Writes what was asked for.
+fn print(text: &str) -> u8 {
+    // A reader that has gone away wants to hear nothing about it.
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+    0
+}
+
+fn run_record(args: Vec<OsString>) -> u8 {
+    let args: RecordArgs = match read(&record::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let options = match args.options() {
         Ok(options) => options,
         Err(error) => {
@@ -70,7 +168,11 @@ fn run_record(args: RecordArgs) -> u8 {
     })
 }
 
-fn run_screen(args: &ScreenArgs) -> u8 {
+fn run_screen(args: Vec<OsString>) -> u8 {
+    let args: ScreenArgs = match read(&screen::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let input = io::stdin().lock();
     if input.is_terminal() {
         complain(
@@ -82,7 +184,11 @@ fn run_screen(args: &ScreenArgs) -> u8 {
     report(crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()))
 }
 
-fn run_replay(args: &ReplayArgs) -> u8 {
+fn run_replay(args: Vec<OsString>) -> u8 {
+    let args: ReplayArgs = match read(&replay::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
     let result = args.options();
     report(result.and_then(|options| crate::replay::run(&options, io::stdout().lock())))
 }
@@ -106,12 +212,10 @@ fn complain(sentence: &str) {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
-    fn the_definitions_hold_together() {
-        Lab::command().debug_assert();
+    fn every_command_explains_itself_in_help_pages_and_completions() {
+        rove_manual::assert_integrity(&BOOK);
     }
 }

@@ -48,7 +48,7 @@ fn a_wrong_command_line_is_refused_with_code_two() {
         (&["screen"], "--size <COLSxROWS>"),
         (&["screen", "--size", "80x24", "--colour"], "unexpected argument '--colour'"),
         (&["screen", "--size", "80x24", "recording"], "unexpected argument 'recording'"),
-        (&["scream"], "unrecognized subcommand 'scream'"),
+        (&["scream"], "there is no command \"scream\"; there are screen, "),
         (&[], "Usage: rove-lab"),
     ] {
         let output = rove_lab(args).output().unwrap();
@@ -96,7 +96,41 @@ fn help_has_examples_the_format_and_the_exit_codes() {
     let output = rove_lab(&["screen", "--help"]).output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
     let help = String::from_utf8(output.stdout).unwrap();
-    for part in ["Examples:", "reply_bytes", "Exit codes:", "from 1x1 to 4096x2048"] {
+    for part in ["Examples:", "reply_bytes", "Exit status:", "from 1x1"] {
         assert!(help.contains(part), "{part} is missing in:\n{help}");
+    }
+}
+
+#[test]
+fn a_command_line_that_calls_no_command_says_which_there_are() {
+    for (args, sentence) in [
+        (&["bogus"][..], "rove-lab: there is no command \"bogus\"; there are screen, "),
+        (&["--bogus"], "error: unexpected argument '--bogus' found"),
+        (&["completions", "csh"], "error: no completions for \"csh\": know bash, zsh, fish"),
+        (&["man", "bogus"], "error: no command \"bogus\": there are screen, "),
+    ] {
+        let output = rove_lab(args).output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
+        assert!(stderr(&output).starts_with(sentence), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn shells_read_the_completions_and_complete_options_and_values() {
+    let script = rove_lab(&["completions", "bash"]).output().unwrap();
+    assert_eq!(script.status.code(), Some(0));
+    for (words, wanted) in [
+        ("rove-lab re", " record replay "),
+        ("rove-lab record --scr", " --script= "),
+        ("rove-lab replay --engine sto", " stock "),
+        ("rove-lab man scr", " screen "),
+    ] {
+        let count = words.split(' ').count() - 1;
+        let ask = format!(
+            "COMP_WORDS=({words}); COMP_CWORD={count}; _rove_lab; echo \" ${{COMPREPLY[*]}} \""
+        );
+        let text = String::from_utf8_lossy(&script.stdout).into_owned() + "\n" + &ask;
+        let output = Command::new("bash").args(["-c", &text]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{wanted}\n"), "{words}");
     }
 }

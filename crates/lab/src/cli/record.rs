@@ -4,62 +4,92 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use clap::Args;
+use clap::{Args, Command, ValueHint};
+use rove_manual::{Manual, Words};
 use rove_terminal::Size;
 use rove_units::Seed;
 
-use crate::cli::parse_size;
+use crate::cli::{BOOK, parse_size};
 use crate::record::RecordOptions;
 use crate::record::script::{SCRIPT_BYTES_MAX, Script};
 
-const EXAMPLES: &str = "\
-Examples:
-  rove-lab record -o session.jsonl -- bash
-  rove-lab record -o session.jsonl --size 80x24 --script typing.txt --seed 7 -- vim notes
-  printf 'ls\\rexit\\r' | rove-lab record -o session.jsonl -- sh";
-
-const AFTER_HELP: &str = "\
-The trace holds everything that is typed and shown. What is typed while the terminal gathers a line
-without echo, as for a password, is written down as that many x, unless --with-secrets is given; a
-program that reads a password in another way is not recognised.
-
-Keys come from your terminal, or from standard input where that is no terminal, or from a script:
-one step a line, empty lines and lines that begin with # being left out.
-  line TEXT       types the text as a person does, with slips that are rubbed out, and Enter
-  type TEXT       the same without Enter
-  exactly TEXT    the same without slips
-  burst TEXT      sends the text at once, as an input method or a paste does
-  press KEY...    presses keys: Enter Tab Space Backspace Escape Up Down Left Right Home End Insert
-                  Delete PageUp PageDown F1 to F12 Shift-Tab Ctrl-a Alt-f Ctrl-Left; Left*5: five times
-  prompt TEXT     waits until the text is left of the cursor and the program is quiet
-  see TEXT        waits until the text is on the screen and the program is quiet
-  quiet TIME      waits until the program has written nothing for so long
-  pause TIME      does nothing for so long
-  resize COLSxROWS, slips SHARE (of the letters; 2.5% at first)
-A text may stand in double quotes, which keep the blanks at its ends. When the script, or standard
-input, has ended, a program that is quiet for two seconds is hung up.
-docs/lab.md describes the trace and the script.
-
-Exit codes:
-  the command's own; 128 and the number of the signal where one ended it, or us
-  1  the command could not be run, the trace not be written, or the script waited in vain
-  2  the command line or the script is wrong";
+/// What users are told of `rove-lab record`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "record",
+    definition: || {
+        RecordArgs::augment_args(Command::new("rove-lab record"))
+            .override_usage("rove-lab record [options] -- command...")
+    },
+    words: Words::Command,
+    notes: &[
+        "The trace holds everything that is typed and shown. What is typed while the terminal gathers a \
+         line without echo, as for a password, is written down as that many x, unless --with-secrets is \
+         given; a program that reads a password in another way is not recognised.",
+        "Keys come from your terminal, from standard input where that is no terminal, or from a script. \
+         When a script or standard input has ended, a command that is quiet for two seconds is hung up. \
+         docs/lab.md describes trace and script.",
+    ],
+    lists: &[(
+        "A script, one step a line, # for remarks",
+        &[
+            (
+                "line TEXT",
+                "types the text as a person does, with slips that are rubbed out, and Enter",
+            ),
+            ("type TEXT", "the same without Enter"),
+            ("exactly TEXT", "the same without slips"),
+            ("burst TEXT", "sends the text at once, as an input method does"),
+            (
+                "press KEY...",
+                "presses keys: Enter Tab Space Backspace Escape Up Down Left Right Home End Insert Delete \
+                 PageUp PageDown F1 to F12 Shift-Tab Ctrl-a Alt-f Ctrl-Left; Left*5 presses five times",
+            ),
+            ("prompt TEXT", "waits until the text is left of the cursor and the program is quiet"),
+            ("see TEXT", "waits until the text is on the screen and the program is quiet"),
+            ("quiet TIME", "waits until the program has written nothing for so long"),
+            ("pause TIME", "does nothing for so long"),
+            ("resize COLSxROWS", "gives the terminal another size"),
+            ("slips SHARE", "mistypes this share of the letters from here on; 2.5% at first"),
+        ],
+    )],
+    examples: &[
+        ("rove-lab record -o session.jsonl -- bash", "a shell, until you leave it"),
+        (
+            "rove-lab record -o session.jsonl --script typing.txt --seed 7 -- vim notes",
+            "an editor, typed at by a script",
+        ),
+        (
+            "printf 'ls\\rexit\\r' | rove-lab record -o session.jsonl -- sh",
+            "a shell, fed by a pipe",
+        ),
+    ],
+    environment: &[(
+        "TERM",
+        "The type of terminal the command is told; xterm-256color where it is not set.",
+    )],
+    files: &[],
+    exit_status: &[
+        ("0 to 255", "The command's own; 128 and the signal where one ended it, or us."),
+        (
+            "1",
+            "The command could not be run, the trace not be written, or the script waited in vain.",
+        ),
+        ("2", "The command line or the script is wrong."),
+    ],
+};
 
 /// Records a session of a command on a terminal of its own: both directions, with times
 #[derive(Debug, Args)]
-#[command(
-    after_help = EXAMPLES,
-    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
-)]
 pub(crate) struct RecordArgs {
     /// File for the trace; it must not exist
-    #[arg(short, long, value_name = "FILE", default_value = "trace.jsonl")]
+    #[arg(short, long, value_name = "FILE", default_value = "trace.jsonl", value_hint = ValueHint::FilePath)]
     output: PathBuf,
     /// Columns and rows of the command's terminal [default: those of your window, or 80x24]
     #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
     size: Option<Size>,
     /// Type what this file says instead of taking your keys
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     script: Option<PathBuf>,
     /// Number that decides on the hesitations and slips of a script's typist
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]

@@ -5,45 +5,64 @@ use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::{Args, Command, ValueEnum, ValueHint};
+use rove_manual::{Manual, Words};
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
+use crate::cli::BOOK;
 use crate::replay::{Ends, Pace, Path, ReplayOptions};
 
-const EXAMPLES: &str = "\
-Examples:
-  rove-lab replay session.jsonl --link rtt=500ms,jitter=30ms --pace look
-  rove-lab replay --traces recordings --engine stock --json | jq '.pooled[].all.instant_percent'
-  rove-lab replay --traces recordings vim-edit --first 250 --engine replay --explain
-  rove-lab replay --traces recordings --seeds 20 \\
-      --link rtt=500ms --link rtt=500ms,loss=5% --link rtt=500ms,loss=29%     # wrong, pooled per link";
-
-const AFTER_HELP: &str = "\
-The table has a line for each recording, over all seeds: keys, those judged (that have an answer), the share of
-them that is instant (under 5 ms) of all, of typing keys and of each class, the latencies that 50, 90 and 99 %
-do not exceed, the shares of keys after which something wrong was drawn, how long that stayed (median / longest)
-and how often longer than the host's answer + 100 ms, and bytes up and down. docs/lab.md describes all of it.
-
-Exit codes:
-  0  everything was replayed
-  1  a recording could not be read or replayed, or the output not written: one sentence on standard error
-     says why
-  2  the command line is wrong";
+/// What users are told of `rove-lab replay`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "replay",
+    definition: || ReplayArgs::augment_args(Command::new("rove-lab replay")),
+    words: Words::Unknown,
+    notes: &[
+        "The table has a line for each recording, over all seeds: keys, those judged (that have an \
+         answer), the share of them that is instant (under 5 ms) of all, of typing keys and of each class, \
+         the latencies that 50, 90 and 99 % do not exceed, the shares of keys after which something wrong \
+         was drawn, how long that stayed (median / longest) and how often longer than the host's answer + \
+         100 ms, and bytes up and down. docs/lab.md describes all of it.",
+    ],
+    lists: &[],
+    examples: &[
+        (
+            "rove-lab replay session.jsonl --link rtt=500ms,jitter=30ms --pace look",
+            "one recording over one path",
+        ),
+        (
+            "rove-lab replay --traces DIR --json | jq '.pooled[].all.instant_percent'",
+            "a directory of them, and one figure of the result",
+        ),
+        (
+            "rove-lab replay --traces DIR vim-edit --first 250 --engine replay --explain",
+            "what was late or wrong in a part of one",
+        ),
+        (
+            "rove-lab replay --traces DIR --seeds 20 --link rtt=500ms --link rtt=5s",
+            "twenty runs of each over two paths, pooled for each path",
+        ),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0", "Everything was replayed."),
+        ("1", "A recording could not be read or replayed, or the output not written."),
+        ("2", "The command line is wrong."),
+    ],
+};
 
 /// Types recorded keys once more, over an emulated link in virtual time, and judges how soon and how truly
 /// they are answered
 #[derive(Debug, Args)]
-#[command(
-    after_help = EXAMPLES,
-    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
-)]
 pub(crate) struct ReplayArgs {
     /// Recordings: files, or names of files in the --traces directory, with or without .jsonl
     #[arg(value_name = "TRACE", required_unless_present = "traces")]
     recordings: Vec<PathBuf>,
     /// Directory of recordings; without TRACE, all of its .jsonl files
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
     traces: Option<PathBuf>,
     /// What predicts the echo of keys
     #[arg(long, value_name = "ENGINE", default_value_t)]

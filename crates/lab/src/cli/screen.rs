@@ -1,44 +1,69 @@
 //! The command line of `rove-lab screen`.
 
-use clap::Args;
+use clap::{Args, Command};
+use rove_manual::{Manual, Words};
 use rove_terminal::Size;
 
+use crate::cli::BOOK;
 use crate::screen::ScreenOptions;
 
-const EXAMPLES: &str = "\
-Examples:
-  rove-lab screen --size 80x24 < recording
-  printf 'a\\033[7mb' | rove-lab screen --size 80x24 --json | jq '.rows[0].runs'
-  rove-lab screen --size 80x24 --stats < recording > /dev/null";
-
-const AFTER_HELP: &str = "\
-Text output is one line for each row of the screen, always as many as the screen has, without the
-blanks at the end of the line.
-
-JSON output is one object; rows and columns count from 0:
-  size        columns, rows
-  cursor      row, column, visible
-  modes       reverse_video, bracketed_paste, focus_reporting, mouse_reporting, mouse_encoding,
-              alternate_screen, application_cursor_keys, synchronized_output, cursor_style,
-              application_keypad, alternate_scroll, kitty_keyboard, modify_other_keys
-  title, icon_name, clipboard (base64), bells (how often it rang)
-  replies     what the terminal would have answered the program, escaped; reply_bytes says how much
-  rows        for each row: text, wrapped (it goes on in the next row), and runs of cells that are
-              alike: column, cells, width (of each cell), text, foreground, background, attributes
-docs/lab.md describes every field.
-
-Exit codes:
-  0  the screen was written
-  1  the input could not be read, or the output not written: one sentence on standard error says why
-  2  the command line is wrong, or standard input is a terminal";
+/// What users are told of `rove-lab screen`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "screen",
+    definition: || ScreenArgs::augment_args(Command::new("rove-lab screen")),
+    words: Words::Unknown,
+    notes: &[
+        "Text output is one line for each row of the screen, always as many as the screen has, without \
+         the blanks at the end of the line. JSON output is one object; rows and columns count from 0.",
+    ],
+    lists: &[(
+        "Fields of the JSON, which docs/lab.md describes",
+        &[
+            ("size", "columns, rows"),
+            ("cursor", "row, column, visible"),
+            (
+                "modes",
+                "reverse_video, bracketed_paste, focus_reporting, mouse_reporting, mouse_encoding, \
+                 alternate_screen, application_cursor_keys, synchronized_output, cursor_style, \
+                 application_keypad, alternate_scroll, kitty_keyboard, modify_other_keys",
+            ),
+            ("title, icon_name, clipboard", "as last set; the clipboard in base64"),
+            ("bells", "how often the bell rang"),
+            (
+                "replies",
+                "what the terminal would have answered the program, escaped; reply_bytes says how much",
+            ),
+            (
+                "rows",
+                "for each row: text, wrapped (it goes on in the next row), and runs of cells that are \
+                 alike: column, cells, width (of each cell), text, foreground, background, attributes",
+            ),
+        ],
+    )],
+    examples: &[
+        ("rove-lab screen --size 80x24 < recording", "the screen as text"),
+        (
+            "printf 'a\\033[7mb' | rove-lab screen --size 80x24 --json | jq '.rows[0].runs'",
+            "the cells of the first row",
+        ),
+        (
+            "rove-lab screen --size 80x24 --stats < recording > /dev/null",
+            "how fast the emulator takes it",
+        ),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0", "The screen was written."),
+        ("1", "The input could not be read, or the output not written."),
+        ("2", "The command line is wrong, or standard input is a terminal."),
+    ],
+};
 
 /// Shows the screen that a program's output makes: bytes on standard input, the screen on standard
 /// output
 #[derive(Debug, Args)]
-#[command(
-    after_help = EXAMPLES,
-    after_long_help = format!("{EXAMPLES}\n\n{AFTER_HELP}"),
-)]
 pub(crate) struct ScreenArgs {
     /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048
     #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]

@@ -1,0 +1,29 @@
+//! `rove-lab completions`: what a shell needs to complete the laboratory's command lines.
+
+use clap::Command;
+use rove_manual::{Manual, Words, completions};
+
+use crate::cli::BOOK;
+
+/// What users are told of `rove-lab completions`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "completions",
+    definition,
+    words: Words::OneOf(completions::SHELLS),
+    notes: &[],
+    lists: &[],
+    examples: &[
+        ("source <(rove-lab completions bash)", "in ~/.bashrc"),
+        ("source <(rove-lab completions zsh)", "in ~/.zshrc, behind compinit"),
+        ("rove-lab completions fish | source", "in ~/.config/fish/config.fish"),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[("0", "The script is on standard output."), ("2", "The shell is not known.")],
+};
+
+fn definition() -> Command {
+    let about = "Prints a script that lets a shell complete the laboratory's commands and options";
+    completions::definition("rove-lab completions", about, "rove-lab completions bash|zsh|fish")
+}

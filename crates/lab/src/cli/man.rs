@@ -1,0 +1,29 @@
+//! `rove-lab man`: the manual page of a command.
+
+use clap::Command;
+use rove_manual::{Manual, Words, man};
+
+use crate::cli::BOOK;
+
+/// What users are told of `rove-lab man`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "man",
+    definition,
+    words: Words::OurCommands,
+    notes: &[
+        "The page comes on standard output, for man or for a file in a directory where man looks.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove-lab man | man -l -", "read the page of rove-lab"),
+        ("rove-lab man replay > rove-lab-replay.1", "write the page of rove-lab replay"),
+    ],
+    environment: &[],
+    files: &[],
+    exit_status: &[("0", "The page is on standard output."), ("2", "There is no such command.")],
+};
+
+fn definition() -> Command {
+    man::definition("rove-lab man", "rove-lab man [COMMAND]")
+}
