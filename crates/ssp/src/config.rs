@@ -101,7 +101,8 @@ pub struct Config {
 impl Config {
     /// Returns the numbers of a client, with an empty hello.
     ///
-    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen by the table "Ahead of stock's pace" in docs/bench.md.
+    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen by the
+    /// table "Ahead of stock's pace" in docs/bench.md.
     pub const fn client() -> Self {
         Self {
             collection_delay: Duration::from_millis(1),
