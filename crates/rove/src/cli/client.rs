@@ -110,11 +110,10 @@ pub(crate) fn usage(name: ProgramName) -> String {
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
-    if getopt::has_word(&args, "--help") {
-        return Ok(ClientCall::Help);
-    }
-    if getopt::has_word(&args, "--version") {
-        return Ok(ClientCall::Version);
+    match getopt::first_of(&args, &["--help", "--version"]) {
+        Some("--version") => return Ok(ClientCall::Version),
+        Some(_) => return Ok(ClientCall::Help),
+        None => {}
     }
     let (flags, values) = rove_manual::getopt_letters(&definition());
     let line = getopt::read(&flags, &values, args);

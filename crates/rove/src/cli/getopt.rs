@@ -74,9 +74,10 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
     line
 }
 
-/// Returns whether the whole word `wanted` stands before `--`.
-pub(crate) fn has_word(args: &[OsString], wanted: &str) -> bool {
-    args.iter().take_while(|word| *word != "--").any(|word| word == OsStr::new(wanted))
+/// Returns the first word before `--` that is one of these.
+pub(crate) fn first_of<'a>(args: &[OsString], wanted: &[&'a str]) -> Option<&'a str> {
+    let mut words = args.iter().take_while(|word| *word != "--");
+    words.find_map(|word| wanted.iter().find(|wanted| word == OsStr::new(wanted)).copied())
 }
 
 #[cfg(test)]

@@ -112,11 +112,10 @@ pub(crate) fn usage(name: ProgramName) -> String {
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, String> {
-    if getopt::has_word(&args, "--help") || getopt::has_word(&args, "-h") {
-        return Ok(ServerCall::Help);
-    }
-    if getopt::has_word(&args, "--version") {
-        return Ok(ServerCall::Version);
+    match getopt::first_of(&args, &["--help", "-h", "--version"]) {
+        Some("--version") => return Ok(ServerCall::Version),
+        Some(_) => return Ok(ServerCall::Help),
+        None => {}
     }
     let mut complaints = Vec::new();
     let options = ServerOptions { name, ..ServerOptions::default() };
@@ -155,12 +154,14 @@ fn parse_new(
 ) -> Result<ServerOptions, String> {
     let (flags, values) = rove_manual::getopt_letters(&definition());
     let line = getopt::read(&flags, &values, args);
+    // Of several the last counts, and the others may be wrong: they are a wrapper's.
+    let mut ports = None;
     for item in line.items {
         match item {
             Item::Flag('s') => options.bind = BindAddress::SshConnection,
             Item::Flag(_) => options.verbose = options.verbose.saturating_add(1),
             Item::Value('i', address) => options.bind = bind_address(&address, complaints),
-            Item::Value('p', ports) => options.ports = port_range(&ports)?,
+            Item::Value('p', word) => ports = Some(word),
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', variable) => {
                 // A word without "=" is as good as no word, as with stock.
@@ -177,6 +178,9 @@ fn parse_new(
             Item::Value(..) | Item::Word(_) => {}
             Item::Complaint(complaint) => complaints.push(complaint),
         }
+    }
+    if let Some(ports) = ports {
+        options.ports = port_range(&ports)?;
     }
     options.command = line.rest;
     Ok(options)
@@ -220,9 +224,12 @@ fn port(text: &str, which: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("{which}port number {text} is outside 0 to 65535"))
 }
 
-/// Reads `-c`. A terminal without colours reports -1.
+/// Reads `-c`. A terminal without colours reports -1; no number is none, as with stock.
 fn color_count(text: &OsStr) -> Result<Option<u32>, String> {
     let text = text.to_string_lossy();
+    if text.is_empty() {
+        return Ok(None);
+    }
     match text.parse::<i64>() {
         Ok(count) => Ok(u32::try_from(count).ok()),
         Err(_) => Err(format!("Bad number of colors ({text})")),
@@ -321,6 +328,13 @@ mod tests {
             ("a b c", "the first word must be \"new\""),
         ] {
             assert_eq!(call(line), Err(reason.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn colors_are_a_number_or_none() {
+        for (text, colors) in [("256", Some(256)), ("0", Some(0)), ("-1", None), ("", None)] {
+            assert_eq!(color_count(OsStr::new(text)), Ok(colors), "{text:?}");
         }
     }
 
