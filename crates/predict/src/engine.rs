@@ -70,6 +70,19 @@ impl Engine {
         }
     }
 
+    /// Returns whether the engine for these settings makes use of [`Engine::handle_tty`], and waits for an
+    /// echo that comes later than its ack.
+    pub fn uses_tty(prediction: Prediction) -> bool {
+        matches!(
+            prediction,
+            Prediction {
+                preference: Preference::Adaptive | Preference::Always,
+                engine: EngineKind::Replay,
+                ..
+            }
+        )
+    }
+
     /// Takes keys on their way to the program, read at once, after which `sent` is still the newest
     /// input that has been sent.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {

@@ -140,6 +140,12 @@ impl Client {
     pub fn new(config: ClientConfig, now: Instant) -> Self {
         let ClientConfig { server, key, transport, size, outer, query, prediction, chaff, .. } =
             config;
+        let transport = Config {
+            capabilities: transport
+                .capabilities
+                .map(|capabilities| understood(capabilities, prediction)),
+            ..transport
+        };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let mut client = Self {
             transport: Transport::new(
@@ -599,5 +605,15 @@ impl Client {
         self.transport.is_shutting_down()
             || self.transport.is_peer_shutting_down()
             || self.transport.closed().is_some()
+    }
+}
+
+/// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
+/// side, and take an echo ack that comes before the echo for a proof that there is none.
+fn understood(capabilities: Capabilities, prediction: Prediction) -> Capabilities {
+    if Engine::uses_tty(prediction) {
+        capabilities
+    } else {
+        capabilities.without(Capabilities::TTY)
     }
 }

@@ -5,12 +5,41 @@ use std::collections::VecDeque;
 use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
-/// How long a program gets to answer a key before the screen counts as showing its effect.
+/// How long a program gets to answer a key before the screen counts as showing its effect, until it is
+/// known how fast it is, and at least for a client that takes an early ack for a proof.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
-/// Most deliveries remembered. Chosen: one per millisecond of [`ECHO_DELAY`] is more than any link's
-/// frame interval lets through; beyond it the newest two become one, which only acknowledges later.
+/// What a program gets at least. Chosen: what is collected for a frame, so that an echo and its ack travel
+/// in one.
+const DELAY_MIN: Duration = Duration::from_millis(8);
+/// What it gets at most. Chosen: a client learns of slower ones by itself, and should not wait for ever to
+/// learn that nothing was echoed.
+const DELAY_MAX: Duration = Duration::from_millis(400);
+/// What it gets, in its usual echo latencies. Chosen: docs/bench.md, "Echo ack".
+const LATENCIES: u32 = 4;
+/// What it gets at most for being usually slow. Chosen: beyond that it is known well enough.
+const USUAL_MAX: Duration = Duration::from_millis(250);
+const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
+const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());
+const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
+
+/// Echo latencies remembered, the newest. Chosen: a few words' worth, so that another program on the same
+/// terminal is soon known.
+const SAMPLES_MAX: usize = 16;
+/// With fewer the delay is the fixed one. Chosen: a word.
+const SAMPLES_MIN: usize = 8;
+/// Output that comes later than this is no echo. Chosen: twice the longest delay.
+const LATENCY_MAX: Duration = Duration::from_secs(1);
+/// How long a program must have been silent before a key for what it writes next to count as an echo.
+/// Chosen: longer than a program that writes all the time pauses.
+const SILENCE: Duration = Duration::from_millis(50);
+/// How long after the key before it a key may come for what is written next to be its own echo and not that
+/// of the other, where nothing is known: some pause in typing is soon this long.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Most deliveries remembered. Chosen: three times what a client's frame interval lets through in
+/// [`DELAY_MAX`]; beyond it the newest two become one, which only acknowledges later.
 const HISTORY_MAX: usize = 64;
 
 /// The client's states whose input was handed to the program, until the program had time to echo.
@@ -19,6 +48,32 @@ pub(crate) struct EchoHistory {
     /// Deliveries not yet acknowledged, oldest first.
     deliveries: VecDeque<(StateNum, Instant)>,
     acknowledged: StateNum,
+    latency: EchoLatency,
+    wait: EchoWait,
+}
+
+/// How long an echo ack waits for the echo.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EchoWait {
+    /// [`ECHO_DELAY`], as in stock.
+    #[default]
+    Fixed,
+    /// As long as programs take, but no less than that: the client takes an early ack for a proof.
+    Patient,
+    /// As long as programs take.
+    Adaptive,
+}
+
+/// How long programs take to answer a key.
+#[derive(Clone, Debug, Default)]
+struct EchoLatency {
+    /// The newest samples, oldest first.
+    samples: VecDeque<Duration>,
+    /// When the last key came, and the one that is not answered yet.
+    delivered_at: Option<Instant>,
+    waiting_since: Option<Instant>,
+    /// When something was written last.
+    written_at: Option<Instant>,
 }
 
 impl EchoHistory {
@@ -28,12 +83,23 @@ impl EchoHistory {
             self.deliveries.pop_back();
         }
         self.deliveries.push_back((num, now));
+        self.latency.delivered(now);
+    }
+
+    /// Notes that a program has written something.
+    pub(crate) fn handle_output(&mut self, now: Instant) {
+        self.latency.handle_output(now);
+    }
+
+    /// Takes for how long acks wait from now on.
+    pub(crate) fn set_wait(&mut self, wait: EchoWait) {
+        self.wait = wait;
     }
 
     /// Moves the echo ack forward to what has had its time; returns whether it moved.
     pub(crate) fn advance(&mut self, now: Instant) -> bool {
-        let before = self.acknowledged;
-        while let Some((num, _)) = self.deliveries.pop_front_if(|(_, at)| *at + ECHO_DELAY <= now) {
+        let (before, delay) = (self.acknowledged, self.delay());
+        while let Some((num, _)) = self.deliveries.pop_front_if(|(_, at)| *at + delay <= now) {
             self.acknowledged = self.acknowledged.max(num);
         }
         self.acknowledged != before
@@ -46,51 +112,58 @@ impl EchoHistory {
 
     /// Returns when [`EchoHistory::advance`] next moves the echo ack.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.deliveries.front().map(|(_, at)| *at + ECHO_DELAY)
+        self.deliveries.front().map(|(_, at)| *at + self.delay())
+    }
+
+    fn delay(&self) -> Duration {
+        match self.wait {
+            EchoWait::Fixed => ECHO_DELAY,
+            EchoWait::Patient => self.latency.delay().max(ECHO_DELAY),
+            EchoWait::Adaptive => self.latency.delay(),
+        }
+    }
+}
+
+impl EchoLatency {
+    fn delivered(&mut self, now: Instant) {
+        let is_past =
+            |at: Option<Instant>, span| at.is_none_or(|at| now.saturating_since(at) >= span);
+        let pause = self.longest().map_or(PAUSE, |longest| (longest * 2 + SILENCE).min(PAUSE));
+        if is_past(self.written_at, SILENCE) && is_past(self.delivered_at, pause) {
+            self.waiting_since = Some(now);
+        }
+        self.delivered_at = Some(now);
+    }
+
+    fn longest(&self) -> Option<Duration> {
+        self.samples.iter().max().copied()
+    }
+
+    fn handle_output(&mut self, now: Instant) {
+        self.written_at = Some(now);
+        let Some(latency) = self.waiting_since.take().map(|at| now.saturating_since(at)) else {
+            return;
+        };
+        if latency <= LATENCY_MAX {
+            if self.samples.len() == SAMPLES_MAX {
+                self.samples.pop_front();
+            }
+            self.samples.push_back(latency);
+        }
+    }
+
+    /// Returns what programs get: some usual latencies, and the longest of late.
+    fn delay(&self) -> Duration {
+        let Some(longest) = self.longest().filter(|_| self.samples.len() >= SAMPLES_MIN) else {
+            return ECHO_DELAY;
+        };
+        let mut sorted: Vec<_> = self.samples.iter().copied().collect();
+        sorted.sort_unstable();
+        let median = sorted[sorted.len() / 2];
+        // An ack right before the echo would hold that back for a frame interval.
+        (median * LATENCIES).min(USUAL_MAX).max(longest + DELAY_MIN).min(DELAY_MAX)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ms(millis: u64) -> Instant {
-        Instant::from_millis(millis)
-    }
-
-    #[test]
-    fn input_is_acknowledged_fifty_milliseconds_after_its_delivery() {
-        let mut history = EchoHistory::default();
-        assert_eq!(history.poll_timeout(), None);
-        history.delivered(StateNum::new(3), ms(10));
-        history.delivered(StateNum::new(4), ms(30));
-        for (now, moved, acknowledged, wake) in [
-            (59, false, 0, Some(60)),
-            (60, true, 3, Some(80)),
-            (79, false, 3, Some(80)),
-            (80, true, 4, None),
-            (90, false, 4, None),
-        ] {
-            assert_eq!(history.advance(ms(now)), moved, "at {now} ms");
-            assert_eq!(history.acknowledged(), StateNum::new(acknowledged), "at {now} ms");
-            assert_eq!(history.poll_timeout(), wake.map(ms), "at {now} ms");
-        }
-    }
-
-    #[test]
-    fn a_flood_is_acknowledged_late_rather_than_remembered() {
-        for (flood, remembered) in [(HISTORY_MAX, HISTORY_MAX), (HISTORY_MAX + 1, HISTORY_MAX)] {
-            let mut history = EchoHistory::default();
-            for num in 1..=flood {
-                let num = u64::try_from(num).unwrap();
-                history.delivered(StateNum::new(num), ms(num));
-            }
-            assert_eq!(history.deliveries.len(), remembered);
-            let last = u64::try_from(flood).unwrap();
-            history.advance(ms(last + 49));
-            assert!(history.acknowledged() < StateNum::new(last));
-            history.advance(ms(last + 50));
-            assert_eq!(history.acknowledged(), StateNum::new(last));
-        }
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant, Stream};
 
 use crate::clipboard::Outbox;
-use crate::echo::EchoHistory;
+use crate::echo::{EchoHistory, EchoWait};
 use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
@@ -94,6 +94,8 @@ pub struct Server {
     delivered_num: StateNum,
     delivered: u64,
     exit_status: Option<ExitStatus>,
+    /// Whether it keeps to the stock protocol and its timing, whoever the client is.
+    is_strict: bool,
     /// The terminal that the programs run on, as the driver saw it last.
     tty: Option<Tty>,
     /// When the last key came.
@@ -137,6 +139,7 @@ impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has spoken.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, transport, ipv6, size, network_timeout, chaff } = config;
+        let is_strict = transport.capabilities.is_none();
         Self {
             transport: Transport::new(
                 Role::Server { ipv6 },
@@ -156,6 +159,7 @@ impl Server {
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
+            is_strict,
             tty: None,
             key_arrived_at: None,
             start: now,
@@ -197,6 +201,7 @@ impl Server {
             return;
         }
         self.terminal.write(bytes);
+        self.echo.handle_output(now);
         self.answer_programs();
         self.take_events(now);
         self.publish_when_drawn(now);
@@ -383,6 +388,7 @@ impl Server {
         }
         // Nothing on the screen is an echo of what the client has learned by itself.
         if is_input {
+            self.echo.set_wait(self.echo_wait());
             self.echo.delivered(self.delivered_num, now);
         }
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
@@ -398,6 +404,16 @@ impl Server {
         // A program that asks and does not read goes without answers at some point.
         if self.host_input.waiting().len() < HOST_INPUT_MAX {
             self.host_input.bytes.extend(replies);
+        }
+    }
+
+    fn echo_wait(&self) -> EchoWait {
+        if self.is_strict {
+            EchoWait::Fixed
+        } else if self.transport.capabilities().contains(Capabilities::TTY) {
+            EchoWait::Adaptive
+        } else {
+            EchoWait::Patient
         }
     }
 

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientConfig, ClientEvent, Prediction, Preference};
+use rove_session::{ClientConfig, ClientEvent, EngineKind, Prediction, Preference};
 use rove_ssp::Config;
 use rove_terminal::{Terminal, Underline};
 use rove_units::{Duration, Seed};
@@ -290,4 +290,31 @@ fn the_terminal_is_given_back_without_predictions() {
     session.pair.left.tty.write(&closing);
     let seen: String = (0..24).map(|row| session.row(row)).collect();
     assert!(!seen.contains("xyz"), "{seen:?}");
+}
+
+#[test]
+fn a_slow_host_is_predicted_once_it_is_known_to_be_slow() {
+    for client in [stock(Config::client()), rove(Config::client())] {
+        let prediction = Prediction {
+            preference: Preference::Always,
+            overwrite: false,
+            engine: EngineKind::Stock,
+        };
+        let mut session = Session::with(prediction, HALF_RTT, client);
+        session.program = Program::Silent;
+        let mut row = String::from("$ ");
+        let mut at_once = Vec::new();
+        for letter in 'a'..='z' {
+            session.type_text(letter.to_string().as_bytes());
+            row.push(letter);
+            at_once.push(session.row(0) == row);
+            // The key has arrived, and the host takes its time.
+            session.run(HALF_RTT + ms(100));
+            print(&mut session.pair, letter.to_string().as_bytes());
+            session.run(secs(1));
+            assert_eq!(session.row(0), row);
+        }
+        assert_eq!(at_once.iter().position(|at_once| *at_once), Some(9), "{at_once:?}");
+        assert!(at_once[9..].iter().all(|at_once| *at_once), "{at_once:?}");
+    }
 }

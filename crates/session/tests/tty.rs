@@ -4,11 +4,22 @@ mod common;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_session::{Tty, TtyModes};
-use rove_ssp::{Capabilities, Config};
+use rove_link::net::Net;
+use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Tty, TtyModes};
+use rove_ssp::Config;
+use rove_units::Seed;
 
 /// Lines are read and nothing is echoed.
 const SECRET: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+
+/// Returns two ends of which the client makes use of what is told.
+fn told_pair(link: &LinkConfig) -> Pair {
+    let prediction =
+        Prediction { preference: Preference::Always, overwrite: false, engine: EngineKind::Replay };
+    let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
+    let server = ServerEnd::new(rove(Config::server()));
+    Net::new(ClientEnd::with(config), server, link.clone(), link.clone(), Seed::new(1))
+}
 
 /// Tells the server of the terminal, now.
 fn tell(pair: &mut Pair, tty: Tty) {
@@ -17,7 +28,7 @@ fn tell(pair: &mut Pair, tty: Tty) {
 
 #[test]
 fn what_was_known_before_the_client_came_is_told_with_its_first_screen() {
-    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    let mut pair = told_pair(&LinkConfig::lossless(ms(20)));
     tell(&mut pair, Tty::USUAL);
     assert_eq!(pair.left.client.tty(), None);
     pair.run_for(secs(1));
@@ -29,7 +40,7 @@ fn no_prompt_is_seen_with_an_older_state_of_the_terminal() {
     // Half of the datagrams are lost, and what is sent again is sent as it is by then.
     let link = LinkConfig { loss: 0.5, jitter: ms(80), ..LinkConfig::lossless(ms(20)) };
     for (before, after) in [(Tty::USUAL, SECRET), (SECRET, Tty::USUAL)] {
-        let mut pair = pair(&link);
+        let mut pair = told_pair(&link);
         tell(&mut pair, before);
         print(&mut pair, b"$ ");
         assert!(pair.run_until(secs(60), |client, _| client.client.tty() == Some(before)));
@@ -49,7 +60,7 @@ fn no_prompt_is_seen_with_an_older_state_of_the_terminal() {
 
 #[test]
 fn that_the_echo_ends_is_told_while_a_program_is_drawing() {
-    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    let mut pair = told_pair(&LinkConfig::lossless(ms(20)));
     tell(&mut pair, Tty::USUAL);
     pair.run_for(secs(1));
     print(&mut pair, b"\x1b[?2026h");
@@ -59,10 +70,9 @@ fn that_the_echo_ends_is_told_while_a_program_is_drawing() {
 }
 
 #[test]
-fn a_change_costs_a_stock_client_nothing() {
-    let unaware =
-        Config { capabilities: Some(without(rove_session::CAPABILITIES)), ..Config::client() };
-    for client in [stock(Config::client()), unaware] {
+fn a_change_costs_a_client_nothing_that_does_not_care() {
+    // The other's prediction is off.
+    for client in [stock(Config::client()), rove(Config::client())] {
         let mut pair = pair_with(&LinkConfig::lossless(ms(20)), client, rove(Config::server()));
         print(&mut pair, b"$ ");
         pair.run_for(secs(10));
@@ -71,11 +81,6 @@ fn a_change_costs_a_stock_client_nothing() {
         assert_eq!(sent, sent_during(&mut pair, &[]), "heartbeats and no more");
         assert_eq!((pair.left.client.tty(), pair.left.frames), (None, frames));
     }
-}
-
-/// Returns the capabilities without those this is about.
-fn without(capabilities: Capabilities) -> Capabilities {
-    Capabilities::from_bits(capabilities.bits() & !Capabilities::TTY.bits())
 }
 
 /// Returns how many datagrams the server sent in 30 s in which its terminal changed like this.

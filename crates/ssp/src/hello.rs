@@ -20,7 +20,8 @@ impl Capabilities {
     pub const RICH_SCREEN: Self = Self(1 << 1);
     /// The user stream may hold what the client has learned of the user's terminal.
     pub const TERMINAL_REPORT: Self = Self(1 << 2);
-    /// The state of the terminal that the programs run on travels with the screen.
+    /// The state of the terminal that the programs run on travels with the screen, and an echo ack may come
+    /// before its echo.
     pub const TTY: Self = Self(1 << 3);
 
     /// Creates a set from its bits.
@@ -42,6 +43,12 @@ impl Capabilities {
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
+    }
+
+    /// Returns what is in this set and not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Returns what either set holds.

@@ -10,7 +10,7 @@ use crate::notifications::Recent;
 
 const ROVE: Capabilities = crate::CAPABILITIES;
 /// A rove that knows nothing of the terminal that programs run on.
-const UNTOLD: Capabilities = Capabilities::from_bits(ROVE.bits() & !Capabilities::TTY.bits());
+const UNTOLD: Capabilities = ROVE.without(Capabilities::TTY);
 
 fn size(columns: u16, rows: u16) -> Size {
     Size::new(columns, rows).unwrap()
