@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
 use rove_link::LinkConfig;
-use rove_session::Prediction;
+use rove_session::{Prediction, Preference};
 use rove_ssp::Key;
 use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
@@ -38,6 +38,8 @@ pub(crate) struct DemoOptions {
     pub(crate) queue: Bytes,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
+    /// When predictions are shown.
+    pub(crate) predict: Preference,
     /// Decides which datagrams are lost and how late the others are.
     pub(crate) seed: Seed,
 }
@@ -95,7 +97,11 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: true,
         title_prefix: true,
-        prediction: Prediction { engine: crate::cli::client::engine()?, ..Prediction::default() },
+        prediction: Prediction {
+            engine: crate::cli::client::engine()?,
+            preference: options.predict,
+            ..Prediction::default()
+        },
         query: std::env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         strict: false,
         quiet: false,
@@ -155,6 +161,7 @@ mod tests {
             rate: None,
             queue: Bytes::kib(64),
             command: Vec::new(),
+            predict: Preference::Never,
             seed: Seed::new(1),
         }
     }

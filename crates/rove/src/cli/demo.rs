@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, FromArgMatches, Parser};
 use rove_manual::{Manual, Words};
+use rove_session::Preference;
 use rove_units::{BitRate, Bytes, Duration, Seed, parse_duration};
 
 use crate::cli::BOOK;
+use crate::cli::host::MODES;
 use crate::demo::DemoOptions;
 
 /// What users are told of `rove demo`.
@@ -18,6 +21,7 @@ pub(crate) static MANUAL: Manual = Manual {
     notes: &["Leave it with exit, or with Ctrl-^ and then \".\"."],
     examples: &[
         ("rove demo --rtt 500ms --loss 5%", "a shell behind a bad link"),
+        ("rove demo --rtt 500ms --predict never", "the same link without predictions"),
         ("rove demo --rtt 80ms --rate 1Mbit -- htop", "one command behind a narrow one"),
     ],
     lists: &[],
@@ -49,6 +53,9 @@ struct DemoArgs {
     /// Size of the queue in front of the bottleneck
     #[arg(long, value_name = "SIZE", default_value = "64KiB")]
     queue: Bytes,
+    /// When to show keys before the far side answers
+    #[arg(long, value_name = "MODE", default_value = "adaptive", value_parser = preference())]
+    predict: Preference,
     /// Number that decides which datagrams are lost
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -71,8 +78,15 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
         rate: args.rate,
         queue: args.queue,
         command: args.command,
+        predict: args.predict,
         seed: Seed::new(args.seed),
     })
+}
+
+/// Reads when predictions are shown.
+fn preference() -> impl TypedValueParser<Value = Preference> {
+    PossibleValuesParser::new(MODES)
+        .try_map(|name| Preference::from_name(&name).ok_or("it is one of those that are listed"))
 }
 
 /// Reads a share from 0 to 1: `5%` or `0.05`.
@@ -103,6 +117,9 @@ mod tests {
         assert_eq!(demo.rate.unwrap().bits_per_second(), 1_000_000);
         assert_eq!(demo.queue, Bytes::kib(4));
         assert_eq!(demo.command, ["htop", "-d", "5"]);
+        assert_eq!(demo.predict, Preference::Adaptive);
+        assert_eq!(options("--predict never").unwrap().predict, Preference::Never);
+        assert!(options("--predict sometimes").is_err());
         assert_eq!(options("").unwrap().rtt, Duration::from_millis(200));
     }
 
