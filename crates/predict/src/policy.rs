@@ -62,16 +62,16 @@ impl Preference {
 /// Which rules predictions follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Those of Mosh 1.4.0.
-    #[default]
-    Stock,
     /// Re-simulation of the unsettled keys on each new screen, with what was learned of each prompt.
+    #[default]
     Replay,
+    /// Those of Mosh 1.4.0.
+    Stock,
 }
 
 impl EngineKind {
     /// All of them, the default first.
-    pub const ALL: [Self; 2] = [Self::Stock, Self::Replay];
+    pub const ALL: [Self; 2] = [Self::Replay, Self::Stock];
 
     /// Returns the engine of this name.
     pub fn from_name(name: &str) -> Option<Self> {

@@ -70,6 +70,8 @@ pub struct Replay {
     is_settled: bool,
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
+    /// Whether the host was asked not to echo, and has not been seen to since.
+    is_silenced: bool,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -94,6 +96,7 @@ impl Replay {
             late: Late::default(),
             is_settled: false,
             is_searching: false,
+            is_silenced: false,
             unexplained_at: None,
             due: None,
         }
@@ -240,9 +243,14 @@ impl Replay {
         }
     }
 
+    /// Returns how long after its echo ack an answer may still come.
+    fn wait(&self) -> Duration {
+        self.contexts.weak(self.field.context).grace.wait()
+    }
+
     /// Returns when to look again though nothing has come.
     fn next_look(&self, now: Instant) -> Option<Instant> {
-        let wait = self.contexts.weak(self.field.context).grace.wait();
+        let wait = self.wait();
         let late = self.log.front().and_then(|event| event.due_at).map(|at| at + wait);
         let hold = self.unexplained_at.map(|at| at + HOLD);
         let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));

@@ -74,7 +74,7 @@ impl Replay {
         let survey = self.survey(screen);
         if let Some(count) = survey.settled {
             self.credit(now, count);
-            self.log.settle(count);
+            self.settle(count);
             if self.leave_field(now, screen) {
                 return true;
             }
@@ -123,7 +123,7 @@ impl Replay {
         if before == after || !before.2 || arrived == 0 {
             return false;
         }
-        self.log.settle(arrived);
+        self.settle(arrived);
         true
     }
 
@@ -219,6 +219,7 @@ impl Replay {
             self.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
             self.field.confirmed += u32::from(class == Class::Text);
+            self.is_silenced &= class != Class::Text;
         }
     }
 
@@ -237,12 +238,29 @@ impl Replay {
         }
     }
 
+    /// Forgets the oldest keys, but for what they tell of those to come.
+    fn settle(&mut self, count: usize) {
+        for event in self.log.iter().take(count) {
+            match event.key {
+                Key::Search => self.is_searching = true,
+                // What a search does with these differs, but it goes on.
+                Key::Text(_) | Key::Backspace | Key::ControlH => {}
+                _ => self.is_searching = false,
+            }
+        }
+        self.log.settle(count);
+    }
+
     /// Takes a key of unknown effect as answered, and all before it, where it is due or the screen is that of
     /// a prompt that is known.
     fn pass_barrier(&mut self, now: Instant, screen: &Screen, survey: Survey) -> bool {
         let Some(index) = survey.barrier else { return false };
         let Some(event) = self.log.iter().nth(index) else { return false };
-        let (is_due, key) = (event.due_at.is_some(), event.key);
+        let key = event.key;
+        // Where nothing has changed the host may be slow.
+        let is_due = event.due_at.is_some_and(|due_at| {
+            self.has_moved(screen) || now.saturating_since(due_at) >= self.wait()
+        });
         let is_answered = event.input <= self.network.arrived
             && match key {
                 Key::Enter | Key::LineFeed | Key::Interrupt if self.field.is_line() => {
@@ -255,27 +273,23 @@ impl Replay {
             return false;
         }
         let takes_commands = self.takes_commands();
+        if is_enter(key) {
+            self.is_silenced |= self.turns_echo_off();
+        }
         if survey.is_reached {
             self.credit(now, index);
         } else {
             self.credit_line(now, screen, index);
         }
-        self.log.settle(index + 1);
-        match key {
-            Key::Search => self.is_searching = true,
-            // What a search does with these differs, but none goes on.
-            Key::Text(_) | Key::Backspace | Key::ControlH => {}
-            _ => self.is_searching = false,
-        }
-        let is_new = matches!(key, Key::Enter | Key::Interrupt | Key::LineFeed);
-        if is_new || !self.field.has_name() {
+        self.settle(index + 1);
+        if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
         }
         self.field.reach = 0;
         let arrived = self.log.arrived(self.network.arrived);
         if takes_commands {
             // They have done what they do, and what did which is nothing that can be told.
-            self.log.settle(arrived);
+            self.settle(arrived);
         }
         self.take_ground(now, screen);
         self.skip_echoed(now, screen);
@@ -283,6 +297,18 @@ impl Replay {
         // An editor that still shows that it inserts may be about to leave that mode.
         self.field.is_doubted |= key == Key::Escape;
         true
+    }
+
+    /// Returns whether the line asks the terminal not to echo, after which the prompt looks like any other.
+    fn turns_echo_off(&self) -> bool {
+        let mut simulation = self.simulation();
+        for event in self.log.iter() {
+            if simulation.apply(event.key) == Effect::Unknown {
+                break;
+            }
+        }
+        let line = simulation.line();
+        line.contains("stty") && (line.contains("-echo") || line.contains("raw"))
     }
 
     /// Returns whether the cursor or its row is another than before.
@@ -341,7 +367,7 @@ impl Replay {
     /// Gives up the first key if its answer is overdue.
     fn miss(&mut self, now: Instant) -> bool {
         let Some(due_at) = self.log.front().and_then(|event| event.due_at) else { return false };
-        if now.saturating_since(due_at) < self.contexts.weak(self.field.context).grace.wait() {
+        if now.saturating_since(due_at) < self.wait() {
             return false;
         }
         match self.log.front() {
@@ -368,7 +394,7 @@ impl Replay {
         }
         self.field.confirmed = 0;
         self.field.is_doubted = true;
-        self.log.settle(count);
+        self.settle(count);
         self.late.clear();
     }
 
@@ -379,4 +405,9 @@ impl Replay {
         self.field = Field::read(now, screen, self.tty, &self.field);
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
+}
+
+/// Returns whether a key ends a line.
+const fn is_enter(key: Key) -> bool {
+    matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
 }

@@ -18,6 +18,8 @@ pub(super) enum Tile {
     Typed { base: char, wide: bool, pen: Pen },
     /// The right half of a wide one, or nothing.
     Blank(Pen),
+    /// Nobody knows what will; what was there goes.
+    Veiled(Pen),
 }
 
 /// Predicted rows over a screen.
@@ -76,7 +78,7 @@ impl<'a> Canvas<'a> {
         match self.tile(at) {
             Tile::Ground(from) => Text::of(self.ground, from),
             Tile::Typed { base, .. } => Text::plain(base),
-            Tile::Blank(_) => Text::BLANK,
+            Tile::Blank(_) | Tile::Veiled(_) => Text::BLANK,
         }
     }
 
@@ -84,7 +86,7 @@ impl<'a> Canvas<'a> {
     pub(super) fn pen(&self, at: Position) -> Pen {
         match self.tile(at) {
             Tile::Ground(from) => cell(self.ground, from).pen,
-            Tile::Typed { pen, .. } | Tile::Blank(pen) => pen,
+            Tile::Typed { pen, .. } | Tile::Blank(pen) | Tile::Veiled(pen) => pen,
         }
     }
 
@@ -93,19 +95,21 @@ impl<'a> Canvas<'a> {
         match self.tile(at) {
             Tile::Ground(from) => cell(self.ground, from).wide,
             Tile::Typed { wide, .. } => wide,
-            Tile::Blank(_) => false,
+            Tile::Blank(_) | Tile::Veiled(_) => false,
         }
     }
 
     /// Returns whether the screen has the text that is predicted, in all places that were written to.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
-        self.places().all(|at| self.text(at) == Text::of(screen, at))
+        let is_known = |at: &Position| !matches!(self.tile(*at), Tile::Veiled(_));
+        self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
     }
 
     /// Returns whether the screen has another text where something is predicted, neither what is predicted
     /// nor what was there before.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
-        self.places().any(|at| {
+        let is_known = |at: &Position| !matches!(self.tile(*at), Tile::Veiled(_));
+        self.places().filter(is_known).any(|at| {
             let text = Text::of(screen, at);
             text != self.text(at) && text != Text::of(self.ground, at)
         })
@@ -144,7 +148,7 @@ impl<'a> Canvas<'a> {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
                 Glyph { cell, marks: "".into(), decoration: Decoration::default() }
             }
-            Tile::Blank(pen) => Glyph { cell: Cell::erased(pen), ..Glyph::default() },
+            Tile::Blank(pen) | Tile::Veiled(pen) => Glyph { cell: Cell::erased(pen), ..Glyph::default() },
         };
         Some(Content { is_unknown: false, glyph })
     }

@@ -3,7 +3,7 @@
 use rove_terminal::{MouseReporting, Position, Screen};
 use rove_units::Instant;
 
-use crate::replay::canvas::{MOVED_MIN, Text, mix};
+use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
 use crate::replay::context::ContextKey;
 use crate::scene::{self, EditorMode, Pane};
 use crate::tty::Tty;
@@ -51,6 +51,8 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
+    /// The end of what the program suggests, which begins at the cursor.
+    pub(super) suggested: Option<u16>,
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
 }
@@ -68,6 +70,10 @@ impl Field {
             Self::begin(screen, kind, at, &pane, now)
         };
         field.measure(screen, at, &pane);
+        if field.since == before.since && field.kind == Kind::Full {
+            // A field does not grow for being full.
+            field.right = field.right.min(before.right).max(at.column);
+        }
         field
     }
 
@@ -103,6 +109,17 @@ impl Field {
         self.right = scene::right_bound(screen, at, pane);
         self.end = scene::input_end(screen, at, pane).max(self.reach).min(self.right);
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
+        self.suggested = None;
+        if matches!(self.kind, Kind::Line | Kind::Unknown) {
+            let left = at.column.checked_sub(1).filter(|column| *column >= self.start);
+            let typed = left.map(|column| cell(screen, Position { row: at.row, column }).pen);
+            let suggestion = scene::suggestion(screen, at, typed);
+            self.suggested = suggestion.map(|columns| columns.end);
+        }
+        if self.suggested.is_some() {
+            self.end = at.column;
+            self.right = pane.right;
+        }
         // One that is a line may be called from within another: a gap then ends no text of an editor.
         if matches!(self.kind, Kind::Insert) {
             self.right = pane.right;

@@ -42,6 +42,8 @@ pub(super) struct Simulation<'a> {
     left: u16,
     right: u16,
     end: u16,
+    /// The end of the suggestion that begins at the cursor.
+    suggested: Option<u16>,
     kind: Kind,
     overwrites: bool,
     takes_commands: bool,
@@ -57,6 +59,7 @@ impl<'a> Simulation<'a> {
             left: field.left,
             right: field.right,
             end: field.end,
+            suggested: field.suggested,
             kind: field.kind,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             takes_commands: habits.takes_commands,
@@ -67,6 +70,11 @@ impl<'a> Simulation<'a> {
     /// Returns the end of the input.
     pub(super) const fn end(&self) -> u16 {
         self.end
+    }
+
+    /// Returns the text of the input.
+    pub(super) fn line(&self) -> String {
+        (self.start..self.end).map(|column| self.base(column)).collect()
     }
 
     /// Does what the key will do.
@@ -85,7 +93,12 @@ impl<'a> Simulation<'a> {
     }
 
     fn edit(&mut self, key: Key) -> Effect {
-        match Class::of(key) {
+        let class = Class::of(key);
+        // To the right is the suggestion, which most keys take or drop in ways of their own.
+        if self.suggested.is_some() && !matches!(class, Class::Text | Class::Backspace) {
+            return Effect::Unknown;
+        }
+        match class {
             Class::Text => match key {
                 Key::Text(c) => self.write(c),
                 _ => Effect::Unknown,
@@ -118,7 +131,7 @@ impl<'a> Simulation<'a> {
         match self.canvas.tile(self.at(column)) {
             Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
             Tile::Typed { base, .. } => base,
-            Tile::Blank(_) => ' ',
+            Tile::Blank(_) | Tile::Veiled(_) => ' ',
         }
     }
 
@@ -130,7 +143,9 @@ impl<'a> Simulation<'a> {
             return Effect::Unknown;
         }
         let pen = self.pen_here(c);
-        if !self.overwrites {
+        if self.suggested.is_some() {
+            self.follow_suggestion(c, width);
+        } else if !self.overwrites {
             self.shift_right(column, width);
         }
         let wide = width == 2;
@@ -154,7 +169,26 @@ impl<'a> Simulation<'a> {
             // Some put back what was there, some blank it.
             return Effect::Unknown;
         }
+        self.veil_suggestion(column);
         self.delete(before, column)
+    }
+
+    /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
+    fn follow_suggestion(&mut self, c: char, width: u16) {
+        let column = self.column();
+        let next = column + width;
+        if self.base(column) != c {
+            self.veil_suggestion(column);
+        } else if self.suggested.is_some_and(|end| end <= next) {
+            self.suggested = None;
+        }
+    }
+
+    fn veil_suggestion(&mut self, from: u16) {
+        let Some(end) = self.suggested.take() else { return };
+        for column in from..end {
+            self.canvas.put(self.at(column), Tile::Veiled(Pen::default()));
+        }
     }
 
     /// Moves what stands from `column` to the end of the input, to make room.
