@@ -18,6 +18,7 @@ mod field;
 mod grace;
 mod late;
 mod log;
+mod silence;
 mod simulate;
 mod trust;
 
@@ -29,6 +30,7 @@ use self::context::Contexts;
 use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
+use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
 use crate::cooked::Cooked;
 use crate::engine::{InputNum, Network};
@@ -70,8 +72,7 @@ pub struct Replay {
     is_settled: bool,
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
-    /// Whether the host was asked not to echo, and has not been seen to since.
-    is_silenced: bool,
+    silence: Silence,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -96,7 +97,7 @@ impl Replay {
             late: Late::default(),
             is_settled: false,
             is_searching: false,
-            is_silenced: false,
+            silence: Silence::default(),
             unexplained_at: None,
             due: None,
         }
@@ -124,6 +125,7 @@ impl Replay {
         }
         // What is hidden is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
+        self.silence.handle_key(key);
         let event = Event {
             key,
             input: sent.next(),

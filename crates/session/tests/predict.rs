@@ -226,15 +226,32 @@ fn in_the_middle_of_a_line_predictions_make_room_or_overwrite() {
 }
 
 #[test]
-fn a_paste_is_not_predicted_and_what_follows_is_tentative() {
+fn stock_predicts_no_paste_and_what_follows_one_is_tentative() {
     for (len, is_predicted) in [(60, true), (101, false)] {
-        let mut session = Session::start(Preference::Always, HALF_RTT);
+        let prediction = Prediction {
+            preference: Preference::Always,
+            overwrite: false,
+            engine: EngineKind::Stock,
+        };
+        let mut session = Session::with(prediction, HALF_RTT, rove(Config::client()));
         session.confirm();
         session.type_text(&vec![b'x'; len]);
         assert_eq!(session.row(0).contains('x'), is_predicted, "{len} bytes");
         session.type_text(b"y");
         assert_eq!(session.row(0).contains('y'), is_predicted, "{len} bytes");
         session.run(secs(3));
+        session.assert_in_sync();
+    }
+}
+
+#[test]
+fn pastes_of_any_size_leave_nothing_behind() {
+    for len in [101, 511, 512, 513, 5000] {
+        let mut session = Session::start(Preference::Always, HALF_RTT);
+        session.confirm();
+        session.type_text(&vec![b'x'; len]);
+        session.type_text(b"y");
+        session.run(secs(4));
         session.assert_in_sync();
     }
 }

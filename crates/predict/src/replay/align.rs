@@ -1,10 +1,10 @@
 //! Judging the keys on their way by the newest screen: which of them it shows, and what became of the rest.
 
 use rove_terminal::{Position, Screen};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
-use crate::replay::canvas::Text;
+use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
 use crate::replay::field::Field;
 use crate::replay::log::Event;
@@ -197,29 +197,33 @@ impl Replay {
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
             let at = simulation.canvas.cursor;
-            let before = simulation.canvas.text(at);
-            let effect = simulation.apply(event.key);
-            let is_news = match event.key {
-                Key::Text(_) => {
-                    let text = simulation.canvas.text(at);
-                    !text.is_blank() && text != before
-                }
-                _ => effect == Effect::Drawn,
-            };
-            if is_news {
+            if simulation.apply(event.key) == Effect::Drawn {
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
-                lessons.push((Class::of(event.key), late, now.saturating_since(event.at)));
+                lessons.push((event.key, at, late, now.saturating_since(event.at)));
             }
         }
+        // What has left no trace, such as a character that was taken back, proves nothing.
+        let canvas = &simulation.canvas;
+        let start = Canvas::new(&self.ground).cursor;
+        let is_proof = |(key, at, ..): &(Key, Position, Duration, Duration)| match key {
+            Key::Text(c) => {
+                let text = Text::plain(*c);
+                !text.is_blank() && canvas.text(*at) == text && Text::of(&self.ground, *at) != text
+            }
+            _ => canvas.cursor != start || !canvas.agrees(&self.ground),
+        };
+        lessons.retain(is_proof);
         self.field.reach = simulation.end();
-        for (class, late, age) in lessons {
-            let context = self.field.context;
+        for (key, _, late, age) in lessons {
+            let (class, context) = (Class::of(key), self.field.context);
             self.contexts.learn(context, class, true);
             self.contexts.pass(context);
             self.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
             self.field.confirmed += u32::from(class == Class::Text);
-            self.is_silenced &= class != Class::Text;
+            if class == Class::Text {
+                self.silence.handle_echo();
+            }
         }
     }
 
@@ -232,8 +236,12 @@ impl Replay {
             .take(count)
             .filter(|event| simulation.apply(event.key) == Effect::Drawn);
         let is_drawn = drawn.count() > 0;
-        let row = screen.cursor().row;
-        if is_drawn && (0..=row).rev().any(|row| simulation.canvas.agrees_in_row(screen, row)) {
+        // A line like it may have stood there before.
+        let lines = |screen: &Screen| {
+            let rows = 0..=screen.cursor().row;
+            rows.filter(|row| simulation.canvas.agrees_in_row(screen, *row)).count()
+        };
+        if is_drawn && lines(screen) > lines(&self.ground) {
             self.credit(now, count);
         }
     }
@@ -243,6 +251,10 @@ impl Replay {
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Search => self.is_searching = true,
+                Key::Enter | Key::LineFeed => {
+                    self.silence.handle_line("");
+                    self.is_searching = false;
+                }
                 // What a search does with these differs, but it goes on.
                 Key::Text(_) | Key::Backspace | Key::ControlH => {}
                 _ => self.is_searching = false,
@@ -273,14 +285,13 @@ impl Replay {
             return false;
         }
         let takes_commands = self.takes_commands();
-        if is_enter(key) {
-            self.is_silenced |= self.turns_echo_off();
-        }
+        let line = if is_enter(key) { self.line() } else { String::new() };
         if survey.is_reached {
             self.credit(now, index);
         } else {
             self.credit_line(now, screen, index);
         }
+        self.silence.handle_line(&line);
         self.settle(index + 1);
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
@@ -299,16 +310,15 @@ impl Replay {
         true
     }
 
-    /// Returns whether the line asks the terminal not to echo, after which the prompt looks like any other.
-    fn turns_echo_off(&self) -> bool {
+    /// Returns the line that the first keys make, as far as it is known.
+    fn line(&self) -> String {
         let mut simulation = self.simulation();
         for event in self.log.iter() {
             if simulation.apply(event.key) == Effect::Unknown {
                 break;
             }
         }
-        let line = simulation.line();
-        line.contains("stty") && (line.contains("-echo") || line.contains("raw"))
+        simulation.line()
     }
 
     /// Returns whether the cursor or its row is another than before.

@@ -148,7 +148,9 @@ impl<'a> Canvas<'a> {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
                 Glyph { cell, marks: "".into(), decoration: Decoration::default() }
             }
-            Tile::Blank(pen) | Tile::Veiled(pen) => Glyph { cell: Cell::erased(pen), ..Glyph::default() },
+            Tile::Blank(pen) | Tile::Veiled(pen) => {
+                Glyph { cell: Cell::erased(pen), ..Glyph::default() }
+            }
         };
         Some(Content { is_unknown: false, glyph })
     }

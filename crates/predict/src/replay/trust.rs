@@ -86,7 +86,7 @@ impl Replay {
     }
 
     fn is_veiled(&self) -> bool {
-        (self.field.is_secret || self.is_silenced) && self.field.confirmed == 0
+        (self.field.is_secret || self.silence.is_silent()) && self.field.confirmed == 0
     }
 
     fn score(&self, class: Class) -> Score {

@@ -231,7 +231,7 @@ pub(crate) fn engine() -> anyhow::Result<EngineKind> {
     let Some(name) = env::var_os(ENGINE_VARIABLE) else { return Ok(EngineKind::default()) };
     let name = name.to_string_lossy();
     EngineKind::from_name(&name).with_context(|| {
-        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know stock and replay")
+        format!("Unknown engine {name:?} in {ENGINE_VARIABLE}: know replay and stock")
     })
 }
 

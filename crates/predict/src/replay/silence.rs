@@ -1,0 +1,108 @@
+//! Lines that ask the terminal not to echo, after which prompts look like any other.
+
+use crate::keystroke::Key;
+
+/// What such a line has, in this order: `stty -echo` or `stty raw -echo`.
+const WORDS: [&str; 2] = ["stty", "-echo"];
+
+/// Looks for them in what is typed, of which it keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Silence {
+    /// The word that is looked for, and how much of it was typed.
+    word: usize,
+    len: usize,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Echoes,
+    /// The line is on its way.
+    Asked,
+    /// It was answered, and nothing has been echoed since.
+    Silent,
+}
+
+impl Silence {
+    /// Takes a key as it is typed.
+    pub(super) fn handle_key(&mut self, key: Key) {
+        match key {
+            Key::Text(c) => self.handle_character(c),
+            Key::Enter | Key::LineFeed => {
+                if self.word == WORDS.len() {
+                    self.state = State::Asked;
+                }
+                (self.word, self.len) = (0, 0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes that a line was answered, which has this text.
+    pub(super) fn handle_line(&mut self, line: &str) {
+        if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
+            self.state = State::Silent;
+        }
+    }
+
+    /// Takes that a character was echoed.
+    pub(super) fn handle_echo(&mut self) {
+        if self.state == State::Silent {
+            self.state = State::Echoes;
+        }
+    }
+
+    /// Returns whether nothing is to be believed.
+    pub(super) fn is_silent(self) -> bool {
+        self.state != State::Echoes
+    }
+
+    fn handle_character(&mut self, c: char) {
+        let Some(word) = WORDS.get(self.word) else { return };
+        let is_next = |len: usize| word.chars().nth(len) == Some(c);
+        self.len = if is_next(self.len) { self.len + 1 } else { usize::from(is_next(0)) };
+        if self.len == word.len() {
+            (self.word, self.len) = (self.word + 1, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(text: &str) -> Silence {
+        let mut silence = Silence::default();
+        text.chars().for_each(|c| {
+            silence.handle_key(if c == '\r' { Key::Enter } else { Key::Text(c) });
+        });
+        silence
+    }
+
+    #[test]
+    fn a_line_that_turns_the_echo_off_is_known_until_something_is_echoed() {
+        for (text, is_silent) in [
+            ("stty -echo\r", true),
+            ("sstty raw --echo; cat\r", true),
+            ("stty -echo", false),
+            ("stty echo\r", false),
+            ("echo stty\r-echo\r", false),
+        ] {
+            assert_eq!(typed(text).is_silent(), is_silent, "{text:?}");
+        }
+        let mut silence = typed("stty -echo\r");
+        silence.handle_echo();
+        assert!(silence.is_silent(), "what is echoed may have been typed before");
+        silence.handle_line("");
+        silence.handle_echo();
+        assert!(!silence.is_silent());
+    }
+
+    #[test]
+    fn a_line_out_of_the_history_is_read_from_the_screen() {
+        let mut silence = Silence::default();
+        silence.handle_line("stty -echo");
+        assert!(silence.is_silent());
+    }
+}
