@@ -33,7 +33,7 @@ const TRACES: [Known; 13] = [
     known("bash-cjk", (0, 0), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
     known("emacs", (0, 1), (0, 5)),
-    known("fish", (8, 126), (1, 5)),
+    known("fish", (8, 126), (1, 6)),
     known("forms", (0, 15), (2, 5)),
     known("less", (0, 0), (0, 0)),
     known("links-form", (7, 39), (0, 2)),
@@ -43,7 +43,7 @@ const TRACES: [Known; 13] = [
         ..known("passwords", (0, 0), (0, 0))
     },
     Known { secrets: &["swordfish"], ..known("python", (0, 0), (0, 0)) },
-    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (51, 65)) },
+    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (76, 96)) },
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-suggestions", (0, 99), (1, 2)),
 ];
