@@ -10,6 +10,7 @@ mod flood;
 mod frame;
 mod idle;
 mod interrupt;
+mod prediction;
 mod process;
 mod programs;
 mod report;
@@ -65,6 +66,8 @@ enum Row {
     Interrupt,
     /// A snapshot of a large screen and the difference of two.
     Frame,
+    /// A key predicted and a screen judged, by either engine.
+    Prediction,
     /// Bytes on the wire for a script of typing, ls, vim and htop.
     Wire,
     /// A server, a client, a login through sshd, a session without contents: time until they stand.
@@ -78,11 +81,12 @@ enum Row {
 }
 
 impl Row {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
         Self::Frame,
+        Self::Prediction,
         Self::Wire,
         Self::Start,
         Self::Echo,
@@ -96,6 +100,7 @@ impl Row {
             Self::Emulator => emulator::measure(bench),
             Self::Interrupt => interrupt::measure(bench),
             Self::Frame => frame::measure(bench),
+            Self::Prediction => prediction::measure(bench),
             Self::Wire => wire::measure(bench),
             Self::Start => start::measure(bench),
             Self::Echo => echo::measure(bench),
@@ -107,7 +112,7 @@ impl Row {
     /// Returns the programs it runs beside rove, and the Debian packages that bring them.
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Emulator | Self::Frame => &[],
+            Self::Emulator | Self::Frame | Self::Prediction => &[],
             Self::Flood | Self::Interrupt | Self::Echo | Self::Idle | Self::Sessions => {
                 &[STOCK_CLIENT, STOCK_SERVER]
             }
@@ -128,6 +133,7 @@ impl Row {
             Self::Emulator => "emulator",
             Self::Interrupt => "interrupt",
             Self::Frame => "frame",
+            Self::Prediction => "prediction",
             Self::Wire => "wire",
             Self::Start => "start",
             Self::Echo => "echo",

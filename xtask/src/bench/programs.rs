@@ -73,6 +73,7 @@ impl Programs {
                 | Row::Sessions => ["rove-shell", "--bin", "rove"],
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
                 Row::Frame => ["rove-session", "--example", "frame"],
+                Row::Prediction => ["rove-predict", "--example", "prediction"],
             })?;
         }
         let xtask = std::env::current_exe().context("cannot tell where this program lies")?;
