@@ -55,6 +55,9 @@ impl Replay {
     fn take_late(&mut self, now: Instant, screen: &Screen) {
         let context = self.field.context;
         for _ in 0..self.late.expire(now) {
+            if self.field.is_escaped {
+                break;
+            }
             self.contexts.learn(context, Class::Text, false);
         }
         let answers = self.late.answers(now, &self.ground, screen);
@@ -306,7 +309,7 @@ impl Replay {
         self.skip_echoed(now, screen);
         self.log.doubt(self.log.arrived(self.network.arrived));
         // An editor that still shows that it inserts may be about to leave that mode.
-        self.field.is_doubted |= key == Key::Escape;
+        self.field.is_escaped |= key == Key::Escape;
         true
     }
 
@@ -397,7 +400,10 @@ impl Replay {
         let Some(event) = self.log.front() else { return };
         let (class, shown) = (Class::of(event.key), event.shown);
         let context = self.field.context;
-        self.contexts.learn(context, class, false);
+        // Nobody has believed it behind an Escape, of which nothing is learned about the rest.
+        if !self.field.is_escaped {
+            self.contexts.learn(context, class, false);
+        }
         self.contexts.pass(context);
         if shown {
             self.contexts.distrust(context);

@@ -45,6 +45,8 @@ pub(super) struct Field {
     pub(super) confirmed: u32,
     /// Whether something did not.
     pub(super) is_doubted: bool,
+    /// Whether the Escape key was pressed here, which ends the modes of editors.
+    pub(super) is_escaped: bool,
     /// Whether a key was typed here, so that its start is known.
     pub(super) is_used: bool,
     /// When it was first seen.

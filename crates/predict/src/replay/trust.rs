@@ -56,7 +56,8 @@ impl Replay {
         if self.field.confirmed > u32::from(is_careful) {
             return true;
         }
-        if self.is_veiled() || is_careful || self.field.is_doubted {
+        let is_doubted = self.field.is_doubted || self.field.is_escaped;
+        if self.is_veiled() || is_careful || is_doubted {
             return false;
         }
         if self.field.kind == Kind::Kernel {
