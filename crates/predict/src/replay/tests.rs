@@ -2,7 +2,11 @@
 
 mod rig;
 
-use rig::{Program, Rig, Shell, SilentProgram, SlowShell};
+use rig::{Program, Rig, Shell, SilencedShell, SilentProgram, SlowShell, SuggestingShell};
+use rove_terminal::Size;
+
+use super::log;
+use crate::policy::Preference;
 
 /// What a letter typed at the first prompt shows.
 #[test]
@@ -127,6 +131,96 @@ fn a_program_that_contradicts_everything_leaves_nothing_behind() {
         rig.run(u64::try_from(round).unwrap() * 7);
     }
     rig.assert_converges();
+}
+
+#[test]
+fn what_is_taken_back_proves_nothing() {
+    let mut rig = Rig::new(SilentProgram("> "));
+    rig.type_keys("y\x7f");
+    rig.settle();
+    rig.type_keys("s");
+    assert_eq!(rig.row(), ">");
+    rig.assert_converges();
+}
+
+#[test]
+fn a_prompt_is_not_believed_behind_a_line_that_turns_the_echo_off() {
+    for (line, row) in [("stty -echo", "$"), ("stty sane", "$ s")] {
+        let mut rig = Rig::new(SilencedShell::new("\x1b[?2004h$ "));
+        rig.type_keys(line);
+        rig.type_keys("\r");
+        rig.settle();
+        rig.type_keys("s");
+        assert_eq!(rig.row(), row, "{line}");
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn a_suggestion_stays_as_long_as_it_is_followed_and_goes_with_the_first_other_key() {
+    let mut rig = Rig::new(SuggestingShell::new("hello world"));
+    rig.type_keys("h");
+    rig.settle();
+    for (key, row) in
+        [("e", "> hello world"), ("l", "> hello world"), ("x", "> helx"), ("y", "> helxy")]
+    {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn predictions_move_with_their_row() {
+    let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
+    rig.type_keys("ab");
+    rig.settle();
+    // A job prints above the line.
+    rig.print(b"\r\x1b[Knews\r\n$ ab");
+    rig.type_keys("cd");
+    assert_eq!((rig.row(), rig.frame.cursor().row), ("$ abcd".into(), 0));
+    rig.run(Rig::ONE_WAY + 1);
+    assert_eq!((rig.row(), rig.frame.cursor().row), ("$ abcd".into(), 1));
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn more_keys_than_are_kept_are_waited_for() {
+    for count in [log::EVENTS_MAX, log::EVENTS_MAX + 1, 3 * log::EVENTS_MAX] {
+        let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
+        rig.type_keys(&"ab\x7f".repeat(count / 3 + 1));
+        rig.assert_converges();
+        rig.type_keys("\r");
+        rig.settle();
+        rig.type_keys("x");
+        assert_eq!(rig.row(), "$ x", "{count} keys");
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn a_screen_of_any_size_converges() {
+    for (columns, rows) in [(1, 1), (1, 8), (2, 2), (40, 1), (3, 2)] {
+        let size = Size::new(columns, rows).unwrap();
+        let mut rig = Rig::sized(size, Preference::Always, Shell::new("\x1b[?2004h$ "));
+        rig.type_keys("ab\x7f\x1b[D\x1b[Dc\x1b[Cd");
+        rig.assert_converges();
+        rig.type_keys("\rx");
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn what_is_searched_for_is_not_seen_where_the_cursor_is() {
+    let mut rig = Rig::new(SilentProgram("\x1b[?2004h$ "));
+    rig.print(b"\r\x1b[K(reverse-i-search)`': ");
+    rig.type_keys("\x12b");
+    for _ in 0..20 {
+        assert!(!rig.row().contains("': b"), "{}", rig.row());
+        rig.run(20);
+    }
 }
 
 /// Answers each key with something else, somewhere.

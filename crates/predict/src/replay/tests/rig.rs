@@ -50,8 +50,15 @@ impl Rig {
         Self::with(Preference::Always, program)
     }
 
-    pub(super) fn with(preference: Preference, mut program: impl Program + 'static) -> Self {
-        let size = Size::new(40, 8).unwrap();
+    pub(super) fn with(preference: Preference, program: impl Program + 'static) -> Self {
+        Self::sized(Size::new(40, 8).unwrap(), preference, program)
+    }
+
+    pub(super) fn sized(
+        size: Size,
+        preference: Preference,
+        mut program: impl Program + 'static,
+    ) -> Self {
         let prediction = Prediction { preference, overwrite: false, engine: EngineKind::Replay };
         let mut host = Terminal::host(size);
         host.write(&program.start());
@@ -89,6 +96,11 @@ impl Rig {
             bytes = rest;
         }
         self.draw();
+    }
+
+    /// Lets the host print something that no key has asked for.
+    pub(super) fn print(&mut self, bytes: &[u8]) {
+        self.schedule(0, Event::Output(bytes.to_vec()));
     }
 
     /// Lets time pass.
@@ -281,5 +293,54 @@ impl Program for SilentProgram {
 
     fn answer(&mut self, _: u8) -> (u64, Vec<u8>) {
         (0, Vec::new())
+    }
+}
+
+/// A shell whose second prompt and later ones echo nothing.
+pub(super) struct SilencedShell(Shell, bool);
+
+impl SilencedShell {
+    pub(super) fn new(prompt: &'static str) -> Self {
+        Self(Shell::new(prompt), false)
+    }
+}
+
+impl Program for SilencedShell {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if self.1 && key != b'\r' {
+            return (0, Vec::new());
+        }
+        self.1 |= key == b'\r';
+        (0, self.0.step(key))
+    }
+}
+
+/// A shell that suggests one line, in grey, and takes no other keys than characters.
+pub(super) struct SuggestingShell {
+    line: String,
+    suggestion: &'static str,
+}
+
+impl SuggestingShell {
+    pub(super) fn new(suggestion: &'static str) -> Self {
+        Self { line: String::new(), suggestion }
+    }
+}
+
+impl Program for SuggestingShell {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.line.push(char::from(key));
+        let rest = self.suggestion.strip_prefix(&self.line).unwrap_or_default();
+        let column = 3 + self.line.len();
+        let line = &self.line;
+        (0, format!("\r\x1b[K> {line}\x1b[90m{rest}\x1b[m\x1b[{column}G").into_bytes())
     }
 }
