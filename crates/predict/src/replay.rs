@@ -53,8 +53,6 @@ pub struct Replay {
     /// Whether the user wants characters to replace those under the cursor.
     overwrites: bool,
     keystrokes: Keystrokes,
-    /// Whether the keys are a paste between its marks.
-    is_pasting: bool,
     log: Log,
     /// What the kernel echoes, where the server tells.
     cooked: Cooked,
@@ -86,7 +84,6 @@ impl Replay {
             policy: Policy::new(prediction.preference),
             overwrites: prediction.overwrite,
             keystrokes: Keystrokes::default(),
-            is_pasting: false,
             log: Log::default(),
             cooked: Cooked::new(),
             network: Network::UNHEARD,
@@ -117,11 +114,8 @@ impl Replay {
     }
 
     fn handle_key(&mut self, now: Instant, sent: InputNum, key: Key) {
-        match key {
-            Key::Neutral => return,
-            Key::PasteStart => self.is_pasting = true,
-            Key::PasteEnd => self.is_pasting = false,
-            _ => {}
+        if key == Key::Neutral {
+            return;
         }
         // What is hidden is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
