@@ -1,7 +1,7 @@
 //! `rove-lab replay`: recorded keys typed once more, through the client and the server that ship, over an
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
-//! [`script`] makes a recording ready, [`near`] and [`far`] are the two sides, [`run`] puts them at the ends of
+//! [`mod@script`] makes a recording ready, [`near`] and [`far`] are the two sides, [`mod@run`] puts them at the ends of
 //! a path, [`judge`] judges what the user sees, [`figures`], [`table`] and [`explain`] say what came of it.
 
 use std::fs::File;
