@@ -6,7 +6,7 @@ use rove_units::{Duration, Instant};
 use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
-use crate::replay::field::Field;
+use crate::replay::field::{Field, Kind};
 use crate::replay::log::Event;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::{HOLD, Replay};
@@ -54,11 +54,8 @@ impl Replay {
     /// Learns from echoes that come after they were given up.
     fn take_late(&mut self, now: Instant, screen: &Screen) {
         let context = self.field.context;
-        for _ in 0..self.late.expire(now) {
-            if self.field.is_escaped {
-                break;
-            }
-            self.contexts.learn(context, Class::Text, false);
+        for given_up in self.late.expire(now) {
+            self.contexts.learn(given_up, Class::Text, false);
         }
         let answers = self.late.answers(now, &self.ground, screen);
         if answers.is_empty() {
@@ -385,7 +382,7 @@ impl Replay {
         }
         match self.log.front() {
             Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret => {
-                self.late.push(c, due_at);
+                self.late.push(c, due_at, self.field.context);
                 self.field.confirmed = 0;
                 self.field.is_doubted = true;
                 self.log.settle(1);
@@ -400,8 +397,9 @@ impl Replay {
         let Some(event) = self.log.front() else { return };
         let (class, shown) = (Class::of(event.key), event.shown);
         let context = self.field.context;
-        // Nobody has believed it behind an Escape, of which nothing is learned about the rest.
-        if !self.field.is_escaped {
+        // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
+        let is_mode = matches!(self.field.kind, Kind::Insert | Kind::Replace);
+        if shown || !is_mode && !self.field.is_escaped {
             self.contexts.learn(context, class, false);
         }
         self.contexts.pass(context);

@@ -7,6 +7,7 @@ use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
 use crate::replay::canvas::Text;
+use crate::replay::context::ContextKey;
 
 /// How long after its echo ack an echo may come and still be one. Source: docs of the engine, grace.
 const LATE_MAX: Duration = Duration::from_millis(1500);
@@ -17,23 +18,24 @@ const CHARACTERS_MAX: usize = 32;
 /// Characters that may still be echoed, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late {
-    characters: VecDeque<(char, Instant)>,
+    characters: VecDeque<(char, Instant, ContextKey)>,
 }
 
 impl Late {
-    /// Takes a character that was given up, and when its echo was due.
-    pub(super) fn push(&mut self, base: char, due_at: Instant) {
+    /// Takes a character that was given up, when its echo was due, and where.
+    pub(super) fn push(&mut self, base: char, due_at: Instant, context: ContextKey) {
         if self.characters.len() < CHARACTERS_MAX {
-            self.characters.push_back((base, due_at));
+            self.characters.push_back((base, due_at, context));
         }
     }
 
-    /// Forgets what is too old.
-    pub(super) fn expire(&mut self, now: Instant) -> usize {
-        let is_old = |due_at: &Instant| now.saturating_since(*due_at) >= LATE_MAX;
-        let count = self.characters.iter().take_while(|(_, due_at)| is_old(due_at)).count();
-        self.forget(count);
-        count
+    /// Forgets what is too old, and returns where it was typed.
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<ContextKey> {
+        let is_old = |due_at: Instant| now.saturating_since(due_at) >= LATE_MAX;
+        let old = self.characters.iter().take_while(|(_, due_at, _)| is_old(*due_at));
+        let contexts: Vec<ContextKey> = old.map(|(.., context)| *context).collect();
+        self.forget(contexts.len());
+        contexts
     }
 
     /// Returns how late the echo of each character was that the screen shows now and did not show before.
@@ -49,13 +51,13 @@ impl Late {
             return Vec::new();
         }
         let is_echoed =
-            (from.column..).zip(self.characters.iter().take(moved)).all(|(column, (base, _))| {
+            (from.column..).zip(self.characters.iter().take(moved)).all(|(column, (base, ..))| {
                 Text::plain(*base) == Text::of(screen, Position { row: to.row, column })
             });
         if !is_echoed {
             return Vec::new();
         }
-        let late = |(_, due_at): &(char, Instant)| now.saturating_since(*due_at);
+        let late = |(_, due_at, _): &(char, Instant, ContextKey)| now.saturating_since(*due_at);
         let answers = self.characters.iter().take(moved).map(late).collect();
         self.forget(moved);
         answers
