@@ -71,6 +71,8 @@ pub struct Replay {
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
     silence: Silence,
+    /// The first input that ended a line: behind it another program may ask than the one before.
+    entered: Option<InputNum>,
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -95,6 +97,7 @@ impl Replay {
             is_settled: false,
             is_searching: false,
             silence: Silence::default(),
+            entered: None,
             unexplained_at: None,
             due: None,
         }
@@ -120,6 +123,9 @@ impl Replay {
         // What is hidden is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
         self.silence.handle_key(key);
+        if matches!(key, Key::Enter | Key::LineFeed) {
+            self.entered.get_or_insert(sent.next());
+        }
         let event = Event {
             key,
             input: sent.next(),

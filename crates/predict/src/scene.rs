@@ -17,7 +17,7 @@ pub(crate) use self::fingerprint::{Fingerprint, fingerprint};
 pub(crate) use self::input::{input_end, right_bound, right_prompt, suggestion};
 pub(crate) use self::pane::{Pane, pane};
 pub(crate) use self::rendition::rendition;
-pub(crate) use self::secret::asks_for_secret;
+pub(crate) use self::secret::{asks_for_secret, is_mask};
 
 use rove_terminal::{Attributes, Cell, Color, Screen};
 

@@ -10,6 +10,7 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::log::Event;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::{HOLD, Replay};
+use crate::scene::is_mask;
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
 /// had its time to answer is then settled unjudged.
@@ -202,13 +203,17 @@ impl Replay {
                 lessons.push((event.key, at, late, now.saturating_since(event.at)));
             }
         }
-        // What has left no trace, such as a character that was taken back, proves nothing.
+        // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
+        // star: it may stand for any other.
         let canvas = &simulation.canvas;
         let start = Canvas::new(&self.ground).cursor;
         let is_proof = |(key, at, ..): &(Key, Position, Duration, Duration)| match key {
             Key::Text(c) => {
                 let text = Text::plain(*c);
-                !text.is_blank() && canvas.text(*at) == text && Text::of(&self.ground, *at) != text
+                !is_mask(*c)
+                    && !text.is_blank()
+                    && canvas.text(*at) == text
+                    && Text::of(&self.ground, *at) != text
             }
             _ => canvas.cursor != start || !canvas.agrees(&self.ground),
         };
@@ -381,7 +386,7 @@ impl Replay {
             return false;
         }
         match self.log.front() {
-            Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret => {
+            Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret && !is_mask(c) => {
                 self.late.push(c, due_at, self.field.context);
                 self.field.confirmed = 0;
                 self.field.is_doubted = true;

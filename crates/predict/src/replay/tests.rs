@@ -195,7 +195,9 @@ fn more_keys_than_are_kept_are_waited_for() {
         rig.type_keys("\r");
         rig.settle();
         rig.type_keys("x");
-        assert_eq!(rig.row(), "$ x", "{count} keys");
+        rig.settle();
+        rig.type_keys("y");
+        assert_eq!(rig.row(), "$ xy", "{count} keys");
         rig.assert_converges();
     }
 }
@@ -220,6 +222,42 @@ fn what_is_searched_for_is_not_seen_where_the_cursor_is() {
     for _ in 0..20 {
         assert!(!rig.row().contains("': b"), "{}", rig.row());
         rig.run(20);
+    }
+}
+
+#[test]
+fn nothing_is_seen_of_what_stars_stand_for() {
+    let mut rig = Rig::new(Vault { asks: false });
+    rig.type_keys("open\r");
+    rig.settle();
+    for key in ["s", "*", "3", "c", "*", "r"] {
+        rig.type_keys(key);
+        for _ in 0..60 {
+            assert!(!rig.row().contains(['s', '3', 'c', 'r']), "{}", rig.row());
+            rig.run(10);
+        }
+    }
+    rig.assert_converges();
+}
+
+/// A shell from which a program is started that asks as line editors do, and shows stars.
+struct Vault {
+    asks: bool,
+}
+
+impl Program for Vault {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h$ ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let output = match key {
+            b'\r' => b"\r\nvault> ".to_vec(),
+            _ if self.asks => b"*".to_vec(),
+            _ => vec![key],
+        };
+        self.asks |= key == b'\r';
+        (0, output)
     }
 }
 

@@ -67,12 +67,19 @@ impl Replay {
         }
         let score = self.score(Class::Text);
         let prior = match self.field.kind {
-            Kind::Line | Kind::Insert | Kind::Replace => EDITOR,
+            Kind::Insert | Kind::Replace => EDITOR,
             _ if self.is_known() => EDITOR,
+            Kind::Line if self.is_first_line() => EDITOR,
             Kind::Full | Kind::Command => FULL,
-            Kind::Unknown | Kind::Kernel => UNKNOWN,
+            // Some ask for secrets as line editors do for lines.
+            Kind::Line | Kind::Unknown | Kind::Kernel => UNKNOWN,
         };
         score.estimate(prior) >= SHOWN_FROM
+    }
+
+    /// Returns whether no line was entered yet, so that nothing but a shell can be what asks.
+    fn is_first_line(&self) -> bool {
+        self.entered.is_none_or(|input| input > self.network.arrived)
     }
 
     /// Returns whether keys have come true at prompts like this one.

@@ -22,6 +22,9 @@ const WORDS: [&str; 72] = [
 /// The same, where they are words of their own: others contain them.
 const WHOLE_WORDS: [&str; 6] = ["pin", "puk", "otp", "token", "pass", "pwd"];
 
+/// What programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
+const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
+
 /// Most bytes of a prompt that are looked at, and the rest of the row in which they begin.
 /// Chosen: more than the passphrase of a key in the longest path takes that people have.
 const PROMPT_BYTES_MAX: usize = 512;
@@ -44,6 +47,11 @@ pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
         prompt.insert_str(0, &text(above));
     }
     contains_word(&prompt)
+}
+
+/// Returns whether a character that appears may stand for another.
+pub(crate) fn is_mask(c: char) -> bool {
+    MASKS.contains(&c)
 }
 
 /// Returns the text of some cells in lower case.
