@@ -2,7 +2,7 @@
 
 use rove_units::{Duration, Instant};
 
-// Source of all numbers here: Mosh 1.4.0 as observed.
+// Source of all numbers here, where not said otherwise: Mosh 1.4.0 as observed.
 
 /// Predictions are seen once the send interval is longer: an SRTT above 60 ms.
 const SHOWN_ABOVE: Duration = Duration::from_millis(30);
@@ -22,6 +22,11 @@ const LONG_GLITCH: Duration = Duration::from_secs(5);
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
 /// Quick confirmations count at most this often.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
+
+/// What is seen comes true at least this often, and for those who always want to see predictions this.
+/// Source: docs of the engine, when to show.
+const ADAPTIVE_FROM: f32 = 0.985;
+const ALWAYS_FROM: f32 = 0.90;
 
 const _: () = assert!(GLITCH_CONFIRMATIONS < LONG_GLITCH_CONFIRMATIONS);
 
@@ -120,6 +125,14 @@ impl Policy {
     /// Returns whether everything is shown at once, without waiting for the first confirmation.
     pub(crate) fn is_experimental(&self) -> bool {
         self.preference == Preference::Experimental
+    }
+
+    /// Returns how often what is seen must come true, as far as is known.
+    pub(crate) fn threshold(&self) -> f32 {
+        match self.preference {
+            Preference::Adaptive | Preference::Never => ADAPTIVE_FROM,
+            Preference::Always | Preference::Experimental => ALWAYS_FROM,
+        }
     }
 
     /// Takes how fast the path is by now, and whether any prediction is outstanding.

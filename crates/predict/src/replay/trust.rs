@@ -5,15 +5,8 @@ use crate::replay::class::Class;
 use crate::replay::context::Score;
 use crate::replay::field::Kind;
 
-/// What is seen comes true at least this often. Source: docs of the engine, when to show.
-const SHOWN_FROM: f32 = 0.985;
-
 /// What is believed of a line editor, or of a prompt where keys have come true, before any key.
 const EDITOR: Score = Score { right: 30.0, wrong: 0.3 };
-/// Of another program on the whole screen.
-const FULL: Score = Score { right: 0.5, wrong: 2.0 };
-/// Of anything else.
-const UNKNOWN: Score = Score { right: 2.0, wrong: 1.0 };
 /// Of a key beside text that has done as predicted here.
 const PROVEN: Score = Score { right: 10.0, wrong: 0.1 };
 
@@ -32,10 +25,10 @@ impl Replay {
         }
         let score = self.score(class);
         if class.follows_text() && text {
-            return score.estimate(EDITOR) >= SHOWN_FROM;
+            return score.estimate(EDITOR) >= self.policy.threshold();
         }
         // All others have shown what they do here.
-        self.knows(class) && score.estimate(PROVEN) >= SHOWN_FROM && !self.is_veiled()
+        self.knows(class) && score.estimate(PROVEN) >= self.policy.threshold() && !self.is_veiled()
     }
 
     /// Returns whether characters are commands here, and no text.
@@ -65,16 +58,11 @@ impl Replay {
             // echo off.
             return self.is_settled;
         }
-        let score = self.score(Class::Text);
-        let prior = match self.field.kind {
-            Kind::Insert | Kind::Replace => EDITOR,
-            _ if self.is_known() => EDITOR,
-            Kind::Line if self.is_first_line() => EDITOR,
-            Kind::Full | Kind::Command => FULL,
-            // Some ask for secrets as line editors do for lines.
-            Kind::Line | Kind::Unknown | Kind::Kernel => UNKNOWN,
-        };
-        score.estimate(prior) >= SHOWN_FROM
+        // Elsewhere anything may be asked for, a secret too, and nothing is seen before the first echo.
+        let is_editor = matches!(self.field.kind, Kind::Insert | Kind::Replace)
+            || self.field.kind == Kind::Line && self.is_first_line();
+        let estimate = self.score(Class::Text).estimate(EDITOR);
+        (is_editor || self.is_known()) && estimate >= self.policy.threshold()
     }
 
     /// Returns whether no line was entered yet, so that nothing but a shell can be what asks.
@@ -106,5 +94,27 @@ impl Replay {
         let weak = self.contexts.weak(key).score(class);
         // What was learned here counts in both.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::Size;
+
+    use super::*;
+    use crate::policy::{Prediction, Preference};
+
+    #[test]
+    fn who_always_wants_to_see_predictions_sees_less_certain_ones() {
+        // Where keys have come true at once, these many that did not are too many.
+        for (preference, most) in [(Preference::Adaptive, 0), (Preference::Always, 3)] {
+            let prediction = Prediction { preference, ..Prediction::default() };
+            let replay = Replay::new(prediction, Size::DEFAULT);
+            let trusts = |wrong: u8| {
+                let score = Score { right: 1.0, wrong: f32::from(wrong) };
+                score.estimate(EDITOR) >= replay.policy.threshold()
+            };
+            assert!(trusts(most) && !trusts(most + 1), "{preference:?}");
+        }
     }
 }
