@@ -14,10 +14,6 @@ mod keystroke;
 mod overlay;
 mod policy;
 mod replay;
-#[cfg_attr(
-    not(test),
-    allow(dead_code, unused_imports, reason = "suggestions are not predicted yet")
-)]
 mod scene;
 mod stock;
 mod tty;

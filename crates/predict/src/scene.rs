@@ -13,8 +13,8 @@ mod rendition;
 mod secret;
 
 pub(crate) use self::editor::{EditorMode, editor_mode, gutter};
-pub(crate) use self::fingerprint::{Fingerprint, fingerprint};
-pub(crate) use self::input::{input_end, right_bound, right_prompt, suggestion};
+pub(crate) use self::fingerprint::fingerprint;
+pub(crate) use self::input::{input_end, right_bound, suggestion};
 pub(crate) use self::pane::{Pane, pane};
 pub(crate) use self::rendition::rendition;
 pub(crate) use self::secret::{asks_for_secret, is_mask};

@@ -10,10 +10,6 @@ use super::{Ground, cells, character, is_blank, to_column};
 /// Fewest blanks that part what is not input from it. Chosen: one parts words.
 const GAP_COLUMNS_MIN: usize = 2;
 
-/// Most columns a right prompt leaves free at the edge. Source: zsh, `ZLE_RPROMPT_INDENT`, is 1 unless set;
-/// fish and starship leave none.
-const RIGHT_PROMPT_INDENT_MAX: usize = 2;
-
 /// Returns the first column right of the cursor that a character inserted there must not move: the edge of the
 /// field, a box's line, what stands behind a gap, or else the edge of the pane.
 ///
@@ -33,15 +29,6 @@ pub(crate) fn input_end(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     let end = behind_gap(row, start, field_end).unwrap_or(field_end);
     let last = (start..end).rev().find(|column| !is_blank(row, *column));
     last.map_or(at.column, |last| to_column(last + 1))
-}
-
-/// Returns the columns of the right prompt: what stands behind a gap, and ends at the pane's edge.
-pub(crate) fn right_prompt(screen: &Screen, at: Position, pane: &Pane) -> Option<Range<u16>> {
-    let row = cells(screen, at.row);
-    let edge = pane::columns(pane, row).end;
-    let start = behind_gap(row, usize::from(at.column), edge)?;
-    let end = (start..edge).rev().find(|column| !is_blank(row, *column))? + 1;
-    (end + RIGHT_PROMPT_INDENT_MAX >= edge).then_some(to_column(start)..to_column(end))
 }
 
 /// Returns the columns of a suggestion: text that begins at the cursor, reaches the input's end and is painted

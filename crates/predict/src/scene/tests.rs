@@ -101,20 +101,6 @@ fn a_box_bounds_its_field() {
 }
 
 #[test]
-fn a_right_prompt_stands_behind_a_gap_at_the_edge() {
-    for (bytes, expected) in [
-        ("$ ls^\x1b[1;30H12:34:56 ab", Some(29..40)),
-        ("$ ls^\x1b[1;29H12:34:56 ab", Some(28..39)),
-        ("$ ls^\x1b[1;20H12:34:56 ab", None),
-        ("$ l^s\x1b[1;30H12:34:56 ab", Some(29..40)),
-        ("$ ls^", None),
-    ] {
-        let (screen, at) = line(bytes);
-        assert_eq!(right_prompt(&screen, at, &pane(&screen, at)), expected, "{bytes:?}");
-    }
-}
-
-#[test]
 fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
     let plain = Some(Pen::default());
     for (bytes, typed, expected) in [
@@ -176,7 +162,7 @@ fn prompts_are_known_again() {
         let (screen, at) = line(&format!("{bytes}^"));
         fingerprint(&screen, 0, 0..at.column)
     };
-    let known: Fingerprint = print("ann@host:~/src$ ").unwrap();
+    let known = print("ann@host:~/src$ ").unwrap();
     for (bytes, strong, weak) in [
         ("ann@host:~$ ", true, true),
         ("ann@host:/usr/share/doc$ ", true, true),
@@ -275,7 +261,6 @@ fn no_screen_and_no_place_is_too_small_or_far() {
                     for pane in [pane, whole] {
                         assert!(right_bound(&screen, at, &pane) <= columns.max(column));
                         assert!(input_end(&screen, at, &pane) >= column);
-                        right_prompt(&screen, at, &pane);
                         gutter(&screen, at, &pane);
                         editor_mode(&screen, &pane);
                     }
