@@ -129,12 +129,15 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
 
 #[test]
 fn what_the_kernel_echoes_is_seen_at_once() {
-    let script = "printf 'Name: '; { sleep 2; echo go >$GO; } & read -r line; echo \"got $line.\"";
+    let script = "printf 'Name: '; echo go >$GO; read -r line; echo \"got $line.\"";
     let mut session = Session::start((Maker::Rove, Maker::Rove), "replay", script);
     session.terminal.wait_for_text("Name:");
     session.wait_for_go();
+    // The first echo is the proof that this prompt does echo.
+    session.terminal.send("a");
+    session.terminal.wait_for_text("Name: a");
     session.server.signal(Signal::STOP);
-    session.terminal.send("ab\x7fc de\x17\x01");
+    session.terminal.send("b\x7fc de\x17\x01");
     let seen = |screen: &vt100::Screen| screen.contents().contains("Name: ac ^A");
     session.terminal.wait_for("the edited line", seen);
     session.terminal.send("\x7f\r");
