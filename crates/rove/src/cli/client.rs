@@ -37,7 +37,7 @@ pub(crate) enum ClientCall {
 /// What users are told of the variable that chooses the engine of predictions.
 pub(crate) const ENGINE_NOTE: (&str, &str) = (
     ENGINE_VARIABLE,
-    "Whose rules predictions follow: stock (those of Mosh, the default) or replay.",
+    "How keys are predicted: replay (simulated anew on each screen; the default) or stock (the rules of Mosh).",
 );
 
 const ENGINE_VARIABLE: &str = "ROVE_PREDICTION_ENGINE";
