@@ -24,7 +24,7 @@ const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
 /// What is seen comes true at least this often, and for those who always want to see predictions this.
-/// Source: docs of the engine, when to show.
+/// Source: docs/prediction.md.
 const ADAPTIVE_FROM: f32 = 0.985;
 const ALWAYS_FROM: f32 = 0.90;
 

@@ -4,7 +4,7 @@ use crate::replay::class::{CLASSES, Class};
 use crate::replay::grace::Grace;
 
 /// Most contexts that are remembered; the one that was used least recently goes.
-/// Source: the paper's users had a handful of programs; docs of the engine say 64.
+/// Source: the paper's users had a handful of programs.
 const CONTEXTS_MAX: usize = 64;
 
 /// How much of what was learned is left after each key of the same class.

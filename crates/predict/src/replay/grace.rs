@@ -5,7 +5,7 @@ use rove_units::Duration;
 /// The wait before anything was measured. Chosen: twice the echo delay of a stock server, which is how long
 /// a program has taken already by then.
 const FIRST: Duration = Duration::from_millis(100);
-/// What is added to what was measured, and the bounds. Source: docs of the engine, grace.
+/// What is added to what was measured, and the bounds. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);
 const MIN: Duration = Duration::from_millis(40);
 const MAX: Duration = Duration::from_millis(400);

@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 use crate::replay::canvas::Text;
 use crate::replay::context::ContextKey;
 
-/// How long after its echo ack an echo may come and still be one. Source: docs of the engine, grace.
+/// How long after its echo ack an echo may come and still be one. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
 /// Most characters that are remembered: more are not typed in that time.

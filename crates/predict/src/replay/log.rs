@@ -8,7 +8,7 @@ use crate::engine::InputNum;
 use crate::keystroke::Key;
 
 /// Most keys that wait for their answer at once; with more nothing is predicted until the last of them
-/// has had its answer. Source: docs of the engine, the cost limits: a minute of fast typing.
+/// has had its answer. Source: docs/prediction.md; a minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
 /// One key on its way.
