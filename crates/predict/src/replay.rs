@@ -20,6 +20,7 @@ mod late;
 mod log;
 mod silence;
 mod simulate;
+mod suggest;
 mod trust;
 
 use rove_terminal::{Screen, Size};
@@ -41,6 +42,10 @@ use crate::tty::Tty;
 /// How long predictions are still seen on a screen that nothing explains, as long as the host has not
 /// acknowledged their keys. Chosen: longer than a program takes to draw in several pieces.
 const HOLD: Duration = Duration::from_millis(100);
+
+/// How long after its echo ack a key is not taken back yet, where the host is mostly faster. Chosen: some keys
+/// take a shell longer than others, and a wrong verdict costs more than a late one.
+const PATIENCE: Duration = Duration::from_millis(80);
 
 /// How long the kernel must have been seen to echo lines in one place before it is believed without proof.
 /// Chosen: longer than a command takes from its start to a question for a password.
@@ -213,7 +218,7 @@ impl Replay {
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
             let is_doubtful = event.is_doubtful && self.field.confirmed == 0;
-            if is_doubtful || !self.trusts(Class::of(event.key)) {
+            if is_doubtful || !self.trusts(simulation.class_of(event.key)) {
                 break;
             }
             match simulation.apply(event.key) {
@@ -242,6 +247,8 @@ impl Replay {
             overwrites: self.overwrites,
             takes_commands: self.takes_commands(),
             has_prefix: !self.knows(Class::ControlLeft) || !self.knows(Class::ControlHome),
+            suggests: self.field.suggested.is_some() || self.knows(Class::Suggestion),
+            regrows: self.regrows(),
         }
     }
 
@@ -250,13 +257,19 @@ impl Replay {
         self.contexts.weak(self.field.context).grace.wait()
     }
 
+    /// Returns how long after its echo ack a key is not taken back yet.
+    fn patience(&self) -> Duration {
+        self.wait().max(PATIENCE)
+    }
+
     /// Returns when to look again though nothing has come.
     fn next_look(&self, now: Instant) -> Option<Instant> {
-        let wait = self.wait();
-        let late = self.log.front().and_then(|event| event.due_at).map(|at| at + wait);
+        let due_at = self.log.front().and_then(|event| event.due_at);
+        let late = due_at.map(|at| at + self.wait());
+        let given_up = due_at.map(|at| at + self.patience());
         let hold = self.unexplained_at.map(|at| at + HOLD);
         let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
-        [late, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()
+        [late, given_up, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()
     }
 }
 

@@ -28,6 +28,18 @@ struct Survey {
     is_reached: bool,
 }
 
+/// What a key that has come true teaches.
+#[derive(Clone, Copy, Debug)]
+struct Lesson {
+    key: Key,
+    class: Class,
+    /// Where the cursor was.
+    at: Position,
+    /// How much later than its echo ack the answer was, and than the key.
+    late: Duration,
+    age: Duration,
+}
+
 impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
@@ -74,12 +86,18 @@ impl Replay {
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
         let survey = self.survey(screen);
         if let Some(count) = survey.settled {
+            self.note_suggestion(screen, count);
             self.credit(now, count);
             self.settle(count);
             if self.leave_field(now, screen) {
                 return true;
             }
             return count > 0 || self.pass_barrier(now, screen, survey) || self.miss(now);
+        }
+        if self.log.arrived(self.network.arrived) == 0 {
+            // None of the keys has had any part in it: what came before them goes on.
+            self.take_ground(now, screen);
+            return false;
         }
         if self.pass_barrier(now, screen, survey) {
             return true;
@@ -197,30 +215,36 @@ impl Replay {
         let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
-            let at = simulation.canvas.cursor;
+            let (at, class) = (simulation.canvas.cursor, simulation.class_of(event.key));
             if simulation.apply(event.key) == Effect::Drawn {
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
-                lessons.push((event.key, at, late, now.saturating_since(event.at)));
+                lessons.push(Lesson {
+                    key: event.key,
+                    class,
+                    at,
+                    late,
+                    age: now.saturating_since(event.at),
+                });
             }
         }
         // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
         // star: it may stand for any other.
         let canvas = &simulation.canvas;
         let start = Canvas::new(&self.ground).cursor;
-        let is_proof = |(key, at, ..): &(Key, Position, Duration, Duration)| match key {
+        let is_proof = |lesson: &Lesson| match lesson.key {
             Key::Text(c) => {
-                let text = Text::plain(*c);
-                !is_mask(*c)
+                let text = Text::plain(c);
+                !is_mask(c)
                     && !text.is_blank()
-                    && canvas.text(*at) == text
-                    && Text::of(&self.ground, *at) != text
+                    && canvas.text(lesson.at) == text
+                    && Text::of(&self.ground, lesson.at) != text
             }
             _ => canvas.cursor != start || !canvas.agrees(&self.ground),
         };
         lessons.retain(is_proof);
         self.field.reach = simulation.end();
-        for (key, _, late, age) in lessons {
-            let (class, context) = (Class::of(key), self.field.context);
+        for Lesson { class, late, age, .. } in lessons {
+            let context = self.field.context;
             self.contexts.learn(context, class, true);
             self.contexts.pass(context);
             self.contexts.grace(context).handle_answer(late);
@@ -382,7 +406,7 @@ impl Replay {
     /// Gives up the first key if its answer is overdue.
     fn miss(&mut self, now: Instant) -> bool {
         let Some(due_at) = self.log.front().and_then(|event| event.due_at) else { return false };
-        if now.saturating_since(due_at) < self.wait() {
+        if now.saturating_since(due_at) < self.patience() {
             return false;
         }
         match self.log.front() {
@@ -400,7 +424,7 @@ impl Replay {
     /// Drops the first keys: they did not do what was predicted.
     fn fail(&mut self, count: usize) {
         let Some(event) = self.log.front() else { return };
-        let (class, shown) = (Class::of(event.key), event.shown);
+        let (class, shown) = (self.simulation().class_of(event.key), event.shown);
         let context = self.field.context;
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.field.kind, Kind::Insert | Kind::Replace);
@@ -422,6 +446,7 @@ impl Replay {
         self.unexplained_at = None;
         self.ground = screen.clone();
         self.field = Field::read(now, screen, self.tty, &self.field);
+        self.part_suggestion();
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
 }

@@ -20,6 +20,8 @@ pub(super) enum Tile {
     Blank(Pen),
     /// Nobody knows what will; what was there goes.
     Veiled(Pen),
+    /// Nobody knows what will, but this is likely.
+    Guess { base: char, wide: bool, pen: Pen },
 }
 
 /// Predicted rows over a screen.
@@ -77,7 +79,7 @@ impl<'a> Canvas<'a> {
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
             Tile::Ground(from) => Text::of(self.ground, from),
-            Tile::Typed { base, .. } => Text::plain(base),
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } => Text::plain(base),
             Tile::Blank(_) | Tile::Veiled(_) => Text::BLANK,
         }
     }
@@ -86,7 +88,10 @@ impl<'a> Canvas<'a> {
     pub(super) fn pen(&self, at: Position) -> Pen {
         match self.tile(at) {
             Tile::Ground(from) => cell(self.ground, from).pen,
-            Tile::Typed { pen, .. } | Tile::Blank(pen) | Tile::Veiled(pen) => pen,
+            Tile::Typed { pen, .. }
+            | Tile::Guess { pen, .. }
+            | Tile::Blank(pen)
+            | Tile::Veiled(pen) => pen,
         }
     }
 
@@ -94,21 +99,26 @@ impl<'a> Canvas<'a> {
     pub(super) fn is_wide(&self, at: Position) -> bool {
         match self.tile(at) {
             Tile::Ground(from) => cell(self.ground, from).wide,
-            Tile::Typed { wide, .. } => wide,
+            Tile::Typed { wide, .. } | Tile::Guess { wide, .. } => wide,
             Tile::Blank(_) | Tile::Veiled(_) => false,
         }
     }
 
+    /// Returns whether it is known what will stand in a place.
+    fn is_known(&self, at: Position) -> bool {
+        !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
+    }
+
     /// Returns whether the screen has the text that is predicted, in all places that were written to.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
-        let is_known = |at: &Position| !matches!(self.tile(*at), Tile::Veiled(_));
+        let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
     }
 
     /// Returns whether the screen has another text where something is predicted, neither what is predicted
     /// nor what was there before.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
-        let is_known = |at: &Position| !matches!(self.tile(*at), Tile::Veiled(_));
+        let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {
             let text = Text::of(screen, at);
             text != self.text(at) && text != Text::of(self.ground, at)
@@ -144,7 +154,7 @@ impl<'a> Canvas<'a> {
         let glyph = match self.tile(at) {
             Tile::Ground(from) if from == at => return None,
             Tile::Ground(from) => self.ground.glyph(from)?,
-            Tile::Typed { base, wide, pen } => {
+            Tile::Typed { base, wide, pen } | Tile::Guess { base, wide, pen } => {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
                 Glyph { cell, marks: "".into(), decoration: Decoration::default() }
             }

@@ -26,6 +26,16 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
+    /// Right, at a suggestion: takes all of it.
+    Accept,
+    /// End, there.
+    AcceptToEnd,
+    /// A word to the right, there.
+    AcceptWord,
+    /// No key: that text behind the cursor is suggested.
+    Suggestion,
+    /// No key: that what was taken back is suggested.
+    Regrowth,
     /// Anything else: what it does is unknown.
     Command,
 }

@@ -1,6 +1,6 @@
 //! Where the user types: the part of a row that keys may change, and what kind of place it is.
 
-use rove_terminal::{MouseReporting, Position, Screen};
+use rove_terminal::{MouseReporting, Pen, Position, Screen};
 use rove_units::Instant;
 
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
@@ -53,8 +53,10 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
-    /// The end of what the program suggests, which begins at the cursor.
+    /// The end of what the program suggests, which begins at the end of the input.
     pub(super) suggested: Option<u16>,
+    /// How that is painted.
+    pub(super) suggestion_pen: Option<Pen>,
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
 }
@@ -121,10 +123,24 @@ impl Field {
         if self.suggested.is_some() {
             self.end = at.column;
             self.right = pane.right;
+            self.suggestion_pen = Some(cell(screen, at).pen);
         }
         // One that is a line may be called from within another: a gap then ends no text of an editor.
         if matches!(self.kind, Kind::Insert) {
             self.right = pane.right;
+        }
+    }
+
+    /// Takes what stands behind what was typed for a suggestion, as this program makes them, with the cursor
+    /// in this column.
+    pub(super) fn part_suggestion(&mut self, column: u16) {
+        if self.reach == 0 || self.suggested.is_some() || !self.is_line() {
+            return;
+        }
+        self.reach = self.reach.max(column);
+        if self.end > self.reach {
+            self.suggested = Some(self.end);
+            self.end = self.reach;
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a key does to the field it goes to.
 
+mod suggestion;
+
 use rove_terminal::{Cell, Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
@@ -31,6 +33,10 @@ pub(super) struct Habits {
     pub(super) takes_commands: bool,
     /// Whether Ctrl-A or Ctrl-B may be the prefix of commands, as in screen and tmux.
     pub(super) has_prefix: bool,
+    /// Whether the program suggests how the input may go on.
+    pub(super) suggests: bool,
+    /// Whether it suggests what was just taken back.
+    pub(super) regrows: bool,
 }
 
 /// A field in which keys are tried.
@@ -42,12 +48,12 @@ pub(super) struct Simulation<'a> {
     left: u16,
     right: u16,
     end: u16,
-    /// The end of the suggestion that begins at the cursor.
+    /// The end of the suggestion that begins at the end of the input.
     suggested: Option<u16>,
+    suggestion_pen: Option<Pen>,
     kind: Kind,
     overwrites: bool,
-    takes_commands: bool,
-    has_prefix: bool,
+    habits: Habits,
 }
 
 impl<'a> Simulation<'a> {
@@ -60,10 +66,10 @@ impl<'a> Simulation<'a> {
             right: field.right,
             end: field.end,
             suggested: field.suggested,
+            suggestion_pen: field.suggestion_pen,
             kind: field.kind,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
-            takes_commands: habits.takes_commands,
-            has_prefix: habits.has_prefix,
+            habits,
         }
     }
 
@@ -79,7 +85,7 @@ impl<'a> Simulation<'a> {
 
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
-        if self.canvas.cursor.row != self.row || self.takes_commands {
+        if self.canvas.cursor.row != self.row || self.habits.takes_commands {
             return Effect::Unknown;
         }
         if self.kind == Kind::Kernel
@@ -88,16 +94,12 @@ impl<'a> Simulation<'a> {
             return Effect::Unknown;
         }
         let effect = self.edit(key);
-        let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.has_prefix;
+        let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;
         if may_be_prefix && effect == Effect::Nothing { Effect::Unknown } else { effect }
     }
 
     fn edit(&mut self, key: Key) -> Effect {
-        let class = Class::of(key);
-        // To the right is the suggestion, which most keys take or drop in ways of their own.
-        if self.suggested.is_some() && !matches!(class, Class::Text | Class::Backspace) {
-            return Effect::Unknown;
-        }
+        let class = self.class_of(key);
         match class {
             Class::Text => match key {
                 Key::Text(c) => self.write(c),
@@ -122,7 +124,10 @@ impl<'a> Simulation<'a> {
                 self.delete(self.word_start(self.column(), is_word), self.column())
             }
             Class::KillWordRight => self.delete(self.column(), self.word_end(self.column())),
-            Class::Command => Effect::Unknown,
+            Class::Accept | Class::AcceptToEnd => self.accept(u16::MAX),
+            Class::AcceptWord => self.accept(self.suggested_word_end()),
+            // The others are no keys.
+            _ => Effect::Unknown,
         }
     }
 
@@ -130,7 +135,7 @@ impl<'a> Simulation<'a> {
     fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
-            Tile::Typed { base, .. } => base,
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
             Tile::Blank(_) | Tile::Veiled(_) => ' ',
         }
     }
@@ -145,7 +150,8 @@ impl<'a> Simulation<'a> {
         let pen = self.pen_here(c);
         if self.suggested.is_some() {
             self.follow_suggestion(c, width);
-        } else if !self.overwrites {
+        }
+        if !self.overwrites {
             self.shift_right(column, width);
         }
         let wide = width == 2;
@@ -169,26 +175,7 @@ impl<'a> Simulation<'a> {
             // Some put back what was there, some blank it.
             return Effect::Unknown;
         }
-        self.veil_suggestion(column);
         self.delete(before, column)
-    }
-
-    /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
-    fn follow_suggestion(&mut self, c: char, width: u16) {
-        let column = self.column();
-        let next = column + width;
-        if self.base(column) != c {
-            self.veil_suggestion(column);
-        } else if self.suggested.is_some_and(|end| end <= next) {
-            self.suggested = None;
-        }
-    }
-
-    fn veil_suggestion(&mut self, from: u16) {
-        let Some(end) = self.suggested.take() else { return };
-        for column in from..end {
-            self.canvas.put(self.at(column), Tile::Veiled(Pen::default()));
-        }
     }
 
     /// Moves what stands from `column` to the end of the input, to make room.
@@ -206,6 +193,10 @@ impl<'a> Simulation<'a> {
         if from >= to {
             return self.move_to(from);
         }
+        if self.habits.suggests && to == self.end {
+            return self.take_back(from);
+        }
+        self.veil_suggestion();
         let width = to - from;
         for column in from..self.end {
             let tile = match column.checked_add(width) {
@@ -257,11 +248,15 @@ impl<'a> Simulation<'a> {
     }
 
     fn word_end(&self, column: u16) -> u16 {
+        self.word_end_within(column, self.end)
+    }
+
+    fn word_end_within(&self, column: u16, limit: u16) -> u16 {
         let mut end = column;
-        while end < self.end && !is_word(self.base(end)) {
+        while end < limit && !is_word(self.base(end)) {
             end += 1;
         }
-        while end < self.end && is_word(self.base(end)) {
+        while end < limit && is_word(self.base(end)) {
             end += 1;
         }
         end

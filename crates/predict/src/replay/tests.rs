@@ -1,6 +1,7 @@
 //! Scripted sessions: a user, an engine, a path and a program, in virtual time.
 
 mod rig;
+mod suggestions;
 
 use rig::{Program, Rig, Shell, SilencedShell, SilentProgram, SlowShell, SuggestingShell};
 use rove_terminal::Size;

@@ -85,7 +85,7 @@ impl Replay {
         (self.field.is_secret || self.silence.is_silent()) && self.field.confirmed == 0
     }
 
-    fn score(&self, class: Class) -> Score {
+    pub(super) fn score(&self, class: Class) -> Score {
         let key = self.field.context;
         let strong = self.contexts.strong(key).score(class);
         if key.strong == key.weak {

@@ -1,0 +1,180 @@
+//! Shells that suggest how a line may go on.
+
+use super::rig::{Program, Rig};
+
+/// A shell that suggests the first of some lines that begins as the input does.
+struct Suggester {
+    lines: &'static [&'static str],
+    /// What suggestions are painted with.
+    pen: &'static str,
+    /// Whether it suggests again what was taken back.
+    regrows: bool,
+    line: String,
+    cursor: usize,
+    suggestion: String,
+    sequence: Vec<u8>,
+}
+
+impl Suggester {
+    fn new(lines: &'static [&'static str]) -> Self {
+        Self {
+            lines,
+            pen: "\x1b[90m",
+            regrows: true,
+            line: String::new(),
+            cursor: 0,
+            suggestion: String::new(),
+            sequence: Vec::new(),
+        }
+    }
+
+    fn suggest(&mut self) {
+        let rest = |line: &&str| line.strip_prefix(&self.line).map(str::to_owned);
+        let found = self.lines.iter().find_map(rest).filter(|_| !self.line.is_empty());
+        self.suggestion = found.unwrap_or_default();
+    }
+
+    fn press(&mut self, key: u8) {
+        match key {
+            b'C' | 0x05 if self.cursor == self.line.len() => {
+                self.line.push_str(&core::mem::take(&mut self.suggestion));
+                self.cursor = self.line.len();
+            }
+            b'C' => self.cursor += 1,
+            b'D' => self.cursor = self.cursor.saturating_sub(1),
+            0x7f if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.line.remove(self.cursor);
+                self.suggest();
+                if !self.regrows {
+                    self.suggestion.clear();
+                }
+            }
+            b'\r' => {
+                self.line.clear();
+                self.suggestion.clear();
+                self.cursor = 0;
+            }
+            b' '..=b'~' => {
+                self.line.insert(self.cursor, char::from(key));
+                self.cursor += 1;
+                self.suggest();
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Program for Suggester {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.sequence.push(key);
+        let is_sequence = self.sequence[0] == 0x1b;
+        if is_sequence && self.sequence.len() < 3 {
+            return (0, Vec::new());
+        }
+        // The letters that end a sequence are typed by nobody here.
+        self.sequence.clear();
+        self.press(key);
+        let before = if key == b'\r' { "\r\n" } else { "" };
+        let (line, pen, suggestion) = (&self.line, self.pen, &self.suggestion);
+        let column = 3 + self.cursor;
+        let output = format!("{before}\r\x1b[K> {line}{pen}{suggestion}\x1b[m\x1b[{column}G");
+        (0, output.into_bytes())
+    }
+}
+
+/// Types keys one by one and says what each shows at once.
+fn assert_shows(rig: &mut Rig, steps: &[(&str, &str, u16)]) {
+    for (key, row, column) in steps {
+        rig.type_keys(key);
+        assert_eq!((rig.row(), rig.column()), ((*row).into(), *column), "{}", key.escape_debug());
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_suggested_where_it_was_seen_to_be() {
+    let mut rig = Rig::new(Suggester::new(&["garden", "grep -n apple"]));
+    rig.type_keys("grep");
+    rig.settle();
+    rig.type_keys("\x7f");
+    assert_eq!(rig.column(), 5);
+    rig.settle();
+    assert_eq!(rig.row(), "> grep -n apple");
+    assert_shows(
+        &mut rig,
+        &[("\x7f", "> grep -n apple", 4), ("\x7f", "> grep -n apple", 3), ("a", "> ga", 4)],
+    );
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_program_that_does_not_suggest_again_what_was_taken_back_is_learned() {
+    let program = Suggester { regrows: false, ..Suggester::new(&["grep -n apple"]) };
+    let mut rig = Rig::new(program);
+    rig.type_keys("grep");
+    rig.settle();
+    rig.type_keys("\x7f");
+    assert_eq!(rig.row(), "> gre");
+    rig.settle();
+    assert_shows(&mut rig, &[("\x7f", "> gr", 4), ("\x7f", "> g", 3), ("x", "> gx", 4)]);
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
+    for key in ["\x1b[C", "\x05"] {
+        let mut rig = Rig::new(Suggester::new(&["grep -n apple"]));
+        for columns in [[3, 3], [3, 15]] {
+            rig.type_keys("g");
+            rig.settle();
+            rig.type_keys(key);
+            assert_eq!(rig.column(), columns[1], "{}", key.escape_debug());
+            rig.assert_converges();
+            assert_eq!(rig.column(), 15);
+            assert_shows(&mut rig, &[("s", "> grep -n apples", 16)]);
+            rig.settle();
+            rig.type_keys("\r");
+            rig.settle();
+            assert_eq!(rig.column(), 2);
+        }
+        assert_eq!(rig.errors, 0);
+    }
+}
+
+#[test]
+fn suggestions_without_colours_are_told_by_what_was_typed() {
+    let mut rig = Rig::new(Suggester { pen: "", ..Suggester::new(&["garden path", "grep"]) });
+    rig.type_keys("g");
+    rig.settle();
+    assert_eq!(rig.row(), "> garden path");
+    assert_shows(
+        &mut rig,
+        &[
+            ("a", "> garden path", 4),
+            ("r", "> garden path", 5),
+            ("x", "> garx", 6),
+            ("y", "> garxy", 7),
+        ],
+    );
+    rig.settle();
+    assert_shows(&mut rig, &[("\x1b[D", "> garxy", 6), ("z", "> garxzy", 7)]);
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn what_an_editor_closes_itself_is_no_suggestion() {
+    let mut rig = Rig::new(Suggester { pen: "", ..Suggester::new(&["()", "(x)"]) });
+    rig.type_keys("(");
+    rig.settle();
+    // Whatever stands to the right stays, until it is known what it is.
+    rig.type_keys("x");
+    assert_eq!(rig.row(), "> (x)");
+    rig.assert_converges();
+}
