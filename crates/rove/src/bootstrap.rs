@@ -3,6 +3,7 @@
 //!
 //! [`remote`] words what ssh runs, [`startup`] reads what comes back, [`proxy`] is the proxy command
 //! that learns the host's address while it connects for ssh, [`ssh_config`] asks ssh whether it may.
+//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.
 //! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
@@ -18,9 +19,11 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::printable::Printable;
-use crate::bootstrap::startup::{Announced, Progress, Startup};
+use crate::bootstrap::startup::{Announced, Connect, Progress, Startup};
+use crate::bootstrap::tunnel::Started;
 use crate::colors;
 use crate::program::ProgramName;
+use crate::tunnel::inherited;
 
 pub(crate) mod address;
 pub(crate) mod error;
@@ -32,6 +35,7 @@ mod quote;
 pub(crate) mod remote;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;
+pub(crate) mod tunnel;
 
 /// Tells the client the host as the user wrote it; stock clients do not look.
 pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
@@ -94,6 +98,18 @@ pub(crate) fn run(
         return Err(BootstrapError::NoTerminal);
     }
     let colors = color_count(options)?;
+    if options.tunnel {
+        let Started { connect, tunnel } = tunnel::start(options, colors)?;
+        if options.verbose {
+            let host = options.host.display();
+            let place = format!(
+                "the server is at UDP port {} of {host}, reached through ssh",
+                connect.port
+            );
+            tell(&invocation.speaker(), &place);
+        }
+        return Err(become_client(options, invocation, tunnel::SERVER, &connect, Some(&tunnel)));
+    }
     let plan = Plan::new(options, invocation, colors, "")?;
     let (announced, status) = start_server(options, &plan)?;
     let (server, connect) = plan.judge(options, announced, status)?;
@@ -104,18 +120,32 @@ pub(crate) fn run(
         let place = format!("the server is at {}, UDP port {}", server.text, connect.port);
         tell(&invocation.speaker(), &place);
     }
+    Err(become_client(options, invocation, &server.text, &connect, None))
+}
+
+/// Turns this process into the client; returns only why it does not.
+fn become_client(
+    options: &HostOptions,
+    invocation: &Invocation,
+    address: &str,
+    connect: &Connect,
+    tunnel: Option<&OsStr>,
+) -> BootstrapError {
     let mut client = client_command(options);
     client.arg(invocation.tag());
     if options.verbose {
         client.arg("-v");
     }
+    if let Some(tunnel) = tunnel {
+        client.env(inherited::VARIABLE, tunnel);
+    }
     let error = client
-        .arg(&server.text)
+        .arg(address)
         .arg(&connect.port)
         .env("MOSH_KEY", &connect.key)
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
-    Err(BootstrapError::ClientMissing { program: client.get_program().to_owned(), error })
+    BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 
 /// Says something on the way. Nobody to tell it to is no reason to end the session.
@@ -240,7 +270,10 @@ fn client_program(options: &HostOptions) -> Command {
             client.arg0("rove").arg("client");
             client
         }
-        ProgramName::Mosh if is_in_path("mosh-client") => Command::new("mosh-client"),
+        // Only ours knows what a tunnel is.
+        ProgramName::Mosh if is_in_path("mosh-client") && !options.tunnel => {
+            Command::new("mosh-client")
+        }
         ProgramName::Mosh => {
             let mut client = Command::new(ourselves);
             client.arg0("mosh-client");

@@ -30,6 +30,7 @@ pub(crate) mod host;
 mod man;
 mod server;
 mod sessions;
+mod tunnel;
 
 pub(crate) use client::socket_address;
 
@@ -87,13 +88,14 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 9] = [
+static SUBCOMMANDS: [Subcommand; 10] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &sessions::LIST, run: run_list },
     Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
     Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
+    Subcommand { manual: &tunnel::MANUAL, run: run_tunnel },
     Subcommand { manual: &config::command::MANUAL, run: run_config },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
@@ -206,6 +208,13 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
             say(io::stderr(), &server::usage(name));
             FAILURE
         }
+    }
+}
+
+fn run_tunnel(args: Vec<OsString>) -> u8 {
+    match tunnel::parse(args) {
+        Ok(port) => finish("rove tunnel", crate::tunnel::far::run(port).map(|()| 0)),
+        Err(error) => refuse(&error),
     }
 }
 

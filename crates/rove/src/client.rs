@@ -14,11 +14,15 @@ use rustix::stdio;
 use crate::program::ProgramName;
 use crate::socket::ClientSockets;
 use crate::terminal_type::{self, Manner};
+use crate::tunnel::inherited::Inherited;
+use crate::tunnel::near::Tunnel;
 use crate::{doctor, entropy, logging, sys};
 
 mod pump;
+mod wire;
 
 use pump::{End, Pump};
+use wire::Wire;
 
 /// Ctrl-^. Source: Mosh 1.4.0 as observed.
 pub(crate) const DEFAULT_ESCAPE_KEY: u8 = 0x1e;
@@ -52,6 +56,8 @@ pub(crate) struct ClientOptions {
     pub(crate) quiet: bool,
     /// The host as the user wrote it, if this client knows.
     pub(crate) host: Option<String>,
+    /// The ssh that carries the datagrams, where one does.
+    pub(crate) tunnel: Option<Inherited>,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
@@ -67,13 +73,14 @@ pub(crate) struct ClientOptions {
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
-    let End { outcome, refusal, output_error } = session(options)?;
+    let End { outcome, refusal, tunnel, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
-    let silence = || match name {
-        ProgramName::Mosh => stock_silence(server),
-        ProgramName::Rove => doctor::one_line(server, refusal.as_ref(), host.as_deref()),
+    let silence = || match (name, &tunnel) {
+        (_, Some(reason)) => doctor::tunnel_line(server.port(), refusal.as_ref(), reason),
+        (ProgramName::Mosh, _) => stock_silence(server),
+        (ProgramName::Rove, _) => doctor::one_line(server, refusal.as_ref(), host.as_deref()),
     };
     for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
@@ -100,14 +107,19 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         let _ = writeln!(io::stderr(), "{}: {warning}", options.name.as_str());
         terminal_type::plain_capabilities(manner)
     });
-    let sockets = ClientSockets::open(options.server).context("cannot open a UDP socket")?;
     let clock = Clock::start();
+    let wire = match &options.tunnel {
+        Some(inherited) => Wire::Tunnel(Box::new(Tunnel::take(inherited, clock.now())?)),
+        None => {
+            Wire::Sockets(ClientSockets::open(options.server).context("cannot open a UDP socket")?)
+        }
+    };
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(outer.emergency_closing())?;
     let self_check = options.verbose >= SELF_CHECK_VERBOSITY;
     let capabilities = (!options.strict).then_some(rove_session::CAPABILITIES);
-    let session = Client::new(
+    let mut session = Client::new(
         ClientConfig {
             server: options.server,
             key: options.key,
@@ -124,7 +136,10 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         },
         clock.now(),
     );
-    Pump::new(events, session, sockets, terminal, options.name).run()
+    if options.tunnel.is_some() {
+        session.handle_tunnel(clock.now(), None);
+    }
+    Pump::new(events, session, wire, terminal, options.name).run()
 }
 
 /// Takes the session key's text from `MOSH_KEY` and removes the variable from the environment.

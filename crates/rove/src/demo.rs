@@ -106,6 +106,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         strict: false,
         quiet: false,
         host: None,
+        tunnel: None,
         name: ProgramName::Rove,
         verbose: 0,
     })

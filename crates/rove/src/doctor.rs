@@ -188,3 +188,22 @@ pub(crate) fn one_line(
     let host = host.unwrap_or("HOST").escape_debug().to_string();
     format!("{seen}. What to do: {remedy}.{key} `rove doctor {host}` names the leg that fails.")
 }
+
+/// Returns why a session through a tunnel got no answer and what to do, in one line. `reason` is why ssh
+/// ended, if it has.
+pub(crate) fn tunnel_line(port: u16, refusal: Option<&facts::Refusal>, reason: &str) -> String {
+    if refusal.is_some() {
+        return format!(
+            "the host refuses what comes through the ssh tunnel: the server at its UDP port {port} has \
+             ended. Start the session again."
+        );
+    }
+    let seen = match reason {
+        "" => "nothing comes back through the ssh tunnel".to_owned(),
+        reason => format!("the ssh tunnel has ended: {reason}"),
+    };
+    format!(
+        "{seen}. What to do: try `ssh -T HOST rove tunnel {port}`, which should say ROVE TUNNEL and wait; \
+         rove on the host may be too old, or its shell print without end."
+    )
+}

@@ -3,7 +3,7 @@
 //! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
 //! They stand on `rove_machine` (waiting, the clock, the host's programs, the user's terminal), `socket` (datagrams) and
 //! `terminal_type` (what the user's terminal can do). `demo` runs both on one computer,
-//! joined by a [`relay`]. A server is found and ended through its `control` socket, by `sessions`.
+//! joined by a [`relay`]. Where no UDP passes, `tunnel` carries datagrams through ssh. A server is found and ended through its `control` socket, by `sessions`.
 //! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
@@ -30,4 +30,5 @@ mod sys;
 mod terminal_type;
 #[cfg(test)]
 mod test_scripts;
+mod tunnel;
 mod utmp;

@@ -6,7 +6,7 @@ use std::ffi::{CStr, OsStr, OsString};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::ptr;
@@ -222,6 +222,24 @@ pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// Takes a descriptor that this process has inherited for it to own, and lets no other program inherit
+/// it; `None` for one that is not open or belongs to standard input or output.
+pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
+    if number <= libc::STDERR_FILENO {
+        return None;
+    }
+    // SAFETY: an open descriptor is borrowed for the length of two calls; a number that is not open makes
+    // the first of them fail. Nobody else in this process knows of it, as it came from outside, so it is
+    // then ours alone to own.
+    unsafe {
+        let flags = libc::fcntl(number, libc::F_GETFD);
+        if flags < 0 || libc::fcntl(number, libc::F_SETFD, flags | libc::FD_CLOEXEC) < 0 {
+            return None;
+        }
+        Some(OwnedFd::from_raw_fd(number))
+    }
 }
 
 /// Soft limit on core dumps that keeps them away from files, being smaller than any, and from

@@ -296,6 +296,19 @@ impl Client {
         self.local_port = Some(port);
     }
 
+    /// Takes word that datagrams travel through a tunnel, and what keeps them from it, to be shown until
+    /// the next word.
+    pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<String>) {
+        if self.notices.tunnel(trouble) {
+            self.refresh(now);
+        }
+    }
+
+    /// Returns where the server listens.
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
         self.transport.handle_message_too_long();
@@ -524,6 +537,7 @@ impl Client {
             capabilities: self.transport.capabilities(),
             server: self.server,
             local_port: self.local_port,
+            is_tunnelled: self.notices.is_tunnelled(),
             pending_input: self.pending_input(),
         }
     }

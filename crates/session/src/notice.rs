@@ -63,6 +63,8 @@ pub(crate) struct Notices {
     /// How to quit, at the end of most.
     quit_hint: Option<String>,
     message: Option<Message>,
+    /// What keeps datagrams from the tunnel, if anything; `None` where they travel without one.
+    tunnel: Option<Option<String>>,
     /// Why the client is ending; from then on nothing else is said.
     farewell: Option<String>,
 }
@@ -70,7 +72,7 @@ pub(crate) struct Notices {
 impl Notices {
     /// Creates an empty bar for a program of this name.
     pub(crate) const fn new(program: String, quit_hint: Option<String>) -> Self {
-        Self { program, quit_hint, message: None, farewell: None }
+        Self { program, quit_hint, message: None, tunnel: None, farewell: None }
     }
 
     /// Says something for a second.
@@ -98,6 +100,19 @@ impl Notices {
         }
     }
 
+    /// Takes word of the tunnel; returns whether it is news.
+    pub(crate) fn tunnel(&mut self, trouble: Option<String>) -> bool {
+        let trouble = Some(trouble);
+        let is_news = self.tunnel != trouble;
+        self.tunnel = trouble;
+        is_news
+    }
+
+    /// Returns whether datagrams travel through a tunnel.
+    pub(crate) const fn is_tunnelled(&self) -> bool {
+        self.tunnel.is_some()
+    }
+
     /// Says why the client is ending, until it has ended. The first reason stays.
     pub(crate) fn farewell(&mut self, text: impl Into<String>) {
         self.farewell.get_or_insert_with(|| text.into());
@@ -118,7 +133,9 @@ impl Notices {
             (help, None)
         } else if let Some(message) = message {
             (with_silence(&message.text, silence), self.quit_hint.as_deref())
-        } else if let Some(text) = connecting(now, contact) {
+        } else if let Some(Some(trouble)) = &self.tunnel {
+            (with_silence(trouble, silence), self.quit_hint.as_deref())
+        } else if let Some(text) = connecting(now, contact, self.is_tunnelled()) {
             (text, self.quit_hint.as_deref())
         } else {
             (silence?.sentence(), self.quit_hint.as_deref())
@@ -218,16 +235,19 @@ pub(crate) fn draw(frame: &mut Screen, text: &str) {
 }
 
 /// Returns what to say of a start without an answer. The longest of it, with the hint, fits 80 columns.
-fn connecting(now: Instant, contact: Contact) -> Option<String> {
+fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<String> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;
     if heard_at.is_some() || waited < CONNECTING_AFTER {
         None
+    } else if waited < NO_ANSWER_AFTER && is_tunnelled {
+        Some("Nothing received from server through ssh.".to_owned())
     } else if waited < NO_ANSWER_AFTER {
         Some(format!("Nothing received from server on UDP port {}.", server.port()))
     } else {
         let waited = spelled(waited.as_secs(), "s");
-        Some(format!("No answer from {server} ({sent} sent in {waited})"))
+        let server = if is_tunnelled { "through ssh".to_owned() } else { format!("from {server}") };
+        Some(format!("No answer {server} ({sent} sent in {waited})"))
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct Facts {
     pub(crate) server: SocketAddr,
     /// Where our datagrams leave, if that is known.
     pub(crate) local_port: Option<u16>,
+    /// Whether they travel through a tunnel.
+    pub(crate) is_tunnelled: bool,
     /// Keys and resizes that the server has not acknowledged.
     pub(crate) pending_input: u64,
 }
@@ -145,6 +147,9 @@ fn peer(facts: &Facts) -> String {
 }
 
 fn route(facts: &Facts) -> String {
+    if facts.is_tunnelled {
+        return format!("through ssh, to UDP port {} of the host", facts.server.port());
+    }
     let mut text = format!("to {}", facts.server);
     if let Some(port) = facts.local_port {
         let _ = write!(text, " from UDP port {port}");

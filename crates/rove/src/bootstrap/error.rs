@@ -58,6 +58,12 @@ pub(crate) enum BootstrapError {
          with --server=PATH", host.display()
     )]
     NoServerProgram { host: OsString },
+    /// The host has nothing that could be the far end of a tunnel.
+    #[error(
+        "rove not found on {}: --tunnel needs it there, whichever server is used; install it (PATH and \
+         ~/.local/bin are looked at), or leave out --tunnel where UDP passes", host.display()
+    )]
+    NoTunnelProgram { host: OsString },
     /// The server is too old for a port range.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
@@ -83,6 +89,7 @@ impl BootstrapError {
             | Self::NoAddress
             | Self::NoAnnouncement { .. }
             | Self::NoServerProgram { .. }
+            | Self::NoTunnelProgram { .. }
             | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
         }

@@ -33,6 +33,8 @@ pub(crate) struct HostOptions {
     pub(crate) init: bool,
     /// Whether to start the server on this computer.
     pub(crate) local: bool,
+    /// Whether the session's datagrams go through ssh.
+    pub(crate) tunnel: bool,
     /// How to learn the server's address, if the user said.
     pub(crate) remote_ip: Option<RemoteIp>,
     /// The escape key, if the user said: `Some(None)` is off.

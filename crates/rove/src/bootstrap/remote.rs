@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 
 use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::quote;
+use crate::tunnel::NO_TUNNEL_PROGRAM;
 
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
@@ -82,20 +83,53 @@ pub(crate) fn searching(preamble: &str, args: &[OsString]) -> OsString {
     command
 }
 
+/// Returns the command for a session through a tunnel, for any login shell: it runs a server, ours unless
+/// the user named one, tells all that it says, and becomes the tunnel's far end.
+///
+/// A server that the user named is a piece of sh here, as the login shell may be unable to go on with what it
+/// says.
+pub(crate) fn tunnel(server: Option<&OsStr>, args: &[OsString]) -> OsString {
+    let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
+    let script = format!(
+        "{TELLS_ADDRESS}{} o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
+         if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
+         exec \"$t\" tunnel \"${{o%%[!0-9]*}}\"",
+        tunnel_program()
+    );
+    let mut command = OsString::from("exec sh -c ");
+    command.push(quote::any_shell(OsStr::new(&script)));
+    command.push(" rove");
+    push_quoted(&mut command, args, quote::any_shell);
+    command
+}
+
+/// Returns the command that starts another far end for a server at this port.
+pub(crate) fn tunnel_again(port: &str) -> OsString {
+    script(&format!("{} exec \"$t\" tunnel {port}", tunnel_program()))
+}
+
+/// Returns a piece of sh that finds `rove`, as `$t`, or says that there is none and ends.
+fn tunnel_program() -> String {
+    let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
+    format!(
+        "t=; {}if [ -z \"$t\" ]; then echo {NO_TUNNEL_PROGRAM}; exit 127; fi;",
+        search_for("rove", found)
+    )
+}
+
 /// Returns a piece of sh that goes through the server programs there are, as `$p`, and does `rove` for
 /// one of ours, `mosh` for a stock one.
 pub(crate) fn search(rove: &str, mosh: &str) -> String {
-    let mut script = String::new();
-    for (program, run) in [("rove", rove), ("mosh-server", mosh)] {
-        script.push_str("for p in ");
-        script.push_str(program);
-        for directory in DIRECTORIES {
-            script.push_str(&format!(" \"{directory}/{program}\""));
-        }
-        script.push_str(&format!(
-            "; do if command -v \"$p\" >/dev/null 2>&1; then {run}; fi; done; "
-        ));
+    search_for("rove", rove) + &search_for("mosh-server", mosh)
+}
+
+/// Returns a piece of sh that does `run` for each place, as `$p`, where `program` is.
+fn search_for(program: &str, run: &str) -> String {
+    let mut script = format!("for p in {program}");
+    for directory in DIRECTORIES {
+        script.push_str(&format!(" \"{directory}/{program}\""));
     }
+    script.push_str(&format!("; do if command -v \"$p\" >/dev/null 2>&1; then {run}; fi; done; "));
     script
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct SshConfig {
 /// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     let Some((program, args)) = ssh.split_first() else { return SshConfig::default() };
-    if !ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh"))) {
+    if !is_ssh(ssh) {
         return SshConfig::default();
     }
     let spawned = Command::new(program)
@@ -42,6 +42,11 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
         Ok(status) if status.success() => parse(&String::from_utf8_lossy(&answer)),
         _ => SshConfig::default(),
     }
+}
+
+/// Returns whether a command runs OpenSSH's ssh, as far as its name tells.
+pub(crate) fn is_ssh(ssh: &[String]) -> bool {
+    ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh")))
 }
 
 fn parse(answer: &str) -> SshConfig {

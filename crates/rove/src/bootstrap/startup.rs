@@ -12,6 +12,7 @@ use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
 use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START};
+use crate::tunnel::NO_TUNNEL_PROGRAM;
 
 /// Longest line that can be for us, in bytes; longer ones are for the user. Chosen: five times the
 /// longest that makes sense, two IPv6 addresses with zones and their ports.
@@ -49,6 +50,8 @@ pub(crate) struct Announced {
     pub(crate) connect: Option<Connect>,
     /// Whether the host has no server program.
     pub(crate) no_server_program: bool,
+    /// Whether the host has no program for a tunnel.
+    pub(crate) no_tunnel_program: bool,
     /// Whether something complained about the UDP port.
     pub(crate) port_refused: bool,
 }
@@ -105,6 +108,7 @@ enum Line {
     Start,
     Connect(Connect),
     NoServerProgram,
+    NoTunnelProgram,
     Malformed(&'static str),
     Text,
 }
@@ -224,6 +228,7 @@ impl Startup {
             // It is not shown: should it be the server's after all, it holds the key.
             (Line::Connect(connect), _) => self.early = Some(connect),
             (Line::NoServerProgram, _) => self.announced.no_server_program = true,
+            (Line::NoTunnelProgram, _) => self.announced.no_tunnel_program = true,
         }
         Ok(true)
     }
@@ -248,6 +253,9 @@ fn parse(line: &str, rules: Rules) -> Line {
     let line = line.trim_ascii_end();
     if line == NO_SERVER_PROGRAM {
         return Line::NoServerProgram;
+    }
+    if line == NO_TUNNEL_PROGRAM {
+        return Line::NoTunnelProgram;
     }
     if line == START {
         return Line::Start;

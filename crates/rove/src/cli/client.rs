@@ -15,6 +15,7 @@ use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
 use crate::program::ProgramName;
+use crate::tunnel::inherited::{self, Inherited};
 
 /// What a client's command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,6 +218,7 @@ pub(crate) fn options(
         // A drop-in for stock says what scripts wait for.
         quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),
         host: env::var(bootstrap::HOST_VARIABLE).ok(),
+        tunnel: env::var(inherited::VARIABLE).ok().map(|it| Inherited::parse(&it)).transpose()?,
         name,
         verbose,
     })

@@ -25,8 +25,8 @@ pub(crate) static MANUAL: Manual = Manual {
          computer; ssh, login-output (what start-up files print) and clock; server-program, server-locale \
          and server-start on the host; server-alive (it outlives the ssh connection); udp-out, udp-back \
          and address; datagram-size (full-size datagrams pass), rebinding (another local port gets \
-         through) and session-end. Each is ok, note (it works, with something to know), problem, or \
-         unchecked with the reason.",
+         through) and session-end; tunnel (the host has what --tunnel needs). Each is ok, note (it works, \
+         with something to know), problem, or unchecked with the reason.",
     ],
     lists: &[],
     examples: &[
@@ -47,7 +47,7 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 /// The options of a session that a diagnosis has no use for; they are taken all the same.
-const OF_NO_USE: [&str; 9] = [
+const OF_NO_USE: [&str; 10] = [
     "client",
     "predict",
     "always",
@@ -56,6 +56,7 @@ const OF_NO_USE: [&str; 9] = [
     "no_init",
     "escape_key",
     "strict",
+    "tunnel",
     "version",
 ];
 

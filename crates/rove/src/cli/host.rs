@@ -44,6 +44,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove me@example.org", "log in"),
         ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
         ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
+        ("rove --tunnel host", "through ssh, where a firewall lets no UDP pass"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
     ],
@@ -160,6 +161,11 @@ struct HostArgs {
     /// Start the server on this computer, without ssh; the host is a numeric local address
     #[arg(long)]
     local: bool,
+    /// Carry the session through ssh, where no UDP passes; the host needs rove
+    #[arg(long, overrides_with = "no_tunnel")]
+    tunnel: bool,
+    #[arg(long, hide = true)]
+    no_tunnel: bool,
     /// How to learn the server's address: proxy, remote or local
     #[arg(
         long,
@@ -285,6 +291,7 @@ pub(crate) fn parse(
         return fake_proxy(family, host, command_words);
     }
     check_host(host).map_err(UsageError::without_usage)?;
+    check_tunnel(&args).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
@@ -296,6 +303,7 @@ pub(crate) fn parse(
         ssh_pty: !args.no_ssh_pty,
         init: !args.no_init,
         local: args.local,
+        tunnel: args.tunnel,
         remote_ip,
         escape_key: escape_key.map_err(UsageError::without_usage)?,
         strict: args.strict,
@@ -353,6 +361,7 @@ impl HostArgs {
             (&mut self.no_ssh_pty, self.ssh_pty, "no-ssh-pty"),
             (&mut self.no_init, self.init, "no-init"),
             (&mut self.strict, self.no_strict, "strict"),
+            (&mut self.tunnel, self.no_tunnel, "tunnel"),
         ] {
             *flag |= !opposite && settings.flag(key) == Some(true);
         }
@@ -459,6 +468,19 @@ fn check_host(host: &OsStr) -> Result<(), String> {
         return Err(format!("\"{}\" is not a host name", text.escape_debug()));
     }
     Ok(())
+}
+
+/// Refuses a tunnel that nobody could carry.
+fn check_tunnel(args: &HostArgs) -> Result<(), String> {
+    match (args.tunnel, args.local, &args.client) {
+        (true, true, _) => Err("--tunnel goes through ssh and --local does without it: leave one \
+                                of them out"
+            .to_owned()),
+        (true, _, Some(_)) => Err("--tunnel needs rove's own client: leave out --client, or the \
+                                   setting client"
+            .to_owned()),
+        _ => Ok(()),
+    }
 }
 
 fn bind_server(text: &str) -> BindServer {

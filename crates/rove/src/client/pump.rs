@@ -1,7 +1,6 @@
 //! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
 
 use std::io;
-use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::tty::{self, Tty};
@@ -11,10 +10,11 @@ use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
+use crate::client::wire::{Wire, sentence};
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
 use crate::program::ProgramName;
-use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
+use crate::socket::SendFailure;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -27,6 +27,8 @@ pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
     /// What the network last said of our datagrams.
     pub(crate) refusal: Option<Refusal>,
+    /// Why the newest ssh of the tunnel ended, empty if none did; `None` without a tunnel.
+    pub(crate) tunnel: Option<String>,
     /// Why the terminal could not be drawn on any more.
     pub(crate) output_error: Option<String>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct End {
 pub(super) struct Pump {
     events: EventLoop,
     session: Client,
-    sockets: ClientSockets,
+    wire: Wire,
     terminal: Tty,
     name: ProgramName,
     /// The rest of the frame that is being written. The session is asked for the next one only when
@@ -55,14 +57,14 @@ impl Pump {
     pub(super) fn new(
         events: EventLoop,
         session: Client,
-        sockets: ClientSockets,
+        wire: Wire,
         terminal: Tty,
         name: ProgramName,
     ) -> Self {
         Self {
             events,
             session,
-            sockets,
+            wire,
             terminal,
             name,
             frame: Vec::new(),
@@ -88,25 +90,28 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
-        Ok(End { outcome, refusal: self.refusal, output_error: self.output_error })
+        let tunnel = self.wire.tunnel();
+        let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
+        Ok(End { outcome, refusal: self.refusal, tunnel, output_error: self.output_error })
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
     fn wait_and_read(&mut self) -> io::Result<Instant> {
-        let mut interests: Vec<Interest<'_>> =
-            self.sockets.iter().map(|socket| Interest::new(socket.as_fd(), true, false)).collect();
-        let sockets = interests.len();
-        if self.is_drawing() {
+        let is_drawing = self.is_drawing();
+        let deadline = [self.session.poll_timeout(), self.wire.poll_timeout()];
+        let mut interests = self.wire.interests();
+        let datagrams = interests.len();
+        if is_drawing {
             interests.push(Interest::new(self.terminal.output(), false, true));
         }
         let input = interests.len();
         if self.session.wants_input() {
             interests.push(Interest::new(self.terminal.input(), true, false));
         }
-        self.events.wait(&mut interests, self.session.poll_timeout())?;
+        self.events.wait(&mut interests, deadline.into_iter().flatten().min())?;
         let has_input = interests.get(input).is_some_and(Interest::is_readable);
         let has_datagrams: Vec<bool> =
-            interests[..sockets].iter().map(Interest::is_readable).collect();
+            interests[..datagrams].iter().map(Interest::is_readable).collect();
 
         let now = self.events.now();
         for signal in self.events.take_signals() {
@@ -151,25 +156,13 @@ impl Pump {
     }
 
     fn read_datagrams(&mut self, now: Instant, waiting: &[bool]) {
-        let Self { session, sockets, refusal, .. } = self;
-        for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
-            let result = receive_waiting(socket, |received, payload| {
-                let (source, len) = (received.source, payload.len());
-                if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
-                    tracing::debug!(%error, len, %source, "datagram of no use");
-                }
-            });
-            if let Err(error) = result {
-                tracing::debug!(%error, "receive failed");
-                *refusal = Some(trial::refusal(&error));
-                session.handle_network_error(now, &sentence(&error));
-            }
-        }
+        let refusal = self.wire.receive(now, waiting, &mut self.session);
+        self.refusal = refusal.or(self.refusal.take());
     }
 
     fn send_datagrams(&mut self, now: Instant) {
         while let Some(transmit) = self.session.poll_transmit(now) {
-            match send(self.sockets.newest(), &transmit) {
+            match self.wire.send(&transmit) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
                 Err(SendFailure::Other(error)) => {
@@ -186,13 +179,13 @@ impl Pump {
             tracing::debug!(?event, "session");
             match event {
                 ClientEvent::OpenPort => {
-                    if let Err(error) = self.sockets.open_port() {
+                    if let Err(error) = self.wire.open_port() {
                         tracing::debug!(%error, "no new port");
                         self.session.handle_network_error(now, &sentence(&error));
                     }
                     self.name_port();
                 }
-                ClientEvent::ClosePorts { keep } => self.sockets.close_ports(keep),
+                ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
             }
         }
@@ -201,8 +194,8 @@ impl Pump {
 
     /// Tells the session which port its datagrams leave from; a wildcard socket has one all the same.
     fn name_port(&mut self) {
-        if let Ok(address) = self.sockets.newest().local_addr() {
-            self.session.handle_local_port(address.port());
+        if let Some(port) = self.wire.local_port() {
+            self.session.handle_local_port(port);
         }
     }
 
@@ -266,10 +259,4 @@ impl Pump {
         self.written = 0;
         self.terminal.leave(&closing);
     }
-}
-
-/// Returns an error as a sentence for the notice bar, without the number that the library adds.
-fn sentence(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

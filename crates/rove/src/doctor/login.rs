@@ -71,6 +71,8 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
+    // UDP is what is looked at.
+    options.tunnel = false;
     let colors = colors::of_terminal_or_guess();
     let survey = survey::script(options.server.is_none() && !options.local);
     let plan = match Plan::new(&options, invocation, colors, &survey) {

@@ -24,5 +24,6 @@ mod query;
 mod secrets;
 mod sessions;
 mod support;
+mod tunnel;
 mod usage;
 mod verbose;

@@ -135,3 +135,26 @@ fn a_text_of_any_length_is_cut() {
         assert_eq!(top_row(&frame).matches('x').count(), shown);
     }
 }
+
+#[test]
+fn a_tunnel_that_fails_is_told_until_it_stands_again() {
+    let mut notices = notices();
+    assert!(notices.tunnel(None) && notices.is_tunnelled());
+    assert!(!notices.tunnel(None), "it is no news");
+    let silent = contact(None, None);
+    for (now, wanted) in [
+        (249, ""),
+        (250, "rove: Nothing received from server through ssh. [To quit: Ctrl-^ .]"),
+        (7_000, "rove: No answer through ssh (12 sent in 7 s) [To quit: Ctrl-^ .]"),
+    ] {
+        assert_eq!(text(&notices, now, silent), wanted, "at {now} ms");
+    }
+    let heard = contact(Some(1_000), Some(1_000));
+    assert!(notices.tunnel(Some("The ssh tunnel has ended.".to_owned())));
+    let told = "rove: The ssh tunnel has ended. [To quit: Ctrl-^ .]";
+    let later = "rove: The ssh tunnel has ended. (8 s without contact.) [To quit: Ctrl-^ .]";
+    assert_eq!(text(&notices, 2_000, heard), told);
+    assert_eq!(text(&notices, 9_000, heard), later);
+    assert!(notices.tunnel(None));
+    assert_eq!(text(&notices, 2_000, heard), "");
+}

@@ -124,6 +124,30 @@ fn a_named_server_is_a_piece_of_shell() {
 }
 
 #[test]
+fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
+    let host = Host::new("tunnel");
+    host.install(".local/bin/rove");
+    let script = "#!/bin/sh\necho; echo MOSH CONNECT 60001 key; printf '[%s]' \"$@\"; echo\n";
+    install_script(&host.home.join("bin/my-server"), script);
+    let said = "MOSH CONNECT 60001 key\n";
+    for shell in SHELLS {
+        let server = OsStr::new("env A=b my-server -x");
+        if let Some(output) = host.run(shell, &tunnel(Some(server), &arguments())) {
+            let received = RECEIVED.trim_end().replace("] [", "][");
+            let wanted = format!("{ADDRESS}\n{said}[-x]{received}\nrove [tunnel] [60001]\n");
+            assert_eq!(output, wanted, "{shell}");
+        }
+        if let Some(output) = host.run(shell, &tunnel(None, &arguments())) {
+            let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
+            assert_eq!(output, wanted, "{shell}");
+        }
+        if let Some(output) = host.run(shell, &tunnel_again("60001")) {
+            assert_eq!(output, "rove [tunnel] [60001]\n", "{shell}");
+        }
+    }
+}
+
+#[test]
 fn stock_commands_are_stocks_to_the_byte() {
     let args = ["new", "-c", "256", "-s", "--", "it's"].map(OsString::from);
     assert_eq!(

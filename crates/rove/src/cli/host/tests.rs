@@ -27,6 +27,7 @@ fn defaults_are_stocks() {
         ssh_pty: true,
         init: true,
         local: false,
+        tunnel: false,
         remote_ip: None,
         escape_key: None,
         strict: false,
@@ -186,6 +187,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh_pty: false,
         init: false,
         local: false,
+        tunnel: false,
         remote_ip: Some(RemoteIp::Local),
         escape_key: Some(Some(0x1d)),
         strict: true,
@@ -262,5 +264,35 @@ fn quiet_and_verbose_are_roves_own_and_no_abbreviation_means_them() {
     for line in ["-q h", "--qui h"] {
         let error = call(ProgramName::Mosh, line).unwrap_err();
         assert!(error.message.starts_with("Unknown option: q"), "{}", error.message);
+    }
+}
+
+#[test]
+fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
+    let is_tunnel = |file: &'static str, line: &str| {
+        let words = line.split_whitespace().map(OsString::from).collect();
+        let load = || Config::parse(file.as_bytes()).map_err(|fault| format!("{fault:?}"));
+        match parse(ProgramName::Rove, words, load) {
+            Ok(HostCall::Connect(options)) => Ok(options.tunnel),
+            Ok(_) => panic!("{line}"),
+            Err(error) => Err(error.message),
+        }
+    };
+    let file = "tunnel = true\n[host.near]\ntunnel = false\n[host.ours]\nclient = 'x'";
+    for (file, line, wanted) in [
+        ("", "h", Ok(false)),
+        ("", "--tunnel h", Ok(true)),
+        ("", "--tunnel --no-tunnel h", Ok(false)),
+        (file, "h", Ok(true)),
+        (file, "--no-tunnel h", Ok(false)),
+        (file, "near", Ok(false)),
+        ("", "--tunnel --local ::1", Err("--local")),
+        ("", "--tunnel --client=x h", Err("--client")),
+        (file, "ours", Err("setting client")),
+    ] {
+        match (is_tunnel(file, line), wanted) {
+            (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{line}: {sentence}"),
+            (found, wanted) => assert_eq!(found, wanted.map_err(str::to_owned), "{line}"),
+        }
     }
 }

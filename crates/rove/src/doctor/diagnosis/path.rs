@@ -11,11 +11,31 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
     let later = ["address", "datagram-size", "rebinding", "session-end"];
     let (Some(server), Some(path)) = (&host.server, &host.path) else {
-        for leg in legs.into_iter().chain(later) {
+        for leg in legs.into_iter().chain(later).chain(["tunnel"]) {
             diagnosis.push(leg, unchecked("no server has started"));
         }
         return;
     };
+    check_path(host, server, path, diagnosis);
+    diagnosis.push("tunnel", tunnel(host));
+}
+
+/// Returns whether the host could carry a session through ssh, for those whose UDP fails some day.
+fn tunnel(host: &Host) -> Finding {
+    match host.far.as_ref().map(|far| far.version.as_str()) {
+        Some(version) if version.starts_with("rove ") => {
+            ok("where no UDP passes, --tunnel carries a session through ssh")
+        }
+        Some(version) if !version.is_empty() => {
+            note("where no UDP passes, --tunnel needs rove on the host, which it lacks")
+        }
+        _ => unchecked("the server was named, so nobody looked for rove"),
+    }
+}
+
+fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnosis) {
+    let legs = ["server-alive", "udp-out", "udp-back"];
+    let later = ["address", "datagram-size", "rebinding", "session-end"];
     if path.answered.is_none() {
         for (leg, finding) in legs.into_iter().zip(silence(host, server, path)) {
             diagnosis.push(leg, finding);
@@ -67,7 +87,8 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
                 ),
                 "something lets UDP out and not in: a firewall on this computer or in its router that \
                  keeps no state for UDP, a NAT without room, or a VPN that answers another way; try \
-                 another network, or --bind-server=any if the host has several addresses",
+                 another network, --bind-server=any if the host has several addresses, or --tunnel, which \
+                 carries the session through ssh",
             ),
         ],
         (alive, heard) => {
@@ -120,7 +141,7 @@ pub(crate) fn no_answer(
     let firewall = format!(
         "let UDP in at the host's firewall (`ufw allow 60001:60999/udp`, or `firewall-cmd \
          --add-port=60001-60999/udp`) and in its provider's security group; -p PORT uses another port \
-         than {port}"
+         than {port}, and --tunnel carries the session through ssh"
     );
     match refusal {
         Some(Refusal::Port) if alive == Some(true) => (
@@ -150,7 +171,8 @@ pub(crate) fn no_answer(
         ),
         Some(Refusal::Here) => (
             format!("this computer does not let datagrams out to {tried}"),
-            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP"
+            "look at the firewall of this computer (`nft list ruleset`): it forbids outgoing UDP; --tunnel \
+             does without"
                 .to_owned(),
         ),
         Some(Refusal::Other(error)) => (

@@ -88,7 +88,8 @@ fn where_all_is_well_every_leg_is_checked_and_fine() {
     assert_eq!(
         legs.join(" "),
         "local-locale local-terminal local-udp ssh login-output clock server-program server-locale \
-         server-start server-alive udp-out udp-back address datagram-size rebinding session-end"
+         server-start server-alive udp-out udp-back address datagram-size rebinding session-end \
+         tunnel"
     );
     for check in &diagnosis.checks {
         assert_eq!(check.status, Status::Ok, "{check:?}");

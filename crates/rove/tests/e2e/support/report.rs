@@ -50,6 +50,18 @@ impl Report {
         &self.path
     }
 
+    /// Waits for a line of this kind and returns it.
+    #[track_caller]
+    pub(crate) fn wait_where(&self, wanted: impl Fn(&str) -> bool) -> String {
+        let (lines, more) = &*self.lines;
+        let lines = lines.lock().expect("no holder of the lock panics");
+        let (lines, _) = more
+            .wait_timeout_while(lines, HANG_GUARD, |lines| !lines.iter().any(|line| wanted(line)))
+            .expect("no holder of the lock panics");
+        let found = lines.iter().find(|line| wanted(line)).cloned();
+        found.unwrap_or_else(|| panic!("the far end never reported it, only {:?}", *lines))
+    }
+
     /// Waits for a line and returns all lines up to now.
     #[track_caller]
     pub(crate) fn wait_line(&self, wanted: &str) -> Vec<String> {

@@ -71,6 +71,24 @@ impl Sshd {
         self.scratch.path(name)
     }
 
+    /// Cuts every connection; returns how many there were.
+    pub(crate) fn cut(&self) -> usize {
+        let mut sessions = self.sessions.lock().expect("no holder of the lock panics");
+        let mut count = 0;
+        for child in sessions.iter_mut() {
+            if matches!(child.try_wait(), Ok(None)) {
+                child.kill().and_then(|()| child.wait()).expect("a child can be killed");
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Lets nobody log in any more.
+    pub(crate) fn bar(&self) {
+        std::fs::remove_file(self.path("user_key.pub")).expect("the key was there");
+    }
+
     /// Returns what sshd has logged.
     pub(crate) fn log(&self) -> String {
         self.scratch.read("log")

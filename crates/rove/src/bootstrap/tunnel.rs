@@ -1,0 +1,177 @@
+//! The start of a session whose datagrams go through ssh: the same login starts the server and carries
+//! what follows, so that the user is asked once.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::{BindServer, HostOptions};
+use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup};
+use crate::bootstrap::{Screen, remote, ssh_config, tell};
+use crate::locale;
+use crate::program::ProgramName;
+use crate::sys;
+use crate::tunnel::inherited::Descriptors;
+
+/// Where the server listens: who reaches it comes through ssh.
+pub(crate) const SERVER: &str = "127.0.0.1";
+
+/// A session that waits for its client, behind an ssh that runs.
+pub(crate) struct Started {
+    /// The server's announcement.
+    pub(crate) connect: Connect,
+    /// What the client must know of the ssh.
+    pub(crate) tunnel: OsString,
+}
+
+/// Logs in and starts the server.
+///
+/// # Errors
+///
+/// Returns why there is no session.
+pub(crate) fn start(options: &HostOptions, colors: u32) -> Result<Started, BootstrapError> {
+    let command_line = |remote: OsString, asks| ssh_words(options, remote, asks);
+    let words = command_line(remote_command(options, colors), true);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env_remove("MOSH_PREDICTION_DISPLAY").env_remove("MOSH_KEY");
+    if options.verbose {
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
+    }
+    // The end of the terminal must not end what carries the session's orderly end. The client has
+    // handlers of its own.
+    let refused = |what| move |error| BootstrapError::Local { what, error };
+    sys::ignore_signal(libc::SIGHUP).map_err(refused("ignoring SIGHUP"))?;
+    let spawned =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| BootstrapError::SshMissing {
+        program: command.get_program().to_owned(),
+        error,
+    })?;
+    let announced = listen(&mut child, options.name).map_err(refused("the output of ssh"))?;
+    let Some(connect) = announced.connect.clone() else {
+        // There is nothing more to read, or to write.
+        child.stdin = None;
+        let status = child.wait().map_err(refused("the end of ssh"))?;
+        return Err(failure(options, &announced, status));
+    };
+    let again = ssh_config::is_ssh(&options.ssh)
+        .then(|| command_line(remote::tunnel_again(&connect.port), false));
+    let pipes = || io::Error::from(io::ErrorKind::BrokenPipe);
+    let descriptors =
+        Descriptors::of(&mut child).ok_or_else(pipes).map_err(refused("a pipe to ssh"))?;
+    let tunnel = descriptors.bequeath(&child, again.as_deref());
+    let tunnel = tunnel.map_err(|errno| refused("a pipe to ssh")(errno.into()))?;
+    // They are the client's now.
+    core::mem::forget(descriptors);
+    Ok(Started { connect, tunnel })
+}
+
+fn remote_command(options: &HostOptions, colors: u32) -> OsString {
+    let mut variables = locale::from_environment();
+    if options.name == ProgramName::Rove {
+        variables = locale::as_utf8(variables);
+        variables.extend(locale::colorterm_from_environment());
+    }
+    let bound =
+        HostOptions { bind_server: BindServer::Address(SERVER.to_owned()), ..options.clone() };
+    let args = remote::server_arguments(&bound, colors, variables);
+    let server = options.server.as_deref();
+    let stock = (options.name == ProgramName::Mosh).then_some(OsStr::new("mosh-server"));
+    remote::tunnel(server.or(stock), &args)
+}
+
+/// Returns the words of an ssh without a terminal there. One that must not ask fails instead.
+fn ssh_words(options: &HostOptions, remote: OsString, asks: bool) -> Vec<OsString> {
+    let mut words: Vec<OsString> = options.ssh.iter().map(OsString::from).collect();
+    if ssh_config::is_ssh(&options.ssh) {
+        // Others must be able to end with theirs while the session goes on, and the other way round.
+        words.extend(["-o", "ControlMaster=no"].map(OsString::from));
+    }
+    if !asks {
+        words.extend(["-o", "BatchMode=yes"].map(OsString::from));
+    }
+    if options.ssh_pty {
+        // Only without a terminal do bytes arrive as they were sent.
+        words.push("-T".into());
+    }
+    match options.family.as_str() {
+        "inet" => words.push("-4".into()),
+        "inet6" => words.push("-6".into()),
+        _ => {}
+    }
+    words.extend([options.host.clone(), "--".into(), remote]);
+    words
+}
+
+/// Reads what ssh and the host say until the server has announced itself or all is over. Of the output
+/// nothing behind that is read: it is the tunnel's.
+fn listen(child: &mut Child, name: ProgramName) -> io::Result<Announced> {
+    let (Some(output), Some(errors)) = (&mut child.stdout, &mut child.stderr) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    let mut startup = Startup::new(Rules::Tolerant { proxy: false, start: true });
+    let mut screen = Screen::new(name);
+    let mut are_errors_open = true;
+    loop {
+        let mut fds =
+            [output.as_fd(), errors.as_fd()].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        let count = if are_errors_open { 2 } else { 1 };
+        rustix::io::retry_on_intr(|| poll(&mut fds[..count], None))?;
+        let [has_output, has_errors] = fds.map(|fd| !fd.revents().is_empty());
+        if has_errors && are_errors_open {
+            are_errors_open = show(errors, &mut screen)?;
+        }
+        if !has_output {
+            continue;
+        }
+        let mut byte = [0];
+        let progress = match output.read(&mut byte)? {
+            0 => {
+                // ssh has said all it has to say, and somebody else may hold its pipe open.
+                while are_errors_open && is_waiting(errors)? {
+                    are_errors_open = show(errors, &mut screen)?;
+                }
+                startup.finish(&mut screen.pending)
+            }
+            _ => startup.read(&byte, &mut screen.pending),
+        };
+        screen.show();
+        // Only stock's rules find fault with a line.
+        if progress.is_ok_and(|progress| progress == Progress::Announced) {
+            return Ok(startup.into_announced());
+        }
+    }
+}
+
+/// Passes on what ssh says; returns whether it may say more.
+fn show(errors: &mut ChildStderr, screen: &mut Screen) -> io::Result<bool> {
+    let mut buffer = [0; 4096];
+    let read = errors.read(&mut buffer)?;
+    screen.pending.extend(&buffer[..read]);
+    screen.show();
+    Ok(read > 0)
+}
+
+fn is_waiting(pipe: &impl AsFd) -> io::Result<bool> {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(pipe, PollFlags::IN)];
+    Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
+}
+
+fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> BootstrapError {
+    let host = options.host.clone();
+    if announced.no_tunnel_program {
+        BootstrapError::NoTunnelProgram { host }
+    } else if announced.port_refused && options.port.as_ref().is_some_and(|it| it.contains(':')) {
+        BootstrapError::NoPortRange
+    } else if status.code() == Some(255) {
+        BootstrapError::SshFailed { host }
+    } else {
+        BootstrapError::NoAnnouncement { host, status }
+    }
+}

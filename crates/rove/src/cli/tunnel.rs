@@ -1,0 +1,67 @@
+//! The command line of `rove tunnel`, which ssh runs on the host for `rove --tunnel`.
+
+use std::ffi::OsString;
+
+use clap::{Arg, Command};
+use rove_manual::{Manual, Words};
+
+use crate::cli::BOOK;
+
+/// What users are told of `rove tunnel`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "tunnel",
+    definition,
+    words: Words::Unknown,
+    notes: &[
+        "It is what rove --tunnel runs on the host, for a server that is there: datagrams come in framed on \
+         standard input and go to the port, and the server's go out on standard output. It ends with \
+         its standard input. It holds no key and can read nothing of the session.",
+    ],
+    lists: &[],
+    examples: &[("ssh -T host rove tunnel 60001", "what rove --tunnel runs")],
+    environment: &[],
+    files: &[],
+    exit_status: &[
+        ("0", "Standard input has ended."),
+        ("1", "It could not run, or standard input brought something else than frames."),
+        ("255", "The command line is wrong."),
+    ],
+};
+
+fn definition() -> Command {
+    Command::new("rove tunnel")
+        .about("Moves a session's datagrams between standard input, standard output and a UDP port")
+        .override_usage("rove tunnel PORT")
+        .arg(
+            Arg::new("port")
+                .required(true)
+                .value_name("PORT")
+                .value_parser(clap::value_parser!(u16).range(1..))
+                .hide(true),
+        )
+}
+
+/// Reads the words behind `tunnel`: the UDP port.
+///
+/// # Errors
+///
+/// Returns clap's error, which may be a request for help.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<u16, clap::Error> {
+    let matches = rove_manual::matches(&MANUAL, args)?;
+    Ok(*matches.get_one("port").expect("it is required"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_a_number_and_not_nothing() {
+        let call = |words: &[&str]| parse(words.iter().map(OsString::from).collect());
+        assert_eq!(call(&["60001"]).unwrap(), 60_001);
+        for words in [&[][..], &[""], &["0"], &["65536"], &["x"], &["1", "2"], &["--bogus"]] {
+            assert!(call(words).is_err(), "{words:?}");
+        }
+    }
+}

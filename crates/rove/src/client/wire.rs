@@ -1,0 +1,150 @@
+//! By what a client's datagrams travel: UDP sockets, or a tunnel through ssh.
+
+use std::io;
+use std::os::fd::AsFd;
+
+use rove_machine::event_loop::Interest;
+use rove_session::Client;
+use rove_ssp::{Ecn, Transmit};
+use rove_units::Instant;
+
+use crate::doctor::facts::Refusal;
+use crate::doctor::trial;
+use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
+use crate::tunnel::carrier::Arrival;
+use crate::tunnel::near::Tunnel;
+
+/// What the user is told where the host refuses what comes through a tunnel.
+const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
+
+/// By what datagrams travel.
+#[derive(Debug)]
+pub(super) enum Wire {
+    /// UDP.
+    Sockets(ClientSockets),
+    /// ssh.
+    Tunnel(Box<Tunnel>),
+}
+
+impl Wire {
+    /// Returns what to wait for.
+    pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
+        match self {
+            Self::Sockets(sockets) => {
+                sockets.iter().map(|socket| Interest::new(socket.as_fd(), true, false)).collect()
+            }
+            Self::Tunnel(tunnel) => tunnel.interests(),
+        }
+    }
+
+    /// Returns when there is something to do though nothing has come.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Sockets(_) => None,
+            Self::Tunnel(tunnel) => tunnel.poll_timeout(),
+        }
+    }
+
+    /// Hands what has come to the session; `waiting` says of each interest whether something waits.
+    /// Returns what the network has said, if it has.
+    pub(super) fn receive(
+        &mut self,
+        now: Instant,
+        waiting: &[bool],
+        session: &mut Client,
+    ) -> Option<Refusal> {
+        let mut refusal = None;
+        match self {
+            Self::Sockets(sockets) => {
+                for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
+                    let result = receive_waiting(socket, |received, payload| {
+                        let (source, len) = (received.source, payload.len());
+                        let result = session.handle_datagram(now, source, received.ecn, payload);
+                        if let Err(error) = result {
+                            tracing::debug!(%error, len, %source, "datagram of no use");
+                        }
+                    });
+                    if let Err(error) = result {
+                        tracing::debug!(%error, "receive failed");
+                        refusal = Some(trial::refusal(&error));
+                        session.handle_network_error(now, &sentence(&error));
+                    }
+                }
+            }
+            Self::Tunnel(tunnel) => {
+                let server = session.server();
+                tunnel.turn(now, |arrival| match arrival {
+                    Arrival::Datagram(payload) => {
+                        let result =
+                            session.handle_datagram(now, server, Ecn::NotCapable, &payload);
+                        if let Err(error) = result {
+                            tracing::debug!(%error, len = payload.len(), "datagram of no use");
+                        }
+                    }
+                    Arrival::Refused => {
+                        refusal = Some(Refusal::Port);
+                        session.handle_network_error(now, NOBODY_THERE);
+                    }
+                });
+                session.handle_tunnel(now, tunnel.trouble());
+            }
+        }
+        refusal
+    }
+
+    /// Sends a datagram.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SendFailure`] when the system refuses it; a tunnel refuses none.
+    pub(super) fn send(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
+        match self {
+            Self::Sockets(sockets) => send(sockets.newest(), transmit),
+            Self::Tunnel(tunnel) => {
+                tunnel.send(&transmit.payload);
+                Ok(())
+            }
+        }
+    }
+
+    /// Opens a new port; in a tunnel there is no need.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn open_port(&mut self) -> io::Result<()> {
+        match self {
+            Self::Sockets(sockets) => sockets.open_port(),
+            Self::Tunnel(_) => Ok(()),
+        }
+    }
+
+    /// Closes the oldest ports down to `keep`.
+    pub(super) fn close_ports(&mut self, keep: usize) {
+        if let Self::Sockets(sockets) = self {
+            sockets.close_ports(keep);
+        }
+    }
+
+    /// Returns the port that datagrams leave from, where there is one.
+    pub(super) fn local_port(&self) -> Option<u16> {
+        match self {
+            Self::Sockets(sockets) => sockets.newest().local_addr().ok().map(|it| it.port()),
+            Self::Tunnel(_) => None,
+        }
+    }
+
+    /// Returns the tunnel, where there is one.
+    pub(super) fn tunnel(&self) -> Option<&Tunnel> {
+        match self {
+            Self::Sockets(_) => None,
+            Self::Tunnel(tunnel) => Some(tunnel),
+        }
+    }
+}
+
+/// Returns an error as a sentence for the notice bar, without the number that the library adds.
+pub(super) fn sentence(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}

@@ -1,0 +1,245 @@
+//! One end of a tunnel, sans I/O: datagrams on one side, the bytes of a stream on the other.
+//!
+//! A stream that stalls must not become a long queue, for old screens would arrive before new ones. So
+//! no more than a window is ever on its way, whatever pipes, ssh and TCP would hold: the other end gives
+//! credit for what has arrived. Behind that waits little, and what is oldest is dropped, as a network would.
+
+use std::collections::VecDeque;
+
+use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
+
+/// Most bytes of datagram frames on their way without credit. Chosen: one large instruction (32 KiB in 27
+/// fragments) nearly whole, which on 1 Mbit/s is a quarter of a second; it must fit a pipe (64 KiB).
+pub(crate) const WINDOW_BYTES_MAX: usize = 32 * 1024;
+
+/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a large
+/// change needs no second try only because the window is full.
+const QUEUE_BYTES_MAX: usize = 64 * 1024;
+
+/// From how many arrived bytes on credit is given. Chosen: a quarter of the window, so that typing needs
+/// next to none and the window never closes while bytes arrive.
+const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
+
+/// One end.
+#[derive(Debug, Default)]
+pub(crate) struct Carrier {
+    decoder: Decoder,
+    /// Bytes of datagram frames that have arrived and are without credit.
+    arrived: usize,
+    /// Bytes of datagram frames sent and without credit.
+    in_flight: usize,
+    /// Datagrams that wait for credit, the oldest first, and their bytes.
+    queue: VecDeque<Vec<u8>>,
+    queue_bytes: usize,
+    /// Encoded frames for the stream, and how many of these bytes it has taken.
+    out: Vec<u8>,
+    taken: usize,
+    /// Whether the other end is still to be told that the host refuses datagrams.
+    refused: bool,
+}
+
+/// What has come through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// A datagram.
+    Datagram(Vec<u8>),
+    /// Word that the host refuses datagrams.
+    Refused,
+}
+
+impl Carrier {
+    /// Takes a datagram that is to go through. Should there be no room, the oldest that wait are lost.
+    pub(crate) fn handle_datagram(&mut self, datagram: &[u8]) {
+        self.queue_bytes += datagram.len();
+        self.queue.push_back(datagram.to_vec());
+        while self.queue_bytes > QUEUE_BYTES_MAX {
+            let oldest = self.queue.pop_front().expect("bytes that wait are in datagrams");
+            self.queue_bytes -= oldest.len();
+            tracing::debug!(len = oldest.len(), "datagram dropped before the tunnel");
+        }
+    }
+
+    /// Takes word that the host refuses datagrams, for the other end.
+    pub(crate) fn handle_refusal(&mut self) {
+        self.refused = true;
+    }
+
+    /// Takes bytes of the stream off the front of `bytes`, up to the next thing that has come through.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the stream is of no use any more.
+    pub(crate) fn handle_bytes(
+        &mut self,
+        bytes: &mut &[u8],
+    ) -> Result<Option<Arrival>, FrameError> {
+        while let Some(frame) = self.decoder.next(bytes)? {
+            match frame {
+                Frame::Datagram(datagram) => {
+                    self.arrived += HEADER_LEN + datagram.len();
+                    return Ok(Some(Arrival::Datagram(datagram)));
+                }
+                Frame::Credit(credit) => {
+                    let credit = usize::try_from(credit).unwrap_or(usize::MAX);
+                    self.in_flight = self.in_flight.saturating_sub(credit);
+                }
+                Frame::Refused => return Ok(Some(Arrival::Refused)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what the stream is to take; it may be asked to take it in pieces.
+    pub(crate) fn poll_bytes(&mut self) -> &[u8] {
+        if self.taken == self.out.len() {
+            self.out.clear();
+            self.taken = 0;
+            self.encode();
+        }
+        &self.out[self.taken..]
+    }
+
+    /// Notes that the stream has taken so many bytes.
+    pub(crate) fn consume(&mut self, len: usize) {
+        self.taken = (self.taken + len).min(self.out.len());
+    }
+
+    fn encode(&mut self) {
+        if self.arrived >= CREDIT_STEP {
+            let credit = u32::try_from(self.arrived).unwrap_or(u32::MAX);
+            Frame::Credit(credit).encode(&mut self.out);
+            self.arrived = 0;
+        }
+        if core::mem::take(&mut self.refused) {
+            Frame::Refused.encode(&mut self.out);
+        }
+        while let Some(datagram) = self.queue.front()
+            && self.in_flight + HEADER_LEN + datagram.len() <= WINDOW_BYTES_MAX
+        {
+            let datagram = self.queue.pop_front().expect("there is one in front");
+            self.queue_bytes -= datagram.len();
+            let before = self.out.len();
+            Frame::Datagram(datagram).encode(&mut self.out);
+            self.in_flight += self.out.len() - before;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A datagram of full size, with a number in front.
+    fn datagram(number: u8) -> Vec<u8> {
+        let mut datagram = vec![0; 1252];
+        datagram[0] = number;
+        datagram
+    }
+
+    /// Moves what one end wants to send to the other, `piece` bytes at a time; returns the datagrams.
+    fn deliver(from: &mut Carrier, to: &mut Carrier, piece: usize) -> Vec<Vec<u8>> {
+        let mut found = Vec::new();
+        loop {
+            let bytes = from.poll_bytes();
+            let len = bytes.len().min(piece);
+            if len == 0 {
+                return found;
+            }
+            let bytes = bytes[..len].to_vec();
+            from.consume(len);
+            let mut rest = bytes.as_slice();
+            while let Some(arrival) = to.handle_bytes(&mut rest).unwrap() {
+                let Arrival::Datagram(datagram) = arrival else { panic!("nobody refused") };
+                found.push(datagram);
+            }
+        }
+    }
+
+    /// Encoded bytes that a stalled stream would be given.
+    fn offered(carrier: &mut Carrier) -> usize {
+        let mut total = 0;
+        while !carrier.poll_bytes().is_empty() {
+            let len = carrier.poll_bytes().len();
+            carrier.consume(len);
+            total += len;
+        }
+        total
+    }
+
+    #[test]
+    fn while_the_other_end_takes_everything_nothing_is_lost_and_order_stays() {
+        let (mut near, mut far) = (Carrier::default(), Carrier::default());
+        let mut arrived = 0_u8;
+        for number in 0..=250 {
+            near.handle_datagram(&datagram(number));
+            for found in deliver(&mut near, &mut far, 1000) {
+                assert_eq!(found, datagram(arrived));
+                arrived += 1;
+            }
+            assert_eq!(deliver(&mut far, &mut near, 1), [[0_u8; 0]; 0], "only credit comes back");
+        }
+        assert_eq!(arrived, 251);
+    }
+
+    #[test]
+    fn a_stalled_stream_holds_a_window_and_then_the_newest_wait() {
+        let mut near = Carrier::default();
+        let mut offered_bytes = 0;
+        for number in 0..200 {
+            near.handle_datagram(&datagram(number));
+            offered_bytes += offered(&mut near);
+            assert!(near.queue_bytes <= QUEUE_BYTES_MAX);
+        }
+        assert!(offered_bytes <= WINDOW_BYTES_MAX, "{offered_bytes}");
+        assert!(offered_bytes > WINDOW_BYTES_MAX - 1300, "the window is used");
+        assert_eq!(near.queue.back().map(|newest| newest[0]), Some(199));
+        let waiting = u8::try_from(near.queue.len()).unwrap();
+        assert_eq!(near.queue.front().map(|oldest| oldest[0]), Some(200 - waiting));
+    }
+
+    #[test]
+    fn the_queue_holds_its_bound_and_one_byte_more_displaces_the_oldest() {
+        let mut near = Carrier::default();
+        // Nothing goes out, as it is never asked for.
+        for _ in 0..QUEUE_BYTES_MAX / 1024 {
+            near.handle_datagram(&[1; 1024]);
+        }
+        assert_eq!((near.queue_bytes, near.queue.len()), (QUEUE_BYTES_MAX, 64));
+        near.handle_datagram(&[2]);
+        assert_eq!((near.queue_bytes, near.queue.len()), (QUEUE_BYTES_MAX - 1023, 64));
+    }
+
+    #[test]
+    fn a_stream_that_moves_again_brings_what_waited_and_the_window_opens() {
+        let (mut near, mut far) = (Carrier::default(), Carrier::default());
+        for number in 0..60 {
+            near.handle_datagram(&datagram(number));
+        }
+        let mut found = Vec::new();
+        for _ in 0..10 {
+            found.extend(deliver(&mut near, &mut far, 4096));
+            deliver(&mut far, &mut near, 4096);
+        }
+        let numbers: Vec<u8> = found.iter().map(|datagram| datagram[0]).collect();
+        assert_eq!(numbers.last(), Some(&59));
+        assert!(numbers.len() >= 52, "the queue's worth: {}", numbers.len());
+        assert!(numbers.is_sorted());
+    }
+
+    #[test]
+    fn credit_beyond_what_was_sent_opens_no_larger_window() {
+        let (mut near, mut far) = (Carrier::default(), Carrier::default());
+        let mut bytes = Vec::new();
+        Frame::Credit(u32::MAX).encode(&mut bytes);
+        assert_eq!(near.handle_bytes(&mut bytes.as_slice()), Ok(None));
+        for number in 0..60 {
+            near.handle_datagram(&datagram(number));
+        }
+        assert!(offered(&mut near) <= WINDOW_BYTES_MAX);
+        far.handle_refusal();
+        far.handle_refusal();
+        let bytes = far.poll_bytes().to_vec();
+        assert_eq!(near.handle_bytes(&mut bytes.as_slice()), Ok(Some(Arrival::Refused)));
+        assert_eq!(bytes.len(), HEADER_LEN, "it is said once");
+    }
+}

@@ -1,0 +1,134 @@
+//! The host's end: between ssh's stdio and the server's UDP port on this computer.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use anyhow::Context;
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::stdio;
+
+use crate::socket::DATAGRAMS_PER_TURN;
+use crate::tunnel::MARK;
+use crate::tunnel::carrier::{Arrival, Carrier};
+
+/// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
+const READ_LEN: usize = 64 * 1024;
+
+/// Runs the end until standard input ends. Datagrams go to `port` of this computer's loopback.
+///
+/// # Errors
+///
+/// Returns why it cannot run, or that what comes in is no tunnel.
+pub(crate) fn run(port: u16) -> anyhow::Result<()> {
+    let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot open a UDP socket")?;
+    // Connected, it hears nobody else, and whether the server is there.
+    socket.connect(server).context("cannot open a UDP socket")?;
+    socket.set_nonblocking(true).context("cannot open a UDP socket")?;
+    let mut stdout = io::stdout();
+    writeln!(stdout, "{MARK}").and_then(|()| stdout.flush()).context("nobody listens")?;
+    for descriptor in [stdio::stdin(), stdio::stdout()] {
+        set_nonblocking(descriptor).context("cannot use ssh's pipes")?;
+    }
+    let events = EventLoop::new(Clock::start(), &[]).context("cannot wait")?;
+    Pump { events, socket, carrier: Carrier::default(), buffer: vec![0; READ_LEN] }.run()
+}
+
+/// Makes reads and writes return at once.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(crate) fn set_nonblocking(descriptor: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(descriptor)?;
+    rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)
+}
+
+struct Pump {
+    events: EventLoop,
+    socket: UdpSocket,
+    carrier: Carrier,
+    buffer: Vec<u8>,
+}
+
+impl Pump {
+    fn run(mut self) -> anyhow::Result<()> {
+        loop {
+            if !self.write()? {
+                return Ok(());
+            }
+            let mut interests = vec![
+                Interest::new(stdio::stdin(), true, false),
+                Interest::new(self.socket.as_fd(), true, false),
+            ];
+            if !self.carrier.poll_bytes().is_empty() {
+                interests.push(Interest::new(stdio::stdout(), false, true));
+            }
+            self.events.wait(&mut interests, None).context("cannot wait")?;
+            let [has_input, has_datagrams] = [0, 1].map(|index| interests[index].is_readable());
+            if has_input && !self.read()? {
+                return Ok(());
+            }
+            if has_datagrams {
+                self.receive();
+            }
+        }
+    }
+
+    /// Takes what ssh brings; returns whether there may be more.
+    fn read(&mut self) -> anyhow::Result<bool> {
+        let len = match rustix::io::read(stdio::stdin(), &mut self.buffer) {
+            Ok(0) => return Ok(false),
+            Ok(len) => len,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(true),
+            Err(_) => return Ok(false),
+        };
+        let mut bytes = &self.buffer[..len];
+        while let Some(arrival) = self.carrier.handle_bytes(&mut bytes)? {
+            let Arrival::Datagram(datagram) = arrival else { continue };
+            // What cannot be sent is lost, as on any path.
+            if let Err(error) = self.socket.send(&datagram)
+                && error.kind() == io::ErrorKind::ConnectionRefused
+            {
+                // It is about an earlier one.
+                self.carrier.handle_refusal();
+                let _ = self.socket.send(&datagram);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes what the server sends.
+    fn receive(&mut self) {
+        let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
+        for _ in 0..DATAGRAMS_PER_TURN {
+            match self.socket.recv(&mut buffer) {
+                Ok(len) => self.carrier.handle_datagram(&buffer[..len]),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                    self.carrier.handle_refusal();
+                }
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Writes what ssh takes; returns whether anybody reads it.
+    fn write(&mut self) -> anyhow::Result<bool> {
+        while let bytes = self.carrier.poll_bytes()
+            && !bytes.is_empty()
+        {
+            match rustix::io::write(stdio::stdout(), bytes) {
+                Ok(len) => self.carrier.consume(len),
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}

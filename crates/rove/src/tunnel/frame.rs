@@ -1,0 +1,200 @@
+//! What travels through a tunnel: a byte for the kind, two for the length (big-endian), the contents.
+//!
+//! | kind | contents |
+//! |---|---|
+//! | 0 | a datagram |
+//! | 1 | credit: how many bytes of datagram frames have arrived since the last one, 4 bytes big-endian |
+//! | 2 | to the client: the host refuses datagrams for the session's port |
+//!
+//! A frame of another kind is passed over: a later version may have more.
+
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
+
+/// Bytes in front of the contents.
+pub(crate) const HEADER_LEN: usize = 3;
+
+const DATAGRAM: u8 = 0;
+const CREDIT: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// One frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// A datagram of the session.
+    Datagram(Vec<u8>),
+    /// So many bytes of datagram frames have arrived.
+    Credit(u32),
+    /// Nobody listens at the session's port.
+    Refused,
+}
+
+/// Why a stream holds no frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum FrameError {
+    /// A frame is longer than any datagram.
+    #[error("a frame of {len} bytes is longer than any datagram")]
+    TooLong { len: usize },
+    /// A frame has not the length of its kind.
+    #[error("a frame of kind {kind} cannot have {len} bytes")]
+    WrongLength { kind: u8, len: usize },
+}
+
+impl Frame {
+    /// Writes the frame behind what is in `out`. A datagram longer than any that would be taken is left
+    /// out, as a path would drop it.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        let (kind, contents) = match self {
+            Self::Datagram(datagram) => (DATAGRAM, datagram.as_slice()),
+            Self::Credit(bytes) => (CREDIT, &bytes.to_be_bytes()[..]),
+            Self::Refused => (REFUSED, &[][..]),
+        };
+        let Some(len) = u16::try_from(contents.len()).ok().filter(|_| fits(contents.len())) else {
+            return;
+        };
+        out.push(kind);
+        out.extend(len.to_be_bytes());
+        out.extend(contents);
+    }
+}
+
+/// Returns whether a datagram may travel.
+pub(crate) const fn fits(len: usize) -> bool {
+    len <= DATAGRAM_LEN_MAX
+}
+
+/// Takes frames out of a stream of bytes. It holds less than one frame.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    partial: Vec<u8>,
+}
+
+impl Decoder {
+    /// Takes bytes off the front of `bytes` up to the end of the next frame; `None` if they end before.
+    ///
+    /// # Errors
+    ///
+    /// Returns why this is no stream of frames; there is no way back into it.
+    pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
+        loop {
+            self.fill(bytes, HEADER_LEN);
+            let Some((&[kind, high, low], _)) = self.partial.split_first_chunk() else {
+                return Ok(None);
+            };
+            let len = usize::from(u16::from_be_bytes([high, low]));
+            if !fits(len) {
+                return Err(FrameError::TooLong { len });
+            }
+            self.fill(bytes, HEADER_LEN + len);
+            if self.partial.len() < HEADER_LEN + len {
+                return Ok(None);
+            }
+            let contents = self.partial.split_off(HEADER_LEN);
+            self.partial.clear();
+            let wrong = FrameError::WrongLength { kind, len };
+            return Ok(Some(match kind {
+                DATAGRAM => Frame::Datagram(contents),
+                CREDIT => {
+                    Frame::Credit(u32::from_be_bytes(contents.try_into().map_err(|_| wrong)?))
+                }
+                REFUSED if contents.is_empty() => Frame::Refused,
+                REFUSED => return Err(wrong),
+                _ => continue,
+            }));
+        }
+    }
+
+    /// Moves bytes over until `len` are held.
+    fn fill(&mut self, bytes: &mut &[u8], len: usize) {
+        let wanted = len.saturating_sub(self.partial.len()).min(bytes.len());
+        let (taken, rest) = bytes.split_at(wanted);
+        self.partial.extend(taken);
+        *bytes = rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode(decoder: &mut Decoder, mut bytes: &[u8]) -> Result<Vec<Frame>, FrameError> {
+        let mut frames = Vec::new();
+        while let Some(frame) = decoder.next(&mut bytes)? {
+            frames.push(frame);
+        }
+        assert!(bytes.is_empty(), "all bytes are taken");
+        Ok(frames)
+    }
+
+    fn frame() -> impl Strategy<Value = Frame> {
+        prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..=40).prop_map(Frame::Datagram),
+            any::<u32>().prop_map(Frame::Credit),
+            Just(Frame::Refused),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn frames_come_out_as_they_went_in_however_the_stream_is_cut(
+            frames in prop::collection::vec(frame(), 0..12),
+            cut in 1_usize..50,
+        ) {
+            let mut bytes = Vec::new();
+            frames.iter().for_each(|frame| frame.encode(&mut bytes));
+            let mut decoder = Decoder::default();
+            let mut found = Vec::new();
+            for piece in bytes.chunks(cut) {
+                found.extend(decode(&mut decoder, piece).unwrap());
+            }
+            prop_assert_eq!(found, frames);
+        }
+
+        #[test]
+        fn no_bytes_at_all_make_it_hold_more_than_a_frame(
+            pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..20),
+        ) {
+            let mut decoder = Decoder::default();
+            for piece in pieces {
+                if decode_any(&mut decoder, &piece).is_err() {
+                    break;
+                }
+                prop_assert!(decoder.partial.len() < HEADER_LEN + DATAGRAM_LEN_MAX);
+            }
+        }
+    }
+
+    fn decode_any(decoder: &mut Decoder, mut bytes: &[u8]) -> Result<(), FrameError> {
+        while decoder.next(&mut bytes)?.is_some() {}
+        Ok(())
+    }
+
+    #[test]
+    fn a_frame_may_be_as_long_as_a_datagram_and_no_longer() {
+        let mut bytes = Vec::new();
+        Frame::Datagram(vec![7; DATAGRAM_LEN_MAX]).encode(&mut bytes);
+        let frames = decode(&mut Decoder::default(), &bytes).unwrap();
+        assert_eq!(frames, [Frame::Datagram(vec![7; DATAGRAM_LEN_MAX])]);
+
+        let mut nothing = Vec::new();
+        Frame::Datagram(vec![7; DATAGRAM_LEN_MAX + 1]).encode(&mut nothing);
+        assert!(nothing.is_empty(), "it is dropped");
+        let len = u16::try_from(DATAGRAM_LEN_MAX + 1).unwrap();
+        let header = [&[DATAGRAM][..], &len.to_be_bytes()].concat();
+        let error = decode(&mut Decoder::default(), &header).unwrap_err();
+        assert_eq!(error, FrameError::TooLong { len: DATAGRAM_LEN_MAX + 1 });
+    }
+
+    #[test]
+    fn a_frame_of_a_kind_to_come_is_passed_over_and_a_malformed_one_ends_the_stream() {
+        let mut bytes = vec![9, 0, 2, 1, 1];
+        Frame::Refused.encode(&mut bytes);
+        assert_eq!(decode(&mut Decoder::default(), &bytes).unwrap(), [Frame::Refused]);
+        for (kind, len) in [(CREDIT, 3), (CREDIT, 5), (REFUSED, 1)] {
+            let bytes = [&[kind, 0, len][..], &vec![0; usize::from(len)]].concat();
+            let error = decode(&mut Decoder::default(), &bytes).unwrap_err();
+            assert_eq!(error, FrameError::WrongLength { kind, len: len.into() });
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! When another ssh is started for a tunnel, sans I/O.
+
+use rove_units::{Duration, Instant};
+
+/// Shortest wait between the starts of two. Chosen: what a laptop needs to find its network again.
+const WAIT_MIN: Duration = Duration::from_secs(1);
+/// Longest wait between two, while the network is what fails. Chosen: as long as anybody looks at a bar
+/// before giving up, and no burden for a host that is down.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Wait after the host has refused the login: it would need an answer from the user. Chosen: what locks
+/// out guessers of passwords counts several failures within ten minutes; this is two.
+const WAIT_REFUSED: Duration = Duration::from_secs(300);
+/// How long a tunnel may bring nothing before another is tried beside it. Chosen: five heartbeats of 3 s.
+const SILENCE_MAX: Duration = Duration::from_secs(15);
+/// How long one that is started may take. Chosen: twice the usual time of a TCP connection's five tries.
+const START_MAX: Duration = Duration::from_secs(60);
+const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
+
+/// How one has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The connection has failed, or was never made.
+    Failed,
+    /// The host wants an answer that only the user has.
+    Refused,
+}
+
+/// The waits.
+#[derive(Clone, Debug)]
+pub(crate) struct Retry {
+    /// When the newest was started.
+    started_at: Instant,
+    /// Not before this may another one be started.
+    not_before: Instant,
+    wait: Duration,
+    /// When something came through last.
+    heard_at: Instant,
+}
+
+impl Retry {
+    /// Starts with one that has just been started.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { started_at: now, not_before: now, wait: WAIT_MIN, heard_at: now }
+    }
+
+    /// Notes that something has come through.
+    pub(crate) fn handle_arrival(&mut self, now: Instant) {
+        self.heard_at = now;
+        self.wait = WAIT_MIN;
+    }
+
+    /// Notes that one is being started.
+    pub(crate) fn handle_start(&mut self, now: Instant) {
+        self.started_at = now;
+        self.not_before = now + self.wait;
+        self.wait = (2 * self.wait).min(WAIT_MAX);
+    }
+
+    /// Notes that one has ended, or has never begun.
+    pub(crate) fn handle_end(&mut self, now: Instant, end: End) {
+        if end == End::Refused {
+            self.not_before = self.not_before.max(now + WAIT_REFUSED);
+        } else {
+            self.not_before = self.not_before.max(now + WAIT_MIN);
+        }
+    }
+
+    /// Returns when to start another while one that stands (`has_one`) or none may carry.
+    pub(crate) fn start_at(&self, has_one: bool) -> Instant {
+        if has_one { self.not_before.max(self.heard_at + SILENCE_MAX) } else { self.not_before }
+    }
+
+    /// Returns when one that is being started has taken too long.
+    pub(crate) fn give_up_at(&self) -> Instant {
+        self.started_at + START_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(seconds: u64) -> Instant {
+        Instant::from_millis(seconds * 1000)
+    }
+
+    /// Starts one whenever that is due, each of which ends so at once; returns the seconds of the starts.
+    fn starts(end: End, count: usize) -> Vec<u64> {
+        let mut retry = Retry::new(at(100));
+        retry.handle_end(at(100), end);
+        let mut found = Vec::new();
+        for _ in 0..count {
+            let now = retry.start_at(false);
+            retry.handle_start(now);
+            retry.handle_end(now, end);
+            found.push(now.as_millis() / 1000 - 100);
+        }
+        found
+    }
+
+    #[test]
+    fn waits_double_up_to_a_minute_and_begin_anew_with_what_comes_through() {
+        assert_eq!(starts(End::Failed, 9), [1, 2, 4, 8, 16, 32, 64, 124, 184]);
+        let mut retry = Retry::new(at(0));
+        for _ in 0..10 {
+            let now = retry.start_at(false);
+            retry.handle_start(now);
+            retry.handle_end(now, End::Failed);
+        }
+        let now = retry.start_at(false);
+        retry.handle_start(now);
+        retry.handle_arrival(now);
+        retry.handle_end(now + Duration::from_secs(90), End::Failed);
+        assert_eq!(retry.start_at(false), now + Duration::from_secs(91));
+    }
+
+    #[test]
+    fn a_host_that_refuses_the_login_is_asked_twice_in_ten_minutes() {
+        assert_eq!(starts(End::Refused, 4), [300, 600, 900, 1200]);
+    }
+
+    #[test]
+    fn beside_one_that_stands_another_starts_after_silence_only() {
+        let mut retry = Retry::new(at(0));
+        assert_eq!(retry.start_at(true), at(15));
+        retry.handle_arrival(at(100));
+        assert_eq!(retry.start_at(true), at(115));
+        retry.handle_start(at(115));
+        assert_eq!(retry.give_up_at(), at(175));
+        assert_eq!(retry.start_at(true), at(116));
+        retry.handle_end(at(116), End::Failed);
+        assert_eq!(retry.start_at(true), at(117));
+        retry.handle_arrival(at(117));
+        assert_eq!(retry.start_at(true), at(132));
+    }
+}

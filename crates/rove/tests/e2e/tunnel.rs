@@ -1,0 +1,180 @@
+//! Sessions whose datagrams go through ssh, as where no UDP passes.
+
+use std::io::{Read as _, Write as _};
+use std::net::UdpSocket;
+use std::process::Stdio;
+
+use crate::support::{
+    Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, rove, side_by_side,
+    within_guard,
+};
+
+/// Answers every line and reports it, first where it is.
+const ECHO: &str = r#"
+echo "server $PPID" > "$1"; echo ready
+while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
+"#;
+
+fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
+    let call = Invocation::new(rove()).arg("--tunnel").arg(format!("--ssh={}", sshd.ssh()));
+    call.args(options).arg("far")
+}
+
+/// A session through a tunnel whose command echoes lines. Its server is killed when this is dropped.
+struct Tunnelled {
+    terminal: Terminal,
+    report: Report,
+    server: Process,
+    sshd: Sshd,
+    _scratch: Scratch,
+}
+
+fn tunnelled() -> Tunnelled {
+    let sshd = Sshd::start(Far::default());
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    let server = report.wait_where(|line| line.starts_with("server "));
+    let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
+    Tunnelled { terminal, report, server: Process::open(pid), sshd, _scratch: scratch }
+}
+
+#[test]
+fn a_session_goes_through_ssh_whatever_the_shell_and_whatever_the_server() {
+    const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
+    let stock = ["--server=mosh-server"];
+    side_by_side(
+        [
+            ("sh", &[][..], 7),
+            ("bash", &[], 7),
+            ("fish", &[], 7),
+            ("csh", &[], 7),
+            ("sh", &stock, 0),
+        ],
+        |(shell, options, code)| {
+            let profile = "printf 'welcome\\nMOSH CONNECT 1 AAAAAAAAAAAAAAAAAAAAAA\\nto \\377'";
+            let programs = &["rove", "mosh-server"];
+            let sshd = Sshd::start(Far { shell, programs, profile });
+            let mut terminal = Terminal::start(&call(&sshd, options).args(HELLO), SIZE);
+            let exit = terminal.wait_exit();
+            assert!(exit.output.contains("hello from afar"), "{}\n{}", terminal.dump(), sshd.log());
+            exit.assert_code(code).assert_restored(Maker::Rove);
+        },
+    );
+}
+
+#[test]
+fn the_server_listens_to_nobody_else_and_the_status_tells_the_way() {
+    let session = tunnelled();
+    session.terminal.send("\x1es");
+    session.terminal.wait_for_text("through ssh, to UDP port ");
+    let screen = session.terminal.screen().contents();
+    let (_, rest) = screen.split_once("UDP port ").expect("it was just there");
+    let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let port: u16 = port.parse().expect("a port");
+    UdpSocket::bind(("127.0.0.1", port)).expect_err("the server is there");
+    UdpSocket::bind(("127.0.0.2", port)).expect("and nowhere else");
+    session.terminal.send("x\r");
+    session.terminal.wait_for_text("got x");
+}
+
+#[test]
+fn a_cut_connection_is_told_and_made_again_and_what_was_typed_meanwhile_arrives_once() {
+    let session = tunnelled();
+    session.terminal.send("line 1\r");
+    session.terminal.wait_for_text("got line 1");
+    for number in [2, 4] {
+        assert_ne!(session.sshd.cut(), 0);
+        session.terminal.wait_for_text("The ssh tunnel has ended and is being started again");
+        session.terminal.send(format!("line {number}\rline {}\r", number + 1));
+        let last = format!("got line {}", number + 1);
+        session.terminal.wait_for("the answers without the notice", |screen| {
+            let text = screen.contents();
+            text.contains(&last) && !text.contains("tunnel")
+        });
+    }
+    let lines: Vec<String> = (1..=5).map(|number| format!("line {number}")).collect();
+    assert_eq!(session.report.wait_line("line 5")[1..], lines);
+    session.terminal.signal(rustix::process::Signal::HUP);
+    assert!(session.server.wait_gone(), "the end went through the new connection");
+}
+
+#[test]
+fn a_host_that_asks_again_is_told_of_and_the_session_can_be_left() {
+    let mut session = tunnelled();
+    session.sshd.bar();
+    assert_ne!(session.sshd.cut(), 0);
+    session.terminal.wait_for_text("cannot log in again without a question: ");
+    session.terminal.send("\x1e.");
+    let exit = session.terminal.wait_exit();
+    exit.assert_code(1).assert_restored(Maker::Rove);
+    assert!(exit.output.contains("may still be running"), "{}", exit.output.escape_debug());
+}
+
+#[test]
+fn a_closed_window_ends_the_session_through_the_tunnel() {
+    let Tunnelled { terminal, server, sshd: _sshd, .. } = tunnelled();
+    terminal.close_window();
+    assert!(server.wait_gone(), "the tunnel outlived the window for long enough");
+}
+
+#[test]
+fn a_server_that_has_ended_is_told_of() {
+    let session = tunnelled();
+    session.server.signal(rustix::process::Signal::KILL);
+    session.terminal.send("x");
+    session.terminal.wait_for_text("The session's server has ended");
+}
+
+#[test]
+fn what_is_missing_is_named_and_what_does_not_go_together_refused() {
+    let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
+    let exit = Terminal::start(&call(&sshd, &[]), SIZE).wait_exit();
+    exit.assert_code(10);
+    assert!(exit.output.contains("rove not found on far: --tunnel needs it"), "{}", exit.output);
+
+    let ssh = "--ssh=sh -c 'echo no way >&2; exit 255' ssh";
+    let call = Invocation::new(rove()).args(["--tunnel", ssh, "far"]);
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    exit.assert_code(10);
+    assert!(exit.output.contains("no way"), "{}", exit.output);
+
+    for (options, part) in
+        [(["--local", "127.0.0.1"], "--local"), (["--client=x", "far"], "--client")]
+    {
+        let call = Invocation::new(rove()).arg("--tunnel").args(options);
+        let exit = Terminal::start(&call, SIZE).wait_exit();
+        exit.assert_code(255);
+        assert!(exit.output.contains(part), "{}", exit.output);
+    }
+}
+
+#[test]
+fn the_far_end_moves_frames_and_ends_with_its_input() {
+    let server = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = server.local_addr().expect("a bound socket has an address").port().to_string();
+    let mut far = Invocation::new(rove())
+        .args(["tunnel", &port])
+        .command()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("rove starts");
+    let mut input = far.stdin.take().expect("it is piped");
+    let mut output = far.stdout.take().expect("it is piped");
+    within_guard("frames both ways", move || {
+        input.write_all(b"\0\0\x05hello").expect("it reads");
+        let mut buffer = [0; 64];
+        let (len, source) = server.recv_from(&mut buffer).expect("a datagram");
+        assert_eq!(&buffer[..len], b"hello");
+        server.send_to(b"back", source).expect("loopback takes datagrams");
+        let mut found = [0; 21];
+        output.read_exact(&mut found).expect("it answers");
+        assert_eq!(&found, b"ROVE TUNNEL 1\n\0\0\x04back");
+        drop(input);
+        assert_eq!(output.read(&mut found).expect("it ends"), 0);
+    });
+    assert!(far.wait().expect("it ends").success());
+}
