@@ -93,6 +93,20 @@ pub(crate) enum Key {
     Other,
 }
 
+impl Key {
+    /// Returns what it is held with Alt, or behind the Escape key where that does the same.
+    pub(crate) fn with_alt(self) -> Self {
+        match self {
+            Self::Text(c) => u8::try_from(c).map_or(Self::Other, alt_key),
+            Self::Backspace | Self::ControlH => Self::KillWordLeft,
+            Self::Left => Self::WordLeft,
+            Self::Right => Self::WordRight,
+            Self::Enter | Self::LineFeed | Self::Interrupt | Self::PasteStart => self,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Reads keys out of bytes, cut anywhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keystrokes {

@@ -76,6 +76,8 @@ pub struct Replay {
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
     silence: Silence,
+    /// Whether the last key was Escape.
+    is_behind_escape: bool,
     /// The first input that ended a line: behind it another program may ask than the one before.
     entered: Option<InputNum>,
     /// When a screen came that the keys do not explain.
@@ -102,6 +104,7 @@ impl Replay {
             is_settled: false,
             is_searching: false,
             silence: Silence::default(),
+            is_behind_escape: false,
             entered: None,
             unexplained_at: None,
             due: None,
@@ -128,6 +131,9 @@ impl Replay {
         // What is hidden is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
         self.silence.handle_key(key);
+        // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
+        let is_behind_escape = core::mem::replace(&mut self.is_behind_escape, key == Key::Escape);
+        let key = if is_behind_escape && key != Key::Escape { key.with_alt() } else { key };
         if matches!(key, Key::Enter | Key::LineFeed) {
             self.entered.get_or_insert(sent.next());
         }

@@ -7,6 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
+use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::{HOLD, Replay};
@@ -19,9 +20,9 @@ const ROUNDS_MAX: u32 = 32;
 
 /// What a screen says of the keys on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Survey {
+pub(super) struct Survey {
     /// How many of them it shows; `None` if it agrees with no number of them.
-    settled: Option<usize>,
+    pub(super) settled: Option<usize>,
     /// The first whose effect is unknown.
     barrier: Option<usize>,
     /// Whether the screen has what those before it draw.
@@ -64,24 +65,6 @@ impl Replay {
         }
     }
 
-    /// Learns from echoes that come after they were given up.
-    fn take_late(&mut self, now: Instant, screen: &Screen) {
-        let context = self.field.context;
-        for given_up in self.late.expire(now) {
-            self.contexts.learn(given_up, Class::Text, false);
-        }
-        let answers = self.late.answers(now, &self.ground, screen);
-        if answers.is_empty() {
-            return;
-        }
-        for late in answers {
-            self.contexts.grace(context).handle_answer(late);
-            self.contexts.learn(context, Class::Text, true);
-            self.field.confirmed += 1;
-        }
-        self.take_ground(now, screen);
-    }
-
     /// Settles the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
         let survey = self.survey(screen);
@@ -102,16 +85,19 @@ impl Replay {
         if self.pass_barrier(now, screen, survey) {
             return true;
         }
+        let is_shown = self.log.front().is_some_and(|event| event.shown);
+        let at = *self.unexplained_at.get_or_insert(now);
         let due = self.log.due();
+        let is_settling = is_shown && now.saturating_since(at) < HOLD && !self.conflicts(screen);
+        // A program that draws in several pieces has its cursor elsewhere meanwhile.
+        let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.field.row;
+        if is_settling && (due == 0 || is_elsewhere) {
+            return false;
+        }
         if due > 0 && survey.barrier != Some(0) {
             self.fail(due);
             self.leave_field(now, screen);
             return true;
-        }
-        let is_shown = self.log.front().is_some_and(|event| event.shown);
-        let at = *self.unexplained_at.get_or_insert(now);
-        if is_shown && now.saturating_since(at) < HOLD && !self.conflicts(screen) {
-            return false;
         }
         if is_shown {
             self.field.confirmed = 0;
@@ -148,7 +134,7 @@ impl Replay {
 
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
-    fn survey(&self, screen: &Screen) -> Survey {
+    pub(super) fn survey(&self, screen: &Screen) -> Survey {
         let text = Habits { takes_commands: false, ..self.habits() };
         let survey = self.survey_with(text, screen);
         let is_text = survey.settled.is_some_and(|count| count > 0 && self.writes(count, screen));
@@ -276,7 +262,7 @@ impl Replay {
     }
 
     /// Forgets the oldest keys, but for what they tell of those to come.
-    fn settle(&mut self, count: usize) {
+    pub(super) fn settle(&mut self, count: usize) {
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Search => self.is_searching = true,
@@ -409,14 +395,18 @@ impl Replay {
         if now.saturating_since(due_at) < self.patience() {
             return false;
         }
-        match self.log.front() {
-            Some(&Event { key: Key::Text(c), .. }) if !self.field.is_secret && !is_mask(c) => {
-                self.late.push(c, due_at, self.field.context);
-                self.field.confirmed = 0;
-                self.field.is_doubted = true;
-                self.log.settle(1);
-            }
-            _ => self.fail(1),
+        let Some(&Event { key, .. }) = self.log.front() else { return false };
+        let is_kept = match key {
+            Key::Text(c) => !is_mask(c),
+            _ => Class::of(key).follows_text(),
+        };
+        if is_kept && !self.field.is_secret {
+            self.late.push(GivenUp { key, due_at, context: self.field.context });
+            self.field.confirmed = 0;
+            self.field.is_doubted = true;
+            self.log.settle(1);
+        } else {
+            self.fail(1);
         }
         true
     }

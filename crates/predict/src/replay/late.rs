@@ -1,4 +1,4 @@
-//! Characters whose echo did not come in time. Some hosts are only slow: if it comes after all, that is
+//! Keys whose effect did not come in time. Some hosts are only slow: if it comes after all, that is
 //! learned, and they are waited for longer.
 
 use std::collections::VecDeque;
@@ -6,72 +6,117 @@ use std::collections::VecDeque;
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::replay::canvas::Text;
+use crate::keystroke::Key;
+use crate::replay::Replay;
+use crate::replay::class::Class;
 use crate::replay::context::ContextKey;
+use crate::replay::simulate::Effect;
 
-/// How long after its echo ack an echo may come and still be one. Source: docs/prediction.md.
+/// How long after its echo ack an effect may come and still be one. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
-/// Most characters that are remembered: more are not typed in that time.
-const CHARACTERS_MAX: usize = 32;
+/// Most keys that are remembered: more are not typed in that time.
+const KEYS_MAX: usize = 32;
 
-/// Characters that may still be echoed, oldest first.
+/// A key that was given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GivenUp {
+    pub(super) key: Key,
+    /// When its effect was due, and where it was typed.
+    pub(super) due_at: Instant,
+    pub(super) context: ContextKey,
+}
+
+/// Keys whose effect may still come, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late {
-    characters: VecDeque<(char, Instant, ContextKey)>,
+    keys: VecDeque<GivenUp>,
 }
 
 impl Late {
-    /// Takes a character that was given up, when its echo was due, and where.
-    pub(super) fn push(&mut self, base: char, due_at: Instant, context: ContextKey) {
-        if self.characters.len() < CHARACTERS_MAX {
-            self.characters.push_back((base, due_at, context));
+    /// Takes a key that was given up.
+    pub(super) fn push(&mut self, given_up: GivenUp) {
+        if self.keys.len() < KEYS_MAX {
+            self.keys.push_back(given_up);
         }
     }
 
-    /// Forgets what is too old, and returns where it was typed.
-    pub(super) fn expire(&mut self, now: Instant) -> Vec<ContextKey> {
-        let is_old = |due_at: Instant| now.saturating_since(due_at) >= LATE_MAX;
-        let old = self.characters.iter().take_while(|(_, due_at, _)| is_old(*due_at));
-        let contexts: Vec<ContextKey> = old.map(|(.., context)| *context).collect();
-        self.forget(contexts.len());
-        contexts
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &GivenUp> {
+        self.keys.iter()
     }
 
-    /// Returns how late the echo of each character was that the screen shows now and did not show before.
-    pub(super) fn answers(
-        &mut self,
-        now: Instant,
-        before: &Screen,
-        screen: &Screen,
-    ) -> Vec<Duration> {
-        let (from, to) = (before.cursor(), screen.cursor());
-        let moved = usize::from(to.column.saturating_sub(from.column));
-        if from.row != to.row || moved == 0 || moved > self.characters.len() {
-            return Vec::new();
-        }
-        let is_echoed =
-            (from.column..).zip(self.characters.iter().take(moved)).all(|(column, (base, ..))| {
-                Text::plain(*base) == Text::of(screen, Position { row: to.row, column })
-            });
-        if !is_echoed {
-            return Vec::new();
-        }
-        let late = |(_, due_at, _): &(char, Instant, ContextKey)| now.saturating_since(*due_at);
-        let answers = self.characters.iter().take(moved).map(late).collect();
-        self.forget(moved);
-        answers
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns how many are too old to come.
+    pub(super) fn old(&self, now: Instant) -> usize {
+        let is_old = |given_up: &&GivenUp| now.saturating_since(given_up.due_at) >= LATE_MAX;
+        self.keys.iter().take_while(is_old).count()
     }
 
     /// Forgets all.
     pub(super) fn clear(&mut self) {
-        self.forget(self.characters.len());
+        self.forget(self.keys.len());
     }
 
-    fn forget(&mut self, count: usize) {
-        for mut character in self.characters.drain(..count) {
-            character.0 = '\0';
-            core::hint::black_box(&character);
+    /// Forgets the oldest.
+    pub(super) fn forget(&mut self, count: usize) {
+        for mut given_up in self.keys.drain(..count.min(self.keys.len())) {
+            given_up.key = Key::Other;
+            core::hint::black_box(&given_up);
         }
+    }
+}
+
+impl Replay {
+    /// Learns from effects that come after their keys were given up.
+    pub(super) fn take_late(&mut self, now: Instant, screen: &Screen) {
+        let old = self.late.old(now);
+        for given_up in self.late.iter().take(old) {
+            self.contexts.learn(given_up.context, Class::of(given_up.key), false);
+        }
+        self.late.forget(old);
+        let answered = self.answered(screen);
+        let late = answered.min(self.late.len());
+        if late == 0 {
+            return;
+        }
+        let context = self.field.context;
+        for given_up in self.late.iter().take(late) {
+            self.contexts.grace(context).handle_answer(now.saturating_since(given_up.due_at));
+            self.contexts.learn(context, Class::of(given_up.key), true);
+            self.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
+        }
+        self.late.forget(late);
+        self.settle(answered - late);
+        self.take_ground(now, screen);
+    }
+
+    /// Returns how many keys the screen shows, those given up before the others, where it shows no number
+    /// of the others alone.
+    fn answered(&self, screen: &Screen) -> usize {
+        if self.late.is_empty() || self.survey(screen).settled.is_some() {
+            return 0;
+        }
+        let cursor = screen.cursor();
+        let cursor = Position { row: cursor.row, column: cursor.column };
+        let mut simulation = self.simulation();
+        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+        let late = self.late.iter().map(|given_up| given_up.key);
+        let mut answered = 0;
+        for (count, key) in (1..).zip(late.chain(arrived.map(|event| event.key))) {
+            if simulation.apply(key) == Effect::Unknown {
+                break;
+            }
+            if simulation.canvas.cursor == cursor && simulation.canvas.agrees(screen) {
+                answered = count;
+            }
+        }
+        answered
     }
 }

@@ -1,0 +1,151 @@
+//! Scripted sessions with programs that edit text on the whole screen.
+
+use super::rig::{Program, Rig, Shell};
+use crate::policy::Preference;
+
+/// An editor of a few lines above a bar.
+struct Editor {
+    lines: Vec<String>,
+    row: usize,
+    column: usize,
+    sequence: Vec<u8>,
+}
+
+impl Editor {
+    fn new(lines: &[&str]) -> Self {
+        let lines = lines.iter().map(|line| (*line).to_owned()).collect();
+        Self { lines, row: 0, column: 0, sequence: Vec::new() }
+    }
+
+    fn draw(&self) -> Vec<u8> {
+        let lines: String = self.lines.iter().map(|line| format!("{line}\x1b[K\r\n")).collect();
+        let (row, column) = (self.row + 1, self.column + 1);
+        format!("\x1b[H{lines}\x1b[J\x1b[8H\x1b[7m notes {:32}\x1b[m\x1b[{row};{column}H", "")
+            .into_bytes()
+    }
+
+    fn press(&mut self, key: u8, has_alt: bool) {
+        let line = &mut self.lines[self.row];
+        match key {
+            0x7f if has_alt => {
+                let words = line[..self.column].trim_end_matches(char::is_alphanumeric).len();
+                line.drain(words..self.column);
+                self.column = words;
+            }
+            // Indentation goes by four columns.
+            0x7f if line[..self.column].ends_with("    ") && line.trim().is_empty() => {
+                self.column -= 4;
+                line.drain(self.column..self.column + 4);
+            }
+            0x7f if self.column > 0 => {
+                self.column -= 1;
+                line.remove(self.column);
+            }
+            b' '..=b'~' => {
+                line.insert(self.column, char::from(key));
+                self.column += 1;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Program for Editor {
+    fn start(&mut self) -> Vec<u8> {
+        [b"\x1b[?1049h".to_vec(), self.draw()].concat()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.sequence.push(key);
+        match self.sequence[..] {
+            [0x1b] | [0x1b, b'['] => return (0, Vec::new()),
+            [0x1b, b'[', b'C'] => self.column = self.lines[self.row].len().min(self.column + 1),
+            [0x1b, b'[', b'D'] => self.column = self.column.saturating_sub(1),
+            [0x1b, key] => self.press(key, true),
+            _ => self.press(key, false),
+        }
+        self.sequence.clear();
+        (0, self.draw())
+    }
+}
+
+/// A shell on a host that stands still for a while when it gets an `x`.
+struct Hiccup {
+    shell: Shell,
+    /// For how many more milliseconds.
+    lag: u64,
+}
+
+impl Hiccup {
+    const KEY_INTERVAL: u64 = 60;
+}
+
+impl Program for Hiccup {
+    fn start(&mut self) -> Vec<u8> {
+        self.shell.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.lag = if key == b'x' { 300 } else { self.lag.saturating_sub(Self::KEY_INTERVAL) };
+        (self.lag, self.shell.answer(key).1)
+    }
+}
+
+#[test]
+fn what_comes_late_is_told_from_what_never_comes() {
+    let mut rig = Rig::new(Hiccup { shell: Shell::new("$ "), lag: 0 });
+    for key in ["a", "b", "c", "x", "d", "e", "f", "g", "h", "\x7f", "\x7f"] {
+        rig.type_keys(key);
+        rig.run(Hiccup::KEY_INTERVAL);
+    }
+    rig.settle();
+    for (key, row) in [("i", "$ abcxdefi"), ("\x7f", "$ abcxdef"), ("k", "$ abcxdefk")] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn escape_makes_another_key_of_the_next() {
+    let mut rig = Rig::with(Preference::Adaptive, Editor::new(&["one two", ""]));
+    rig.type_keys("\x1b[C\x1b[C\x1b[C");
+    rig.settle();
+    rig.type_keys(" abc");
+    rig.settle();
+    rig.type_keys("\x1b");
+    rig.settle();
+    rig.type_keys("\x7f");
+    for _ in 0..60 {
+        assert!(["one abc two", "one  two"].contains(&rig.row().as_str()), "{}", rig.row());
+        rig.run(10);
+    }
+    rig.type_keys("d");
+    rig.settle();
+    // What Backspace does has nothing to do with it.
+    rig.type_keys("\x7f");
+    assert_eq!(rig.row(), "one  two");
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_key_that_was_wrong_once_is_believed_again() {
+    let mut rig = Rig::with(Preference::Adaptive, Editor::new(&["", ""]));
+    for key in ["a", "\x7f", " ", " ", " ", " ", "\x7f"] {
+        rig.type_keys(key);
+        rig.settle();
+    }
+    // It took out all four.
+    assert_eq!(rig.column(), 0);
+    for _ in 0..3 {
+        rig.type_keys("abc");
+        rig.settle();
+        rig.type_keys("\x7f");
+        rig.settle();
+    }
+    rig.type_keys("d\x7f");
+    assert_eq!(rig.column(), 6);
+    rig.assert_converges();
+}
