@@ -300,6 +300,9 @@ impl Replay {
             return false;
         }
         let takes_commands = self.takes_commands();
+        // Line editors have no prefixes that are worth a wait.
+        let is_prefix = may_be_prefix(key) && !self.field.is_line() && !self.has_moved(screen);
+        let may_take_commands = key == Key::Escape || is_prefix;
         let line = if is_enter(key) { self.line() } else { String::new() };
         if survey.is_reached {
             self.credit(now, index);
@@ -320,8 +323,11 @@ impl Replay {
         self.take_ground(now, screen);
         self.skip_echoed(now, screen);
         self.log.doubt(self.log.arrived(self.network.arrived));
-        // An editor that still shows that it inserts may be about to leave that mode.
-        self.field.is_escaped |= key == Key::Escape;
+        if may_take_commands {
+            // Even an editor that still shows that it inserts may be about to leave that mode.
+            self.field.is_escaped = true;
+            self.field.confirmed = 0;
+        }
         true
     }
 
@@ -439,6 +445,21 @@ impl Replay {
         self.part_suggestion();
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
+}
+
+/// Returns whether a key that changes nothing by itself may begin a command of two keys.
+const fn may_be_prefix(key: Key) -> bool {
+    matches!(
+        key,
+        Key::ControlA
+            | Key::ControlB
+            | Key::ControlE
+            | Key::ControlF
+            | Key::KillToEnd
+            | Key::KillLine
+            | Key::KillWord
+            | Key::Other
+    )
 }
 
 /// Returns whether a key ends a line.

@@ -45,7 +45,7 @@ pub(super) struct Field {
     pub(super) confirmed: u32,
     /// Whether something did not.
     pub(super) is_doubted: bool,
-    /// Whether the Escape key was pressed here, which ends the modes of editors.
+    /// Whether a key was pressed here behind which characters may be commands: Escape, or a prefix.
     pub(super) is_escaped: bool,
     /// Whether a key was typed here, so that its start is known.
     pub(super) is_used: bool,

@@ -242,6 +242,68 @@ fn nothing_is_seen_of_what_stars_stand_for() {
     rig.assert_converges();
 }
 
+#[test]
+fn what_follows_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
+    // The first is the Escape of vi mode, which moves the cursor; the second is Ctrl-K, as in joe.
+    for (start, before) in [("\x1b[?2004h$ ", "\x1b"), ("\x1b[?1049h", "\x0b")] {
+        let mut rig = Rig::new(Modal { start, takes_commands: false, takes_command: false });
+        rig.type_keys("ab");
+        rig.settle();
+        rig.type_keys(before);
+        rig.settle();
+        let stands = rig.row();
+        for command in ["b", "x"] {
+            rig.type_keys(command);
+            assert_eq!(rig.row(), stands, "{command} behind {before:?}");
+            rig.settle();
+            rig.type_keys(before);
+            rig.settle();
+        }
+        rig.type_keys("i");
+        rig.settle();
+        rig.type_keys("c");
+        rig.settle();
+        rig.type_keys("d");
+        assert!(rig.row().contains("cd"), "{} behind {before:?}", rig.row());
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0);
+    }
+}
+
+/// A line editor, of which keys are commands behind an Escape, and the one key behind a Ctrl-K.
+struct Modal {
+    start: &'static str,
+    takes_commands: bool,
+    takes_command: bool,
+}
+
+impl Program for Modal {
+    fn start(&mut self) -> Vec<u8> {
+        self.start.into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let is_command = self.takes_commands || self.takes_command;
+        self.takes_command = false;
+        let output = match key {
+            0x1b => {
+                self.takes_commands = true;
+                b"\x08".to_vec()
+            }
+            0x0b => {
+                self.takes_command = true;
+                Vec::new()
+            }
+            _ if is_command => {
+                self.takes_commands &= key != b'i';
+                Vec::new()
+            }
+            _ => [b"\x1b[@", &[key][..]].concat(),
+        };
+        (0, output)
+    }
+}
+
 /// A shell from which a program is started that asks as line editors do, and shows stars.
 struct Vault {
     asks: bool,
