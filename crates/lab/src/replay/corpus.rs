@@ -30,12 +30,14 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 13] = [
+const TRACES: [Known; 15] = [
     known("bash-cjk", (0, 0), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
+    known("bash-vi", (0, 0), (0, 0)),
     known("emacs", (0, 1), (0, 5)),
     known("fish", (8, 126), (1, 5)),
     known("forms", (0, 15), (2, 5)),
+    known("joe", (0, 0), (0, 0)),
     known("less", (0, 0), (0, 0)),
     known("links-form", (7, 39), (0, 2)),
     known("nano", (0, 16), (0, 1)),
