@@ -182,6 +182,7 @@ impl Session {
             outer: Outer {
                 titles: flag(1),
                 operating_system_commands: flag(1),
+                scrollback: flag(4),
                 ..Outer::default()
             },
             query: flag(6),

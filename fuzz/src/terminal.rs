@@ -152,12 +152,18 @@ pub fn frames_are_clean(data: &[u8]) {
         modify_other_keys: flag(2),
         pixel_mouse: flag(3),
         alternate_scroll: Some(flag(4)),
+        scrollback: flag(4) && !flag(7),
         ..Outer::default()
     };
     let mut host = if flag(5) { Terminal::host(size) } else { Terminal::replica(size) };
+    let feeds = outer.scrollback && flag(6);
     let mut renderer = Renderer::new(outer);
     if flag(6) {
         renderer.follow(Vocabulary::Rich);
+    }
+    if feeds {
+        renderer.follow_scrollback();
+        host.keep_scrollback();
     }
     let mut outside = Terminal::host(size);
     outside.write(&renderer.open());
@@ -170,7 +176,13 @@ pub fn frames_are_clean(data: &[u8]) {
                 renderer.invalidate();
             }
             Step::Look => {
-                let frame = renderer.frame(host.screen());
+                let mut lines = Vec::new();
+                while renderer.takes_lines(host.screen())
+                    && let Some((_, line)) = host.take_scrollback_line()
+                {
+                    lines.push(line);
+                }
+                let frame = renderer.frame_below(&lines, host.screen());
                 assert_clean(&frame);
                 outside.write(&frame);
                 let (ours, theirs) = (outside.screen(), host.screen());

@@ -44,6 +44,8 @@ pub(crate) struct ClientOptions {
     pub(crate) escape_key: Option<u8>,
     /// Whether to use the terminal's alternate screen.
     pub(crate) init: bool,
+    /// Whether lines that scroll off at the host go to the terminal's own history; without `init`.
+    pub(crate) scrollback: bool,
     /// Whether window titles get the program's name in front.
     pub(crate) title_prefix: bool,
     /// When and how to show what keys will do before the server says so.
@@ -101,8 +103,8 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     sys::forbid_core_dumps().context("cannot forbid core dumps")?;
     let term = std::env::var("TERM").unwrap_or_default();
-    let manner =
-        Manner { name: options.name, init: options.init, title_prefix: options.title_prefix };
+    let ClientOptions { name, init, scrollback, title_prefix, .. } = options;
+    let manner = Manner { name, init, scrollback, title_prefix };
     let outer = terminal_type::capabilities(&term, manner).unwrap_or_else(|warning| {
         let _ = writeln!(io::stderr(), "{}: {warning}", options.name.as_str());
         terminal_type::plain_capabilities(manner)

@@ -40,6 +40,8 @@ pub(crate) struct DemoOptions {
     pub(crate) command: Vec<OsString>,
     /// When predictions are shown.
     pub(crate) predict: Preference,
+    /// Whether lines that scroll off go to the terminal's own history.
+    pub(crate) scrollback: bool,
     /// Decides which datagrams are lost and how late the others are.
     pub(crate) seed: Seed,
 }
@@ -95,7 +97,8 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         server: relay.address(),
         key,
         escape_key: Some(DEFAULT_ESCAPE_KEY),
-        init: true,
+        init: !options.scrollback,
+        scrollback: options.scrollback,
         title_prefix: true,
         prediction: Prediction {
             engine: crate::cli::client::engine()?,
@@ -163,6 +166,7 @@ mod tests {
             queue: Bytes::kib(64),
             command: Vec::new(),
             predict: Preference::Never,
+            scrollback: false,
             seed: Seed::new(1),
         }
     }

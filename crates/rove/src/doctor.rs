@@ -88,7 +88,8 @@ fn examine(session: Option<Box<HostOptions>>, invocation: &Invocation) -> Result
 
 fn look_here(events: &mut EventLoop) -> Here {
     let variables = locale::from_environment();
-    let manner = Manner { name: ProgramName::Rove, init: true, title_prefix: false };
+    let manner =
+        Manner { name: ProgramName::Rove, init: true, scrollback: false, title_prefix: false };
     let term = std::env::var("TERM").unwrap_or_default();
     let loopback = trial::loopback(events);
     Here {

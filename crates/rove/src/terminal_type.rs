@@ -83,6 +83,8 @@ pub(crate) struct Manner {
     pub(crate) name: ProgramName,
     /// Whether to use the alternate screen.
     pub(crate) init: bool,
+    /// Whether lines that scroll off at the host go to its history; without `init`.
+    pub(crate) scrollback: bool,
     /// Whether titles get a prefix.
     pub(crate) title_prefix: bool,
 }
@@ -120,6 +122,7 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         enter: text(StringCapability::EnterAlternativeMode),
         leave: text(StringCapability::ExitAlternativeMode),
         init: manner.init,
+        scrollback: manner.scrollback,
         cursor_styles: info.extended_cap("Ss").is_some() || is_one_of(term, &DECORATING_TERMINALS),
         modify_other_keys: is_one_of(term, &KEY_MODIFYING_TERMINALS),
         // Known only once the terminal has answered.
@@ -138,6 +141,7 @@ pub(crate) fn plain_capabilities(manner: Manner) -> Outer {
         enter: b"\x1b[?1049h".to_vec(),
         leave: b"\x1b[?1049l".to_vec(),
         init: manner.init,
+        scrollback: manner.scrollback,
         ..Outer::default()
     }
 }
@@ -231,7 +235,8 @@ mod tests {
 
     #[test]
     fn a_terminal_is_used_as_far_as_it_goes() {
-        let manner = Manner { name: ProgramName::Mosh, init: true, title_prefix: true };
+        let manner =
+            Manner { name: ProgramName::Mosh, init: true, scrollback: false, title_prefix: true };
         let Ok(xterm) = capabilities("xterm-256color", manner) else {
             return; // a computer without a terminfo database
         };
@@ -239,7 +244,8 @@ mod tests {
         assert_eq!(xterm.title_prefix, "[mosh] ");
         assert!(xterm.init && xterm.enter.starts_with(b"\x1b[?1049h"));
 
-        let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
+        let manner =
+            Manner { name: ProgramName::Rove, init: false, scrollback: false, title_prefix: false };
         let plain = capabilities("xterm-256color", manner).unwrap();
         assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", manner).unwrap();

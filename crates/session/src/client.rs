@@ -8,7 +8,7 @@ use rove_ssp::{
     Transport,
 };
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Outer, Renderer, Screen, Size};
+use rove_terminal::{Outer, Renderer, Screen, ScrollbackLine, Size};
 use rove_units::{Duration, Instant, Stream};
 
 use crate::escape::{EscapeKey, Requests};
@@ -18,6 +18,7 @@ use crate::notice::{self, Contact, Notices};
 use crate::performer::Performer;
 use crate::probe::Probe;
 use crate::report::TerminalReport;
+use crate::scrollback::Inbox;
 use crate::status::{Facts, StatusView};
 use crate::user_stream::{UserEvent, UserStream};
 
@@ -99,6 +100,7 @@ pub struct Client {
     notices: Notices,
     renderer: Renderer,
     performer: Performer,
+    scrollback: Inbox,
     engine: Engine,
     tty: Tty,
     /// The user's window.
@@ -143,7 +145,7 @@ impl Client {
         let transport = Config {
             capabilities: transport
                 .capabilities
-                .map(|capabilities| understood(capabilities, prediction)),
+                .map(|capabilities| understood(capabilities, prediction, &outer)),
             ..transport
         };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
@@ -164,6 +166,7 @@ impl Client {
             probe: Probe::new(query),
             escape,
             performer: Performer::new(outer.operating_system_commands),
+            scrollback: Inbox::default(),
             renderer: Renderer::new(outer),
             engine: Engine::new(prediction, size),
             tty: Tty::Due,
@@ -207,6 +210,7 @@ impl Client {
         if self.transport.remote_num() != num {
             self.stale = true;
             self.performer.look(now, self.transport.remote());
+            self.scrollback.look(self.transport.remote().scrolled());
             self.engine.handle_tty(self.tty());
             if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
                 self.regained_at = now;
@@ -356,8 +360,12 @@ impl Client {
         if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
             self.renderer.follow(Vocabulary::Rich);
         }
+        if self.transport.capabilities().contains(Capabilities::SCROLLBACK) {
+            self.renderer.follow_scrollback();
+        }
         let frame = self.compose(now);
-        out.extend(self.renderer.frame(&frame));
+        let lines = self.take_lines(&frame);
+        out.extend(self.renderer.frame_below(&lines, &frame));
         if is_due {
             // Behind the frame: nobody waits for the answers.
             out.extend(self.probe.ask(now, self.renderer.sets_alternate_scroll()));
@@ -419,7 +427,11 @@ impl Client {
         let frame = self.screen().clipped(self.window);
         let mut out = Vec::new();
         self.performer.perform_all(&mut out);
-        out.extend(self.renderer.frame(&frame));
+        let mut lines = self.take_lines(&frame);
+        while core::mem::take(&mut self.stale) {
+            lines.extend(self.take_lines(&frame));
+        }
+        out.extend(self.renderer.frame_below(&lines, &frame));
         out.extend(self.renderer.close());
         out
     }
@@ -512,6 +524,16 @@ impl Client {
         }
         self.status.draw(&mut frame, u16::from(self.bar.is_some()));
         frame
+    }
+
+    /// Takes lines that scrolled off, to be shown with a frame, and notes if there are more.
+    fn take_lines(&mut self, frame: &Screen) -> Vec<ScrollbackLine> {
+        if !self.scrollback.is_due() || !self.renderer.takes_lines(frame) {
+            return Vec::new();
+        }
+        let lines = self.scrollback.take(frame.size().columns());
+        self.stale |= self.scrollback.is_due();
+        lines
     }
 
     /// Works out the notice bar and the status anew.
@@ -624,10 +646,11 @@ impl Client {
 
 /// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
 /// side, and take an echo ack that comes before the echo for a proof that there is none.
-fn understood(capabilities: Capabilities, prediction: Prediction) -> Capabilities {
-    if Engine::uses_tty(prediction) {
-        capabilities
-    } else {
-        capabilities.without(Capabilities::TTY)
-    }
+fn understood(capabilities: Capabilities, prediction: Prediction, outer: &Outer) -> Capabilities {
+    let unused = [
+        (Engine::uses_tty(prediction), Capabilities::TTY),
+        (outer.scrollback && !outer.init, Capabilities::SCROLLBACK),
+    ];
+    let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
+    unused.fold(capabilities, |set, (_, unused)| set.without(unused))
 }

@@ -10,6 +10,7 @@ use crate::clipboard::Clipboard;
 use crate::exit_status::ExitStatus;
 use crate::message::{HostInstruction, MessageWriter, WireTty, host_instructions};
 use crate::notifications::Notifications;
+use crate::scrollback::{self, Scrolled};
 
 /// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
 /// replica build a huge screen again and again.
@@ -34,6 +35,8 @@ pub struct HostScreen {
     notifications: Notifications,
     /// The terminal that the programs run on, as it was when the picture was taken or later.
     tty: Option<Tty>,
+    /// The lines that scrolled off.
+    scrolled: Scrolled,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
 }
@@ -65,6 +68,7 @@ impl HostScreen {
             bells: 0,
             notifications: Notifications::default(),
             tty: None,
+            scrolled: Scrolled::default(),
             initial: true,
         }
     }
@@ -80,6 +84,7 @@ impl HostScreen {
             bells,
             notifications: Notifications::default(),
             tty: None,
+            scrolled: Scrolled::default(),
             initial: false,
         }
     }
@@ -97,6 +102,11 @@ impl HostScreen {
     /// Returns this state with the terminal that the programs run on.
     pub(crate) fn with_tty(self, tty: Option<Tty>) -> Self {
         Self { tty, ..self }
+    }
+
+    /// Returns this state with lines that scrolled off.
+    pub(crate) fn with_scrolled(self, scrolled: Scrolled) -> Self {
+        Self { scrolled, ..self }
     }
 
     /// Returns the picture.
@@ -132,6 +142,11 @@ impl HostScreen {
         self.tty
     }
 
+    /// Returns the lines that scrolled off, where the server is a rove that was asked for them.
+    pub(crate) const fn scrolled(&self) -> &Scrolled {
+        &self.scrolled
+    }
+
     /// Returns how often the bell rang; of a stock server's screen always 0.
     pub(crate) const fn bells(&self) -> u64 {
         self.bells
@@ -144,6 +159,12 @@ impl Object for HostScreen {
         let mut message = MessageWriter::default();
         if self.echo_ack != base.echo_ack {
             message.echo_ack(self.echo_ack);
+        }
+        if peer.contains(Capabilities::SCROLLBACK) {
+            // Before anything changes the screen that they may be on.
+            // What the client shows as state 0 is not known.
+            let shown = Some(old).filter(|_| !base.initial);
+            self.scrolled.write_diff(&base.scrolled, shown, &mut message);
         }
         // The client's state 0 may have another size than ours, and be blank all the same.
         if old.size() != new.size() || (base.initial && !self.initial) {
@@ -188,6 +209,7 @@ impl Object for HostScreen {
             return Err(refused("a published picture follows no diff"));
         };
         let mut resizes = 0;
+        let mut work = scrollback::Work::default();
         let effort_max = terminal.effort().saturating_add(EFFORT_MAX);
         for instruction in host_instructions(diff) {
             match instruction? {
@@ -219,6 +241,10 @@ impl Object for HostScreen {
                     self.notifications.apply(told).map_err(refused)?;
                 }
                 HostInstruction::Tty(told) => self.tty = Some(told.after(self.tty)),
+                HostInstruction::Lines(lines) => {
+                    let screen = terminal.screen();
+                    self.scrolled.apply(&lines, screen, &mut work).map_err(refused)?;
+                }
                 HostInstruction::Copy(piece) => self.clipboard.apply(&piece).map_err(refused)?,
                 HostInstruction::Unknown => {}
             }
@@ -240,6 +266,7 @@ impl Object for HostScreen {
         // A stock peer cannot be told of everything, but there must be nothing left to tell it.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
+            && self.scrolled.end() == followed.scrolled.end()
             && display::diff_without_events(theirs, ours, vocabulary).is_empty()
             && (!is_rich || (0..ours.size().rows()).all(|row| same_cells(ours, theirs, row)));
         is_same.then_some(()).ok_or_else(|| refused("it leads to another picture"))
@@ -252,19 +279,22 @@ impl Object for HostScreen {
             && self.bells == other.bells
             && self.tty == other.tty
             && self.notifications.newest() == other.notifications.newest()
+            && self.scrolled.end() == other.scrolled.end()
             && self.clipboard.same_as(&other.clipboard)
             && self.screen() == other.screen()
     }
 
     fn drop_prefix(&mut self, known: &Self) {
         self.clipboard.drop_known(&known.clipboard);
+        self.scrolled.drop_known(&known.scrolled);
     }
 
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let clipboard = self.clipboard.bytes_beyond(neighbour.map(|state| &state.clipboard));
         let theirs = neighbour.map(|state| &state.notifications);
         let notifications = self.notifications.bytes_beyond(theirs);
-        let own = Bytes::from(size_of::<Self>() + clipboard + notifications);
+        let scrolled = self.scrolled.bytes_beyond(neighbour.map(|state| &state.scrolled));
+        let own = Bytes::from(size_of::<Self>() + clipboard + notifications + scrolled);
         match (&self.picture, neighbour.map(|neighbour| &neighbour.picture)) {
             (Picture::Replica(terminal), Some(Picture::Replica(theirs))) => {
                 own + terminal.bytes_beyond(Some(theirs))
@@ -279,8 +309,10 @@ impl Object for HostScreen {
         let screen = Screen::midpoint(base.screen(), self.screen())?;
         let middle = Self::published(screen, base.echo_ack, base.exit_status);
         let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
+        let scrolled = base.scrolled.clone();
         // That nothing is echoed any more must not come later than what is to be answered unseen.
-        Some(Self { bells: base.bells, clipboard, notifications, tty: self.tty, ..middle })
+        let tty = self.tty;
+        Some(Self { bells: base.bells, clipboard, notifications, tty, scrolled, ..middle })
     }
 }
 

@@ -20,6 +20,7 @@ mod notifications;
 mod performer;
 mod probe;
 mod report;
+mod scrollback;
 mod server;
 mod status;
 mod user_stream;
@@ -36,4 +37,5 @@ pub use user_stream::{UserEvent, UserStream};
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS
     .union(rove_ssp::Capabilities::RICH_SCREEN)
     .union(rove_ssp::Capabilities::TERMINAL_REPORT)
-    .union(rove_ssp::Capabilities::TTY);
+    .union(rove_ssp::Capabilities::TTY)
+    .union(rove_ssp::Capabilities::SCROLLBACK);

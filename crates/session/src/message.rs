@@ -8,6 +8,7 @@
 mod event;
 mod host;
 mod protobuf;
+mod scrollback;
 #[cfg(test)]
 mod tests;
 mod tty;
@@ -15,6 +16,7 @@ mod user;
 
 pub(crate) use event::WireNotifications;
 pub(crate) use host::{HostInstruction, host_instructions};
+pub(crate) use scrollback::WireLines;
 pub(crate) use tty::WireTty;
 pub(crate) use user::{UserInstruction, user_instructions};
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use rove_predict::Tty;
 use rove_ssp::{
-    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
+    Capabilities, Closed, Config, Ecn, Event, Key, Object, ReceiveError, Role, StateNum, Transmit,
     Transport,
 };
 use rove_terminal::{Screen, Size, Terminal};
@@ -18,6 +18,7 @@ use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
 use crate::notifications::Recent;
+use crate::scrollback::Outbox as ScrollbackOutbox;
 use crate::user_stream::{UserEvent, UserStream};
 
 /// Bytes waiting for the pty above which the client keeps what it has, so that a program that stopped
@@ -90,6 +91,7 @@ pub struct Server {
     host_input: HostInput,
     clipboard: Outbox,
     notifications: Recent,
+    scrollback: ScrollbackOutbox,
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
@@ -156,6 +158,7 @@ impl Server {
             host_input: HostInput::default(),
             clipboard: Outbox::default(),
             notifications: Recent::default(),
+            scrollback: ScrollbackOutbox::default(),
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
@@ -186,6 +189,9 @@ impl Server {
         let result = self.transport.handle_datagram(now, source, ecn, payload);
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
             return result;
+        }
+        if self.tells_scrollback() {
+            self.terminal.keep_scrollback();
         }
         if self.transport.remote_num() != self.delivered_num {
             self.deliver(now);
@@ -276,7 +282,7 @@ impl Server {
         }
         self.tend_clipboard(now);
         let mut transmit = self.transport.poll_transmit(now);
-        while transmit.is_none() && self.tend_clipboard(now) {
+        while transmit.is_none() && (self.tend_clipboard(now) || self.tend_scrollback(now)) {
             transmit = self.transport.poll_transmit(now);
         }
         // Only sending shows the transport that nobody listens any more.
@@ -434,18 +440,28 @@ impl Server {
     }
 
     fn publish(&mut self) {
+        self.choose_lines();
+        self.publish_screen();
+    }
+
+    fn publish_screen(&mut self) {
         self.held_until = None;
         let screen = self.terminal.screen().clone();
         let state = HostScreen::published(screen, self.echo.acknowledged(), self.exit_status);
         let is_told = self.transport.capabilities().contains(Capabilities::TTY);
         let state = state.with_tty(self.tty.filter(|_| is_told));
         let state = state.with_clipboard(self.clipboard.newest().clone());
+        let state = state.with_scrolled(self.scrollback.state());
         self.transport.publish(state.with_notifications(self.notifications.state().clone()));
     }
 
     fn publish_last(&mut self) {
         self.clipboard.finish(self.transport.known_receiver_state().clipboard());
-        self.publish();
+        if self.tells_scrollback() {
+            let sent = self.transport.sent_state().scrolled();
+            self.scrollback.finish(sent, &mut self.terminal);
+        }
+        self.publish_screen();
     }
 
     /// Takes over what programs did that must happen once on the user's terminal. A stock client is
@@ -472,6 +488,43 @@ impl Server {
         let clipboard = self.clipboard.newest().clone();
         self.transport.publish(self.transport.local().clone().with_clipboard(clipboard));
         true
+    }
+
+    /// Chooses which of the lines that scrolled off go with the next screen: those that were sent, and those
+    /// that the client has seen.
+    fn choose_lines(&mut self) {
+        if self.tells_scrollback() {
+            let sent = self.transport.sent_state();
+            self.scrollback.yield_to_screen(sent.scrolled());
+            self.scrollback.ride(sent.screen(), &mut self.terminal);
+        }
+    }
+
+    /// Publishes more or fewer of the lines that scrolled off, when the screen has nothing to say; returns
+    /// whether that changed anything.
+    fn tend_scrollback(&mut self, now: Instant) -> bool {
+        if !self.tells_scrollback() || self.transport.is_shutting_down() {
+            return false;
+        }
+        self.scrollback.acknowledge(self.transport.known_receiver_state().scrolled());
+        let is_idle = self.echo.poll_timeout().is_none()
+            && self.held_until.is_none()
+            && self.transport.local().same_as(self.transport.sent_state());
+        let has_changed = if self.transport.is_overdue(now) {
+            self.scrollback.shrink()
+        } else {
+            is_idle && self.scrollback.extend(&mut self.terminal)
+        };
+        if has_changed {
+            let state = self.transport.local().clone().with_scrolled(self.scrollback.state());
+            self.transport.publish(state);
+        }
+        has_changed
+    }
+
+    /// Returns whether the client wants the lines that scroll off.
+    fn tells_scrollback(&self) -> bool {
+        self.transport.capabilities().contains(Capabilities::SCROLLBACK)
     }
 
     fn note_transport_events(&mut self) {

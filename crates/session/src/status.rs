@@ -17,11 +17,12 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// What each extension is called, in the order of the bits.
-const EXTENSIONS: [(Capabilities, &str); 4] = [
+const EXTENSIONS: [(Capabilities, &str); 5] = [
     (Capabilities::EXIT_STATUS, "exit status"),
     (Capabilities::RICH_SCREEN, "rich screen"),
     (Capabilities::TERMINAL_REPORT, "terminal report"),
     (Capabilities::TTY, "tty"),
+    (Capabilities::SCROLLBACK, "scrollback"),
 ];
 
 /// What the panel tells.

@@ -23,6 +23,8 @@ impl Capabilities {
     /// The state of the terminal that the programs run on travels with the screen, and an echo ack may come
     /// before its echo.
     pub const TTY: Self = Self(1 << 3);
+    /// The lines that scroll off the host's screen travel with the screen.
+    pub const SCROLLBACK: Self = Self(1 << 4);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

@@ -268,6 +268,10 @@ impl<L: Object> Sender<L> {
         self.known().sent_at
     }
 
+    pub(crate) fn last_state(&self) -> &L {
+        &self.last().object
+    }
+
     pub(crate) fn last_num(&self) -> StateNum {
         self.last().num
     }

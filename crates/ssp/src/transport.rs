@@ -194,6 +194,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.is_overdue(now, &pace)
     }
 
+    /// Returns the newest of our states that was sent, whatever became of it.
+    pub fn sent_state(&self) -> &Local {
+        self.sender.last_state()
+    }
+
     /// Returns the number of our newest sent state.
     pub fn sent_num(&self) -> StateNum {
         self.sender.last_num()

@@ -24,9 +24,10 @@ mod line;
 mod modes;
 mod motion;
 #[cfg(test)]
-mod properties;
+pub(crate) mod properties;
 pub(crate) mod rich;
 mod scroll;
+mod scrollback;
 mod sgr;
 mod status;
 #[cfg(test)]
@@ -37,6 +38,7 @@ use crate::screen::Screen;
 pub(crate) use canvas::picture;
 pub(crate) use colors::{colors, reset_colors};
 pub(crate) use modes::{MODES_OFF, clipboard, modes, private_mode, titles};
+pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;
 pub(crate) use sgr::write_from_scratch;
 pub(crate) use status::{directory, progress};
@@ -74,8 +76,10 @@ impl Vocabulary {
 pub(crate) struct Dialect {
     /// Whether a replica receives: cells come out equal, an erased cell differs from a space, and
     /// only what the bytes name changes. A real terminal only has to look right; there the cursor
-    /// is hidden while it moves, and scrolled lines go where its history picks them up.
+    /// is hidden while it moves.
     pub(crate) replica: bool,
+    /// What goes to the history of a real terminal.
+    pub(crate) history: History,
     /// Whether `CSI X` erases characters.
     pub(crate) erase_characters: bool,
     /// Whether erasing paints the current background.
@@ -87,8 +91,25 @@ pub(crate) struct Dialect {
 impl Dialect {
     /// A replica at a far end that knows this repertoire.
     const fn replica(repertoire: Repertoire) -> Self {
-        Self { replica: true, erase_characters: true, background_color_erase: true, repertoire }
+        Self {
+            replica: true,
+            history: History::Frames,
+            erase_characters: true,
+            background_color_erase: true,
+            repertoire,
+        }
     }
+}
+
+/// What goes to the history of a real terminal, where it keeps the lines that scroll off its top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum History {
+    /// The rows that scroll off from one frame to the next.
+    Frames,
+    /// The same, and never a row that is cleared, as some terminals have it.
+    FramesOnly,
+    /// Only the lines that [`scroll_off`] is given.
+    LinesOnly,
 }
 
 /// Returns bytes that, played into a replica showing `old`, make it show `new`; empty when equal.

@@ -37,6 +37,7 @@ use crate::screen::decoration::Decoration;
 use crate::screen::mode::CURSOR_STYLE_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
+use crate::scrollback::Scrollback;
 use crate::user_terminal::UserTerminal;
 
 /// Cells whose copying costs about as much as moving a row. Chosen: some 10 ns each, as measured.
@@ -87,6 +88,8 @@ pub(crate) struct Emulator {
     /// What programs notified of, oldest first, until somebody takes it.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
+    /// Lines that scrolled off, where somebody wants them.
+    pub(crate) scrollback: Option<Box<Scrollback>>,
     /// What [`crate::Terminal::effort`] returns.
     pub(crate) effort: u64,
     /// An empty row in the current background, shared by all that are.
@@ -125,6 +128,7 @@ impl Emulator {
             copied: None,
             notifications: VecDeque::new(),
             user_terminal: UserTerminal::default(),
+            scrollback: None,
             effort: 0,
             blank,
         }
@@ -314,7 +318,7 @@ impl Emulator {
     pub(crate) fn index(&mut self) {
         let cursor = self.screen.cursor;
         if cursor.row == self.region.bottom && self.region.contains_column(cursor.column) {
-            self.scroll_up(self.region.top, 1);
+            self.scroll_off(1);
             self.pending_wrap = false;
             self.combining_target = None;
         } else {
@@ -330,6 +334,20 @@ impl Emulator {
         } else {
             self.move_up(1);
         }
+    }
+
+    /// IND at the bottom margin, and SU: scrolls all between the margins up. What leaves the primary
+    /// screen over its top edge is kept if somebody wants it.
+    pub(crate) fn scroll_off(&mut self, count: u16) {
+        if let Some(scrollback) = &mut self.scrollback
+            && self.region.top == 0
+            && !self.screen.rich.alternate_screen
+            && self.region.columns().len() == usize::from(self.screen.size.columns())
+        {
+            let leaving = usize::from(count.min(self.region.bottom + 1));
+            self.screen.rows[..leaving].iter().for_each(|row| scrollback.push(row));
+        }
+        self.scroll_up(self.region.top, count);
     }
 
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
@@ -456,6 +474,7 @@ impl Emulator {
         fresh.user_terminal = self.user_terminal;
         fresh.copied = self.copied.take();
         fresh.notifications = core::mem::take(&mut self.notifications);
+        fresh.scrollback = self.scrollback.take();
         fresh.effort = self.effort;
         fresh.spend_cells(usize::from(old.size.columns()));
         fresh.spend_rows(usize::from(old.size.rows()));

@@ -1,16 +1,19 @@
 //! Draws frames on the user's real terminal, and leaves it as it was found.
 
+mod feed;
 mod loan;
 mod settings;
 #[cfg(test)]
 mod tests;
 
+use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
 use crate::display::{
     Dialect, MODES_OFF, Repertoire, Vocabulary, clipboard, modes, picture, private_mode, titles,
 };
 use crate::screen::{Screen, Size};
+use crate::scrollback::ScrollbackLine;
 
 /// Puts the user's own titles aside, and takes them back (XTWINOPS).
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
@@ -47,6 +50,9 @@ pub struct Outer {
     /// Whether the session lives on the alternate screen. Otherwise it goes there only while the
     /// program does, and its lines go where the terminal's history keeps them.
     pub init: bool,
+    /// Whether the lines that scroll off at the host are to go there, those never shown included, and
+    /// nothing else. Only without `init`.
+    pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set.
     pub cursor_styles: bool,
     /// Whether it speaks the keyboard protocol of kitty.
@@ -115,6 +121,7 @@ pub struct Renderer {
     outer: Outer,
     /// What the frames hold.
     vocabulary: Vocabulary,
+    feed: Feed,
     settings: Settings,
     /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
     shown: Option<Screen>,
@@ -132,6 +139,7 @@ impl Renderer {
         Self {
             outer,
             vocabulary: Vocabulary::Stock,
+            feed: Feed::default(),
             settings: Settings::default(),
             shown: None,
             loan: Loan::default(),
@@ -164,10 +172,24 @@ impl Renderer {
         self.vocabulary = vocabulary;
     }
 
+    /// Takes note that the lines that scroll off come with the frames to come
+    /// ([`Self::frame_below`]): nothing but these shall go to the terminal's history.
+    pub fn follow_scrollback(&mut self) {
+        self.feed.follow();
+    }
+
+    /// Returns whether lines can be scrolled into the terminal's history with `frame`: not while it
+    /// shows the alternate screen.
+    pub fn takes_lines(&self, frame: &Screen) -> bool {
+        self.feed.is_followed()
+            && !settings::wanted(frame, &self.outer, self.vocabulary).alternate_screen
+    }
+
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
     pub fn open(&mut self) -> Vec<u8> {
         self.stale = true;
         self.open = true;
+        self.feed.open();
         if self.outer.init { self.outer.enter.clone() } else { Vec::new() }
     }
 
@@ -175,6 +197,12 @@ impl Renderer {
     ///
     /// A repaint draws all cells, modes and titles, but never repeats a bell or copied text.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
+        self.frame_below(&[], frame)
+    }
+
+    /// Returns the bytes that scroll `lines` into the terminal's history, and make it show `frame`. Only
+    /// where it [takes lines](Self::takes_lines).
+    pub fn frame_below(&mut self, lines: &[ScrollbackLine], frame: &Screen) -> Vec<u8> {
         let mut out = Vec::new();
         let wanted = settings::wanted(frame, &self.outer, self.vocabulary);
         self.stale |= self.settings.change_screen(&mut out, wanted, &self.outer);
@@ -202,13 +230,19 @@ impl Renderer {
         self.loan.follow(&mut out, &self.outer, frame, repaint);
         modes(&mut out, base, frame, self.outer.pixel_mouse);
         self.settings.change(&mut out, wanted, repaint);
+        let is_main = !self.outer.init && !wanted.alternate_screen;
         let dialect = Dialect {
             replica: false,
+            history: self.feed.history(&self.outer, is_main),
             erase_characters: self.outer.erase_characters,
             background_color_erase: self.outer.background_color_erase,
             repertoire: self.outer.repertoire,
         };
-        let mut out = picture(out, shown, frame, repaint, dialect);
+        let mut out = if self.outer.scrollback && is_main {
+            self.feed.frame(out, lines, (shown, frame), repaint, dialect)
+        } else {
+            picture(out, shown, frame, repaint, dialect)
+        };
         if self.outer.synchronized_output && !out.is_empty() {
             out.splice(0..0, *b"\x1b[?2026h");
             out.extend(b"\x1b[?2026l");
@@ -254,8 +288,14 @@ impl Renderer {
             let cursor = shown.cursor();
             out.extend(format!("\x1b[{};{}H", cursor.row + 1, cursor.column + 1).as_bytes());
         }
-        if self.outer.init || self.settings.alternate_screen() {
+        let is_main = !self.settings.alternate_screen();
+        if self.outer.init || !is_main {
             out.extend(&self.outer.leave);
+        }
+        if self.outer.scrollback
+            && let Some(shown) = &self.shown
+        {
+            feed::go_below(&mut out, shown, is_main);
         }
         self.settings = Settings::default();
         out

@@ -8,6 +8,7 @@ use crate::notification::Notification;
 use crate::parse::Parser;
 use crate::screen::compose::{row_addresses, rows_beyond};
 use crate::screen::{Screen, Size};
+use crate::scrollback::ScrollbackLine;
 use crate::user_terminal::UserTerminal;
 
 /// A terminal emulator.
@@ -77,6 +78,28 @@ impl Terminal {
     /// [`crate::NOTIFICATIONS_MAX`]; never of a replica.
     pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
         core::mem::take(&mut self.emulator.notifications).into_iter()
+    }
+
+    /// Keeps lines that scroll off the top of the primary screen from now on, until they are taken: up
+    /// to [`crate::SCROLLBACK_LINES_MAX`] and [`crate::SCROLLBACK_BYTES_MAX`], the newest.
+    pub fn keep_scrollback(&mut self) {
+        self.emulator.scrollback.get_or_insert_default();
+    }
+
+    /// Returns how many lines that scrolled off wait to be taken.
+    pub fn scrollback_len(&self) -> usize {
+        self.emulator.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
+    }
+
+    /// Returns the oldest line that scrolled off, and its number: how many there were before it,
+    /// those dropped counted.
+    pub fn scrollback_line(&self) -> Option<(u64, &ScrollbackLine)> {
+        self.emulator.scrollback.as_ref()?.front()
+    }
+
+    /// Takes the line that [`Self::scrollback_line`] returns.
+    pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
+        self.emulator.scrollback.as_mut()?.pop()
     }
 
     /// Returns the picture; clone it for a snapshot.

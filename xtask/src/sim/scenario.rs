@@ -141,6 +141,7 @@ fn draw_outer(dice: &mut Dice) -> Outer {
         cursor_styles: dice.chance(0.5),
         kitty_keyboard: dice.chance(0.5),
         modify_other_keys: dice.chance(0.5),
+        scrollback: dice.chance(0.5),
         ..Outer::default()
     }
 }

@@ -62,6 +62,11 @@ pub(crate) static MANUAL: Manual = Manual {
         ENGINE_NOTE,
         ("MOSH_ESCAPE_KEY", "The escape key as one byte, or nothing for none."),
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
+        (
+            "ROVE_SCROLLBACK",
+            "If set, what scrolls off at the host goes to the terminal's own history; as \
+             MOSH_NO_TERM_INIT besides.",
+        ),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
@@ -206,11 +211,13 @@ pub(crate) fn options(
         }
     };
     let overwrite = env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
+    let scrollback = env::var_os("ROVE_SCROLLBACK").is_some();
     Ok(ClientOptions {
         server,
         key,
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
-        init: env::var_os("MOSH_NO_TERM_INIT").is_none(),
+        init: env::var_os("MOSH_NO_TERM_INIT").is_none() && !scrollback,
+        scrollback,
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
         prediction: Prediction { preference, overwrite, engine: engine()? },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),

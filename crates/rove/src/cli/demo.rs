@@ -56,6 +56,9 @@ struct DemoArgs {
     /// When to show keys before the far side answers
     #[arg(long, value_name = "MODE", default_value = "adaptive", value_parser = preference())]
     predict: Preference,
+    /// Scroll what scrolls off at the far side into the terminal's own history
+    #[arg(long)]
+    scrollback: bool,
     /// Number that decides which datagrams are lost
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -79,6 +82,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
         queue: args.queue,
         command: args.command,
         predict: args.predict,
+        scrollback: args.scrollback,
         seed: Seed::new(args.seed),
     })
 }

@@ -47,13 +47,14 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 /// The options of a session that a diagnosis has no use for; they are taken all the same.
-const OF_NO_USE: [&str; 10] = [
+const OF_NO_USE: [&str; 11] = [
     "client",
     "predict",
     "always",
     "never",
     "predict_overwrite",
     "no_init",
+    "scrollback",
     "escape_key",
     "strict",
     "tunnel",

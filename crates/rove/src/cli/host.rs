@@ -158,6 +158,11 @@ struct HostArgs {
     no_init: bool,
     #[arg(long, hide = true)]
     init: bool,
+    /// Scroll what scrolls off at the host into the terminal's own history; implies --no-init
+    #[arg(long, overrides_with = "no_scrollback")]
+    scrollback: bool,
+    #[arg(long, hide = true)]
+    no_scrollback: bool,
     /// Start the server on this computer, without ssh; the host is a numeric local address
     #[arg(long)]
     local: bool,
@@ -301,7 +306,8 @@ pub(crate) fn parse(
         bind_server: args.bind_server.as_deref().map_or(BindServer::Ssh, bind_server),
         ssh: ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?,
         ssh_pty: !args.no_ssh_pty,
-        init: !args.no_init,
+        init: !args.no_init && !args.scrollback,
+        scrollback: args.scrollback,
         local: args.local,
         tunnel: args.tunnel,
         remote_ip,
@@ -360,6 +366,7 @@ impl HostArgs {
             (&mut self.predict_overwrite, self.no_predict_overwrite, "predict-overwrite"),
             (&mut self.no_ssh_pty, self.ssh_pty, "no-ssh-pty"),
             (&mut self.no_init, self.init, "no-init"),
+            (&mut self.scrollback, self.no_scrollback || self.init, "scrollback"),
             (&mut self.strict, self.no_strict, "strict"),
             (&mut self.tunnel, self.no_tunnel, "tunnel"),
         ] {

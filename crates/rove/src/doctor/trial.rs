@@ -111,7 +111,8 @@ impl Trial {
             return Err(refusal.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()));
         };
         let now = events.now();
-        let manner = Manner { name: ProgramName::Rove, init: false, title_prefix: false };
+        let manner =
+            Manner { name: ProgramName::Rove, init: false, scrollback: false, title_prefix: false };
         let config = ClientConfig {
             server: first,
             key: opening.key.clone(),

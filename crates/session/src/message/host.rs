@@ -4,7 +4,8 @@ use rove_ssp::{ApplyError, StateNum};
 
 use super::protobuf::{Fields, Value, bytes_field, number, put_varint_field, string};
 use super::{
-    MessageWriter, RESIZE, WireNotifications, WireSize, WireTty, event, instructions, wire_size,
+    MessageWriter, RESIZE, WireLines, WireNotifications, WireSize, WireTty, event, instructions,
+    scrollback, wire_size,
 };
 use crate::clipboard::CopyPiece;
 use crate::exit_status::ExitStatus;
@@ -39,6 +40,8 @@ pub(crate) enum HostInstruction<'a> {
     Notifications(WireNotifications<'a>),
     /// The terminal that the programs run on is in this state.
     Tty(WireTty),
+    /// Lines have scrolled off.
+    Lines(WireLines<'a>),
     /// Only members this version does not know.
     Unknown,
 }
@@ -92,6 +95,9 @@ fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
             }
             (TTY, Value::Bytes(body)) => {
                 extension = Some(HostInstruction::Tty(WireTty::read(body)?))
+            }
+            (scrollback::LINES, Value::Bytes(body)) => {
+                extension = Some(HostInstruction::Lines(WireLines::read(body)?));
             }
             (member, Value::Bytes(body)) => extension = event::read(member, body)?.or(extension),
             _ => {}

@@ -60,6 +60,8 @@ pub struct ServerEnd {
     pub waiting_max: usize,
     /// How many datagrams it has sent.
     pub datagrams: usize,
+    /// How many bytes there were in them.
+    pub bytes: usize,
 }
 
 pub type Pair = Net<ClientEnd, ServerEnd>;
@@ -192,6 +194,7 @@ impl ServerEnd {
             events: Vec::new(),
             waiting_max: 0,
             datagrams: 0,
+            bytes: 0,
         }
     }
 
@@ -220,6 +223,7 @@ impl End for ServerEnd {
         self.pump();
         let transmit = self.server.poll_transmit(now);
         self.datagrams += usize::from(transmit.is_some());
+        self.bytes += transmit.as_ref().map_or(0, |transmit| transmit.payload.len());
         transmit.map(|transmit| (transmit.destination, transmit.payload))
     }
 

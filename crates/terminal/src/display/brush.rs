@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Dialect;
 use super::doubt::width_is_settled;
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::{Rendition, write_sgr};
+use super::{Dialect, History};
 use crate::screen::cell::{Cell, Pen, Underline};
 use crate::screen::cursor::Cursor;
 use crate::screen::decoration::{Decoration, Hyperlink};
@@ -74,7 +74,12 @@ impl Brush {
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
         self.link_to(None);
-        self.out.extend(b"\x1b[r\x1b[m\x1b[H\x1b[2J");
+        self.out.extend(b"\x1b[r\x1b[m");
+        self.out.extend(match self.dialect.history {
+            History::Frames => b"\x1b[H\x1b[2J" as &[u8],
+            // What is erased with all of the screen some terminals take for scrolled off.
+            History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
+        });
         self.state.place = HOME;
         self.state.moved = true;
         self.state.rendition = Rendition::default();

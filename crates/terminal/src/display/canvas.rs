@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Dialect;
 use super::brush::Brush;
 use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled};
 use super::scroll;
+use super::{Dialect, History};
 use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::{Screen, same_row};
@@ -101,6 +101,8 @@ impl Canvas {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
+        // Row by row, the first is erased too.
+        let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
             canvas.erase_from(kept);
@@ -124,6 +126,10 @@ impl Canvas {
     /// Returns the canvas after the most useful scroll.
     fn scrolled(&self, new: &Screen) -> Option<Self> {
         let scroll = scroll::find(&self.rows, &new.rows)?;
+        let scroll = match self.brush.dialect.history {
+            History::LinesOnly => scroll.below_top()?,
+            History::Frames | History::FramesOnly => scroll,
+        };
         let mut canvas = self.clone();
         let row = |row: usize| u16::try_from(row).expect("a screen has at most 2048 rows");
         canvas.brush.scroll(row(scroll.top), row(scroll.bottom), row(scroll.lines), scroll.up);

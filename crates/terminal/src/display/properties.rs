@@ -84,7 +84,7 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-fn program() -> impl Strategy<Value = String> {
+pub(crate) fn program() -> impl Strategy<Value = String> {
     prop::collection::vec(word(), 0..40).prop_map(|words| words.concat())
 }
 
@@ -95,7 +95,7 @@ fn plain_program() -> impl Strategy<Value = String> {
     program().prop_map(move |text| text.chars().filter(|&c| settled(c)).collect())
 }
 
-fn size() -> impl Strategy<Value = Size> {
+pub(crate) fn size() -> impl Strategy<Value = Size> {
     prop_oneof![(1_u16..8, 1_u16..5), (1_u16..=100, 1_u16..=40), Just((20, 6)),]
         .prop_map(|(columns, rows)| Size::clamped(columns, rows))
 }
@@ -190,6 +190,7 @@ fn outer() -> impl Strategy<Value = Outer> {
             enter: if smcup { b"\x1b[?1049h".to_vec() } else { Vec::new() },
             leave: if smcup { b"\x1b[?1049l".to_vec() } else { Vec::new() },
             init,
+            scrollback: false,
             cursor_styles,
             kitty_keyboard,
             modify_other_keys,
@@ -255,7 +256,7 @@ fn press_against_the_margin(terminal: &mut Terminal) {
 }
 
 /// Returns what a person sees: per cell the text and how it is painted.
-fn look(screen: &Screen) -> Vec<String> {
+pub(crate) fn look(screen: &Screen) -> Vec<String> {
     screen
         .rows
         .iter()

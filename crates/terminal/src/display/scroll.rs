@@ -26,6 +26,15 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
+    /// Returns the scroll without the top row, if it moves that one up: the row is drawn anew then. A row
+    /// that scrolls off the top of a real terminal may go to its history, whatever the way.
+    pub(super) fn below_top(self) -> Option<Self> {
+        if !self.up || self.top > 0 {
+            return Some(self);
+        }
+        (self.lines < self.bottom).then_some(Self { top: 1, ..self })
+    }
+
     /// Scrolls `rows` likewise.
     pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
         let region = &mut rows[self.top..=self.bottom];

@@ -146,7 +146,7 @@ impl Emulator {
             b'L' => self.insert_lines(count),
             b'M' => self.delete_lines(count),
             b'P' => self.delete_cells(count),
-            b'S' => self.scroll_up(self.region.top, count),
+            b'S' => self.scroll_off(count),
             // With more parameters it is the start of highlight mouse tracking.
             b'T' if parameters.values().len() == 1 => self.scroll_down(self.region.top, count),
             b'X' => self.erase_cells(count),

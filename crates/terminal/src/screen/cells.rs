@@ -23,6 +23,19 @@ impl Cells {
         Self { all, blank_from: 0 }
     }
 
+    /// Returns them without those at the end that erasing with the default pen leaves.
+    pub(crate) fn trimmed(&self) -> Self {
+        let blank = Cell::default();
+        let is_blank_behind = self.all.last() == Some(&blank);
+        let known = if is_blank_behind { self.blank_from } else { self.all.len() };
+        let trailing = self.all[..known].iter().rev().take_while(|cell| **cell == blank).count();
+        let end = known - trailing;
+        // The empty half of a wide character belongs to it.
+        let is_cut = end > 0 && self.all[end - 1].wide;
+        let end = self.all.len().min(end + usize::from(is_cut));
+        Self { all: self.all[..end].into(), blank_from: end }
+    }
+
     /// Returns the cells of `range` for writing.
     pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
         self.blank_from = self.blank_from.max(range.end);

@@ -265,6 +265,17 @@ impl Row {
         row
     }
 
+    /// Returns it without the blanks at its end that erasing with the default pen leaves.
+    pub(crate) fn trimmed(&self) -> Self {
+        let cells = self.cells.trimmed();
+        let end = u16::try_from(cells.len()).expect("a row has at most 4096 columns");
+        let mut decorations = self.decorations.clone();
+        if !decorations.is_empty() {
+            decorations.clear(end..self.columns());
+        }
+        Self { cells, marks: self.marks.clone(), decorations, wrapped: self.wrapped }
+    }
+
     /// Panics if a wide character lacks its right half, a combining character its cell, or a cell that is
     /// known to be blank is not.
     pub(crate) fn assert_integrity(&self) {

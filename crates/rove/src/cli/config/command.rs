@@ -26,7 +26,7 @@ pub(crate) static MANUAL: Manual = Manual {
          the environment, that before the file.",
         "Settings, with the values of the options of the same name: client, server, predict, family, \
          port, bind-server, ssh, experimental-remote-ip, escape-key; true or false: predict-overwrite, \
-         no-ssh-pty, no-init, tunnel, strict, title-prefix, terminal-query.",
+         no-ssh-pty, no-init, scrollback, tunnel, strict, title-prefix, terminal-query.",
         "Called as mosh, rove reads no file.",
     ],
     lists: &[],

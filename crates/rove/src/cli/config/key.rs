@@ -23,7 +23,7 @@ pub(super) enum Shape {
 }
 
 /// All of them, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 16] = [
+pub(super) const KEYS: [Key; 17] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -34,6 +34,7 @@ pub(super) const KEYS: [Key; 16] = [
     key("ssh", Shape::Text(ssh)),
     key("no-ssh-pty", Shape::Flag),
     key("no-init", Shape::Flag),
+    key("scrollback", Shape::Flag),
     key("tunnel", Shape::Flag),
     key("experimental-remote-ip", Shape::Text(remote_ip)),
     key("escape-key", Shape::Text(escape)),

@@ -26,6 +26,7 @@ fn defaults_are_stocks() {
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
         init: true,
+        scrollback: false,
         local: false,
         tunnel: false,
         remote_ip: None,
@@ -58,6 +59,15 @@ fn the_last_of_contradicting_options_wins() {
         ("--predict=never -a h", Preference::Always),
     ] {
         assert_eq!(connect(ProgramName::Mosh, line).predict, predict, "{line}");
+    }
+    for (line, scrollback, init) in [
+        ("h", false, true),
+        ("--scrollback h", true, false),
+        ("--scrollback --no-scrollback h", false, true),
+        ("--no-init h", false, false),
+    ] {
+        let options = connect(ProgramName::Rove, line);
+        assert_eq!((options.scrollback, options.init), (scrollback, init), "{line}");
     }
     for (line, init) in [("--no-init --init h", true), ("--init --noinit h", false)] {
         assert_eq!(connect(ProgramName::Mosh, line).init, init, "{line}");
@@ -161,7 +171,7 @@ fn the_proxy_role_has_its_own_words() {
 
 #[test]
 fn the_file_holds_where_the_line_says_nothing() {
-    let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\n\
+    let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\n\
                  predict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
@@ -186,6 +196,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned(), "-v".to_owned()],
         ssh_pty: false,
         init: false,
+        scrollback: true,
         local: false,
         tunnel: false,
         remote_ip: Some(RemoteIp::Local),
@@ -214,6 +225,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
         init: true,
+        scrollback: false,
         remote_ip: Some(RemoteIp::Proxy),
         escape_key: Some(None),
         strict: false,

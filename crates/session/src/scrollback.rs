@@ -1,0 +1,261 @@
+//! Lines that scrolled off the host's screen, on their way to the user's terminal, between two roves.
+//!
+//! Lines are numbered as they scroll off. A state of the screen says up to which line it reaches, and
+//! holds those of them that the client may not have yet; lines that the server had to drop are missing.
+//! The client scrolls each line into the user's terminal once ([`Inbox`]). What a state holds more than
+//! the one before the server decides ([`Outbox`]).
+
+mod inbox;
+mod outbox;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rove_terminal::display::{self, Vocabulary};
+use rove_terminal::{Row, Screen, ScrollbackLine, Size, Terminal};
+
+use crate::message::{MessageWriter, WireLines};
+
+pub(crate) use inbox::Inbox;
+pub(crate) use outbox::Outbox;
+
+/// Most lines in one member. Chosen: a screenful of those there are; the picture of so many is drawn in
+/// well under a millisecond.
+const MEMBER_LINES_MAX: usize = 128;
+
+/// Most cells, those behind the text counted, of the lines that a state holds. Chosen: twice what the
+/// server has on its way at most, see [`outbox`]; 32 MiB if all of them are written.
+const CELLS_MAX: usize = 2 * 1024 * 1024;
+
+/// Most work that the lines of one diff may cost, in rows moved ([`Terminal::effort`]). Chosen: each
+/// cell of them written twice; some tens of milliseconds.
+const EFFORT_MAX: u64 = 4 * 1024 * 1024;
+
+/// What the lines of one diff have cost so far.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    cells: usize,
+    effort: u64,
+}
+
+/// A line and its number.
+#[derive(Clone, Debug)]
+struct Numbered {
+    number: u64,
+    line: Arc<ScrollbackLine>,
+}
+
+/// The lines that a state of the screen reaches to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scrolled {
+    /// The number after the last.
+    end: u64,
+    /// The last of them, in order; the numbers between them may have gaps.
+    held: VecDeque<Numbered>,
+    /// Columns of those held, all counted.
+    cells: usize,
+}
+
+impl Scrolled {
+    /// Returns how many lines there were so far.
+    pub(crate) const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns the lines held from a number on, and their numbers.
+    fn from(&self, number: u64) -> impl Iterator<Item = &Numbered> {
+        let first = self.held.partition_point(|held| held.number < number);
+        self.held.range(first..)
+    }
+
+    fn push(&mut self, numbered: Numbered) {
+        debug_assert!(numbered.number >= self.end);
+        self.end = numbered.number + 1;
+        self.cells += usize::from(numbered.line.columns());
+        self.held.push_back(numbered);
+    }
+
+    /// Gives up the lines from a number on.
+    fn truncate(&mut self, end: u64) {
+        while let Some(last) = self.held.pop_back_if(|held| held.number >= end) {
+            self.cells -= usize::from(last.line.columns());
+        }
+        self.end = self.end.min(end);
+    }
+
+    /// Forgets the lines that both ends are `known` to hold.
+    pub(crate) fn drop_known(&mut self, known: &Self) {
+        while let Some(first) = self.held.pop_front_if(|held| held.number < known.end) {
+            self.cells -= usize::from(first.line.columns());
+        }
+    }
+
+    /// Writes what leads here from `base`. Lines that are on the screen that the client `shows` with that
+    /// need not be sent again; so they must be read before anything that changes it.
+    pub(crate) fn write_diff(
+        &self,
+        base: &Self,
+        shows: Option<&Screen>,
+        message: &mut MessageWriter,
+    ) {
+        let new: Vec<&Numbered> = self.from(base.end).collect();
+        let mut rest = new.as_slice();
+        while !rest.is_empty() {
+            let run = run_length(rest);
+            let (shown, row) = on_screen(shows, &rest[..run]);
+            let taken = if shown > 0 {
+                write_shown(&rest[..shown], row, message);
+                shown
+            } else {
+                let hidden = (1..run).find(|&at| on_screen(shows, &rest[at..run]).0 > 0);
+                let hidden = hidden.unwrap_or(run);
+                write_text(&rest[..hidden], message);
+                hidden
+            };
+            rest = &rest[taken..];
+        }
+        // It goes back, or over lines that have arrived with another state.
+        let last = new.last().map_or(base.end, |last| last.number + 1);
+        if last != self.end {
+            message.lines(&WireLines { first: self.end, ..WireLines::default() });
+        }
+    }
+
+    /// Takes what a diff says of lines; `screen` is the old state's, `work` what the diff has cost so far.
+    ///
+    /// # Errors
+    ///
+    /// Returns the rule that it breaks.
+    pub(crate) fn apply(
+        &mut self,
+        wire: &WireLines<'_>,
+        screen: &Screen,
+        work: &mut Work,
+    ) -> Result<(), &'static str> {
+        if wire.first < self.end {
+            self.truncate(wire.first);
+        }
+        if wire.count == 0 {
+            self.end = wire.first;
+            return Ok(());
+        }
+        let count = usize::try_from(wire.count).unwrap_or(usize::MAX);
+        if count > MEMBER_LINES_MAX || wire.first.checked_add(wire.count).is_none() {
+            return Err("more lines than a screen has");
+        }
+        let lines = match wire.row.checked_sub(1) {
+            Some(row) => shown_lines(screen, row, count)?,
+            None => read_text(wire, count, work)?,
+        };
+        let cells: usize = lines.iter().map(|line| usize::from(line.columns())).sum();
+        if self.cells + cells > CELLS_MAX {
+            return Err("more lines than are ever on their way");
+        }
+        let last = lines.len() - 1;
+        for ((line, number), at) in lines.into_iter().zip(wire.first..).zip(0..) {
+            let line = if at == last { line.with_wrapped(wire.wraps) } else { line };
+            self.push(Numbered { number, line: Arc::new(line) });
+        }
+        Ok(())
+    }
+
+    /// Returns the memory this takes beyond what it shares with `neighbour`.
+    pub(crate) fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
+        let is_shared = |held: &&Numbered| {
+            neighbour.and_then(|other| other.from(held.number).next()).is_some_and(|theirs| {
+                theirs.number == held.number && Arc::ptr_eq(&theirs.line, &held.line)
+            })
+        };
+        let own = self.held.iter().filter(|held| !is_shared(held));
+        own.map(|held| held.line.bytes()).sum::<usize>()
+            + self.held.capacity() * size_of::<Numbered>()
+    }
+}
+
+/// Returns how many lines from the first on go into one member: numbered in a row, and of one width.
+fn run_length(lines: &[&Numbered]) -> usize {
+    let (first, columns) = (lines[0].number, lines[0].line.columns());
+    let is_next = |(held, number): &(&&Numbered, u64)| {
+        held.number == *number && held.line.columns() == columns
+    };
+    lines.iter().zip(first..).take(MEMBER_LINES_MAX).take_while(is_next).count()
+}
+
+/// Returns how many of the lines from the first on are below each other on a screen, and the row of the
+/// first. One that goes on in the next is the last, as a screen may have seen it when it did not yet.
+fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
+    let Some(screen) = screen else { return (0, 0) };
+    let is_shown = |row: u16, held: &Numbered| {
+        screen.row(row).is_some_and(|shown| held.line.looks_like(shown))
+    };
+    let Some(first) = (0..screen.size().rows()).find(|&row| is_shown(row, lines[0])) else {
+        return (0, 0);
+    };
+    let below = (first..).zip(lines).take_while(|(row, held)| is_shown(*row, held)).count();
+    let wrapping = lines[..below].iter().position(|held| held.line.wrapped());
+    (wrapping.map_or(below, |at| at + 1), first)
+}
+
+fn write_shown(lines: &[&Numbered], row: u16, message: &mut MessageWriter) {
+    message.lines(&WireLines { row: u64::from(row) + 1, ..head(lines) });
+}
+
+fn write_text(lines: &[&Numbered], message: &mut MessageWriter) {
+    let columns = lines[0].line.columns();
+    let lines_of_text = lines.iter().map(|held| &*held.line);
+    let picture =
+        Screen::of_lines(columns, lines_of_text).expect("a run is of one width, and short");
+    let blank = Screen::blank(picture.size());
+    let text = display::diff_without_events(&blank, &picture, Vocabulary::Rich);
+    message.lines(&WireLines { columns: u64::from(columns), text: &text, ..head(lines) });
+}
+
+fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
+    WireLines {
+        first: lines[0].number,
+        count: u64::try_from(lines.len()).expect("a length fits 64 bits"),
+        wraps: lines[lines.len() - 1].line.wrapped(),
+        ..WireLines::default()
+    }
+}
+
+/// Returns rows of a screen as lines.
+fn shown_lines(
+    screen: &Screen,
+    row: u64,
+    count: usize,
+) -> Result<Vec<ScrollbackLine>, &'static str> {
+    let first = u16::try_from(row).map_err(|_| "a line that is not on the screen")?;
+    let row = |row: u16| screen.row(row).ok_or("a line that is not on the screen");
+    let line = |row: &Row| ScrollbackLine::new(row).with_wrapped(false);
+    (first..=u16::MAX).take(count).map(|number| row(number).map(line)).collect()
+}
+
+/// Returns the lines that a picture shows.
+fn read_text(
+    wire: &WireLines<'_>,
+    count: usize,
+    work: &mut Work,
+) -> Result<Vec<ScrollbackLine>, &'static str> {
+    let size = u16::try_from(wire.columns).ok().zip(u16::try_from(count).ok());
+    let size = size.and_then(|(columns, rows)| Size::new(columns, rows).ok());
+    let size = size.ok_or("lines of a width that no screen has")?;
+    work.cells += usize::from(size.columns()) * usize::from(size.rows());
+    if work.cells > CELLS_MAX {
+        return Err("more lines than are ever on their way");
+    }
+    let mut terminal = Terminal::replica(size);
+    for piece in wire.text.chunks(1024) {
+        terminal.write(piece);
+        if work.effort + terminal.effort() > EFFORT_MAX {
+            return Err("more work than lines are worth");
+        }
+    }
+    work.effort += terminal.effort();
+    let screen = terminal.screen();
+    let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
+    Ok(rows.map(ScrollbackLine::new).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! The client's lines: those that are still to be scrolled into the user's terminal.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rove_terminal::{Attributes, Pen, SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, ScrollbackLine};
+
+use super::Scrolled;
+
+/// Most lines at once. Chosen: a terminal of today takes so many in a few milliseconds.
+const TAKEN_MAX: usize = 512;
+
+/// What is to be scrolled into the terminal.
+#[derive(Clone, Debug)]
+enum Due {
+    Line(Arc<ScrollbackLine>),
+    /// So many lines were not kept.
+    Missing(u64),
+}
+
+/// The lines that wait for the user's terminal, which may have been given back or show its alternate
+/// screen. Bounded as at the host; the oldest are dropped and counted.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    /// The number after the last that was seen.
+    seen: u64,
+    due: VecDeque<Due>,
+    bytes: usize,
+}
+
+impl Inbox {
+    /// Looks at the server's newest state.
+    pub(crate) fn look(&mut self, state: &Scrolled) {
+        for held in state.from(self.seen) {
+            if let Some(missing) = held.number.checked_sub(self.seen).filter(|missing| *missing > 0)
+            {
+                self.due.push_back(Due::Missing(missing));
+            }
+            self.seen = held.number + 1;
+            self.bytes += held.line.bytes();
+            self.due.push_back(Due::Line(Arc::clone(&held.line)));
+            if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > SCROLLBACK_BYTES_MAX {
+                self.drop_oldest();
+            }
+        }
+    }
+
+    /// Returns whether there are lines for the terminal.
+    pub(crate) fn is_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// Takes lines for a terminal of so many columns, some at a time.
+    pub(crate) fn take(&mut self, columns: u16) -> Vec<ScrollbackLine> {
+        let taken = self.due.len().min(TAKEN_MAX);
+        let due = self.due.drain(..taken);
+        let lines: Vec<_> = due
+            .map(|due| match due {
+                Due::Line(line) => Arc::unwrap_or_clone(line),
+                Due::Missing(count) => notice(columns, count),
+            })
+            .collect();
+        self.bytes = self.due.iter().map(Due::bytes).sum();
+        lines
+    }
+
+    fn drop_oldest(&mut self) {
+        let mut missing = 0;
+        // A note that lines are missing and the line behind it, or two lines: one note remains.
+        for due in self.due.drain(..self.due.len().min(2)) {
+            self.bytes -= due.bytes();
+            missing += due.lines();
+        }
+        self.due.push_front(Due::Missing(missing));
+    }
+}
+
+impl Due {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Line(line) => line.bytes(),
+            Self::Missing(_) => 0,
+        }
+    }
+
+    fn lines(&self) -> u64 {
+        match self {
+            Self::Line(_) => 1,
+            Self::Missing(count) => *count,
+        }
+    }
+}
+
+/// Returns what is shown in the place of lines that were not kept.
+fn notice(columns: u16, count: u64) -> ScrollbackLine {
+    let lines = if count == 1 { "line" } else { "lines" };
+    let pen = Pen { attributes: Attributes::FAINT, ..Pen::default() };
+    ScrollbackLine::text(columns, &format!("[… {count} {lines} not kept]"), pen)
+}

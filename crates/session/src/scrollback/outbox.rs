@@ -1,0 +1,160 @@
+//! The server's lines, and how far the next state reaches.
+//!
+//! The screen comes first. Lines are added to what is published while the screen has nothing to say and
+//! no key waits for its echo, a few at a time; when something was lost they are taken back, so that
+//! repairs stay small. The exception are lines that the client has seen: they ride with the screen
+//! that they scrolled off from, for a few bytes.
+
+use rove_terminal::{Screen, ScrollbackLine, Terminal};
+
+use super::{Arc, Numbered, Scrolled};
+
+/// Most that one frame adds, in bytes before compression. Chosen: plain text of this length fits into
+/// one datagram or two.
+const PIECE_MAX: usize = 4 * 1024;
+
+/// Most on its way at once. Chosen: two pieces; with RTT 100 ms some 40 KB/s, 10 compressed, which a key
+/// hardly waits behind.
+const WINDOW_MAX: usize = 2 * PIECE_MAX;
+
+/// Most on its way when something was lost. Chosen: it leaves most of one datagram to the picture.
+const REPAIR_MAX: usize = 512;
+
+/// Most on its way with lines that ride, as if they were sent.
+const RIDING_MAX: usize = 32 * 1024;
+
+/// Most that is published at the end, where there is no later. Chosen: some 15 KiB compressed, which 128
+/// kbit/s take in a second.
+const LAST_MAX: usize = 64 * 1024;
+
+/// Cells of a line that count as much as a byte, be they blank. So what is on its way at once is bounded
+/// in cells too.
+const CELLS_PER_BYTE: usize = 16;
+
+const _: () = assert!(2 * (LAST_MAX * CELLS_PER_BYTE) <= super::CELLS_MAX);
+
+/// The server's lines.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Those taken from the terminal that are not known to have arrived.
+    taken: Scrolled,
+    /// Up to where they are published.
+    published: u64,
+    /// Up to where they have arrived. A state that reached less may be acknowledged later.
+    arrived: u64,
+}
+
+impl Outbox {
+    /// Returns what to publish.
+    pub(crate) fn state(&self) -> Scrolled {
+        let mut state = self.taken.clone();
+        state.truncate(self.published);
+        state
+    }
+
+    /// Takes note of what the client is known to hold.
+    pub(crate) fn acknowledge(&mut self, known: &Scrolled) {
+        self.taken.drop_known(known);
+        self.arrived = self.arrived.max(known.end());
+        self.published = self.published.max(self.arrived);
+    }
+
+    /// Takes back what was published and not sent, since there is a screen to be sent.
+    pub(crate) fn yield_to_screen(&mut self, sent: &Scrolled) {
+        self.published = self.published.min(sent.end()).max(self.arrived);
+    }
+
+    /// Takes back most of what is on its way, since something was lost. Returns whether that changed
+    /// anything.
+    pub(crate) fn shrink(&mut self) -> bool {
+        let end = self.reach(REPAIR_MAX).min(self.published);
+        core::mem::replace(&mut self.published, end) != end
+    }
+
+    /// Publishes more if there is room. Returns whether that changed anything.
+    pub(crate) fn extend(&mut self, terminal: &mut Terminal) -> bool {
+        let old = self.published;
+        let on_its_way = self.on_its_way();
+        let mut room = PIECE_MAX.min(WINDOW_MAX.saturating_sub(on_its_way));
+        while let Some(next) = self.next(terminal) {
+            let cost = cost(&next.line);
+            // A line too long for any piece goes alone.
+            let goes_alone = on_its_way == 0 && self.published == old;
+            if cost > room && !goes_alone {
+                break;
+            }
+            room = room.saturating_sub(cost);
+            self.published = next.number + 1;
+        }
+        self.published != old
+    }
+
+    /// Publishes the next lines as far as they are on a screen that the client was sent.
+    pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
+        let mut on_its_way = self.on_its_way();
+        while let Some(next) = self.next(terminal) {
+            on_its_way += cost(&next.line);
+            let is_shown = |row| screen.row(row).is_some_and(|row| next.line.looks_like(row));
+            if on_its_way > RIDING_MAX || !(0..screen.size().rows()).any(is_shown) {
+                break;
+            }
+            self.published = next.number + 1;
+        }
+    }
+
+    /// Publishes as many of the newest lines as may be on their way, for there will be no other chance.
+    pub(crate) fn finish(&mut self, sent: &Scrolled, terminal: &mut Terminal) {
+        while let Some((number, line)) = terminal.take_scrollback_line() {
+            self.taken.push(Numbered { number, line: Arc::new(line) });
+        }
+        // What was sent may have arrived, and must not be given up.
+        let unsent = self.taken.held.partition_point(|held| held.number < sent.end());
+        let mut room = LAST_MAX;
+        let fits = |held: &&Numbered| {
+            let cost = cost(&held.line);
+            let fits = cost <= room;
+            room = room.saturating_sub(cost);
+            fits
+        };
+        let kept = self.taken.held.iter().skip(unsent).rev().take_while(fits).count();
+        let dropped = unsent..self.taken.held.len() - kept;
+        self.taken.held.drain(dropped);
+        self.taken.cells =
+            self.taken.held.iter().map(|held| usize::from(held.line.columns())).sum();
+        self.published = self.taken.end();
+    }
+
+    /// Returns the first line that is not published.
+    fn next(&mut self, terminal: &mut Terminal) -> Option<Numbered> {
+        if self.taken.from(self.published).next().is_none() {
+            let (number, line) = terminal.take_scrollback_line()?;
+            self.taken.push(Numbered { number, line: Arc::new(line) });
+        }
+        self.taken.from(self.published).next().cloned()
+    }
+
+    /// Returns where the lines end that have not arrived and cost so much together.
+    fn reach(&self, cost_max: usize) -> u64 {
+        let mut end = self.arrived;
+        let mut sum = 0;
+        for held in self.taken.from(self.arrived) {
+            sum += cost(&held.line);
+            if sum > cost_max {
+                break;
+            }
+            end = held.number + 1;
+        }
+        end
+    }
+
+    /// Returns what the lines cost that are on their way.
+    fn on_its_way(&self) -> usize {
+        let published = self.taken.held.iter().take_while(|held| held.number < self.published);
+        published.map(|held| cost(&held.line)).sum()
+    }
+}
+
+/// Returns about how many bytes a line costs to send.
+fn cost(line: &ScrollbackLine) -> usize {
+    line.text_bytes() + usize::from(line.columns()) / CELLS_PER_BYTE
+}

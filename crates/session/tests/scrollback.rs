@@ -1,0 +1,287 @@
+//! Lines that scroll off the host's screen, in virtual time: what the user's terminal has in its history.
+
+mod common;
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_ssp::Config;
+use rove_terminal::{Outer, SCROLLBACK_LINES_MAX, ScrollbackLine, Size, Terminal};
+use rove_units::{BitRate, Bytes, Duration, Seed};
+
+/// A pair whose client wants the lines, and what a terminal without a network in between keeps.
+struct Scrolling {
+    pair: Pair,
+    reference: Terminal,
+}
+
+fn wanting() -> Outer {
+    Outer {
+        enter: b"\x1b[?1049h".to_vec(),
+        leave: b"\x1b[?1049l".to_vec(),
+        scrollback: true,
+        ..Outer::default()
+    }
+}
+
+fn keeping() -> Terminal {
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    terminal.keep_scrollback();
+    terminal
+}
+
+impl Scrolling {
+    fn new(link: &LinkConfig, seed: u64) -> Self {
+        let client = ClientEnd::with_outer(rove(Config::client()), wanting());
+        Self::with(client, link, seed)
+    }
+
+    fn with(mut client: ClientEnd, link: &LinkConfig, seed: u64) -> Self {
+        client.tty = keeping();
+        let server = ServerEnd::new(rove(Config::server()));
+        let pair = Net::new(client, server, link.clone(), link.clone(), Seed::new(seed));
+        let mut scrolling = Self { pair, reference: keeping() };
+        scrolling.pair.run_until(secs(20), |client, _| client.client.srtt().is_some());
+        scrolling.pair.run_for(secs(1));
+        scrolling
+    }
+
+    fn print(&mut self, text: &str) {
+        self.reference.write(text.as_bytes());
+        print(&mut self.pair, text.as_bytes());
+    }
+
+    fn delivered(&mut self) -> Vec<String> {
+        texts(&mut self.pair.left.tty)
+    }
+
+    fn wanted(&mut self) -> Vec<String> {
+        texts(&mut self.reference)
+    }
+}
+
+fn texts(terminal: &mut Terminal) -> Vec<String> {
+    let text = |line: ScrollbackLine| {
+        let screen = rove_terminal::Screen::of_lines(line.columns(), [&line].into_iter()).unwrap();
+        screen.row_text(0)
+    };
+    core::iter::from_fn(|| terminal.take_scrollback_line()).map(|(_, line)| text(line)).collect()
+}
+
+fn numbers(range: core::ops::Range<u32>) -> String {
+    range.map(|number| format!("{number}\r\n")).collect()
+}
+
+#[test]
+fn a_burst_reaches_the_history_whole() {
+    let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
+    scrolling.print(&numbers(1..501));
+    scrolling.pair.run_for(secs(3));
+    assert!(in_sync(&scrolling.pair.left, &scrolling.pair.right));
+    let wanted = scrolling.wanted();
+    assert_eq!(wanted.len(), 477);
+    assert_eq!(scrolling.delivered(), wanted);
+}
+
+#[test]
+fn lines_that_were_seen_cost_next_to_nothing() {
+    let cost = |outer: Outer| {
+        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
+        let before = scrolling.pair.right.bytes;
+        for number in 0..300_u64 {
+            // Nothing that compresses well.
+            let word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            scrolling.print(&format!("{number} {word:x}\r\n"));
+            scrolling.pair.run_for(ms(70));
+        }
+        scrolling.pair.run_for(secs(3));
+        let bytes = scrolling.pair.right.bytes - before;
+        (bytes, scrolling.delivered(), scrolling.wanted())
+    };
+    let (with, delivered, wanted) = cost(wanting());
+    assert_eq!(delivered, wanted);
+    let (without, _, _) = cost(Outer { scrollback: false, ..wanting() });
+    assert!(with < without * 13 / 10, "{with} bytes, without {without}");
+}
+
+#[test]
+fn a_client_that_wants_no_lines_costs_nothing() {
+    let bytes = |outer: Outer, server: Config| {
+        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let right = ServerEnd::new(server);
+        let link = LinkConfig::lossless(ms(50));
+        let mut pair = Net::new(client, right, link.clone(), link, Seed::new(1));
+        pair.run_for(secs(1));
+        print(&mut pair, numbers(1..501).as_bytes());
+        pair.run_for(secs(3));
+        pair.right.bytes
+    };
+    let none = Outer { scrollback: false, ..wanting() };
+    // On the alternate screen there is nowhere to scroll them to.
+    let both = Outer { init: true, ..wanting() };
+    let deaf = rove_session::CAPABILITIES.without(rove_ssp::Capabilities::SCROLLBACK);
+    let old = Config { capabilities: Some(deaf), ..Config::server() };
+    let base = bytes(none.clone(), old.clone());
+    assert_eq!(bytes(none, rove(Config::server())), base);
+    assert_eq!(bytes(both, rove(Config::server())), base);
+    assert_eq!(bytes(wanting(), old), base);
+    assert!(bytes(wanting(), rove(Config::server())) > base);
+}
+
+#[test]
+fn what_a_flood_leaves_is_bounded_and_says_so() {
+    let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
+    let max = u32::try_from(SCROLLBACK_LINES_MAX).unwrap();
+    // Faster than any path takes them.
+    for chunk in 0..300 {
+        scrolling.print(&numbers(chunk * 100..chunk * 100 + 100));
+        scrolling.pair.run_for(ms(1));
+    }
+    let during = scrolling.pair.right.bytes;
+    assert!(during < 40_000, "{during}");
+    let mut delivered = scrolling.delivered();
+    assert!(delivered.len() < 200, "{}", delivered.len());
+    for _ in 0..60 {
+        scrolling.pair.run_for(secs(1));
+        delivered.extend(scrolling.delivered());
+    }
+    let kept: Vec<String> = scrolling.wanted();
+    assert_eq!(delivered[delivered.len() - kept.len()..], kept);
+    let notices = delivered.iter().filter(|line| line.starts_with("[… ")).count();
+    assert_eq!(notices, 1, "{:?}", &delivered[..5]);
+    let missing = delivered[delivered.len() - kept.len() - 1].clone();
+    assert!(missing.ends_with(" lines not kept]"), "{missing}");
+    let after = scrolling.pair.right.bytes - during;
+    assert!(after < 20 * usize::try_from(max).unwrap(), "{after}");
+}
+
+#[test]
+fn a_key_waits_for_no_lines() {
+    // A slow line: what is in front of an echo would be felt.
+    let slow = LinkConfig {
+        rate: BitRate::from_bits_per_second(128_000),
+        queue_max: Bytes::kib(64),
+        ..LinkConfig::lossless(ms(50))
+    };
+    let slowest = |outer: Outer| {
+        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let mut scrolling = Scrolling::with(client, &slow, 1);
+        let lines: String = (0..5000_u64)
+            .map(|number| format!("{:x}\r\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect();
+        scrolling.print(&lines);
+        scrolling.pair.run_for(secs(2));
+        let mut slowest = Duration::ZERO;
+        for key in (0..40).map(|key| b'a' + key % 26) {
+            let typed = scrolling.pair.right.typed.len();
+            let start = scrolling.pair.now();
+            type_text(&mut scrolling.pair, &[key]);
+            scrolling.pair.run_until(secs(5), |_, server| server.typed.len() > typed);
+            scrolling.print(&char::from(key).to_string());
+            assert!(scrolling.pair.run_until(secs(5), in_sync));
+            slowest = slowest.max(scrolling.pair.now().saturating_since(start));
+            scrolling.pair.run_for(ms(137));
+        }
+        scrolling.pair.run_for(secs(60));
+        (slowest, scrolling.delivered(), scrolling.wanted())
+    };
+    let (without, _, _) = slowest(Outer { scrollback: false, ..wanting() });
+    let (with, delivered, wanted) = slowest(wanting());
+    assert_eq!(delivered, wanted);
+    assert!(with < without + ms(250), "{with:?}, without {without:?}");
+}
+
+#[test]
+fn the_last_lines_of_a_command_arrive_with_its_end() {
+    let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
+    scrolling.print(&numbers(1..301));
+    let now = scrolling.pair.now();
+    scrolling.pair.right.server.handle_host_closed(now, None);
+    run_to_end(&mut scrolling.pair);
+    let close = scrolling.pair.left.client.close_terminal();
+    scrolling.pair.left.tty.write(&close);
+    assert_eq!(scrolling.delivered(), scrolling.wanted());
+    // Of very many the newest.
+    let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
+    let lines: String = (0..9000).map(|number| format!("line number {number}\r\n")).collect();
+    scrolling.print(&lines);
+    let now = scrolling.pair.now();
+    scrolling.pair.right.server.handle_host_closed(now, None);
+    run_to_end(&mut scrolling.pair);
+    let close = scrolling.pair.left.client.close_terminal();
+    scrolling.pair.left.tty.write(&close);
+    let (delivered, wanted) = (scrolling.delivered(), scrolling.wanted());
+    assert!(delivered.len() > 2000, "{}", delivered.len());
+    assert_eq!(delivered[1..], wanted[wanted.len() - delivered.len() + 1..]);
+    let missing = wanted.len() - delivered.len() + 1;
+    assert_eq!(delivered[0], format!("[… {missing} lines not kept]"));
+}
+
+#[test]
+fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
+    let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
+    scrolling.print(&numbers(1..101));
+    scrolling.print("\x1b[?1049h\x1b[Heditor");
+    scrolling.pair.run_for(secs(3));
+    assert!(in_sync(&scrolling.pair.left, &scrolling.pair.right));
+    assert_eq!(scrolling.delivered(), [""; 0]);
+    scrolling.print("\x1b[?1049l");
+    scrolling.pair.run_for(secs(1));
+    assert_eq!(scrolling.delivered(), scrolling.wanted());
+
+    let close = scrolling.pair.left.client.close_terminal();
+    scrolling.pair.left.tty.write(&close);
+    scrolling.print(&numbers(101..201));
+    scrolling.pair.run_for(secs(3));
+    assert_eq!(scrolling.delivered(), [""; 0]);
+    let now = scrolling.pair.now();
+    scrolling.pair.left.client.handle_resume(now);
+    scrolling.pair.run_for(secs(1));
+    let delivered = scrolling.delivered();
+    // What stood on the screen when it was given back goes to the history too, as it was.
+    let wanted = scrolling.wanted();
+    assert_eq!(delivered[delivered.len() - wanted.len()..], wanted);
+    assert_eq!(delivered.len(), wanted.len() + 23);
+}
+
+/// Whatever the network does: after it has healed, every line is there, in order, once.
+#[test]
+fn after_the_network_heals_each_line_is_there_once() {
+    for seed in 0..40 {
+        let chance = Seed::new(seed).stream("scrollback");
+        let bad = LinkConfig {
+            jitter: ms(80),
+            reorder: true,
+            loss: chance.at(0).unit() * 0.4,
+            duplicate: 0.1,
+            ..LinkConfig::lossless(ms(20 + chance.at(1).below(100)))
+        };
+        let wire = LinkConfig::lossless(ms(20));
+        let mut scrolling = Scrolling::new(&wire, seed);
+        scrolling.pair.reconfigure(bad.clone(), bad.clone());
+        let mut number = 0;
+        for step in 0..60 {
+            let draw = chance.fork(step);
+            match draw.at(0).below(8) {
+                0 => scrolling.pair.reconfigure(LinkConfig::outage(), LinkConfig::outage()),
+                1 | 2 => scrolling.pair.reconfigure(bad.clone(), bad.clone()),
+                3 if scrolling.pair.left.client.wants_input() => {
+                    type_text(&mut scrolling.pair, b"x");
+                }
+                4 => scrolling.print("\x1b[31mred\x1b[m 一二\r\n"),
+                5 => scrolling.print(&"wrapped ".repeat(25)),
+                _ => {
+                    let count = u32::try_from(draw.at(1).below(60)).unwrap();
+                    scrolling.print(&numbers(number..number + count));
+                    number += count;
+                }
+            }
+            scrolling.pair.run_for(ms(draw.at(2).below(400)));
+        }
+        scrolling.pair.reconfigure(wire.clone(), wire);
+        scrolling.pair.run_for(secs(30));
+        assert!(in_sync(&scrolling.pair.left, &scrolling.pair.right), "seed {seed}");
+        assert_eq!(scrolling.delivered(), scrolling.wanted(), "seed {seed}");
+    }
+}

@@ -1,0 +1,102 @@
+//! Feeding the user's terminal's own history: what was on its screen before, and the lines that scroll
+//! off at the host. Nothing else shall get there, and nothing that is there be lost.
+
+use std::sync::Arc;
+
+use super::Outer;
+use crate::display::{Dialect, History, make_room, picture, scroll_off};
+use crate::screen::Screen;
+use crate::screen::row::Row;
+use crate::scrollback::ScrollbackLine;
+
+/// What is known of the terminal's main screen and its history.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Feed {
+    /// Whether lines come with the frames; else what scrolls off from frame to frame has to do.
+    is_followed: bool,
+    /// Whether the main screen still shows what was there before.
+    is_new: bool,
+    /// The rows of the last frame on the main screen; 0 before the first.
+    rows: u16,
+    /// How many lines of ours are in the history, at least.
+    fed: u64,
+}
+
+impl Feed {
+    pub(super) const fn follow(&mut self) {
+        self.is_followed = true;
+    }
+
+    pub(super) const fn is_followed(&self) -> bool {
+        self.is_followed
+    }
+
+    pub(super) const fn open(&mut self) {
+        self.is_new = true;
+    }
+
+    /// Returns what is to go to the history with a frame on the main screen or the alternate one.
+    pub(super) const fn history(&self, outer: &Outer, is_main: bool) -> History {
+        match (outer.scrollback && is_main, self.is_followed) {
+            (true, true) => History::LinesOnly,
+            (true, false) => History::FramesOnly,
+            (false, _) => History::Frames,
+        }
+    }
+
+    /// Appends what scrolls `lines` into the history and then turns the first of the screens into the
+    /// second, and returns it.
+    pub(super) fn frame(
+        &mut self,
+        mut out: Vec<u8>,
+        lines: &[ScrollbackLine],
+        (shown, frame): (&Screen, &Screen),
+        repaint: bool,
+        dialect: Dialect,
+    ) -> Vec<u8> {
+        let size = frame.size();
+        if core::mem::take(&mut self.is_new) {
+            // What the user had on the screen goes to the history, up to the row above the cursor. To
+            // set the margins would move it.
+            out.extend(b"\x1b[m\r");
+            out.extend((1..size.rows()).map(|_| b'\n'));
+            self.fed += u64::from(size.rows()) - 1;
+        } else if repaint && self.rows > 0 {
+            // A terminal that became higher has taken lines back from the history.
+            let more = size.rows().saturating_sub(self.rows);
+            make_room(&mut out, size, more.min(u16::try_from(self.fed).unwrap_or(u16::MAX)));
+        }
+        self.rows = size.rows();
+        if lines.is_empty() {
+            return picture(out, shown, frame, repaint, dialect);
+        }
+        let mut shown = shown.clone();
+        if repaint {
+            let blank = Screen { cursor: frame.cursor, ..Screen::blank(size) };
+            out = picture(out, &shown, &blank, true, dialect);
+            shown = blank;
+        }
+        let rows = lines.iter().flat_map(|line| line.rows(size.columns()));
+        let rows: Vec<Arc<Row>> = rows.map(Arc::new).collect();
+        self.fed += u64::try_from(rows.len()).expect("a length fits 64 bits");
+        let (out, shown) = scroll_off(out, &shown, &rows, dialect);
+        picture(out, &shown, frame, false, dialect)
+    }
+}
+
+/// Puts the cursor below all that the terminal shows, as at the end of a program that writes lines.
+pub(super) fn go_below(out: &mut Vec<u8>, shown: &Screen, is_main: bool) {
+    let is_written = |row: &Arc<Row>| row.cells.iter().any(|cell| !cell.is_blank());
+    let end = shown.rows.len() - shown.rows.iter().rev().take_while(|row| !is_written(row)).count();
+    let cursor = usize::from(shown.cursor.row) + usize::from(shown.cursor.column > 0);
+    // What the main screen shows behind the alternate one is not known any more.
+    let row = if is_main { end.max(cursor) } else { shown.rows.len() };
+    if row < shown.rows.len() {
+        out.extend(format!("\x1b[{};1H", row + 1).as_bytes());
+    } else {
+        out.extend(format!("\x1b[{row};1H\r\n").as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+use proptest::prelude::*;
+
+use crate::display::Vocabulary;
+use crate::display::properties::{look, program, size};
+use crate::renderer::{Outer, Renderer};
+use crate::screen::{Screen, Size};
+use crate::scrollback::ScrollbackLine;
+use crate::terminal::Terminal;
+
+fn outer() -> Outer {
+    Outer {
+        erase_characters: true,
+        background_color_erase: true,
+        repertoire: Vocabulary::Rich.repertoire(),
+        enter: b"\x1b[?1049h".to_vec(),
+        leave: b"\x1b[?1049l".to_vec(),
+        scrollback: true,
+        ..Outer::default()
+    }
+}
+
+/// A program's terminal and the user's, which keeps what scrolls off it.
+struct Ends {
+    host: Terminal,
+    renderer: Renderer,
+    user: Terminal,
+    /// What has scrolled off at the host.
+    wanted: Vec<ScrollbackLine>,
+    delivered: usize,
+}
+
+impl Ends {
+    fn new(size: Size, before: &str, outer: Outer) -> Self {
+        let keeping = || {
+            let mut terminal = Terminal::host(size);
+            terminal.keep_scrollback();
+            terminal
+        };
+        let (mut user, host) = (keeping(), keeping());
+        user.write(before.as_bytes());
+        let mut renderer = Renderer::new(outer);
+        user.write(&renderer.open());
+        user.write(&renderer.frame(host.screen()));
+        renderer.follow(Vocabulary::Rich);
+        renderer.follow_scrollback();
+        Self { host, renderer, user, wanted: Vec::new(), delivered: 0 }
+    }
+
+    /// Lets the program write, and shows that with lines as they have come up to then.
+    fn write(&mut self, text: &str, lines: usize) {
+        self.host.write(text.as_bytes());
+        self.wanted.extend(taken(&mut self.host));
+        let frame = self.host.snapshot();
+        let due = &self.wanted[self.delivered..];
+        let lines = if self.renderer.takes_lines(&frame) { lines.min(due.len()) } else { 0 };
+        let bytes = self.renderer.frame_below(&due[..lines], &frame);
+        self.delivered += lines;
+        self.user.write(&bytes);
+        assert_eq!(look(self.user.screen()), look(&frame), "{:?}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+fn taken(terminal: &mut Terminal) -> Vec<ScrollbackLine> {
+    core::iter::from_fn(|| terminal.take_scrollback_line()).map(|(_, line)| line).collect()
+}
+
+fn looks(columns: u16, lines: &[ScrollbackLine]) -> Vec<String> {
+    let line =
+        |line: &ScrollbackLine| look(&Screen::of_lines(columns, [line].into_iter()).unwrap());
+    lines.iter().flat_map(line).collect()
+}
+
+fn texts(lines: &[ScrollbackLine]) -> Vec<String> {
+    let text = |line: &ScrollbackLine| {
+        Screen::of_lines(line.columns(), [line].into_iter()).unwrap().row_text(0)
+    };
+    lines.iter().map(text).collect()
+}
+
+proptest! {
+    /// Whatever programs do and whenever lines come, the user's terminal's history is the host's.
+    #[test]
+    fn the_terminal_keeps_what_scrolled_off_and_nothing_else(
+        size in size(),
+        steps in prop::collection::vec((program(), 0_usize..40), 1..8),
+        (ech, bce) in any::<(bool, bool)>(),
+    ) {
+        let outer = Outer { erase_characters: ech, background_color_erase: bce, ..outer() };
+        let mut ends = Ends::new(size, "", outer);
+        // The rows before the session: all of them blank.
+        let before = taken(&mut ends.user).len();
+        prop_assert_eq!(before, 0);
+        let mut kept = Vec::new();
+        for (text, lines) in &steps {
+            ends.write(text, *lines);
+            kept.extend(taken(&mut ends.user));
+        }
+        ends.write("\x1b[?1049l\x1b[?47l", usize::MAX);
+        kept.extend(taken(&mut ends.user));
+        prop_assert_eq!(looks(size.columns(), &kept), looks(size.columns(), &ends.wanted));
+    }
+}
+
+#[test]
+fn lines_that_are_on_the_screen_are_not_drawn_again() {
+    let mut ends = Ends::new(Size::clamped(20, 4), "", outer());
+    ends.write("one\r\ntwo\r\nthree\r\nfour", 0);
+    ends.host.write(b"\r\nfive");
+    let line = taken(&mut ends.host);
+    let bytes = ends.renderer.frame_below(&line, &ends.host.snapshot());
+    assert_eq!(String::from_utf8(bytes).unwrap(), "\r\x1b[?25l\nfive\x1b[?25h");
+}
+
+#[test]
+fn wrapped_lines_stay_joined() {
+    let mut ends = Ends::new(Size::clamped(5, 3), "", outer());
+    ends.write("abcdefghijklmnop\r\n\r\n\r\n", usize::MAX);
+    let kept = taken(&mut ends.user);
+    assert_eq!(texts(&kept), ["abcde", "fghij", "klmno", "p"]);
+    let wraps: Vec<_> = kept.iter().map(ScrollbackLine::wrapped).collect();
+    assert_eq!(wraps, [true, true, true, false]);
+    // Also where the line goes on at the top of the screen.
+    ends.write("ABCDEFGHIJKLM", usize::MAX);
+    ends.write("\r\n", usize::MAX);
+    let kept = taken(&mut ends.user);
+    assert_eq!(texts(&kept), ["", "", "ABCDE"]);
+    assert!(kept[2].wrapped());
+}
+
+#[test]
+fn what_was_on_the_screen_before_is_kept() {
+    let mut ends = Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", outer());
+    assert_eq!(texts(&taken(&mut ends.user)), ["$ ls", "file", "$ rove host"]);
+    assert_eq!(ends.user.screen().row_text(0), "");
+    // After a suspension so is what the shell showed meanwhile.
+    let close = ends.renderer.close();
+    ends.user.write(&close);
+    ends.user.write(b"$ fg\r\n");
+    let open = ends.renderer.open();
+    ends.user.write(&open);
+    ends.write("host$ ", 0);
+    assert_eq!(texts(&taken(&mut ends.user)), ["$ fg"]);
+}
+
+#[test]
+fn lines_wait_for_the_main_screen() {
+    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    ends.write("a\r\nb\r\nc\r\nd\x1b[?1049h\x1b[Hvim", usize::MAX);
+    assert_eq!((ends.delivered, taken(&mut ends.user).len()), (0, 0));
+    ends.write("\x1b[?1049l", usize::MAX);
+    assert_eq!(texts(&taken(&mut ends.user)), ["a"]);
+}
+
+#[test]
+fn lines_of_a_wider_screen_are_cut_into_rows() {
+    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    ends.write("a long line of text\r\n\r\n\r\n", 0);
+    ends.user.resize(Size::clamped(8, 3));
+    ends.host.resize(Size::clamped(8, 3));
+    taken(&mut ends.user);
+    ends.write("", usize::MAX);
+    assert_eq!(texts(&taken(&mut ends.user)), ["a long l", "ine of t", "ext"]);
+}
+
+#[test]
+fn at_the_end_the_cursor_is_below_what_is_shown() {
+    for (text, row, kept) in [
+        ("$ exit\r\nlogout\r\n", 2, 0),
+        ("$ ", 1, 0),
+        ("a\r\nb\r\nc\r\nd", 3, 1),
+        ("a\r\nb\r\nc\r\nd\x1b[H", 3, 1),
+        ("\r\n\r\n", 2, 0),
+        ("", 0, 0),
+        ("a\x1b[?1049h\x1b[Hvim", 3, 1),
+    ] {
+        let mut ends = Ends::new(Size::clamped(20, 4), "", outer());
+        ends.write(text, 0);
+        let close = ends.renderer.close();
+        ends.user.write(&close);
+        let cursor = ends.user.screen().cursor();
+        assert_eq!((cursor.row, cursor.column), (row, 0), "{text:?}");
+        assert_eq!(taken(&mut ends.user).len(), kept, "{text:?}");
+    }
+}
+
+#[test]
+fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
+    let mut ends = Ends::new(Size::clamped(20, 3), "", outer());
+    ends.write("a\r\nb\r\nc\r\nd\r\ne", usize::MAX);
+    // As most terminals do: the last lines of the history are at the top again.
+    let mut higher = Terminal::host(Size::clamped(20, 5));
+    higher.keep_scrollback();
+    higher.write(b"a\r\nb\r\nc\r\nd\r\ne");
+    ends.user = higher;
+    ends.host.resize(Size::clamped(20, 5));
+    ends.write("", 0);
+    assert_eq!(texts(&taken(&mut ends.user)), ["a", "b"]);
+    // It has no more than it was given.
+    ends.host.resize(Size::clamped(20, 20));
+    ends.user.resize(Size::clamped(20, 20));
+    ends.write("", 0);
+    assert_eq!(taken(&mut ends.user).len(), 4);
+}

@@ -1,0 +1,194 @@
+//! Lines that scrolled off the top of the primary screen, for whoever passes them on.
+//!
+//! A host terminal keeps them once it is asked to ([`crate::Terminal::keep_scrollback`]). A line goes there
+//! when text or an index scrolls it off the top edge between side margins that are the edges, as in
+//! xterm; what deleting lines, erasing, a resize or the alternate screen takes away does not.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::screen::cell::{Cell, Pen};
+use crate::screen::decoration::ROW_LINK_BYTES_MAX;
+use crate::screen::row::Row;
+use crate::screen::{Position, Screen, Size};
+
+/// Most lines that wait to be taken; beyond, the oldest are dropped. Chosen: as many as terminals of
+/// today keep by default.
+pub const SCROLLBACK_LINES_MAX: usize = 10_000;
+
+/// Most memory they take, in bytes. Chosen: lines of 100 columns reach the other limit first.
+pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What a change of the pen costs on the wire, in bytes. Chosen: `CSI`, two numbers and the last byte.
+const PEN_BYTES: usize = 8;
+
+/// A line that scrolled off: a row without the blanks at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScrollbackLine {
+    row: Row,
+    /// How wide the screen was.
+    columns: u16,
+}
+
+impl ScrollbackLine {
+    /// Takes a row as a line.
+    pub fn new(row: &Row) -> Self {
+        Self { row: row.trimmed(), columns: row.columns() }
+    }
+
+    /// Creates a line of text, as far as it fits into so many columns.
+    pub fn text(columns: u16, text: &str, pen: Pen) -> Self {
+        let mut screen = Screen::blank(Size::clamped(columns, 1));
+        screen.write_text(Position { row: 0, column: 0 }, text, pen);
+        Self::new(&screen.rows[0])
+    }
+
+    /// Returns how many columns the screen had.
+    pub const fn columns(&self) -> u16 {
+        self.columns
+    }
+
+    /// Returns whether its text goes on in the next line without a line break.
+    pub const fn wrapped(&self) -> bool {
+        self.row.wrapped()
+    }
+
+    /// Returns the line with its text going on in the next, or not.
+    #[must_use]
+    pub fn with_wrapped(mut self, wrapped: bool) -> Self {
+        self.row.wrapped = wrapped;
+        self
+    }
+
+    /// Returns whether a row looks the same; whether the text goes on is no matter of looks.
+    pub fn looks_like(&self, row: &Row) -> bool {
+        let cells = self.row.cells.len();
+        self.columns == row.columns()
+            && self.row.cells[..] == row.cells[..cells]
+            && row.cells[cells..].iter().all(|cell| *cell == Cell::default())
+            && self.row.marks == row.marks
+            && self.row.decorations == row.decorations
+    }
+
+    /// Returns roughly how many bytes of memory it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Self>() - size_of::<Row>() + self.row.bytes()
+    }
+
+    /// Returns roughly how many bytes it takes to write it on a terminal.
+    pub fn text_bytes(&self) -> usize {
+        let mut pen = Pen::default();
+        let cell_bytes = |cell: &Cell| {
+            let changed = core::mem::replace(&mut pen, cell.pen) != cell.pen;
+            cell.base.map_or(1, char::len_utf8) + if changed { PEN_BYTES } else { 0 }
+        };
+        let cells: usize = self.row.cells.iter().map(cell_bytes).sum();
+        cells + self.row.marks.bytes() + self.row.decorations.bytes() + 2
+    }
+
+    /// Returns the line as rows of a screen of so many columns: more than one if it is wider.
+    pub fn rows(&self, columns: u16) -> impl Iterator<Item = Row> + use<'_> {
+        let mut start = 0;
+        let mut is_begun = false;
+        core::iter::from_fn(move || {
+            let end = self.row.columns();
+            if core::mem::replace(&mut is_begun, true) && start >= end {
+                return None;
+            }
+            let row = self.piece(start, columns);
+            start = self.piece_end(start, columns);
+            Some(row)
+        })
+    }
+
+    /// Returns where the piece that begins at column `start` ends: never within a wide character.
+    fn piece_end(&self, start: u16, columns: u16) -> u16 {
+        let end = self.row.columns().min(start.saturating_add(columns));
+        let cuts = end > start + 1
+            && end < self.row.columns()
+            && self.row.cells[usize::from(end) - 1].wide;
+        end - u16::from(cuts)
+    }
+
+    fn piece(&self, start: u16, columns: u16) -> Row {
+        let end = self.piece_end(start, columns);
+        let mut row = Row::erased(columns, Pen::default());
+        row.copy_columns(&self.row, start..end, 0, ROW_LINK_BYTES_MAX);
+        row.trim_wide();
+        let is_last = end == self.row.columns();
+        // Only a row that is full can go on in the next.
+        let is_full = end - start + 1 >= columns;
+        row.wrapped = is_full && (!is_last || self.row.wrapped && columns == self.columns);
+        row
+    }
+}
+
+impl Screen {
+    /// Creates a picture of lines below each other, all of them as wide as it; `None` for none, for too
+    /// many, or for lines of another width. Whether the last goes on in the next is left out.
+    pub fn of_lines<'a>(
+        columns: u16,
+        lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
+    ) -> Option<Self> {
+        let size = Size::new(columns, u16::try_from(lines.len()).ok()?).ok()?;
+        let mut screen = Self::blank(size);
+        for (slot, line) in screen.rows.iter_mut().zip(lines) {
+            if line.columns != columns {
+                return None;
+            }
+            let mut row = line.row.resized(columns, Pen::default());
+            row.wrapped = line.row.wrapped;
+            *slot = Arc::new(row);
+        }
+        if let Some(last) = screen.rows.last_mut()
+            && last.wrapped
+        {
+            Arc::make_mut(last).wrapped = false;
+        }
+        Some(screen)
+    }
+}
+
+/// The lines that wait to be taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scrollback {
+    lines: VecDeque<ScrollbackLine>,
+    bytes: usize,
+    /// How many lines there have ever been.
+    end: u64,
+}
+
+impl Scrollback {
+    /// Takes a row that scrolled off.
+    pub(crate) fn push(&mut self, row: &Row) {
+        let line = ScrollbackLine::new(row);
+        self.bytes += line.bytes();
+        self.lines.push_back(line);
+        self.end += 1;
+        while self.lines.len() > SCROLLBACK_LINES_MAX || self.bytes > SCROLLBACK_BYTES_MAX {
+            self.pop();
+        }
+    }
+
+    /// Returns how many lines wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Returns the number of the oldest line that waits, from 0, and the line.
+    pub(crate) fn front(&self) -> Option<(u64, &ScrollbackLine)> {
+        let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
+        Some((self.end - waiting, self.lines.front()?))
+    }
+
+    /// Takes the oldest line out.
+    pub(crate) fn pop(&mut self) -> Option<(u64, ScrollbackLine)> {
+        let (number, _) = self.front()?;
+        let line = self.lines.pop_front()?;
+        self.bytes -= line.bytes();
+        Some((number, line))
+    }
+}
+
+#[cfg(test)]
+mod tests;
