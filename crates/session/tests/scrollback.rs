@@ -6,7 +6,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_ssp::Config;
-use rove_terminal::{Outer, SCROLLBACK_LINES_MAX, ScrollbackLine, Size, Terminal};
+use rove_terminal::{Outer, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal};
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
 /// A pair whose client wants the lines, and what a terminal without a network in between keeps.
@@ -62,7 +62,7 @@ impl Scrolling {
 
 fn texts(terminal: &mut Terminal) -> Vec<String> {
     let text = |line: ScrollbackLine| {
-        let screen = rove_terminal::Screen::of_lines(line.columns(), [&line].into_iter()).unwrap();
+        let screen = Screen::of_lines(line.columns(), [&line].into_iter()).expect("one line");
         screen.row_text(0)
     };
     core::iter::from_fn(|| terminal.take_scrollback_line()).map(|(_, line)| text(line)).collect()
@@ -132,7 +132,7 @@ fn a_client_that_wants_no_lines_costs_nothing() {
 #[test]
 fn what_a_flood_leaves_is_bounded_and_says_so() {
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
-    let max = u32::try_from(SCROLLBACK_LINES_MAX).unwrap();
+    let max = u32::try_from(SCROLLBACK_LINES_MAX).expect("it fits");
     // Faster than any path takes them.
     for chunk in 0..300 {
         scrolling.print(&numbers(chunk * 100..chunk * 100 + 100));
@@ -153,7 +153,7 @@ fn what_a_flood_leaves_is_bounded_and_says_so() {
     let missing = delivered[delivered.len() - kept.len() - 1].clone();
     assert!(missing.ends_with(" lines not kept]"), "{missing}");
     let after = scrolling.pair.right.bytes - during;
-    assert!(after < 20 * usize::try_from(max).unwrap(), "{after}");
+    assert!(after < 20 * usize::try_from(max).expect("it fits"), "{after}");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn after_the_network_heals_each_line_is_there_once() {
                 4 => scrolling.print("\x1b[31mred\x1b[m 一二\r\n"),
                 5 => scrolling.print(&"wrapped ".repeat(25)),
                 _ => {
-                    let count = u32::try_from(draw.at(1).below(60)).unwrap();
+                    let count = u32::try_from(draw.at(1).below(60)).expect("below 60");
                     scrolling.print(&numbers(number..number + count));
                     number += count;
                 }

@@ -12,7 +12,7 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most lines that wait to be taken; beyond, the oldest are dropped. Chosen: as many as terminals of
+/// Most lines that wait to be taken. Chosen: as many as terminals of
 /// today keep by default.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 

@@ -1,0 +1,170 @@
+//! What alacritty keeps in its history of a session with `--scrollback`, beside what it keeps of the same
+//! bytes without a session.
+
+use alacritty_terminal::Term;
+use alacritty_terminal::event::VoidListener;
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::Config;
+use alacritty_terminal::term::cell::Flags;
+use alacritty_terminal::vte::ansi::Processor;
+use proptest::prelude::*;
+use rove_terminal::display::Vocabulary;
+use rove_terminal::{Outer, Renderer, ScrollbackLine, Size, Terminal};
+
+struct Dimensioned(Size);
+
+impl Dimensions for Dimensioned {
+    fn total_lines(&self) -> usize {
+        self.screen_lines()
+    }
+
+    fn screen_lines(&self) -> usize {
+        usize::from(self.0.rows())
+    }
+
+    fn columns(&self) -> usize {
+        usize::from(self.0.columns())
+    }
+}
+
+/// Alacritty with its history.
+struct Alacritty {
+    term: Term<VoidListener>,
+    parser: Processor,
+}
+
+impl Alacritty {
+    fn blank(size: Size) -> Self {
+        let config = Config { scrolling_history: 100_000, ..Config::default() };
+        let term = Term::new(config, &Dimensioned(size), VoidListener);
+        Self { term, parser: Processor::new() }
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.parser.advance(&mut self.term, bytes);
+    }
+
+    /// Returns the history, a string for each line: text, colours, and whether it goes on in the next.
+    fn history(&self) -> Vec<String> {
+        let grid = self.term.grid();
+        let lines = i32::try_from(grid.history_size()).expect("a bounded history");
+        let line = |line: i32| {
+            let row = &grid[Line(line)];
+            let last = &row[Column(grid.columns() - 1)];
+            // Where a wide character found no room ours does not wrap, and the rows are two lines.
+            let wraps = last.flags.contains(Flags::WRAPLINE) && last.c != ' ';
+            let mut text = String::new();
+            for cell in (0..grid.columns()).map(|at| &row[Column(at)]) {
+                let flags = cell.flags & !(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
+                text += &format!("{}{:?}{:?}{:?}", cell.c, cell.fg, cell.bg, flags.bits());
+            }
+            format!("{text} wraps: {wraps}")
+        };
+        (-lines..0).map(line).collect()
+    }
+}
+
+/// A session without a network: a program's terminal, and the user's alacritty.
+struct Session {
+    host: Terminal,
+    renderer: Renderer,
+    user: Alacritty,
+}
+
+impl Session {
+    fn new(size: Size) -> Self {
+        let mut host = Terminal::host(size);
+        host.keep_scrollback();
+        let mut renderer = Renderer::new(Outer {
+            erase_characters: true,
+            background_color_erase: true,
+            repertoire: Vocabulary::Rich.repertoire(),
+            enter: b"\x1b[?1049h".to_vec(),
+            leave: b"\x1b[?1049l".to_vec(),
+            scrollback: true,
+            ..Outer::default()
+        });
+        renderer.follow(Vocabulary::Rich);
+        renderer.follow_scrollback();
+        let mut user = Alacritty::blank(size);
+        user.write(&renderer.open());
+        user.write(&renderer.frame(host.screen()));
+        Self { host, renderer, user }
+    }
+
+    /// Shows a frame, with lines if they have come by now.
+    fn show(&mut self, with_lines: bool) {
+        let frame = self.host.snapshot();
+        let mut lines: Vec<ScrollbackLine> = Vec::new();
+        if with_lines && self.renderer.takes_lines(&frame) {
+            while let Some((_, line)) = self.host.take_scrollback_line() {
+                lines.push(line);
+            }
+        }
+        let bytes = self.renderer.frame_below(&lines, &frame);
+        self.user.write(&bytes);
+    }
+}
+
+fn size(columns: u16, rows: u16) -> Size {
+    Size::new(columns, rows).expect("a size within bounds")
+}
+
+/// What programs that write lines write, and those that fill the screen; each ends its line.
+fn program() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        6 => "[a-z]{1,9} ",
+        1 => "[a-z]{30,70}",
+        1 => Just("\u{4e00}\u{4e8c}\u{4e09}".to_owned()),
+        1 => (30_u8..38).prop_map(|color| format!("\x1b[{color}mred\x1b[m")),
+        1 => (40_u8..48).prop_map(|color| format!("\x1b[{color}mback\x1b[m")),
+        4 => Just("\r\n".to_owned()),
+        1 => Just("\r\n\r\n\r\n\r\n\r\n".to_owned()),
+    ];
+    let lines = prop::collection::vec(word, 0..60).prop_map(|words| words.concat() + "\r\n");
+    prop_oneof![
+        6 => lines,
+        1 => Just("\x1b[?1049h\x1b[2J\x1b[Heditor\r\n\n\n\n\n\n\n\n\n\n\n\x1b[?1049l".to_owned()),
+        1 => Just("\x1b[H\x1b[J".to_owned()),
+        // An installer with its bar below the region.
+        1 => "[a-z]{1,9}".prop_map(|word| format!("\x1b7\x1b[;4r\x1b8\x1b[4H{word}\r\n{word}\r\n\x1b[r\x1b[4H")),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_history_is_that_of_a_local_program(
+        (columns, rows) in (8_u16..60, 5_u16..12),
+        steps in prop::collection::vec((program(), any::<bool>()), 1..12),
+    ) {
+        let size = size(columns, rows);
+        let mut session = Session::new(size);
+        let mut reference = Alacritty::blank(size);
+        for (text, with_lines) in &steps {
+            session.host.write(text.as_bytes());
+            reference.write(text.as_bytes());
+            session.show(*with_lines);
+        }
+        session.show(true);
+        let (ours, theirs) = (session.user.history(), reference.history());
+        let differing = (0..ours.len().max(theirs.len())).find(|&at| ours.get(at) != theirs.get(at));
+        let lines = differing.map(|at| (at, ours.get(at), theirs.get(at)));
+        prop_assert!(ours == theirs, "{} and {} lines, {lines:?}", ours.len(), theirs.len());
+    }
+}
+
+#[test]
+fn a_window_that_grows_loses_nothing_of_the_history() {
+    let (small, large) = (size(20, 5), size(20, 9));
+    let mut session = Session::new(small);
+    let lines: String = (0..30).map(|number| format!("line {number}\r\n")).collect();
+    session.host.write(lines.as_bytes());
+    session.show(true);
+    let before = session.user.history();
+    session.user.term.resize(Dimensioned(large));
+    assert!(session.user.history().len() < before.len(), "it takes lines back");
+    session.host.resize(large);
+    session.show(true);
+    assert_eq!(session.user.history(), before);
+}
