@@ -18,6 +18,7 @@ mod field;
 mod grace;
 mod late;
 mod log;
+mod paint;
 mod silence;
 mod simulate;
 mod suggest;
@@ -31,6 +32,7 @@ use self::context::Contexts;
 use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
+use self::paint::Palettes;
 use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
 use crate::cooked::Cooked;
@@ -69,6 +71,7 @@ pub struct Replay {
     /// Where it acts.
     field: Field,
     contexts: Contexts,
+    palettes: Palettes,
     /// What may still be echoed.
     late: Late,
     /// Whether the place that keys go to has been the same for a while.
@@ -100,6 +103,7 @@ impl Replay {
             ground: Screen::blank(size),
             field: Field::default(),
             contexts: Contexts::default(),
+            palettes: Palettes::default(),
             late: Late::default(),
             is_settled: false,
             is_searching: false,
@@ -238,6 +242,7 @@ impl Replay {
             self.policy.handle_wait(now.saturating_since(at));
         }
         if shown > 0 && self.policy.shows() {
+            self.paint(&mut simulation.canvas);
             simulation.canvas.draw(frame, self.policy.underlines());
             self.log.note_shown(shown);
         }

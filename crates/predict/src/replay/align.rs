@@ -70,6 +70,7 @@ impl Replay {
         let survey = self.survey(screen);
         if let Some(count) = survey.settled {
             self.note_suggestion(screen, count);
+            self.note_paint(screen, count);
             self.credit(now, count);
             self.settle(count);
             if self.leave_field(now, screen) {

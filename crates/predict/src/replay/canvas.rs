@@ -95,6 +95,32 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Returns the rows that were written to, and the columns.
+    pub(super) fn written(&self) -> Vec<(u16, Range<u16>)> {
+        self.rows.iter().map(|predicted| (predicted.row, predicted.changed.clone())).collect()
+    }
+
+    /// Returns what stands in some columns of a row, but for what combines with it.
+    pub(super) fn cells(&self, row: u16, columns: Range<u16>) -> Vec<Cell> {
+        let cell = |column| {
+            let at = Position { row, column };
+            Cell { base: self.text(at).base, pen: self.pen(at), ..Cell::default() }
+        };
+        columns.map(cell).collect()
+    }
+
+    /// Returns whether what stands in a place was typed.
+    pub(super) fn is_typed(&self, row: u16, column: u16) -> bool {
+        matches!(self.tile(Position { row, column }), Tile::Typed { .. })
+    }
+
+    /// Gives what was typed another pen.
+    pub(super) fn paint(&mut self, at: Position, new: Pen) {
+        if let Tile::Typed { base, wide, .. } = self.tile(at) {
+            self.put(at, Tile::Typed { base, wide, pen: new });
+        }
+    }
+
     /// Returns whether a wide character begins in a place.
     pub(super) fn is_wide(&self, at: Position) -> bool {
         match self.tile(at) {

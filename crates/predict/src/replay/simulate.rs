@@ -2,16 +2,12 @@
 
 mod suggestion;
 
-use rove_terminal::{Cell, Pen, Position, Screen, char_width};
+use rove_terminal::{Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
-use crate::scene;
-
-/// Most columns left of a character that its colour is taken from. Chosen: some words.
-const PEN_COLUMNS_MAX: u16 = 40;
 
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +143,7 @@ impl<'a> Simulation<'a> {
         if width == 0 || column + width >= self.right {
             return Effect::Unknown;
         }
-        let pen = self.pen_here(c);
+        let pen = Pen::default();
         if self.suggested.is_some() {
             self.follow_suggestion(c, width);
         }
@@ -201,7 +197,8 @@ impl<'a> Simulation<'a> {
         for column in from..self.end {
             let tile = match column.checked_add(width) {
                 Some(source) if source < self.end => self.canvas.tile(self.at(source)),
-                _ => Tile::Blank(Pen::default()),
+                // A field keeps its ground.
+                _ => Tile::Blank(cell(self.canvas.ground(), self.at(column)).pen.erased()),
             };
             self.canvas.put(self.at(column), tile);
         }
@@ -260,24 +257,6 @@ impl<'a> Simulation<'a> {
             end += 1;
         }
         end
-    }
-
-    /// Returns the pen that a character is likely painted with: that of the input before it, as programs
-    /// colour words, and else that of the text to the left.
-    fn pen_here(&self, c: char) -> Pen {
-        let column = self.column();
-        if column == 0 {
-            return self.canvas.ground().pen();
-        }
-        let columns = column.saturating_sub(PEN_COLUMNS_MAX).max(self.start)..column;
-        let before: Vec<Cell> = columns.map(|column| self.cell(column)).collect();
-        scene::rendition(&before, c).unwrap_or_else(|| self.canvas.pen(self.at(column - 1)))
-    }
-
-    fn cell(&self, column: u16) -> Cell {
-        let at = self.at(column);
-        let base = Some(self.base(column)).filter(|c| *c != ' ');
-        Cell { base, pen: self.canvas.pen(at), ..Cell::default() }
     }
 
     fn column(&self) -> u16 {

@@ -1,8 +1,13 @@
-//! How a character that is typed will be painted.
+//! How a character that is typed will be painted. Colours never decide whether a prediction is right.
 
-use rove_terminal::{Cell, Pen};
+use core::ops::Range;
 
-use super::character;
+use rove_terminal::{Cell, Pen, Screen};
+
+use super::{cells, character};
+
+/// What begins a comment up to the end of the row in most languages that a terminal shows.
+const COMMENTS: [&str; 3] = ["#", "//", "--"];
 
 /// What highlighters paint alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,36 +34,105 @@ impl Class {
     /// Returns whether a character of this class goes on with the word before it.
     fn continues(self, previous: Self) -> bool {
         let is_word = |class| matches!(class, Self::Letter | Self::Digit);
-        self == previous || is_word(self) && is_word(previous)
+        is_word(self) && is_word(previous)
     }
 }
 
-/// Returns how `c` will be painted behind these cells, which are those of the input before it, predicted
-/// ones included; `None` if they say nothing of it.
-///
-/// As the character before it, if both belong to one word, and otherwise as most of its class. Colours never
-/// decide whether a prediction is right.
-pub(crate) fn rendition(before: &[Cell], c: char) -> Option<Pen> {
+/// Returns whether a character belongs to a word.
+pub(crate) fn is_in_word(c: char) -> bool {
+    matches!(Class::of(c), Class::Letter | Class::Digit)
+}
+
+/// Returns how `c` will be painted behind these cells, where it goes on with the word that they end with.
+pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
+    let previous = before.last()?;
+    let is_one_word = Class::of(c).continues(Class::of(character(previous)));
+    is_one_word.then_some(previous.pen)
+}
+
+/// Returns how the string or the comment is painted that goes on behind these cells, those of its row.
+pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
+    string(before).or_else(|| comment(before))
+}
+
+/// Returns how most characters of the class of `c` among these cells are painted, the last of several.
+pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     let class = Class::of(c);
-    let previous = before.iter().rev().find(|cell| cell.base.is_some() || cell.combined)?;
-    if class.continues(Class::of(character(previous))) {
-        return Some(previous.pen);
-    }
-    most_frequent(before.iter().filter(|cell| Class::of(character(cell)) == class))
+    most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
 }
 
-/// Returns the pen of most of these cells, the last one of several.
-fn most_frequent<'a>(cells: impl DoubleEndedIterator<Item = &'a Cell>) -> Option<Pen> {
+/// Returns how the string is painted that is open behind these cells: as its last character, as some shells
+/// paint the quote in another way until the string is closed.
+fn string(before: &[Cell]) -> Option<Pen> {
+    let mut open = None;
+    let mut is_escaped = false;
+    for (index, cell) in before.iter().enumerate() {
+        let c = character(cell);
+        match open {
+            _ if is_escaped => {}
+            Some(quote) if character(&before[quote]) == c => open = None,
+            None if Class::of(c) == Class::Quote => open = Some(index),
+            _ => {}
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    let text = before.get(open?..)?;
+    // In plain text it is an apostrophe.
+    let last = text.iter().rev().find(|cell| character(cell) != ' ');
+    last.map(|cell| cell.pen).filter(|pen| *pen != Pen::default())
+}
+
+/// Returns how the comment is painted that these cells end with.
+fn comment(before: &[Cell]) -> Option<Pen> {
+    let last = before.iter().rposition(|cell| character(cell) != ' ')?;
+    let pen = before[last].pen;
+    if pen == Pen::default() {
+        return None;
+    }
+    let painted = before[..=last].iter().rev();
+    let len = painted.take_while(|cell| cell.pen == pen || character(cell) == ' ').count();
+    let text: String = before[last + 1 - len..=last].iter().map(character).collect();
+    let text = text.trim_start();
+    COMMENTS.iter().any(|sign| text.starts_with(sign)).then_some(pen)
+}
+
+/// Returns how a word is painted in most of the places nearby where it stands on the screen, all in one colour.
+/// Looks at no more rows than given.
+pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Option<Pen> {
+    let first = *word.first()?;
+    let found = rows.flat_map(|row| {
+        let row = cells(screen, row);
+        let starts = (0..(row.len() + 1).saturating_sub(word.len()))
+            .filter(move |start| row[*start].base == Some(first));
+        starts.filter_map(move |start| {
+            let pen = row[start].pen;
+            let end = start + word.len();
+            let is_part =
+                |cell: Option<&Cell>| cell.is_some_and(|cell| is_in_word(character(cell)));
+            let before = start.checked_sub(1).and_then(|before| row.get(before));
+            let is_word = !is_part(before) && !is_part(row.get(end));
+            let is_same = row[start..end]
+                .iter()
+                .zip(word)
+                .all(|(cell, c)| cell.base == Some(*c) && cell.pen == pen);
+            (is_word && is_same).then_some(&row[start])
+        })
+    });
+    most_frequent(found)
+}
+
+/// Returns the pen of most of these cells, the first one of several.
+fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
     /// Most pens told apart. Chosen: highlighters have fewer for one class.
     const PENS_MAX: usize = 8;
     let mut counts: Vec<(Pen, u32)> = Vec::new();
-    for cell in cells.rev() {
+    for cell in cells {
         match counts.iter().position(|(pen, _)| *pen == cell.pen) {
             Some(index) => counts[index].1 += 1,
             None if counts.len() < PENS_MAX => counts.push((cell.pen, 1)),
             None => {}
         }
     }
-    // Of equals `max_by_key` returns the last, and the first is the one nearest to the cursor.
+    // Of equals `max_by_key` returns the last.
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(pen, _)| pen)
 }

@@ -227,22 +227,41 @@ fn editors_show_their_mode() {
 }
 
 #[test]
-fn characters_are_painted_as_their_like() {
-    let (screen, at) = line("\x1b[32mls\x1b[0m \x1b[36m-l\x1b[0m \x1b[33m'a b'\x1b[0m 42 x^");
-    let before = &cells(&screen, 0)[..usize::from(at.column)];
-    let pen_at = |column: usize| Some(before[column].pen);
-    for (len, c, expected) in [
-        (2, 's', pen_at(1)),
-        (2, ' ', None),
-        (3, 'x', pen_at(0)),
-        (5, 'x', pen_at(4)),
-        (5, '1', pen_at(4)),
-        (8, ' ', pen_at(2)),
-        (12, '"', pen_at(10)),
-        (16, 'y', pen_at(15)),
-        (0, 'x', None),
+fn words_strings_and_comments_go_on_in_their_colour() {
+    let red = Pen { foreground: Color::Indexed(1), ..Pen::default() };
+    let green = Pen { foreground: Color::Indexed(2), ..Pen::default() };
+    for (bytes, c, word, around) in [
+        ("\x1b[32mls^", 's', Some(green), None),
+        ("\x1b[32mls^", ' ', None, None),
+        ("\x1b[32m(^", 'x', None, None),
+        ("\x1b[32m\"ab ^", 'c', None, Some(green)),
+        ("\x1b[31m\"\x1b[32mab ^", 'c', None, Some(green)),
+        ("\x1b[32m\"ab\"\x1b[m ^", 'c', None, None),
+        ("\x1b[32m\"a\\\"\x1b[m ^", 'c', None, Some(green)),
+        ("don't ^", 'c', None, None),
+        ("x = 1 \x1b[31m# so ^", 'c', None, Some(red)),
+        ("\x1b[31mnot in^", ' ', None, None),
+        ("^", 'x', None, None),
     ] {
-        assert_eq!(rendition(&before[..len], c), expected, "{c:?} behind {len}");
+        let (screen, at) = line(bytes);
+        let before = &cells(&screen, 0)[..usize::from(at.column)];
+        assert_eq!((continued(before, c), surrounding(before)), (word, around), "{bytes:?}");
+    }
+}
+
+#[test]
+fn a_word_is_painted_as_most_of_its_like() {
+    let green = Pen { foreground: Color::Indexed(2), ..Pen::default() };
+    let (screen, _) = drawn(20, 4, "\x1b[32mfor\x1b[m forty\r\n\x1b[32mfor\x1b[m x\r\nfor a");
+    let pen = |word: &str, rows| word_pen(&screen, rows, &word.chars().collect::<Vec<_>>());
+    for (word, rows, expected) in [
+        ("for", 0..4, Some(green)),
+        ("for", 2..u16::MAX, Some(Pen::default())),
+        ("forty", 0..4, Some(Pen::default())),
+        ("fort", 0..4, None),
+        ("", 0..4, None),
+    ] {
+        assert_eq!(pen(word, rows.clone()), expected, "{word:?} in {rows:?}");
     }
 }
 
@@ -269,7 +288,9 @@ fn no_screen_and_no_place_is_too_small_or_far() {
                     asks_for_secret(&screen, at);
                     fingerprint(&screen, row, 0..column);
                     fingerprint(&screen, row, column..0);
-                    rendition(cells(&screen, row), 'x');
+                    continued(cells(&screen, row), 'x');
+                    surrounding(cells(&screen, row));
+                    usual(cells(&screen, row), 'x');
                 }
             }
         }

@@ -57,7 +57,7 @@ impl Simulation<'_> {
         }
         for column in self.column()..to.min(end) {
             let (at, base) = (self.at(column), self.base(column));
-            let (wide, pen) = (self.canvas.is_wide(at), self.pen_here(base));
+            let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
             self.canvas.put(at, Tile::Typed { base, wide, pen });
             self.canvas.cursor.column = column + 1;
             self.end = column + 1;
