@@ -40,6 +40,10 @@ const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 /// Chosen: what the mode's terminals allow, so that a crashed program does not freeze the screen.
 const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
 
+/// How long programs have written nothing when lines that scrolled off are sent. Chosen: a flood has no such
+/// gaps, even one that leaves the same screen again and again, and what it leaves is sent once it is over.
+const QUIET: Duration = Duration::from_millis(50);
+
 /// What a server needs to know at its start.
 pub struct ServerConfig {
     /// The session key.
@@ -92,6 +96,8 @@ pub struct Server {
     clipboard: Outbox,
     notifications: Recent,
     scrollback: ScrollbackOutbox,
+    /// Until when programs are not yet quiet, where the client wants the lines that scroll off.
+    busy_until: Option<Instant>,
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
@@ -159,6 +165,7 @@ impl Server {
             clipboard: Outbox::default(),
             notifications: Recent::default(),
             scrollback: ScrollbackOutbox::default(),
+            busy_until: None,
             delivered_num: StateNum::INITIAL,
             delivered: 0,
             exit_status: None,
@@ -208,6 +215,7 @@ impl Server {
         }
         self.terminal.write(bytes);
         self.echo.handle_output(now);
+        self.busy_until = self.tells_scrollback().then(|| now + QUIET);
         self.answer_programs();
         self.take_events(now);
         self.publish_when_drawn(now);
@@ -259,6 +267,9 @@ impl Server {
         }
         if due(self.held_until) {
             self.publish();
+        }
+        if due(self.busy_until) {
+            self.busy_until = None;
         }
         if due(self.no_client_deadline()) {
             tracing::info!("no client came");
@@ -319,6 +330,7 @@ impl Server {
             self.keys.poll_timeout(),
             self.echo.poll_timeout(),
             self.held_until,
+            self.busy_until,
             self.notifications.poll_timeout(),
             self.no_client_deadline(),
             self.network_deadline(),
@@ -507,7 +519,8 @@ impl Server {
             return false;
         }
         self.scrollback.acknowledge(self.transport.known_receiver_state().scrolled());
-        let is_idle = self.echo.poll_timeout().is_none()
+        let is_idle = self.busy_until.is_none()
+            && self.echo.poll_timeout().is_none()
             && self.held_until.is_none()
             && self.transport.local().same_as(self.transport.sent_state());
         let has_changed = if self.transport.is_overdue(now) {

@@ -157,6 +157,25 @@ fn what_a_flood_leaves_is_bounded_and_says_so() {
 }
 
 #[test]
+fn a_flood_that_looks_the_same_all_the_time_costs_nothing() {
+    let flood = |outer: Outer| {
+        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
+        scrolling.print(&"y\r\n".repeat(1000));
+        scrolling.pair.run_for(secs(5));
+        scrolling.delivered();
+        let before = scrolling.pair.right.datagrams;
+        for _ in 0..3000 {
+            scrolling.print(&"y\r\n".repeat(100));
+            scrolling.pair.run_for(ms(1));
+        }
+        (scrolling.pair.right.datagrams - before, scrolling.delivered().len())
+    };
+    let (without, _) = flood(Outer { scrollback: false, ..wanting() });
+    assert_eq!(flood(wanting()), (without, 0));
+}
+
+#[test]
 fn a_key_waits_for_no_lines() {
     // A slow line: what is in front of an echo would be felt.
     let slow = LinkConfig {

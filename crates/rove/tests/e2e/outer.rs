@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, require, rove, same_picture,
-    side_by_side,
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, lossy, relay_to, require, rove,
+    same_picture, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -57,6 +57,58 @@ fn a_line_longer_than_the_window_is_copied_as_one_line() {
         terminal.wait_exit().assert_code(0);
         server.assert_gone();
     });
+}
+
+/// Returns all that tmux has of its only pane, its history included.
+fn history(tmux: &Path, socket: &Path) -> Vec<String> {
+    let capture = ["capture-pane", "-p", "-S", "-"];
+    let call = Invocation::new(tmux).arg("-S").arg(socket).args(capture);
+    let output = call.command().output().expect("tmux starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
+    let tmux = require("tmux", "tmux");
+    let scratch = Scratch::new();
+    let script = "echo before; seq 500; read -r line; printf '\\033[?1049h\\033[H'; seq 90; \
+                  printf '\\033[?1049l'; echo after; read -r line";
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
+    let relay = relay_to(server.address, lossy(0.1));
+    let socket = scratch.path("socket");
+    let config = scratch.write("tmux.conf", "set -g status off\n");
+    let client = Maker::Rove.client(relay.address(), &server.key).command();
+    let words = [client.get_program()].into_iter().chain(client.get_args());
+    let call = Invocation::new(&tmux)
+        .env("MOSH_KEY", &server.key)
+        .env("ROVE_SCROLLBACK", "1")
+        .arg("-S")
+        .arg(&socket)
+        .arg("-f")
+        .arg(&config)
+        .arg("new-session")
+        .args(words);
+    let mut terminal = Terminal::start(&call, SIZE);
+    let mut wanted = vec!["before".to_owned()];
+    wanted.extend((1..=500).map(|number| number.to_string()));
+    let wait_for_history = |wanted: &[String]| {
+        let (tmux, socket, wanted) = (tmux.clone(), socket.clone(), wanted.to_vec());
+        within_guard(
+            "the lines in tmux's history",
+            move || {
+                while history(&tmux, &socket) != wanted {}
+            },
+        );
+    };
+    wait_for_history(&wanted);
+    terminal.send("\r");
+    terminal.wait_for_text("after");
+    wanted.extend(["".to_owned(), "after".to_owned()]);
+    wait_for_history(&wanted);
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
 }
 
 #[test]

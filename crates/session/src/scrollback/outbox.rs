@@ -1,8 +1,8 @@
 //! The server's lines, and how far the next state reaches.
 //!
-//! The screen comes first. Lines are added to what is published while the screen has nothing to say and
-//! no key waits for its echo, a few at a time; when something was lost they are taken back, so that
-//! repairs stay small. The exception are lines that the client has seen: they ride with the screen
+//! The screen comes first. Lines are added to what is published while the screen has nothing to say, programs
+//! are quiet and no key waits for its echo, a few at a time; when something was lost they are taken back, so
+//! that repairs stay small. The exception are lines that the client has seen: they ride with the screen
 //! that they scrolled off from, for a few bytes.
 
 use rove_terminal::{Screen, ScrollbackLine, Terminal};
@@ -19,9 +19,6 @@ const WINDOW_MAX: usize = 2 * PIECE_MAX;
 
 /// Most on its way when something was lost. Chosen: it leaves most of one datagram to the picture.
 const REPAIR_MAX: usize = 512;
-
-/// Most on its way with lines that ride, as if they were sent.
-const RIDING_MAX: usize = 32 * 1024;
 
 /// Most that is published at the end, where there is no later. Chosen: some 15 KiB compressed, which 128
 /// kbit/s take in a second.
@@ -89,13 +86,16 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines as far as they are on a screen that the client was sent.
+    /// Publishes the next lines as far as they are on a screen that the client was sent. Where more lines wait
+    /// than that has rows, it cannot have shown them all, whatever they look like.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
-        let mut on_its_way = self.on_its_way();
+        let rows = screen.size().rows();
+        if self.waiting(terminal) > usize::from(rows) || self.on_its_way() > WINDOW_MAX {
+            return;
+        }
         while let Some(next) = self.next(terminal) {
-            on_its_way += cost(&next.line);
             let is_shown = |row| screen.row(row).is_some_and(|row| next.line.looks_like(row));
-            if on_its_way > RIDING_MAX || !(0..screen.size().rows()).any(is_shown) {
+            if !(0..rows).any(is_shown) {
                 break;
             }
             self.published = next.number + 1;
@@ -122,6 +122,11 @@ impl Outbox {
         self.taken.cells =
             self.taken.held.iter().map(|held| usize::from(held.line.columns())).sum();
         self.published = self.taken.end();
+    }
+
+    /// Returns how many lines are not published.
+    fn waiting(&self, terminal: &Terminal) -> usize {
+        self.taken.from(self.published).count() + terminal.scrollback_len()
     }
 
     /// Returns the first line that is not published.
