@@ -19,6 +19,7 @@ mod grace;
 mod late;
 mod log;
 mod paint;
+mod passage;
 mod silence;
 mod simulate;
 mod suggest;
@@ -33,6 +34,7 @@ use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
 use self::paint::Palettes;
+use self::passage::Passage;
 use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
 use crate::cooked::Cooked;
@@ -79,6 +81,7 @@ pub struct Replay {
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
     silence: Silence,
+    passage: Passage,
     /// Whether the last key was Escape.
     is_behind_escape: bool,
     /// The first input that ended a line: behind it another program may ask than the one before.
@@ -108,6 +111,7 @@ impl Replay {
             is_settled: false,
             is_searching: false,
             silence: Silence::default(),
+            passage: Passage::default(),
             is_behind_escape: false,
             entered: None,
             unexplained_at: None,

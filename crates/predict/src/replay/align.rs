@@ -238,6 +238,7 @@ impl Replay {
             self.policy.handle_confirmation(now, age);
             self.field.confirmed += u32::from(class == Class::Text);
             if class == Class::Text {
+                self.passage.handle_proof();
                 self.silence.handle_echo();
             }
         }
@@ -311,6 +312,7 @@ impl Replay {
             self.credit_line(now, screen, index);
         }
         self.silence.handle_line(&line);
+        self.note_passage(key, screen);
         self.settle(index + 1);
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
@@ -434,6 +436,9 @@ impl Replay {
         }
         self.field.confirmed = 0;
         self.field.is_doubted = true;
+        if class == Class::Text {
+            self.passage.forget();
+        }
         self.settle(count);
         self.late.clear();
     }

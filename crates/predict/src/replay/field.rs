@@ -110,9 +110,10 @@ impl Field {
     }
 
     fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
-        self.right = scene::right_bound(screen, at, pane);
-        self.end = scene::input_end(screen, at, pane).max(self.reach).min(self.right);
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
+        let within = self.behind_indentation(screen, at, pane);
+        self.right = scene::right_bound(screen, within, pane);
+        self.end = scene::input_end(screen, within, pane).max(self.reach).min(self.right);
         self.suggested = None;
         if matches!(self.kind, Kind::Line | Kind::Unknown) {
             let left = at.column.checked_sub(1).filter(|column| *column >= self.start);
@@ -129,6 +130,16 @@ impl Field {
         if matches!(self.kind, Kind::Insert) {
             self.right = pane.right;
         }
+    }
+
+    /// Returns where the text begins in whose indentation the cursor stands, if it does: that is no gap.
+    fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
+        let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
+        if self.kind != Kind::Full || !(self.left..at.column).all(|column| is_blank(&column)) {
+            return at;
+        }
+        let first = (at.column..pane.right).find(|column| !is_blank(column));
+        Position { column: first.unwrap_or(at.column), ..at }
     }
 
     /// Takes what stands behind what was typed for a suggestion, as this program makes them, with the cursor

@@ -16,7 +16,7 @@ use crate::replay::simulate::Effect;
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
 /// Most keys that are remembered: more are not typed in that time.
-const KEYS_MAX: usize = 32;
+const GIVEN_UP_MAX: usize = 32;
 
 /// A key that was given up.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Late {
 impl Late {
     /// Takes a key that was given up.
     pub(super) fn push(&mut self, given_up: GivenUp) {
-        if self.keys.len() < KEYS_MAX {
+        if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);
         }
     }

@@ -91,7 +91,11 @@ impl<'a> Simulation<'a> {
         }
         let effect = self.edit(key);
         let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;
-        if may_be_prefix && effect == Effect::Nothing { Effect::Unknown } else { effect }
+        // A text goes on where a row ends.
+        let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
+        let may_leave = matches!(key, Key::Left | Key::Right) && !is_line;
+        let is_unknown = effect == Effect::Nothing && (may_be_prefix || may_leave);
+        if is_unknown { Effect::Unknown } else { effect }
     }
 
     fn edit(&mut self, key: Key) -> Effect {

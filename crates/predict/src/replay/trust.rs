@@ -62,7 +62,7 @@ impl Replay {
         let is_editor = matches!(self.field.kind, Kind::Insert | Kind::Replace)
             || self.field.kind == Kind::Line && self.is_first_line();
         let estimate = self.score(Class::Text).estimate(EDITOR);
-        (is_editor || self.is_known()) && estimate >= self.policy.threshold()
+        self.is_passage() || (is_editor || self.is_known()) && estimate >= self.policy.threshold()
     }
 
     /// Returns whether no line was entered yet, so that nothing but a shell can be what asks.

@@ -24,6 +24,20 @@ impl Editor {
             .into_bytes()
     }
 
+    fn go_to_row(&mut self, row: usize) {
+        self.row = row.min(self.lines.len() - 1);
+        self.column = self.column.min(self.lines[self.row].len());
+    }
+
+    /// Begins a row, indented as the one before.
+    fn enter(&mut self) {
+        let line = &mut self.lines[self.row];
+        let indentation = line.len() - line.trim_start().len();
+        let rest = " ".repeat(indentation) + &line.split_off(self.column);
+        (self.row, self.column) = (self.row + 1, indentation);
+        self.lines.insert(self.row, rest);
+    }
+
     fn press(&mut self, key: u8, has_alt: bool) {
         let line = &mut self.lines[self.row];
         match key {
@@ -59,8 +73,11 @@ impl Program for Editor {
         self.sequence.push(key);
         match self.sequence[..] {
             [0x1b] | [0x1b, b'['] => return (0, Vec::new()),
+            [0x1b, b'[', b'A'] => self.go_to_row(self.row.saturating_sub(1)),
+            [0x1b, b'[', b'B'] => self.go_to_row(self.row + 1),
             [0x1b, b'[', b'C'] => self.column = self.lines[self.row].len().min(self.column + 1),
             [0x1b, b'[', b'D'] => self.column = self.column.saturating_sub(1),
+            [b'\r'] => self.enter(),
             [0x1b, key] => self.press(key, true),
             _ => self.press(key, false),
         }
@@ -148,4 +165,49 @@ fn a_key_that_was_wrong_once_is_believed_again() {
     rig.type_keys("d\x7f");
     assert_eq!(rig.column(), 6);
     rig.assert_converges();
+}
+
+/// Reads lines on a whole screen, and asks for none of them.
+struct LineReader;
+
+impl Program for LineReader {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?1049h\x1b[H".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        (0, if key == b'\r' { b"\r\n".to_vec() } else { vec![key] })
+    }
+}
+
+#[test]
+fn rows_of_a_text_need_no_new_proof_behind_a_way_that_led_there_before() {
+    let mut rig = Rig::new(Editor::new(&["one", "two", "three", "four"]));
+    for (keys, first, shown) in [
+        ("\x1b[B", "a", "two"),
+        ("\x1b[B", "b", "tbhree"),
+        ("\x1b[A", "c", "atcwo"),
+        ("\r", "d", "wo"),
+        ("\r", "e", "ewo"),
+    ] {
+        rig.type_keys(keys);
+        rig.settle();
+        rig.type_keys(first);
+        assert_eq!(rig.row(), shown, "{first}");
+        rig.settle();
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_row_that_enter_has_begun_may_ask_for_a_secret() {
+    let mut rig = Rig::new(LineReader);
+    for text in ["a", "b", "c"] {
+        rig.type_keys(text);
+        assert_eq!(rig.row(), "");
+        rig.settle();
+        rig.type_keys("d\r");
+        rig.settle();
+    }
 }
