@@ -142,6 +142,9 @@ impl Replay {
         // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
         let is_behind_escape = core::mem::replace(&mut self.is_behind_escape, key == Key::Escape);
         let key = if is_behind_escape && key != Key::Escape { key.with_alt() } else { key };
+        if key == Key::PasteEnd && self.log.end_paste() {
+            return;
+        }
         if matches!(key, Key::Enter | Key::LineFeed) {
             self.entered.get_or_insert(sent.next());
         }

@@ -11,6 +11,10 @@ use crate::keystroke::Key;
 /// has had its answer. Source: docs/prediction.md; a minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
+/// Most characters of a paste that is shown as if it had been typed; a longer one waits for the host.
+/// Chosen: some rows of text, which is what line editors take without drawing it in their own way.
+pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
+
 /// One key on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
@@ -44,6 +48,20 @@ impl Log {
         } else {
             self.events.push_back(event);
         }
+    }
+
+    /// Takes that a paste ends. A short one of nothing but characters, of which none is settled yet, is text as
+    /// if it had been typed; returns whether it is one.
+    pub(super) fn end_paste(&mut self) -> bool {
+        let is_start = |event: &Event| event.key == Key::PasteStart;
+        let Some(start) = self.events.iter().rposition(is_start) else { return false };
+        let mut pasted = self.events.range(start + 1..);
+        let is_text = (1..=PASTE_CHARACTERS_MAX).contains(&pasted.len())
+            && pasted.all(|event| matches!(event.key, Key::Text(_)));
+        if is_text {
+            self.events.remove(start);
+        }
+        is_text
     }
 
     /// Notes which keys the far side has had its time to answer.

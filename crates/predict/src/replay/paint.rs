@@ -69,6 +69,9 @@ impl Palettes {
 impl Palette {
     /// Takes how a character was painted when it was typed last.
     fn learn(&mut self, place: &Place<'_>, pen: Pen) {
+        if pen.attributes.contains(Attributes::INVERSE) {
+            return;
+        }
         if !scene::is_in_word(place.base) {
             self.marks.retain(|(c, _)| *c != place.base);
             if self.marks.len() < MARKS_MAX && place.base != ' ' {
@@ -187,10 +190,11 @@ impl Replay {
                     .or_else(|| scene::continued(before, base))
                     .or_else(|| scene::usual(place.behind_first(), base));
                 let left = Position { row, column: column.saturating_sub(1) };
-                rest[0].pen = pen.unwrap_or_else(|| match column {
+                let pen = pen.unwrap_or_else(|| match column {
                     0 => canvas.ground().pen(),
                     _ => canvas.pen(left),
                 });
+                rest[0].pen = if has_own_ground { unmarked(pen) } else { pen };
                 canvas.paint(at, rest[0].pen);
             }
             if !self.field.is_line() {
@@ -228,6 +232,11 @@ fn has_own_ground(screen: &Screen, at: Position) -> bool {
     is_on_own_ground(cell(screen, at).pen)
 }
 
+/// Returns a pen without the mark that some shells give to what was just pasted.
+fn unmarked(pen: Pen) -> Pen {
+    Pen { attributes: pen.attributes.without(Attributes::INVERSE), ..pen }
+}
+
 fn is_on_own_ground(pen: Pen) -> bool {
     pen.background == Color::Default && !pen.attributes.contains(Attributes::INVERSE)
 }
@@ -238,5 +247,30 @@ fn first_column(field: &Field, row: u16) -> u16 {
         (true, true) => field.start,
         (true, false) => 0,
         (false, _) => field.left,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_remembered_than_there_is_room_for() {
+        let mut palettes = Palettes::default();
+        for name in 0..=PALETTES_MAX {
+            palettes.entry(u64::try_from(name).unwrap());
+            assert_eq!(palettes.known.len(), (name + 1).min(PALETTES_MAX));
+        }
+        let palette = palettes.entry(7);
+        let place = |base| Place { before: &[], base };
+        let letters = ('\u{4e00}'..).take(PREFIXES_MAX + 1);
+        for (count, base) in (1..).zip(letters) {
+            palette.learn(&place(base), Pen::default());
+            assert_eq!(palette.prefixes.len(), count.min(PREFIXES_MAX));
+        }
+        for base in (0x21_u8..0x7f).map(char::from) {
+            palette.learn(&place(base), Pen::default());
+            assert!(palette.marks.len() <= MARKS_MAX);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod editors;
 mod paint;
+mod paste;
 mod rig;
 mod suggestions;
 

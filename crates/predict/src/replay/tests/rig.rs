@@ -88,14 +88,25 @@ impl Rig {
             // A sequence is one key.
             let len = if bytes.starts_with(b"\x1b[") { 3 } else { 1 };
             let (key, rest) = bytes.split_at(len);
-            self.engine.handle_keys(self.now, InputNum::new(self.sent), key);
-            self.sent += 1;
-            for byte in key {
-                self.schedule(Self::ONE_WAY, Event::Key(self.sent, *byte));
-            }
+            self.send(key);
             bytes = rest;
         }
         self.draw();
+    }
+
+    /// Pastes a text, and shows what that does at once.
+    pub(super) fn paste(&mut self, text: &str) {
+        self.send(format!("\x1b[200~{text}\x1b[201~").as_bytes());
+        self.draw();
+    }
+
+    /// Sends what was read at once.
+    fn send(&mut self, bytes: &[u8]) {
+        self.engine.handle_keys(self.now, InputNum::new(self.sent), bytes);
+        self.sent += 1;
+        for byte in bytes {
+            self.schedule(Self::ONE_WAY, Event::Key(self.sent, *byte));
+        }
     }
 
     /// Lets the host print something that no key has asked for.

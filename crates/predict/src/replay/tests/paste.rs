@@ -1,0 +1,99 @@
+//! Pastes, which a terminal puts between markers.
+
+use super::rig::{Program, Rig};
+use crate::replay::log::PASTE_CHARACTERS_MAX;
+
+/// A line editor that marks what is pasted until the next key, as Bash does.
+#[derive(Default)]
+struct Editor {
+    line: String,
+    sequence: String,
+    pasted: Option<String>,
+}
+
+impl Program for Editor {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h$ ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if key == 0x1b || !self.sequence.is_empty() {
+            self.sequence.push(char::from(key));
+            if key != b'~' {
+                return (0, Vec::new());
+            }
+            let is_start = core::mem::take(&mut self.sequence) == "\x1b[200~";
+            if is_start {
+                self.pasted = Some(String::new());
+                return (0, Vec::new());
+            }
+            let pasted = self.pasted.take().unwrap_or_default();
+            let shown = pasted.replace('\r', "\r\n");
+            let output = format!("\r\x1b[K$ {}\x1b[7m{shown}\x1b[m", self.line);
+            self.line.push_str(&pasted);
+            return (0, output.into_bytes());
+        }
+        match &mut self.pasted {
+            Some(pasted) => {
+                pasted.push(char::from(key));
+                (0, Vec::new())
+            }
+            None => {
+                self.line.push(char::from(key));
+                (0, format!("\r\x1b[K$ {}", self.line).into_bytes())
+            }
+        }
+    }
+}
+
+#[test]
+fn a_paste_of_one_line_is_seen_at_once() {
+    let mut rig = Rig::new(Editor::default());
+    rig.type_keys("ec");
+    rig.settle();
+    rig.paste("ho one two");
+    assert_eq!(rig.row(), "$ echo one two");
+    rig.type_keys("x");
+    assert_eq!(rig.row(), "$ echo one twox");
+    rig.settle();
+    rig.type_keys("y");
+    assert_eq!(rig.row(), "$ echo one twoxy");
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn what_is_no_plain_text_is_waited_for() {
+    for pasted in ["one\rtwo", "a\tb", "", "a\x07b"] {
+        let mut rig = Rig::new(Editor::default());
+        rig.type_keys("ab");
+        rig.settle();
+        rig.paste(pasted);
+        rig.type_keys("x");
+        assert_eq!(rig.row(), "$ ab", "{pasted:?}");
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn a_long_paste_is_waited_for() {
+    for (len, is_seen) in [(PASTE_CHARACTERS_MAX, true), (PASTE_CHARACTERS_MAX + 1, false)] {
+        let mut rig = Rig::new(Editor::default());
+        rig.type_keys("ab");
+        rig.settle();
+        rig.paste(&"x".repeat(len));
+        assert_eq!(rig.row().starts_with("$ abxxx"), is_seen, "{len} characters");
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn a_paste_is_hidden_where_typed_text_is() {
+    let mut rig = Rig::new(super::SilentProgram("Password: "));
+    rig.paste("hunter2");
+    for _ in 0..60 {
+        assert_eq!(rig.row(), "Password:");
+        rig.run(10);
+    }
+    rig.assert_converges();
+}
