@@ -17,6 +17,7 @@ mod context;
 mod field;
 mod grace;
 mod late;
+mod layout;
 mod log;
 mod paint;
 mod passage;
@@ -24,6 +25,7 @@ mod silence;
 mod simulate;
 mod suggest;
 mod trust;
+mod wrap;
 
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
@@ -37,6 +39,7 @@ use self::paint::Palettes;
 use self::passage::Passage;
 use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
+use self::wrap::Beyond;
 use crate::cooked::Cooked;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
@@ -231,7 +234,8 @@ impl Replay {
 
     /// Simulates the keys as far as they are to be seen, and lays the result over the frame.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
-        let mut simulation = Simulation::new(&self.ground, &self.field, self.habits());
+        let habits = Habits { beyond: self.seen_beyond(), ..self.habits() };
+        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
             let is_doubtful = event.is_doubtful && self.field.confirmed == 0;
@@ -245,14 +249,17 @@ impl Replay {
             }
             shown += 1;
         }
+        let mut policy = self.policy.clone();
         if let Some(at) = oldest {
-            self.policy.handle_wait(now.saturating_since(at));
+            policy.handle_wait(now.saturating_since(at));
         }
-        if shown > 0 && self.policy.shows() {
+        let is_seen = shown > 0 && policy.shows();
+        if is_seen {
             self.paint(&mut simulation.canvas);
-            simulation.canvas.draw(frame, self.policy.underlines());
+            simulation.canvas.draw(frame, policy.underlines());
             self.log.note_shown(shown);
         }
+        self.policy = policy;
     }
 
     /// Returns the field as the first key of the log finds it.
@@ -260,13 +267,17 @@ impl Replay {
         Simulation::new(&self.ground, &self.field, self.habits())
     }
 
-    fn habits(&self) -> Habits {
+    fn habits(&self) -> Habits<'_> {
+        let lesson = self.field.lesson.as_ref();
         Habits {
             overwrites: self.overwrites,
             takes_commands: self.takes_commands(),
             has_prefix: !self.knows(Class::ControlLeft) || !self.knows(Class::ControlHome),
             suggests: self.field.suggested.is_some() || self.knows(Class::Suggestion),
             regrows: self.regrows(),
+            wrap: lesson.map(|lesson| &lesson.wrap),
+            beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
+            scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
         }
     }
 

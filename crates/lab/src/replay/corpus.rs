@@ -34,7 +34,7 @@ const TRACES: [Known; 15] = [
     known("bash-cjk", (0, 0), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
     known("bash-vi", (0, 0), (0, 0)),
-    known("emacs", (0, 1), (0, 5)),
+    known("emacs", (0, 1), (0, 1)),
     known("fish", (8, 126), (1, 5)),
     known("forms", (0, 15), (2, 5)),
     known("joe", (0, 0), (0, 0)),

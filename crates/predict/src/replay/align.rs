@@ -34,7 +34,8 @@ pub(super) struct Survey {
 struct Lesson {
     key: Key,
     class: Class,
-    /// Where the cursor was.
+    /// The place of the cursor, and where that was.
+    place: u16,
     at: Position,
     /// How much later than its echo ack the answer was, and than the key.
     late: Duration,
@@ -68,6 +69,11 @@ impl Replay {
     /// Settles the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
         let survey = self.survey(screen);
+        let next = survey.settled.and_then(|count| self.log.iter().nth(count));
+        let waits = next.is_some_and(|event| self.waits_at_edge(screen, event.key));
+        if (survey.settled.is_none() || waits) && self.discover_wrap(screen) {
+            return true;
+        }
         if let Some(count) = survey.settled {
             self.note_suggestion(screen, count);
             self.note_paint(screen, count);
@@ -160,7 +166,7 @@ impl Replay {
     }
 
     /// Tries the keys on the ground until the screen looks like the result; the most of them count.
-    fn survey_with(&self, habits: Habits, screen: &Screen) -> Survey {
+    fn survey_with(&self, habits: Habits<'_>, screen: &Screen) -> Survey {
         let cursor = screen.cursor();
         let cursor = Position { row: cursor.row, column: cursor.column };
         let due = self.log.due();
@@ -168,9 +174,11 @@ impl Replay {
         let start = simulation.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
-            && simulation.canvas.agrees_in_row(screen, cursor.row);
+            && simulation.agrees_elsewhere(screen, cursor.row);
         let mut settled = (start == cursor || is_moved).then_some(0);
-        let (mut due_cursor, mut due_agrees) = (start, settled.is_some());
+        // Where text has come or gone, it is not as if nothing had happened.
+        let is_unchanged = settled.is_some() && !self.has_moved(screen);
+        let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         for (count, event) in (1..).zip(self.log.iter()) {
             if simulation.apply(event.key) == Effect::Unknown {
                 let is_reached = count > 1 && simulation.canvas.agrees(screen);
@@ -181,7 +189,8 @@ impl Replay {
                 canvas.cursor == cursor && canvas.agrees(screen)
             } else {
                 // The row may have scrolled, or made room for what is printed above.
-                canvas.cursor.column == cursor.column && canvas.agrees_in_row(screen, cursor.row)
+                canvas.cursor.column == cursor.column
+                    && simulation.agrees_elsewhere(screen, cursor.row)
             };
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
@@ -202,16 +211,12 @@ impl Replay {
         let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
-            let (at, class) = (simulation.canvas.cursor, simulation.class_of(event.key));
+            let (place, at) = (simulation.place(), simulation.canvas.cursor);
+            let class = simulation.class_of(event.key);
             if simulation.apply(event.key) == Effect::Drawn {
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
-                lessons.push(Lesson {
-                    key: event.key,
-                    class,
-                    at,
-                    late,
-                    age: now.saturating_since(event.at),
-                });
+                let age = now.saturating_since(event.at);
+                lessons.push(Lesson { key: event.key, class, place, at, late, age });
             }
         }
         // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
@@ -223,13 +228,18 @@ impl Replay {
                 let text = Text::plain(c);
                 !is_mask(c)
                     && !text.is_blank()
-                    && canvas.text(lesson.at) == text
+                    && canvas.text(simulation.layout().at(lesson.place)) == text
                     && Text::of(&self.ground, lesson.at) != text
             }
             _ => canvas.cursor != start || !canvas.agrees(&self.ground),
         };
         lessons.retain(is_proof);
-        self.field.reach = simulation.end();
+        let (layout, end, waits) = (simulation.layout(), simulation.end(), simulation.waits());
+        let (crosses, proof) = (simulation.crosses, simulation.proof());
+        self.field.follow(layout, end, waits);
+        if let Some(lesson) = self.field.lesson.as_ref().filter(|_| crosses) {
+            self.contexts.learn_wrap(self.field.context, &lesson.wrap, proof);
+        }
         for Lesson { class, late, age, .. } in lessons {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
@@ -256,7 +266,7 @@ impl Replay {
         // A line like it may have stood there before.
         let lines = |screen: &Screen| {
             let rows = 0..=screen.cursor().row;
-            rows.filter(|row| simulation.canvas.agrees_in_row(screen, *row)).count()
+            rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
         };
         if is_drawn && lines(screen) > lines(&self.ground) {
             self.credit(now, count);
@@ -317,7 +327,7 @@ impl Replay {
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
         }
-        self.field.reach = 0;
+        self.field.lose_track();
         let arrived = self.log.arrived(self.network.arrived);
         if takes_commands {
             // They have done what they do, and what did which is nothing that can be told.
@@ -358,7 +368,7 @@ impl Replay {
     fn is_new_prompt(&self, now: Instant, screen: &Screen) -> bool {
         let cursor = screen.cursor();
         let before = self.ground.cursor();
-        let field = Field::read(now, screen, self.tty, &Field::default());
+        let field = Field::read(now, screen, self.tty, &Field::default(), &self.contexts);
         let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
         is_moved
             && field.is_line()
@@ -387,7 +397,7 @@ impl Replay {
             let is_echoed = (start..)
                 .zip(&typed[..count])
                 .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
-            let field = Field::read_from(now, screen, self.tty, at(start));
+            let field = Field::read_from(now, screen, self.tty, at(start), &self.contexts);
             if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
                 self.log.settle(count);
                 self.field = field;
@@ -425,9 +435,12 @@ impl Replay {
         let Some(event) = self.log.front() else { return };
         let (class, shown) = (self.simulation().class_of(event.key), event.shown);
         let context = self.field.context;
+        let crosses = self.crosses(count);
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.field.kind, Kind::Insert | Kind::Replace);
-        if shown || !is_mode && !self.field.is_escaped {
+        if crosses {
+            self.contexts.doubt_wrap(context);
+        } else if shown || !is_mode && !self.field.is_escaped {
             self.contexts.learn(context, class, false);
         }
         self.contexts.pass(context);
@@ -443,11 +456,21 @@ impl Replay {
         self.late.clear();
     }
 
+    /// Returns whether the first keys go over the edge of a row.
+    fn crosses(&self, count: usize) -> bool {
+        let mut simulation = self.simulation();
+        let mut events = self.log.iter().take(count);
+        events.any(|event| {
+            simulation.apply(event.key);
+            simulation.crosses
+        })
+    }
+
     /// Makes a screen the one on which the first key acts.
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
         self.ground = screen.clone();
-        self.field = Field::read(now, screen, self.tty, &self.field);
+        self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
         self.part_suggestion();
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }

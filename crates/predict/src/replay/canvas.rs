@@ -28,7 +28,11 @@ pub(super) enum Tile {
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
     ground: &'a Screen,
+    /// The columns in which rows move.
+    columns: Range<u16>,
     rows: Vec<PredictedRow>,
+    /// Which row of the ground stands in each row, where rows have moved; `None` for an empty one.
+    moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
 
@@ -44,7 +48,13 @@ impl<'a> Canvas<'a> {
     pub(super) fn new(ground: &'a Screen) -> Self {
         let cursor = ground.cursor();
         let cursor = Position { row: cursor.row, column: cursor.column };
-        Self { ground, rows: Vec::new(), cursor }
+        let columns = 0..ground.size().columns();
+        Self { ground, columns, rows: Vec::new(), moved: Vec::new(), cursor }
+    }
+
+    /// Keeps to some columns: others do not change.
+    pub(super) fn within(self, columns: Range<u16>) -> Self {
+        Self { columns, ..self }
     }
 
     pub(super) fn ground(&self) -> &'a Screen {
@@ -53,17 +63,62 @@ impl<'a> Canvas<'a> {
 
     /// Returns what stands in one place.
     pub(super) fn tile(&self, at: Position) -> Tile {
+        if !self.columns.contains(&at.column) {
+            return Tile::Ground(at);
+        }
         self.rows
             .iter()
             .find(|predicted| predicted.row == at.row)
             .and_then(|predicted| predicted.tiles.get(usize::from(at.column)).copied())
-            .unwrap_or(Tile::Ground(at))
+            .unwrap_or_else(|| self.base(at))
+    }
+
+    /// Returns what stands in a place that nothing was written to.
+    fn base(&self, at: Position) -> Tile {
+        match self.moved.get(usize::from(at.row)) {
+            Some(Some(row)) => Tile::Ground(Position { row: *row, ..at }),
+            Some(None) => Tile::Blank(Pen::default()),
+            None => Tile::Ground(at),
+        }
+    }
+
+    /// Moves some rows up by one: the first is gone, the last is empty.
+    pub(super) fn scroll_up(&mut self, rows: Range<u16>) {
+        self.rows.retain(|predicted| predicted.row != rows.start);
+        for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
+            predicted.row -= 1;
+        }
+        let moved = self.moved_rows(rows);
+        moved.rotate_left(1);
+        if let Some(last) = moved.last_mut() {
+            *last = None;
+        }
+    }
+
+    /// Moves some rows down by one: the first is empty, the last is gone.
+    pub(super) fn insert_row(&mut self, rows: Range<u16>) {
+        self.rows.retain(|predicted| predicted.row + 1 != rows.end);
+        for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
+            predicted.row += 1;
+        }
+        let moved = self.moved_rows(rows);
+        moved.rotate_right(1);
+        if let Some(first) = moved.first_mut() {
+            *first = None;
+        }
+    }
+
+    fn moved_rows(&mut self, rows: Range<u16>) -> &mut [Option<u16>] {
+        if self.moved.is_empty() {
+            self.moved = (0..self.ground.size().rows()).map(Some).collect();
+        }
+        &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
     /// Replaces what stands in one place; outside the screen it does nothing.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
         let size = self.ground.size();
-        if at.row >= size.rows() || at.column >= size.columns() {
+        if at.row >= size.rows() || !self.columns.contains(&at.column) {
             return;
         }
         let row = self.row(at.row);
@@ -139,6 +194,24 @@ impl<'a> Canvas<'a> {
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
+            && self.moves().all(|(row, from)| self.agrees_with_move(screen, row, from))
+    }
+
+    /// Returns whether a row of the screen has what has moved to it, where nothing was written to it.
+    fn agrees_with_move(&self, screen: &Screen, row: u16, from: Option<u16>) -> bool {
+        let written = self.rows.iter().find(|predicted| predicted.row == row);
+        let is_same = from.is_some_and(|from| self.ground.row(from) == screen.row(row));
+        let is_written = |column| written.is_some_and(|row| row.changed.contains(&column));
+        is_same && written.is_none()
+            || self.columns.clone().filter(|column| !is_written(*column)).all(|column| {
+                let at = Position { row, column };
+                self.text(at) == Text::of(screen, at)
+            })
+    }
+
+    /// Returns the rows in which another row of the ground stands, or none.
+    fn moves(&self) -> impl Iterator<Item = (u16, Option<u16>)> {
+        (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
     /// Returns whether the screen has another text where something is predicted, neither what is predicted
@@ -151,12 +224,18 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns whether a row of the screen has the text that is predicted of the cursor's row, as far as
-    /// the cursor, and some text it is.
-    pub(super) fn agrees_in_row(&self, screen: &Screen, screen_row: u16) -> bool {
-        let texts = (0..self.cursor.column).map(|column| {
-            let text = self.text(Position { row: self.cursor.row, column });
-            (text, Text::of(screen, Position { row: screen_row, column }))
+    /// Returns whether the screen has the text that is predicted from row `top` to the cursor, and some text it
+    /// is, so far above or below that the cursor's row is `screen_row`.
+    pub(super) fn agrees_elsewhere(&self, screen: &Screen, top: u16, screen_row: u16) -> bool {
+        let top = top.min(self.cursor.row);
+        let Some(screen_top) = screen_row.checked_sub(self.cursor.row - top) else { return false };
+        let texts = (top..=self.cursor.row).zip(screen_top..).flat_map(|(row, screen_row)| {
+            let is_last = row == self.cursor.row;
+            let columns = if is_last { 0..self.cursor.column } else { self.columns.clone() };
+            columns.map(move |column| {
+                let text = self.text(Position { row, column });
+                (text, Text::of(screen, Position { row: screen_row, column }))
+            })
         });
         let is_text = texts.clone().filter(|(text, _)| !text.is_blank()).count() >= MOVED_MIN;
         is_text && texts.into_iter().all(|(text, shown)| text == shown)
@@ -164,6 +243,9 @@ impl<'a> Canvas<'a> {
 
     /// Lays what is predicted over a screen.
     pub(super) fn draw(&self, frame: &mut Screen, underlines: bool) {
+        for (row, from) in self.moves() {
+            frame.copy_row(row, self.columns.clone(), self.ground, from);
+        }
         for predicted in &self.rows {
             for column in predicted.changed.clone() {
                 let at = Position { row: predicted.row, column };
@@ -177,8 +259,11 @@ impl<'a> Canvas<'a> {
     }
 
     fn content(&self, at: Position) -> Option<Content> {
-        let glyph = match self.tile(at) {
-            Tile::Ground(from) if from == at => return None,
+        let tile = self.tile(at);
+        if tile == self.base(at) {
+            return None;
+        }
+        let glyph = match tile {
             Tile::Ground(from) => self.ground.glyph(from)?,
             Tile::Typed { base, wide, pen } | Tile::Guess { base, wide, pen } => {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
@@ -200,7 +285,7 @@ impl<'a> Canvas<'a> {
     fn row(&mut self, row: u16) -> &mut PredictedRow {
         let index = self.rows.iter().position(|known| known.row == row).unwrap_or_else(|| {
             let columns = 0..self.ground.size().columns();
-            let tiles = columns.map(|column| Tile::Ground(Position { row, column })).collect();
+            let tiles = columns.map(|column| self.base(Position { row, column })).collect();
             self.rows.push(PredictedRow { row, tiles, changed: 0..0 });
             self.rows.len() - 1
         });

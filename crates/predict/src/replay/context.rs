@@ -2,6 +2,7 @@
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::grace::Grace;
+use crate::replay::wrap::{Lesson, Proof, Wrap};
 
 /// Most contexts that are remembered; the one that was used least recently goes.
 /// Source: the paper's users had a handful of programs.
@@ -38,6 +39,8 @@ pub(super) struct Context {
     /// How many more keys must pass before it is trusted like others again.
     caution: u32,
     pub(super) grace: Grace,
+    /// How its input goes on over the edge of a row, once that was seen.
+    wrap: Option<Lesson>,
 }
 
 /// All contexts of a session, the most recently used last.
@@ -80,6 +83,42 @@ impl Contexts {
     pub(super) fn distrust(&mut self, key: ContextKey) {
         for name in key.names() {
             self.entry(name).caution = CAUTION_KEYS;
+        }
+    }
+
+    /// Returns how the input goes on over the edge of a row, as far as is known.
+    pub(super) fn wrap(&self, key: ContextKey) -> Option<Lesson> {
+        let lesson = |name| {
+            let (_, context) = self.known.iter().find(|(known, _)| *known == name)?;
+            context.wrap.clone()
+        };
+        lesson(key.strong).or_else(|| lesson(key.weak))
+    }
+
+    /// Takes that the input went on in this way.
+    pub(super) fn learn_wrap(&mut self, key: ContextKey, wrap: &Wrap, proof: Proof) {
+        for name in key.names() {
+            let known = &mut self.entry(name).wrap;
+            let mut lesson = known.take().filter(|lesson| lesson.wrap == *wrap);
+            let lesson = lesson.get_or_insert_with(|| Lesson::new(wrap));
+            if proof.has_text {
+                lesson.text.add(true);
+            }
+            if proof.has_end {
+                lesson.end.add(true);
+            }
+            lesson.scrolls |= proof.has_scrolled;
+            *known = Some(lesson.clone());
+        }
+    }
+
+    /// Takes that the input did not go on as it was thought to.
+    pub(super) fn doubt_wrap(&mut self, key: ContextKey) {
+        for name in key.names() {
+            if let Some(lesson) = &mut self.entry(name).wrap {
+                lesson.text.add(false);
+                lesson.end.add(false);
+            }
         }
     }
 
@@ -126,7 +165,7 @@ impl Context {
 }
 
 impl Score {
-    fn add(&mut self, is_right: bool) {
+    pub(super) fn add(&mut self, is_right: bool) {
         self.right *= DECAY;
         self.wrong *= DECAY;
         if is_right {

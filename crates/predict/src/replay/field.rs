@@ -1,10 +1,14 @@
 //! Where the user types: the part of a row that keys may change, and what kind of place it is.
 
-use rove_terminal::{MouseReporting, Pen, Position, Screen};
+use core::ops::Range;
+
+use rove_terminal::{MouseReporting, Pen, Position, Row, Screen};
 use rove_units::Instant;
 
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
-use crate::replay::context::ContextKey;
+use crate::replay::context::{ContextKey, Contexts};
+use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
+use crate::replay::wrap::{Lesson, Wrap};
 use crate::scene::{self, EditorMode, Pane};
 use crate::tty::Tty;
 
@@ -26,9 +30,10 @@ pub(super) enum Kind {
     Unknown,
 }
 
-/// The place that keys go to.
+/// The place that keys go to. Its columns are places, which go on where a row ends (see [`Layout`]).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Field {
+    /// The row in which it begins.
     pub(super) row: u16,
     /// Where the first key was typed: what stands to the left is a prompt, or other text.
     pub(super) start: u16,
@@ -37,6 +42,16 @@ pub(super) struct Field {
     pub(super) right: u16,
     /// The end of the text that belongs to the input.
     pub(super) end: u16,
+    /// Where its places are.
+    pub(super) layout: Layout,
+    /// The part of the screen it is in.
+    pub(super) pane: Pane,
+    /// Whether it ends before the edge of that.
+    pub(super) is_bounded: bool,
+    /// Whether nothing stands below it there.
+    pub(super) is_last: bool,
+    /// How it goes on there, as far as is known.
+    pub(super) lesson: Option<Lesson>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
     /// Whether the text asks for something that is not to be seen.
@@ -53,6 +68,8 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
+    /// Whether the cursor waits behind a full row until there is more.
+    pub(super) waits: bool,
     /// The end of what the program suggests, which begins at the end of the input.
     pub(super) suggested: Option<u16>,
     /// How that is painted.
@@ -63,20 +80,28 @@ pub(super) struct Field {
 
 impl Field {
     /// Reads the place at the cursor of a screen; the one before goes on where it is the same.
-    pub(super) fn read(now: Instant, screen: &Screen, tty: Option<Tty>, before: &Self) -> Self {
+    pub(super) fn read(
+        now: Instant,
+        screen: &Screen,
+        tty: Option<Tty>,
+        before: &Self,
+        contexts: &Contexts,
+    ) -> Self {
         let cursor = screen.cursor();
         let at = Position { row: cursor.row, column: cursor.column };
         let pane = scene::pane(screen, at);
         let kind = Kind::at(screen, tty, at, &pane);
-        let mut field = if before.is_used && before.goes_on(screen, kind, at) {
-            Self { row: at.row, ..before.clone() }
-        } else {
-            Self::begin(screen, kind, at, &pane, now)
+        let row = before.is_used.then(|| before.row_on(screen, kind, at, &pane)).flatten();
+        let mut field = match row {
+            Some(row) => Self { row, ..before.clone() },
+            None => Self::begin(screen, kind, at, &pane, now),
         };
+        field.lesson = contexts.wrap(field.context);
         field.measure(screen, at, &pane);
-        if field.since == before.since && field.kind == Kind::Full {
+        if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
             // A field does not grow for being full.
             field.right = field.right.min(before.right).max(at.column);
+            field.is_bounded = true;
         }
         field
     }
@@ -87,10 +112,12 @@ impl Field {
         screen: &Screen,
         tty: Option<Tty>,
         start: Position,
+        contexts: &Contexts,
     ) -> Self {
         let pane = scene::pane(screen, start);
         let kind = Kind::at(screen, tty, start, &pane);
         let mut field = Self::begin(screen, kind, start, &pane, now);
+        field.lesson = contexts.wrap(field.context);
         field.measure(screen, start, &pane);
         field
     }
@@ -110,25 +137,114 @@ impl Field {
     }
 
     fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
+        self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
-        let within = self.behind_indentation(screen, at, pane);
-        self.right = scene::right_bound(screen, within, pane);
-        self.end = scene::input_end(screen, within, pane).max(self.reach).min(self.right);
+        self.layout = Layout::of_row(self.row);
+        let layout = self.lesson.as_ref().map(|lesson| self.layout_of(&lesson.wrap));
+        // A line is followed over the edge in the way that most go on.
+        let layout = layout.or(self.is_line().then(|| self.layout_of(&Wrap::default())));
+        let layout = layout.filter(|_| self.kind != Kind::Kernel);
+        let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
+        // What is behind a gap belongs to the input where it was typed.
+        let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
+        let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
+        let right = scene::right_bound(screen, last, pane);
+        let end = scene::input_end(screen, last, pane);
+        // One that is a line may be called from within another: a gap then ends no text of an editor.
+        self.is_bounded = right < pane.right && self.kind != Kind::Insert;
+        let mut below = last.row + 1..pane.bottom;
+        self.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
+        self.right = if self.is_bounded { right } else { pane.right };
+        self.end = end;
+        if let Some(layout) = layout.filter(|_| !self.is_bounded || last.row > self.row) {
+            self.layout = layout;
+            let of = |column| layout.place(Position { column, ..last }).unwrap_or(u16::MAX);
+            self.end = of(end);
+            self.right = if self.is_bounded { of(right) } else { u16::MAX };
+        }
+        self.end = self.end.max(self.reach).min(self.right);
         self.suggested = None;
         if matches!(self.kind, Kind::Line | Kind::Unknown) {
-            let left = at.column.checked_sub(1).filter(|column| *column >= self.start);
-            let typed = left.map(|column| cell(screen, Position { row: at.row, column }).pen);
-            let suggestion = scene::suggestion(screen, at, typed);
-            self.suggested = suggestion.map(|columns| columns.end);
+            self.suggested = self.suggestion(screen, at);
         }
         if self.suggested.is_some() {
-            self.end = at.column;
-            self.right = pane.right;
+            self.end = place;
+            self.right = if layout.is_some() { u16::MAX } else { pane.right };
+            self.layout = layout.unwrap_or(self.layout);
             self.suggestion_pen = Some(cell(screen, at).pen);
         }
-        // One that is a line may be called from within another: a gap then ends no text of an editor.
-        if matches!(self.kind, Kind::Insert) {
-            self.right = pane.right;
+    }
+
+    /// Returns the position in the last row of the input: the cursor, or the start of a row below it that the
+    /// text goes on in.
+    fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
+        let mut last = at;
+        for row in at.row + 1..self.pane.bottom {
+            let start = Position { row, column: layout.left };
+            let Some(start_place) = layout.place(start) else { break };
+            let was_typed = place <= self.reach && start_place < self.reach;
+            if !was_typed && !self.links(screen, last, layout) {
+                break;
+            }
+            last = start;
+        }
+        let reach = self.reach.checked_sub(1).filter(|_| self.is_line()).map(|end| layout.at(end));
+        match reach {
+            Some(reach) if reach.row == last.row && reach.column > last.column => reach,
+            _ => last,
+        }
+    }
+
+    /// Returns whether the text at a position goes on in the row below.
+    fn links(&self, screen: &Screen, at: Position, layout: Layout) -> bool {
+        let below = Position { row: at.row + 1, column: layout.left };
+        if base(screen, below).is_none() {
+            return false;
+        }
+        let at_edge = |column| base(screen, Position { column, ..at });
+        if let Some(mark) = self.lesson.as_ref().and_then(|lesson| lesson.wrap.mark) {
+            return at_edge(layout.edge) == Some(mark);
+        }
+        let is_full = layout.edge.checked_sub(1).and_then(at_edge).is_some();
+        screen.row(at.row).is_some_and(Row::wrapped)
+            || self.is_line()
+                && is_full
+                && scene::right_bound(screen, at, &self.pane) >= self.pane.right
+    }
+
+    /// Returns the end of what the program suggests behind the cursor.
+    fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
+        let left = at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.start);
+        let typed = left.map(|column| cell(screen, Position { column, ..at }).pen);
+        let columns = scene::suggestion(screen, at, typed)?;
+        (at.row == self.row).then_some(columns.end)
+    }
+
+    /// Returns the place of the cursor of the screen that it was read from.
+    pub(super) fn place_of_cursor(&self, screen: &Screen) -> Option<u16> {
+        let cursor = screen.cursor();
+        self.layout.place(Position { row: cursor.row, column: cursor.column })
+    }
+
+    /// Goes on to where keys have led that came true: its text ends at this place.
+    pub(super) fn follow(&mut self, layout: Layout, end: u16, waits: bool) {
+        self.row = layout.row;
+        self.reach = end;
+        self.waits = waits;
+    }
+
+    /// Forgets what keys have made of its text.
+    pub(super) fn lose_track(&mut self) {
+        self.reach = 0;
+        self.waits = false;
+    }
+
+    /// Returns the places of its text if it goes on in this way.
+    pub(super) fn layout_of(&self, wrap: &Wrap) -> Layout {
+        Layout {
+            row: self.row,
+            edge: self.pane.right.saturating_sub(wrap.mark_columns()),
+            left: self.pane.left.saturating_add(wrap.lead.columns),
         }
     }
 
@@ -143,7 +259,7 @@ impl Field {
     }
 
     /// Takes what stands behind what was typed for a suggestion, as this program makes them, with the cursor
-    /// in this column.
+    /// in this place.
     pub(super) fn part_suggestion(&mut self, column: u16) {
         if self.reach == 0 || self.suggested.is_some() || !self.is_line() {
             return;
@@ -160,24 +276,50 @@ impl Field {
         self.prompt.iter().any(Option::is_some)
     }
 
-    /// Returns whether the cursor is still in it.
-    fn goes_on(&self, screen: &Screen, kind: Kind, at: Position) -> bool {
+    /// Returns the row in which it begins by now, if the cursor is still in it.
+    fn row_on(&self, screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> Option<u16> {
         // A line editor may list what fits below.
-        let is_same = self.kind == kind || self.kind == Kind::Line && kind == Kind::Full;
+        let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
+        let is_same = self.kind == kind || self.kind == Kind::Line && is_below;
         if !is_same {
-            return false;
+            return None;
         }
+        let field = Self { pane: *pane, ..self.clone() };
+        let wrap = self.lesson.as_ref().map(|lesson| &lesson.wrap);
         if !self.is_line() {
-            return self.row == at.row;
+            let place = wrap.and_then(|wrap| field.layout_of(wrap).place(at));
+            let was_typed = place.is_some_and(|place| place <= self.reach);
+            return (self.row == at.row || was_typed).then_some(self.row);
         }
         // A prompt may scroll, or move for what is printed above it.
         let may_move = self.prompt.iter().flatten().count() >= MOVED_MIN;
         // Without one, a place where all text is gone is nothing to know it by.
         let is_gone = !self.has_name() && self.start == at.column && self.reach > at.column;
-        (self.row == at.row || may_move)
+        if (self.row == at.row || may_move)
             && !is_gone
             && self.start <= at.column
             && self.has_prompt(screen, at.row)
+        {
+            return Some(at.row);
+        }
+        // It may have begun further up.
+        let usual = Wrap::default();
+        let mut linked = at.row;
+        for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
+            let layout = Layout { row, ..field.layout_of(wrap.unwrap_or(&usual)) };
+            let start = Position { row, column: self.start.min(pane.right - 1) };
+            if linked == row + 1 && field.links(screen, start, layout) {
+                linked = row;
+            }
+            let was_typed = layout.place(at).is_some_and(|place| place <= self.reach);
+            if (self.row == row || may_move)
+                && (was_typed || linked == row)
+                && self.has_prompt(screen, row)
+            {
+                return Some(row);
+            }
+        }
+        None
     }
 
     /// Returns whether what stood left of it stands in a row of the screen.
@@ -202,8 +344,7 @@ impl Kind {
             Some(EditorMode::Command) => return Self::Command,
             None => {}
         }
-        let mut rows = at.row + 1..screen.size().rows();
-        let is_last = rows.all(|row| is_blank_row(screen, row));
+        let is_last = is_last(screen, at, pane);
         let is_mouse = screen.mouse_reporting() != MouseReporting::Off;
         if screen.alternate_screen() || is_mouse || !is_last {
             Self::Full
@@ -219,9 +360,23 @@ fn base(screen: &Screen, at: Position) -> Option<char> {
     Text::of(screen, at).base
 }
 
-fn is_blank_row(screen: &Screen, row: u16) -> bool {
+/// Returns whether nothing stands below a position but text that goes on over the edge.
+fn is_last(screen: &Screen, at: Position, pane: &Pane) -> bool {
+    let rows = at.row + 1..screen.size().rows();
+    let is_blank = |row| is_blank_row(screen, row, 0..u16::MAX);
+    let is_linked = |row: u16| {
+        let above = screen.row(row - 1);
+        let last = pane.right.checked_sub(1).map(|column| Position { row: row - 1, column });
+        above.is_some_and(Row::wrapped) || last.is_some_and(|last| base(screen, last).is_some())
+    };
+    let mut below = rows.skip_while(|row| is_linked(*row) && !is_blank(*row));
+    below.all(is_blank)
+}
+
+fn is_blank_row(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let Some(row) = screen.row(row) else { return true };
-    row.cells().iter().all(|cell| matches!(cell.base, None | Some(' ')))
+    let cells = row.cells().iter().take(usize::from(columns.end)).skip(usize::from(columns.start));
+    cells.into_iter().all(|cell| matches!(cell.base, None | Some(' ')))
 }
 
 fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey {

@@ -245,7 +245,7 @@ fn is_on_own_ground(pen: Pen) -> bool {
 fn first_column(field: &Field, row: u16) -> u16 {
     match (field.is_line(), row == field.row) {
         (true, true) => field.start,
-        (true, false) => 0,
+        (true, false) => field.layout.left,
         (false, _) => field.left,
     }
 }

@@ -1,6 +1,9 @@
 //! What a key does to the field it goes to.
 
+mod edge;
 mod suggestion;
+
+use core::ops::Range;
 
 use rove_terminal::{Pen, Position, Screen, char_width};
 
@@ -8,6 +11,8 @@ use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
+use crate::replay::layout::Layout;
+use crate::replay::wrap::{Beyond, Wrap};
 
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +27,7 @@ pub(super) enum Effect {
 
 /// How the program takes keys.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Habits {
+pub(super) struct Habits<'a> {
     /// Whether characters replace those under the cursor.
     pub(super) overwrites: bool,
     /// Whether they are commands.
@@ -33,13 +38,24 @@ pub(super) struct Habits {
     pub(super) suggests: bool,
     /// Whether it suggests what was just taken back.
     pub(super) regrows: bool,
+    /// How the input goes on over the edge of a row.
+    pub(super) wrap: Option<&'a Wrap>,
+    /// How far to follow it there.
+    pub(super) beyond: Beyond,
+    /// Whether to do so where there is no row below, so that all text moves up.
+    pub(super) scrolls: bool,
 }
 
-/// A field in which keys are tried.
+/// A field in which keys are tried. Its columns are places, as those of the field.
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
-    row: u16,
+    layout: Layout,
+    /// The rows it may use.
+    rows: Range<u16>,
+    columns: Range<u16>,
+    /// Where the cursor is; nowhere if it has left the field.
+    column: Option<u16>,
     start: u16,
     left: u16,
     right: u16,
@@ -48,15 +64,29 @@ pub(super) struct Simulation<'a> {
     suggested: Option<u16>,
     suggestion_pen: Option<Pen>,
     kind: Kind,
+    is_last: bool,
     overwrites: bool,
-    habits: Habits,
+    habits: Habits<'a>,
+    /// Whether anything went over the edge of a row.
+    pub(super) crosses: bool,
+    /// Whether all text moved up for that.
+    has_scrolled: bool,
+    /// Whether the cursor of the ground waits at the edge.
+    has_waited: bool,
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(ground: &'a Screen, field: &Field, habits: Habits) -> Self {
-        Self {
-            canvas: Canvas::new(ground),
-            row: field.row,
+    pub(super) fn new(ground: &'a Screen, field: &Field, habits: Habits<'a>) -> Self {
+        let pane = field.pane;
+        // An editor shows its mode in the last row, which no text moves into.
+        let is_editor = matches!(field.kind, Kind::Insert | Kind::Replace);
+        let below = u16::from(is_editor && pane.bottom == ground.size().rows());
+        let mut simulation = Self {
+            canvas: Canvas::new(ground).within(pane.left..pane.right),
+            layout: field.layout,
+            rows: pane.top..pane.bottom.saturating_sub(below),
+            columns: pane.left..pane.right,
+            column: None,
             start: field.start,
             left: field.left,
             right: field.right,
@@ -64,14 +94,49 @@ impl<'a> Simulation<'a> {
             suggested: field.suggested,
             suggestion_pen: field.suggestion_pen,
             kind: field.kind,
+            is_last: field.is_last,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             habits,
+            crosses: false,
+            has_scrolled: false,
+            has_waited: false,
+        };
+        if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
+            simulation.layout = field.layout_of(wrap);
+            simulation.right = u16::MAX;
         }
+        simulation.column = simulation.layout.place(simulation.canvas.cursor);
+        if simulation.may_wait() && field.waits {
+            // It stands on the last character, which is before it.
+            simulation.column = simulation.column.map(|column| column + 1);
+        }
+        simulation.has_waited = simulation.waits();
+        simulation
+    }
+
+    /// Returns whether the cursor waits at the edge of a full row.
+    pub(super) fn waits(&self) -> bool {
+        self.column.is_some_and(|column| self.shown_at(column) != self.at(column))
     }
 
     /// Returns the end of the input.
     pub(super) const fn end(&self) -> u16 {
         self.end
+    }
+
+    /// Returns where the places of the input are by now.
+    pub(super) const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Returns the place of the cursor.
+    pub(super) fn place(&self) -> u16 {
+        self.column()
+    }
+
+    /// Returns whether the screen has the input as far as the cursor, which is in another row there.
+    pub(super) fn agrees_elsewhere(&self, screen: &Screen, row: u16) -> bool {
+        self.canvas.agrees_elsewhere(screen, self.layout.row, row)
     }
 
     /// Returns the text of the input.
@@ -81,7 +146,7 @@ impl<'a> Simulation<'a> {
 
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
-        if self.canvas.cursor.row != self.row || self.habits.takes_commands {
+        if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }
         if self.kind == Kind::Kernel
@@ -100,6 +165,9 @@ impl<'a> Simulation<'a> {
 
     fn edit(&mut self, key: Key) -> Effect {
         let class = self.class_of(key);
+        if self.may_wait() && !(class == Class::Text && self.waits()) {
+            return Effect::Unknown;
+        }
         match class {
             Class::Text => match key {
                 Key::Text(c) => self.write(c),
@@ -143,15 +211,21 @@ impl<'a> Simulation<'a> {
     fn write(&mut self, c: char) -> Effect {
         let width = char_width(c);
         let column = self.column();
+        let next = column.saturating_add(width);
         // What the last column does to the cursor differs from program to program.
-        if width == 0 || column + width >= self.right {
+        if width == 0 || next >= self.right {
+            return Effect::Unknown;
+        }
+        let inserts = !self.overwrites;
+        let end = if inserts { self.end.saturating_add(width) } else { self.end.max(next) };
+        if !self.makes_room(column, end, width) {
             return Effect::Unknown;
         }
         let pen = Pen::default();
         if self.suggested.is_some() {
             self.follow_suggestion(c, width);
         }
-        if !self.overwrites {
+        if inserts {
             self.shift_right(column, width);
         }
         let wide = width == 2;
@@ -159,8 +233,8 @@ impl<'a> Simulation<'a> {
         if wide {
             self.canvas.put(self.at(column + 1), Tile::Blank(pen));
         }
-        self.canvas.cursor.column += width;
-        self.end = self.end.max(self.canvas.cursor.column);
+        self.end = self.end.max(next);
+        self.go_to(next);
         Effect::Drawn
     }
 
@@ -193,11 +267,14 @@ impl<'a> Simulation<'a> {
         if from >= to {
             return self.move_to(from);
         }
+        let width = to - from;
+        if !self.may_pull_back(from, width) {
+            return Effect::Unknown;
+        }
         if self.habits.suggests && to == self.end {
             return self.take_back(from);
         }
         self.veil_suggestion();
-        let width = to - from;
         for column in from..self.end {
             let tile = match column.checked_add(width) {
                 Some(source) if source < self.end => self.canvas.tile(self.at(source)),
@@ -207,7 +284,7 @@ impl<'a> Simulation<'a> {
             self.canvas.put(self.at(column), tile);
         }
         self.end = self.end.saturating_sub(width).max(from);
-        self.canvas.cursor.column = from;
+        self.go_to(from);
         Effect::Drawn
     }
 
@@ -215,7 +292,10 @@ impl<'a> Simulation<'a> {
         if column == self.column() {
             return Effect::Nothing;
         }
-        self.canvas.cursor.column = column;
+        if self.layout.parts(self.column(), column) && !self.may_cross(column) {
+            return Effect::Unknown;
+        }
+        self.go_to(column);
         Effect::Drawn
     }
 
@@ -264,11 +344,16 @@ impl<'a> Simulation<'a> {
     }
 
     fn column(&self) -> u16 {
-        self.canvas.cursor.column
+        self.column.unwrap_or(self.left)
+    }
+
+    fn go_to(&mut self, column: u16) {
+        self.column = Some(column);
+        self.canvas.cursor = self.shown_at(column);
     }
 
     fn at(&self, column: u16) -> Position {
-        Position { row: self.row, column }
+        self.layout.at(column)
     }
 }
 

@@ -63,7 +63,7 @@ impl Replay {
 
     /// Parts what is suggested from what was typed, where only that was typed tells it.
     pub(super) fn part_suggestion(&mut self) {
-        let column = self.ground.cursor().column;
+        let Some(column) = self.field.place_of_cursor(&self.ground) else { return };
         let is_new = self.field.reach > 0 && self.field.suggested.is_some();
         if !self.knows(Class::Suggestion) {
             if is_new && column >= self.field.reach {

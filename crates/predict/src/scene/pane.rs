@@ -13,7 +13,7 @@ const LINE_ROWS_MIN: u16 = 3;
 const LINE_COLUMNS_MIN: usize = 3;
 
 /// A rectangle of the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pane {
     /// Its first column.
     pub(crate) left: u16,

@@ -3,6 +3,7 @@
 //! Nothing here is terminal behaviour: no wrap, no scroll, no pen. An overlay names a place and what
 //! stands there.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use crate::screen::cell::Pen;
@@ -39,6 +40,24 @@ impl Screen {
     pub fn clear_row(&mut self, row: u16, pen: Pen) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             *row = Arc::new(Row::erased(self.size.columns(), pen));
+        }
+    }
+
+    /// Replaces some columns of a row by those of a row of another screen of the same size, or by empty cells
+    /// for `None`. Halves of wide characters at the ends of the columns are for [`Screen::mend_row`].
+    pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
+        if columns == (0..self.size.columns()) {
+            let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
+            let source = from.and_then(|from| other.rows.get(usize::from(from)));
+            *row = source.filter(|_| other.size == self.size).map_or_else(
+                || Arc::new(Row::erased(self.size.columns(), Pen::default())),
+                Arc::clone,
+            );
+            return;
+        }
+        for column in columns {
+            let source = from.and_then(|from| other.glyph(Position { row: from, column }));
+            self.put(Position { row, column }, &source.unwrap_or_default());
         }
     }
 
@@ -113,6 +132,26 @@ mod tests {
         assert_eq!(texts(&below), ["...", "..."]);
         frame.clear_row(1, Pen::default());
         assert_eq!(texts(&frame), ["x..", "..."]);
+    }
+
+    #[test]
+    fn a_row_is_copied_whole_or_in_part_or_left_empty() {
+        let mut terminal = Terminal::host(size(3, 2));
+        terminal.write(b"abc\r\ndef");
+        let below = terminal.snapshot();
+        for (columns, from, text) in [
+            (0..3, Some(1), "def"),
+            (1..3, Some(1), "aef"),
+            (0..3, None, "..."),
+            (0..2, None, "..c"),
+            (0..3, Some(2), "..."),
+        ] {
+            let mut frame = below.clone();
+            frame.copy_row(0, columns.clone(), &below, from);
+            frame.copy_row(7, columns, &below, from);
+            frame.assert_integrity();
+            assert_eq!(texts(&frame), [text, "def"]);
+        }
     }
 
     #[test]

@@ -52,15 +52,15 @@ impl Simulation<'_> {
     pub(super) fn accept(&mut self, to: u16) -> Effect {
         let Some(end) = self.suggested else { return Effect::Unknown };
         // It may go on in the next row.
-        if end >= self.right {
+        if end >= self.right || self.layout.parts(self.column(), end) {
             return Effect::Unknown;
         }
         for column in self.column()..to.min(end) {
             let (at, base) = (self.at(column), self.base(column));
             let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
             self.canvas.put(at, Tile::Typed { base, wide, pen });
-            self.canvas.cursor.column = column + 1;
             self.end = column + 1;
+            self.go_to(column + 1);
         }
         self.suggested = self.suggested.filter(|end| *end > to);
         Effect::Drawn
@@ -88,7 +88,7 @@ impl Simulation<'_> {
         }
         self.suggested = is_suggested.then_some(end);
         self.end = from;
-        self.canvas.cursor.column = from;
+        self.go_to(from);
         Effect::Drawn
     }
 }

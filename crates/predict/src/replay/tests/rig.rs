@@ -1,5 +1,7 @@
 //! A user with an engine, a path, and a host with a program; everything in virtual time.
 
+use core::ops::Range;
+
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
@@ -144,6 +146,16 @@ impl Rig {
     /// Returns the row of the cursor as the user sees it.
     pub(super) fn row(&self) -> String {
         self.frame.row_text(self.frame.cursor().row)
+    }
+
+    /// Returns some rows as the user sees them.
+    pub(super) fn rows(&self, rows: Range<u16>) -> Vec<String> {
+        rows.map(|row| self.frame.row_text(row)).collect()
+    }
+
+    /// Returns row and column of the cursor as the user sees it.
+    pub(super) fn cursor(&self) -> (u16, u16) {
+        (self.frame.cursor().row, self.frame.cursor().column)
     }
 
     pub(super) fn column(&self) -> u16 {

@@ -1,0 +1,121 @@
+//! Where the characters of an input stand that goes on over the edge of its row.
+//!
+//! A *place* is the column that a character would have in a row without an end. In the row where the input
+//! begins place and column are the same; from the edge on the places go on in the rows below.
+
+use rove_terminal::Position;
+
+/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits
+/// on the widest screen.
+pub(super) const INPUT_ROWS_MAX: u16 = 15;
+
+/// The rows of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// The row in which it begins.
+    pub(super) row: u16,
+    /// The column behind the last in which its characters stand, in each row that goes on in the next.
+    pub(super) edge: u16,
+    /// The first column of the rows that go on, left of the edge.
+    pub(super) left: u16,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::of_row(0)
+    }
+}
+
+impl Layout {
+    /// Returns that of an input which has no more than one row.
+    pub(super) const fn of_row(row: u16) -> Self {
+        Self { row, edge: u16::MAX, left: 0 }
+    }
+
+    /// Returns where a place is, on the screen or below it.
+    pub(super) fn at(self, place: u16) -> Position {
+        match place.checked_sub(self.edge) {
+            Some(rest) if self.left < self.edge => {
+                let columns = self.edge - self.left;
+                let row = self.row.saturating_add(1).saturating_add(rest / columns);
+                Position { row, column: self.left + rest % columns }
+            }
+            _ => Position { row: self.row, column: place },
+        }
+    }
+
+    /// Returns the place of a position; `None` where none of the input can stand. The column at the edge is
+    /// the first place of the next row.
+    pub(super) fn place(self, at: Position) -> Option<u16> {
+        let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
+        if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {
+            return (rows == 0 && at.column <= self.edge).then_some(at.column);
+        }
+        let column = at.column.checked_sub(self.left).filter(|_| at.column <= self.edge)?;
+        let before = (rows - 1).checked_mul(self.edge - self.left)?.checked_add(self.edge)?;
+        before.checked_add(column)
+    }
+
+    /// Returns the row of a place.
+    pub(super) fn row_of(self, place: u16) -> u16 {
+        self.at(place).row
+    }
+
+    /// Returns whether two places are in different rows.
+    pub(super) fn parts(self, one: u16, other: u16) -> bool {
+        self.row_of(one) != self.row_of(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAYOUT: Layout = Layout { row: 3, edge: 10, left: 2 };
+
+    fn at(row: u16, column: u16) -> Position {
+        Position { row, column }
+    }
+
+    #[test]
+    fn places_go_on_in_the_rows_below() {
+        for (place, expected) in [
+            (0, at(3, 0)),
+            (9, at(3, 9)),
+            (10, at(4, 2)),
+            (17, at(4, 9)),
+            (18, at(5, 2)),
+            (u16::MAX, at(3 + 1 + 8190, 7)),
+        ] {
+            assert_eq!(LAYOUT.at(place), expected, "{place}");
+        }
+        for place in 0..100 {
+            assert_eq!(LAYOUT.place(LAYOUT.at(place)), Some(place));
+        }
+    }
+
+    #[test]
+    fn what_no_input_can_stand_in_has_no_place() {
+        for (position, place) in [
+            (at(2, 5), None),
+            (at(3, 10), Some(10)),
+            (at(3, 11), None),
+            (at(4, 1), None),
+            (at(4, 10), Some(18)),
+            (at(4, 11), None),
+            (at(3 + INPUT_ROWS_MAX - 1, 2), Some(10 + 13 * 8)),
+            (at(3 + INPUT_ROWS_MAX, 2), None),
+        ] {
+            assert_eq!(LAYOUT.place(position), place, "{position:?}");
+        }
+        let row = Layout::of_row(3);
+        assert_eq!((row.place(at(3, 400)), row.place(at(4, 0))), (Some(400), None));
+        assert_eq!(row.at(400), at(3, 400));
+    }
+
+    #[test]
+    fn the_widest_screen_has_places_for_all_rows() {
+        let layout = Layout { row: 0, edge: 4096, left: 0 };
+        assert!(layout.place(at(INPUT_ROWS_MAX - 1, 4096)).is_some());
+    }
+}

@@ -1,0 +1,497 @@
+//! Input that goes on over the edge of a row.
+
+use proptest::prelude::*;
+
+use super::rig::{Program, Rig};
+use crate::policy::Preference;
+use rove_terminal::{Screen, Size, Terminal};
+
+/// How a program goes on at the edge of its pane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// The cursor goes to the next row as soon as one is full.
+    Eager,
+    /// With the next character.
+    Lazy,
+    /// The same, and a mark stands in the last column of a row that goes on.
+    Mark,
+    /// The row moves instead.
+    Scroll,
+}
+
+/// A line editor that draws all of its input anew for each key, in a pane of some columns.
+struct Editor {
+    prompt: &'static str,
+    /// What stands before the text in the rows that go on.
+    lead: &'static str,
+    left: usize,
+    columns: usize,
+    style: Style,
+    /// Whether its edge is that of the terminal, which it lets go on by itself.
+    wraps_itself: bool,
+    line: Vec<u8>,
+    cursor: usize,
+    /// The row of the cursor and the last row, from the first of the input.
+    row: usize,
+    last: usize,
+    sequence: Vec<u8>,
+}
+
+impl Editor {
+    fn new(prompt: &'static str, columns: usize, style: Style) -> Self {
+        Self {
+            prompt,
+            lead: "",
+            left: 0,
+            columns,
+            style,
+            wraps_itself: style != Style::Mark,
+            line: Vec::new(),
+            cursor: 0,
+            row: 0,
+            last: 0,
+            sequence: Vec::new(),
+        }
+    }
+
+    /// Does what the key does to the line; returns whether it is finished.
+    fn edit(&mut self, key: u8) -> bool {
+        if key == 0x1b || !self.sequence.is_empty() {
+            self.sequence.push(key);
+            if self.sequence.len() < 3 {
+                return false;
+            }
+            let is_right = key == b'C' && self.cursor < self.line.len();
+            let is_left = key == b'D' && self.cursor > 0;
+            self.cursor = self.cursor + usize::from(is_right) - usize::from(is_left);
+            self.sequence.clear();
+            return false;
+        }
+        match key {
+            b'\r' => return true,
+            0x01 => self.cursor = 0,
+            0x02 => self.cursor = self.cursor.saturating_sub(1),
+            0x05 => self.cursor = self.line.len(),
+            0x0b => self.line.truncate(self.cursor),
+            0x15 => {
+                self.line.drain(..self.cursor);
+                self.cursor = 0;
+            }
+            0x17 => {
+                let end = self.cursor;
+                let is_blank = |at: usize| self.line[at] == b' ';
+                while self.cursor > 0 && is_blank(self.cursor - 1) {
+                    self.cursor -= 1;
+                }
+                while self.cursor > 0 && !is_blank(self.cursor - 1) {
+                    self.cursor -= 1;
+                }
+                self.line.drain(self.cursor..end);
+            }
+            0x7f if self.cursor > 0 => {
+                self.cursor -= 1;
+                self.line.remove(self.cursor);
+            }
+            0x7f => {}
+            byte => {
+                self.line.insert(self.cursor, byte);
+                self.cursor += 1;
+            }
+        }
+        false
+    }
+
+    /// Returns the row and column of a place in the input.
+    fn at(&self, place: usize) -> (usize, usize) {
+        let columns = self.columns - usize::from(self.style == Style::Mark);
+        let place = place + self.prompt.len();
+        if place < columns {
+            return (0, place);
+        }
+        let rest = columns - self.lead.len();
+        (1 + (place - columns) / rest, self.lead.len() + (place - columns) % rest)
+    }
+
+    fn draw(&mut self) -> Vec<u8> {
+        let up = |rows: usize| if rows > 0 { format!("\x1b[{rows}A") } else { String::new() };
+        let to = |column: usize| format!("\x1b[{}G", self.left + column + 1);
+        let clear = format!("{}{}", to(0), " ".repeat(self.columns - 1));
+        let mut output = up(self.row);
+        if self.style == Style::Scroll {
+            let from = (self.cursor + self.prompt.len()).saturating_sub(self.columns - 1);
+            let shown: Vec<u8> = self.line.iter().skip(from).copied().collect();
+            let room = self.columns - 1 - self.prompt.len();
+            let shown = String::from_utf8_lossy(&shown[..shown.len().min(room)]).into_owned();
+            let column = self.prompt.len() + self.cursor - from;
+            return format!("{output}{clear}{}{}{shown}{}", to(0), self.prompt, to(column)).into();
+        }
+        for row in 0..=self.last {
+            output += &format!("{clear} {}", if row < self.last { "\x1b[B" } else { "" });
+        }
+        output += &format!("{}{}{}", up(self.last), to(0), self.prompt);
+        let next_row = |wraps| match (self.style, wraps) {
+            (Style::Mark, true) => format!("\\\r\n{}{}", to(0), self.lead),
+            // The terminal goes on by itself.
+            _ if self.wraps_itself => String::new(),
+            _ => format!("\r\n{}{}", to(0), self.lead),
+        };
+        let end = self.at(self.line.len());
+        let (mut row, is_lazy) = (0, self.style != Style::Eager);
+        for (place, byte) in self.line.iter().enumerate() {
+            let (next, _) = self.at(place);
+            if next > row {
+                output += &next_row(true);
+                row = next;
+            }
+            output.push(char::from(*byte));
+        }
+        if end.0 > row && !is_lazy {
+            output += &next_row(false);
+            output += if self.wraps_itself { " \r" } else { "" };
+            row = end.0;
+        }
+        self.last = row;
+        let waits = self.cursor == self.line.len() && is_lazy && self.cursor > 0;
+        let cursor = match self.at(self.cursor) {
+            (cursor, _) if waits && cursor > row => (row, self.columns - 1),
+            cursor => cursor,
+        };
+        output += &up(row - cursor.0);
+        output += &to(cursor.1);
+        self.row = cursor.0;
+        output.into()
+    }
+}
+
+impl Program for Editor {
+    fn start(&mut self) -> Vec<u8> {
+        format!("\x1b[?2004h{}", self.prompt).into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if !self.edit(key) {
+            return (0, if self.sequence.is_empty() { self.draw() } else { Vec::new() });
+        }
+        let has_rows = self.style != Style::Scroll;
+        let rows = if has_rows { self.at(self.line.len()).0 - self.row } else { 0 };
+        (self.line, self.cursor, self.row, self.last) = (Vec::new(), 0, 0, 0);
+        let down = "\n".repeat(rows + 1);
+        (0, format!("\r{down}{}", self.prompt).into())
+    }
+}
+
+fn rig(columns: u16, rows: u16, style: Style) -> Rig {
+    let size = Size::new(columns, rows).unwrap();
+    Rig::sized(size, Preference::Always, Editor::new("$ ", usize::from(columns), style))
+}
+
+/// Lets the program go on over the edge, and begin anew.
+fn teach(rig: &mut Rig, columns: usize) {
+    rig.type_keys(&"x".repeat(columns + 1));
+    rig.settle();
+    rig.type_keys("\r");
+    rig.settle();
+}
+
+fn taught(columns: u16, rows: u16, style: Style) -> Rig {
+    let mut rig = rig(columns, rows, style);
+    teach(&mut rig, usize::from(columns));
+    rig
+}
+
+/// Keys that are seen at once when each has come true once, typed for that.
+const LESSONS: [&str; 8] = ["a b", "\x01", "\x05", "\x02", "\x05", "\x17", "c", "\x15"];
+
+/// Types keys one by one, and looks at the rows that the cursor may be in after each.
+fn assert_typed(rig: &mut Rig, top: u16, expected: &[(&str, [&str; 2], (u16, u16))]) {
+    for (key, rows, cursor) in expected {
+        rig.type_keys(key);
+        let seen = rig.rows(top..top + 2);
+        let key = key.escape_debug();
+        assert_eq!((&seen[..], rig.cursor()), (&rows.map(String::from)[..], *cursor), "{key}");
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn nothing_is_seen_beyond_the_edge_before_it_was_seen_there_once() {
+    let mut rig = rig(12, 8, Style::Eager);
+    rig.type_keys("abcdefghi");
+    assert_eq!((rig.row(), rig.column()), ("$ abcdefghi".into(), 11));
+    rig.type_keys("jk");
+    assert_eq!((rig.row(), rig.column()), ("$ abcdefghi".into(), 11));
+    rig.settle();
+    assert_eq!((rig.row(), rig.column()), ("k".into(), 1));
+    rig.type_keys("l");
+    assert_eq!((rig.row(), rig.column()), ("kl".into(), 2), "the row goes on");
+    rig.assert_converges();
+    rig.type_keys("mnopqrstuv");
+    assert_eq!((rig.row(), rig.column()), ("".into(), 0), "as it is known to");
+    rig.type_keys("w");
+    assert_eq!((rig.row(), rig.column()), ("w".into(), 1));
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_line_is_edited_across_the_edge() {
+    let mut rig = taught(12, 8, Style::Eager);
+    rig.type_keys("abcdefghijkl");
+    let steps = [
+        ("\x7f", ["$ abcdefghij", "k"], (3, 1)),
+        ("\x7f", ["$ abcdefghij", ""], (3, 0)),
+        ("\x7f", ["$ abcdefghi", ""], (2, 11)),
+        ("\x7f", ["$ abcdefgh", ""], (2, 10)),
+        ("i", ["$ abcdefghi", ""], (2, 11)),
+        ("j", ["$ abcdefghij", ""], (3, 0)),
+        ("k", ["$ abcdefghij", "k"], (3, 1)),
+        ("\x1b[D", ["$ abcdefghij", "k"], (3, 0)),
+        ("\x1b[D", ["$ abcdefghij", "k"], (2, 11)),
+        ("X", ["$ abcdefghiX", "jk"], (3, 0)),
+        ("\x7f", ["$ abcdefghij", "k"], (2, 11)),
+        ("\x1b[C", ["$ abcdefghij", "k"], (3, 0)),
+    ];
+    assert_typed(&mut rig, 2, &steps);
+}
+
+#[test]
+fn what_is_inserted_moves_the_rest_to_the_next_row_and_back() {
+    let mut rig = taught(12, 8, Style::Eager);
+    rig.type_keys("abcdefgh\x1b[D\x1b[D");
+    let steps = [
+        ("X", ["$ abcdefXgh", ""], (2, 9)),
+        ("Y", ["$ abcdefXYgh", ""], (2, 10)),
+        ("Z", ["$ abcdefXYZg", "h"], (2, 11)),
+        ("W", ["$ abcdefXYZW", "gh"], (3, 0)),
+        ("V", ["$ abcdefXYZW", "Vgh"], (3, 1)),
+        ("\x7f", ["$ abcdefXYZW", "gh"], (3, 0)),
+        ("\x7f", ["$ abcdefXYZg", "h"], (2, 11)),
+        ("\x7f", ["$ abcdefXYgh", ""], (2, 10)),
+        ("\x7f", ["$ abcdefXgh", ""], (2, 9)),
+    ];
+    assert_typed(&mut rig, 2, &steps);
+}
+
+#[test]
+fn keys_for_the_whole_line_take_all_of_its_rows() {
+    let mut rig = taught(12, 8, Style::Eager);
+    for key in LESSONS {
+        rig.type_keys(key);
+        rig.settle();
+    }
+    rig.type_keys("abc defgh ijklm");
+    rig.settle();
+    let steps = [
+        ("\x01", ["$ abc defgh", "ijklm"], (2, 2)),
+        ("\x05", ["$ abc defgh", "ijklm"], (3, 5)),
+        ("\x17", ["$ abc defgh", ""], (3, 0)),
+        ("\x17", ["$ abc", ""], (2, 6)),
+        ("defgh ijk", ["$ abc defgh", "ijk"], (3, 3)),
+        ("\x1b[D", ["$ abc defgh", "ijk"], (3, 2)),
+        ("\x15", ["$ k", ""], (2, 2)),
+        ("defgh ijklm", ["$ defgh ijkl", "mk"], (3, 1)),
+        ("\x01", ["$ defgh ijkl", "mk"], (2, 2)),
+    ];
+    assert_typed(&mut rig, 2, &steps);
+}
+
+#[test]
+fn at_the_bottom_all_rows_move_up() {
+    let mut rig = rig(12, 4, Style::Eager);
+    for line in ["one", "two", "three", "four"] {
+        rig.type_keys(line);
+        rig.type_keys("\r");
+        rig.settle();
+    }
+    rig.type_keys("abcdefghi");
+    rig.type_keys("j");
+    assert_eq!(rig.rows(2..4), ["$ four", "$ abcdefghi"], "it was never seen");
+    rig.settle();
+    rig.type_keys("kl\r");
+    rig.settle();
+    rig.type_keys("abcdefghi");
+    rig.settle();
+    let steps = [
+        ("j", ["$ abcdefghij", ""], (3, 0)),
+        ("k", ["$ abcdefghij", "k"], (3, 1)),
+        ("\x7f", ["$ abcdefghij", ""], (3, 0)),
+        ("\x7f", ["$ abcdefghi", ""], (2, 11)),
+        ("J", ["$ abcdefghiJ", ""], (3, 0)),
+    ];
+    assert_typed(&mut rig, 2, &steps);
+    assert_eq!(rig.rows(0..2), ["$ abcdefghij", "kl"]);
+}
+
+#[test]
+fn programs_go_on_in_the_way_that_they_were_seen_to() {
+    for (style, steps) in [
+        (
+            Style::Lazy,
+            [
+                ("j", ["$ abcdefghij", ""], (2, 11)),
+                ("k", ["$ abcdefghij", "k"], (3, 1)),
+                ("\x7f", ["$ abcdefghij", "k"], (3, 1)),
+            ],
+        ),
+        (
+            Style::Mark,
+            [
+                ("j", ["$ abcdefghi\\", "j"], (3, 1)),
+                ("k", ["$ abcdefghi\\", "jk"], (3, 2)),
+                ("\x7f", ["$ abcdefghi\\", "j"], (3, 1)),
+            ],
+        ),
+        (
+            Style::Scroll,
+            [
+                ("j", ["$ abcdefghi", ""], (2, 11)),
+                ("k", ["$ abcdefghi", ""], (2, 11)),
+                ("l", ["$ abcdefghi", ""], (2, 11)),
+            ],
+        ),
+    ] {
+        let mut rig = taught(12, 8, style);
+        let top = if style == Style::Scroll { 1 } else { 2 };
+        rig.type_keys("abcdefghi");
+        rig.settle();
+        let steps = steps.map(|(key, rows, (row, column))| (key, rows, (row + top - 2, column)));
+        assert_typed(&mut rig, top, &steps);
+    }
+}
+
+#[test]
+fn rows_that_go_on_may_be_indented() {
+    let editor =
+        Editor { lead: "... ", wraps_itself: false, ..Editor::new(">>> ", 12, Style::Eager) };
+    let mut rig = Rig::sized(Size::new(12, 8).unwrap(), Preference::Always, editor);
+    teach(&mut rig, 10);
+    rig.type_keys("abcdefg");
+    rig.settle();
+    let steps = [
+        ("h", [">>> abcdefgh", "..."], (3, 4)),
+        ("i", [">>> abcdefgh", "... i"], (3, 5)),
+        ("\x1b[D", [">>> abcdefgh", "... i"], (3, 4)),
+        ("\x1b[D", [">>> abcdefgh", "... i"], (2, 11)),
+        ("X", [">>> abcdefgX", "... hi"], (3, 4)),
+    ];
+    assert_typed(&mut rig, 2, &steps);
+}
+
+/// An editor in the left or right half of the screen, which a line divides.
+struct Half(Editor);
+
+impl Program for Half {
+    fn start(&mut self) -> Vec<u8> {
+        let rows = (1..=8).map(|row| format!("\x1b[{row};13H│"));
+        let column = self.0.left + 1;
+        format!("{}\x1b[?2004h\x1b[1;{column}H{}", rows.collect::<String>(), self.0.prompt).into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.0.answer(key)
+    }
+}
+
+#[test]
+fn the_edge_is_that_of_the_pane() {
+    for left in [0, 13] {
+        let editor = Editor { left, wraps_itself: false, ..Editor::new("$ ", 12, Style::Eager) };
+        let mut rig = Rig::sized(Size::new(25, 8).unwrap(), Preference::Always, Half(editor));
+        rig.type_keys("abcdefghijkl");
+        rig.settle();
+        rig.type_keys("\x15");
+        rig.settle();
+        rig.type_keys("a");
+        rig.settle();
+        rig.type_keys("bcdefghi");
+        let row = |text: &str| {
+            let text = format!("{text:<12}");
+            if left == 0 {
+                format!("{text}│")
+            } else {
+                format!("            │{text}").trim_end().into()
+            }
+        };
+        let column = |column| column + u16::try_from(left).unwrap();
+        for (key, rows, cursor) in [
+            ("j", ["$ abcdefghij", ""], (1, column(0))),
+            ("k", ["$ abcdefghij", "k"], (1, column(1))),
+            ("\x7f", ["$ abcdefghij", ""], (1, column(0))),
+            ("\x7f", ["$ abcdefghi", ""], (0, column(11))),
+        ] {
+            rig.type_keys(key);
+            assert_eq!((rig.rows(0..2), rig.cursor()), (rows.map(row).to_vec(), cursor), "{key}");
+        }
+        rig.assert_converges();
+    }
+}
+
+/// Types anything at a program of any kind.
+fn keys() -> impl Strategy<Value = Vec<&'static str>> {
+    let key = prop_oneof![
+        10 => Just("a letter"),
+        1 => Just("some words of text"),
+        3 => Just("\x7f"),
+        3 => Just("\x1b[D"),
+        2 => Just("\x1b[C"),
+        1 => Just("\x01"),
+        1 => Just("\x05"),
+        1 => Just("\x15"),
+        1 => Just("\x17"),
+    ];
+    prop::collection::vec(key, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_typed_nothing_wrong_is_seen(
+        keys in keys(),
+        pause in prop_oneof![Just(0_u64), Just(40), Just(200), Just(1000)],
+        style in prop_oneof![2 => Just(Style::Eager), 1 => Just(Style::Lazy), 1 => Just(Style::Mark)],
+        columns in 8_u16..30,
+        rows in 2_u16..9,
+    ) {
+        let size = Size::new(columns, rows).unwrap();
+        let columns = usize::from(columns);
+        // No more than there is room for without a prompt.
+        let line_max = columns * (usize::from(rows) - 1) - 4 * usize::from(rows);
+        let editor = Editor::new("$ ", columns, style);
+        let mut host = Terminal::host(size);
+        let mut twin = Editor::new("$ ", columns, style);
+        host.write(&twin.start());
+        let mut rig = Rig::sized(size, Preference::Always, editor);
+        let mut pictures = vec![picture(host.screen())];
+        let lessons = LESSONS.into_iter().map(|key| (key, 1000));
+        let mut letters = ["b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].iter().cycle();
+        for (key, pause) in lessons.chain(keys.into_iter().map(|key| (key, pause))) {
+            let letter = letters.next().unwrap();
+            let key = if key == "a letter" { letter } else { key };
+            let is_text = key.bytes().all(|byte| (b' '..0x7f).contains(&byte));
+            // Nothing is known of what comes back over the edge there.
+            let is_odd = style != Style::Eager && twin.line.len() > columns / 2 && !is_text;
+            if is_odd || twin.line.len() + key.len() > line_max {
+                continue;
+            }
+            rig.type_keys(key);
+            for byte in key.bytes() {
+                host.write(&twin.answer(byte).1);
+                pictures.push(picture(host.screen()));
+            }
+            for _ in 0..=pause / 20 {
+                let seen = picture(&rig.frame);
+                prop_assert!(pictures.contains(&seen), "{seen:?} never comes\n{pictures:#?}");
+                rig.run(20);
+            }
+        }
+        rig.assert_converges();
+    }
+}
+
+/// Returns what is seen of a screen but for colours.
+fn picture(screen: &Screen) -> (Vec<String>, (u16, u16)) {
+    let rows = (0..screen.size().rows()).map(|row| screen.row_text(row));
+    (rows.collect(), (screen.cursor().row, screen.cursor().column))
+}
