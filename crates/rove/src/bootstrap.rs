@@ -40,6 +40,9 @@ pub(crate) mod tunnel;
 /// Tells the client the host as the user wrote it; stock clients do not look.
 pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
 
+/// Tells the client the server's other addresses, with spaces between; stock clients do not look.
+pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
+
 /// How the program was called: what shows up in process lists, and how it finds itself again.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
@@ -108,19 +111,25 @@ pub(crate) fn run(
             );
             tell(&invocation.speaker(), &place);
         }
-        return Err(become_client(options, invocation, tunnel::SERVER, &connect, Some(&tunnel)));
+        let more = (inherited::VARIABLE, tunnel);
+        return Err(become_client(options, invocation, tunnel::SERVER, &connect, more));
     }
     let plan = Plan::new(options, invocation, colors, "")?;
     let (announced, status) = start_server(options, &plan)?;
+    let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
     if let Some(note) = server.note.as_ref().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
     if options.verbose {
-        let place = format!("the server is at {}, UDP port {}", server.text, connect.port);
+        let mut place = format!("the server is at {}, UDP port {}", server.text, connect.port);
+        if !others.is_empty() {
+            place.push_str(&format!(", or at {}", others.join(" or ")));
+        }
         tell(&invocation.speaker(), &place);
     }
-    Err(become_client(options, invocation, &server.text, &connect, None))
+    let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
+    Err(become_client(options, invocation, &server.text, &connect, more))
 }
 
 /// Turns this process into the client; returns only why it does not.
@@ -129,19 +138,17 @@ fn become_client(
     invocation: &Invocation,
     address: &str,
     connect: &Connect,
-    tunnel: Option<&OsStr>,
+    more: (&str, OsString),
 ) -> BootstrapError {
     let mut client = client_command(options);
     client.arg(invocation.tag());
     if options.verbose {
         client.arg("-v");
     }
-    if let Some(tunnel) = tunnel {
-        client.env(inherited::VARIABLE, tunnel);
-    }
     let error = client
         .arg(address)
         .arg(&connect.port)
+        .env(more.0, more.1)
         .env("MOSH_KEY", &connect.key)
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();

@@ -133,7 +133,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
         Ok(HostCall::FakeProxy { family, host, port }) => {
-            finish(&speaker, proxy::run(&family, &host, &port).map(|()| 0))
+            finish(&speaker, proxy::run(name, &family, &host, &port).map(|()| 0))
         }
         Ok(HostCall::Connect(options)) => {
             let Err(error) = bootstrap::run(&options, &invocation);

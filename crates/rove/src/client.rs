@@ -12,15 +12,16 @@ use rove_ssp::{Config, Key};
 use rustix::stdio;
 
 use crate::program::ProgramName;
-use crate::socket::ClientSockets;
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::{doctor, entropy, logging, sys};
 
+mod families;
 mod pump;
 mod wire;
 
+use families::Families;
 use pump::{End, Pump};
 use wire::Wire;
 
@@ -38,6 +39,8 @@ const FAILURE: u8 = 1;
 pub(crate) struct ClientOptions {
     /// Where the server listens.
     pub(crate) server: SocketAddr,
+    /// Where else it may be reached.
+    pub(crate) others: Vec<SocketAddr>,
     /// The session key.
     pub(crate) key: Key,
     /// The escape key; `None` turns escape processing off.
@@ -75,14 +78,14 @@ pub(crate) struct ClientOptions {
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
-    let End { outcome, refusal, tunnel, output_error } = session(options)?;
+    let End { outcome, tried, refusal, tunnel, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
     let silence = || match (name, &tunnel) {
         (_, Some(reason)) => doctor::tunnel_line(server.port(), refusal.as_ref(), reason),
         (ProgramName::Mosh, _) => stock_silence(server),
-        (ProgramName::Rove, _) => doctor::one_line(server, refusal.as_ref(), host.as_deref()),
+        (ProgramName::Rove, _) => doctor::one_line(tried, refusal.as_ref(), host.as_deref()),
     };
     for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
@@ -112,9 +115,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let clock = Clock::start();
     let wire = match &options.tunnel {
         Some(inherited) => Wire::Tunnel(Box::new(Tunnel::take(inherited, clock.now())?)),
-        None => {
-            Wire::Sockets(ClientSockets::open(options.server).context("cannot open a UDP socket")?)
-        }
+        None => Wire::Sockets(Families::open(options.server).context("cannot open a UDP socket")?),
     };
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
@@ -140,6 +141,8 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     );
     if options.tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
+    } else {
+        options.others.iter().for_each(|address| session.add_candidate(*address));
     }
     Pump::new(events, session, wire, terminal, options.name).run()
 }
@@ -233,7 +236,7 @@ mod tests {
             (None, Some("me@host"), ["192.0.2.1", "60005", "firewall", "`rove doctor me@host`"]),
             (Some(Refusal::Port), None, ["192.0.2.1", "60005", "refuse", "`rove doctor HOST`"]),
         ] {
-            let silence = || doctor::one_line(server, refusal.as_ref(), host);
+            let silence = || doctor::one_line(vec![server], refusal.as_ref(), host);
             let text = failure(ClientOutcome::NeverConnected, server, silence).unwrap();
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
             assert!(!text.contains('\n'), "{text}");

@@ -95,6 +95,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     .context("cannot start the emulated link")?;
     client::run(ClientOptions {
         server: relay.address(),
+        others: Vec::new(),
         key,
         escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: !options.scrollback,

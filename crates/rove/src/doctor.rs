@@ -169,15 +169,16 @@ fn progress(what: &str) {
     }
 }
 
-/// Returns why a session at `server` got no answer and what to do, as far as the client can tell, in
+/// Returns why a session at one of these addresses got no answer and what to do, as far as the client can tell, in
 /// one line.
 pub(crate) fn one_line(
-    server: SocketAddr,
+    tried: Vec<SocketAddr>,
     refusal: Option<&facts::Refusal>,
     host: Option<&str>,
 ) -> String {
-    let path = Path { tried: vec![server], ..Path::default() };
-    let (seen, remedy) = diagnosis::no_answer(refusal, &path, server.port(), None);
+    let port = tried.first().map_or(0, SocketAddr::port);
+    let path = Path { tried, ..Path::default() };
+    let (seen, remedy) = diagnosis::no_answer(refusal, &path, port, None);
     // Who has a host has a key of his own.
     let key = match (host, refusal) {
         (None, None) => {

@@ -308,9 +308,30 @@ impl Client {
         }
     }
 
-    /// Returns where the server listens.
+    /// Returns where datagrams go: where the server listens, as far as is known.
     pub fn server(&self) -> SocketAddr {
-        self.server
+        self.transport.peer_address().unwrap_or(self.server)
+    }
+
+    /// Adds an address that the server may be reached at, too. It is tried while the one before does not
+    /// answer; the one that answers is kept.
+    pub fn add_candidate(&mut self, address: SocketAddr) {
+        self.transport.add_candidate(address);
+    }
+
+    /// Returns all addresses that the server may be reached at, the first of them first.
+    pub fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
+        self.transport.candidates()
+    }
+
+    /// Returns whether others of these addresses than the one in use are being tried.
+    pub fn is_probing(&self) -> bool {
+        self.transport.is_probing()
+    }
+
+    /// Takes word that the system has no way to an address.
+    pub fn handle_unreachable(&mut self, address: SocketAddr) {
+        self.transport.handle_unreachable(address);
     }
 
     /// Falls back to small datagrams after a send failed for its size.
@@ -383,7 +404,7 @@ impl Client {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
                 Event::ClosePorts { keep } => ClientEvent::ClosePorts { keep },
-                // The server's address is the one we were given.
+                // Where datagrams go stands in each.
                 Event::PeerMoved(_) | Event::PeerLost => continue,
             });
         }
@@ -557,7 +578,7 @@ impl Client {
             frame_interval: self.transport.frame_interval(),
             peer: self.transport.peer(),
             capabilities: self.transport.capabilities(),
-            server: self.server,
+            server: self.server(),
             local_port: self.local_port,
             is_tunnelled: self.notices.is_tunnelled(),
             pending_input: self.pending_input(),
@@ -581,7 +602,7 @@ impl Client {
             start: self.start,
             heard_at: self.transport.remote_arrived_at(),
             acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
-            server: self.server,
+            server: self.server(),
             sent: self.transport.path().sent.datagrams,
         }
     }

@@ -87,6 +87,10 @@ pub struct Config {
     pub hop_interval: Duration,
     /// Client: how long after a hop the older ports are kept open.
     pub old_ports_kept: Duration,
+    /// Client: how long the first of its server's addresses has at the start before the others are tried beside
+    /// it. A path with a longer round trip costs a datagram to each other. Chosen by the table "Addresses that
+    /// do not answer" in docs/bench.md.
+    pub first_alone: Duration,
     /// How often an over-full list of received states takes one more.
     pub quench_interval: Duration,
     /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
@@ -140,6 +144,7 @@ impl Config {
         association_timeout: Duration::from_secs(40),
         hop_interval: Duration::from_secs(10),
         old_ports_kept: Duration::from_secs(60),
+        first_alone: Duration::from_millis(500),
         quench_interval: Duration::from_secs(15),
         capabilities: Some(Capabilities::NONE),
         self_check: false,

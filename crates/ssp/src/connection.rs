@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
+use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::crypto::Cipher;
 use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Timestamp16};
@@ -100,6 +101,8 @@ pub(crate) struct Opened {
     pub(crate) payload: Vec<u8>,
     /// Whether a client is somewhere else than it was, or back after a silence.
     pub(crate) is_peer_regained: bool,
+    /// Whether datagrams must be smaller from now on.
+    pub(crate) is_smaller: bool,
 }
 
 /// One end's side of the datagram exchange.
@@ -117,6 +120,10 @@ pub(crate) struct Connection {
     payload_max: usize,
     /// A client's ports; `None` at a server.
     hop: Option<PortHop>,
+    /// A client's ways to its server; `None` at a server.
+    candidates: Option<Candidates>,
+    /// What the newest datagram carried, for probes.
+    newest_payload: Vec<u8>,
     events: VecDeque<Event>,
     arrivals: Arrivals,
     sent: Traffic,
@@ -125,11 +132,9 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(role: Role, key: &Key, now: Instant) -> Self {
-        let (sends, peer, ipv6, hop) = match role {
-            Role::Client { server } => {
-                (Direction::ToServer, Some(server), server.is_ipv6(), Some(PortHop::new(now)))
-            }
-            Role::Server { ipv6 } => (Direction::ToClient, None, ipv6, None),
+        let (sends, peer, ipv6) = match role {
+            Role::Client { server } => (Direction::ToServer, Some(server), server.is_ipv6()),
+            Role::Server { ipv6 } => (Direction::ToClient, None, ipv6),
         };
         Self {
             cipher: Cipher::new(key),
@@ -141,7 +146,9 @@ impl Connection {
             peer,
             heard_at: None,
             payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
-            hop,
+            hop: peer.map(|_| PortHop::new(now)),
+            candidates: peer.map(Candidates::new),
+            newest_payload: Vec::new(),
             events: VecDeque::new(),
             arrivals: Arrivals::default(),
             sent: Traffic::default(),
@@ -165,13 +172,15 @@ impl Connection {
             self.push_event(Event::ClosePorts { keep });
         }
         let mut is_peer_regained = false;
+        let payload_max = self.payload_max;
         if datagram.seq.get() >= self.expected_seq {
             self.expected_seq = datagram.seq.get() + 1;
             is_peer_regained = self.regains(now, source, config);
             self.handle_newest(now, source, ecn, &datagram);
         }
         tracing::trace!(seq = datagram.seq.get(), bytes = bytes.len(), "datagram received");
-        Ok(Opened { payload: datagram.payload, is_peer_regained })
+        let is_smaller = self.payload_max < payload_max;
+        Ok(Opened { payload: datagram.payload, is_peer_regained, is_smaller })
     }
 
     /// Seals a payload for the peer; `None` while no peer is known.
@@ -186,6 +195,40 @@ impl Connection {
             "less than a fragment header ends a stock peer"
         );
         let destination = self.peer?;
+        if let Some(candidates) = self.candidates.as_mut().filter(|it| it.are_several()) {
+            candidates.handle_send(now);
+            self.newest_payload.clone_from(&payload);
+        }
+        let sealed = self.seal_for(now, destination, payload);
+        self.after_send(now, config);
+        Some(sealed)
+    }
+
+    /// Seals what was sent last for another address of the server that is to be probed now, if one is.
+    pub(crate) fn poll_probe(
+        &mut self,
+        now: Instant,
+        config: &Config,
+    ) -> Option<Result<Transmit, SendError>> {
+        self.probe_at(config)?;
+        let destination = self.candidates.as_mut()?.poll_probe(now, config)?;
+        tracing::debug!(%destination, "probing");
+        let payload = self.newest_payload.clone();
+        Some(self.seal_for(now, destination, payload))
+    }
+
+    /// Returns when another address is to be probed.
+    pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
+        let candidates = self.candidates.as_ref().filter(|_| !self.newest_payload.is_empty())?;
+        candidates.probe_at(config)
+    }
+
+    fn seal_for(
+        &mut self,
+        now: Instant,
+        destination: SocketAddr,
+        payload: Vec<u8>,
+    ) -> Result<Transmit, SendError> {
         let datagram = Datagram {
             direction: self.sends,
             seq: SeqNum::new(self.next_seq),
@@ -194,15 +237,35 @@ impl Connection {
             payload,
         };
         self.next_seq += 1;
-        let payload = match datagram.seal(&mut self.cipher) {
-            Ok(payload) => payload,
-            Err(error) => return Some(Err(error)),
-        };
-        debug_assert!(payload.len() <= self.payload_max);
+        let payload = datagram.seal(&mut self.cipher)?;
+        debug_assert!(payload.len() <= PAYLOAD_MAX_IPV4);
         self.sent.count(payload.len());
         tracing::trace!(seq = datagram.seq.get(), bytes = payload.len(), "datagram sent");
-        self.after_send(now, config);
-        Some(Ok(Transmit { destination, payload }))
+        Ok(Transmit { destination, payload })
+    }
+
+    /// Adds an address that a client's server may be reached at.
+    pub(crate) fn add_candidate(&mut self, address: SocketAddr) {
+        if let Some(candidates) = &mut self.candidates {
+            candidates.add(address);
+        }
+    }
+
+    /// Returns the addresses that a client's server may be reached at.
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
+        self.candidates.iter().flat_map(Candidates::iter)
+    }
+
+    /// Returns whether other addresses of the server are being tried.
+    pub(crate) fn is_probing(&self) -> bool {
+        self.candidates.as_ref().is_some_and(Candidates::is_probing)
+    }
+
+    /// Notes that the system has no way to an address.
+    pub(crate) fn handle_unreachable(&mut self, address: SocketAddr) {
+        if let Some(candidates) = &mut self.candidates {
+            candidates.handle_unreachable(address);
+        }
     }
 
     pub(crate) fn peer(&self) -> Option<SocketAddr> {
@@ -233,6 +296,7 @@ impl Connection {
 
     /// Falls back to small datagrams, for good.
     pub(crate) fn handle_message_too_long(&mut self) {
+        self.newest_payload.clear();
         self.payload_max = PAYLOAD_MAX_FALLBACK;
         tracing::debug!(payload_max = self.payload_max, "datagram refused for its size");
     }
@@ -241,6 +305,18 @@ impl Connection {
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if let Some(hop) = &mut self.hop {
             hop.handle_roundtrip(sent_at);
+        }
+        if let Some(candidates) = &mut self.candidates {
+            candidates.handle_roundtrip(sent_at);
+        }
+    }
+
+    /// Sends to the address that the candidates have come to. A path of the other family takes smaller
+    /// datagrams, maybe.
+    fn follow_candidates(&mut self) {
+        self.peer = self.candidates.as_ref().map(Candidates::current);
+        if self.peer.is_some_and(|peer| peer.is_ipv6()) {
+            self.payload_max = self.payload_max.min(PAYLOAD_MAX_IPV6);
         }
     }
 
@@ -261,6 +337,10 @@ impl Connection {
                 if ecn == Ecn::CongestionExperienced { CONGESTION_PENALTY_MILLIS } else { 0 };
             let bits = timestamp.get().wrapping_sub(penalty);
             self.held = Some(HeldTimestamp { bits, arrived_at: now });
+        }
+        // Who speaks comes before what was answered.
+        if self.candidates.as_mut().is_some_and(|it| it.handle_answer(now, source)) {
+            self.follow_candidates();
         }
         if let Some(reply) = datagram.timestamp_reply {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
@@ -296,6 +376,10 @@ impl Connection {
             if hop.hops(now, config) {
                 let keep = hop.prune(now, config);
                 tracing::debug!("no round trip on this port: trying another");
+                let candidates = self.candidates.as_mut();
+                if candidates.is_some_and(|it| it.handle_no_roundtrip(now)) {
+                    self.peer = self.candidates.as_ref().map(Candidates::current);
+                }
                 self.push_event(Event::OpenPort);
                 keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));
             }

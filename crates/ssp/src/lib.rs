@@ -13,6 +13,7 @@
 mod assembler;
 #[cfg(test)]
 mod blob;
+mod candidates;
 mod compress;
 mod config;
 mod connection;

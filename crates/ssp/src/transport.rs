@@ -104,6 +104,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         let opened = self.connection.open(now, source, ecn, payload, &self.config)?;
+        if opened.is_smaller {
+            self.sender.forget_kept();
+            self.drop_fragments();
+        }
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
             self.sender.want_ack(now);
@@ -129,6 +133,29 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.drop_fragments();
     }
 
+    /// Adds an address that the server may be reached at, too; only a client has use for it. The one it
+    /// was created with comes first, and others are tried while that does not answer. Which one is used
+    /// stands in each [`Transmit`].
+    pub fn add_candidate(&mut self, address: SocketAddr) {
+        self.connection.add_candidate(address);
+    }
+
+    /// Returns all addresses that the server may be reached at, the first of them first; none at a server.
+    pub fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
+        self.connection.candidates()
+    }
+
+    /// Returns whether others of these addresses than the one in use are being tried.
+    pub fn is_probing(&self) -> bool {
+        self.connection.is_probing()
+    }
+
+    /// Takes word that the system has no way to an address: if it is in use, there is no waiting for an
+    /// answer before others are tried.
+    pub fn handle_unreachable(&mut self, address: SocketAddr) {
+        self.connection.handle_unreachable(address);
+    }
+
     /// Returns the next datagram to send, or `None`. Drain it, then wait for
     /// [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
@@ -137,6 +164,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 return Some(transmit);
             }
             self.handle_timeout(now);
+            if self.closed.is_none()
+                && let Some(probe) = self.connection.poll_probe(now, &self.config)
+            {
+                return self.sealed(probe);
+            }
             if self.closed.is_some() || self.connection.peer().is_none() {
                 return None;
             }
@@ -155,7 +187,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         let pace = Pace::new(&self.config, self.connection.rtt());
         let step = self.connection.peer().map(|_| self.sender.next_step());
-        [step, self.sender.gives_up_at(&pace)].into_iter().flatten().min()
+        let probe = self.connection.probe_at(&self.config);
+        [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
     }
 
     /// Returns the next event, or `None`.
@@ -262,7 +295,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns the peer's address: fixed at a client, the newest authentic one at a server. A server
+    /// Returns the peer's address: at a client the one in use, at a server the newest authentic one. A server
     /// has none before its client has spoken and after [`Event::PeerLost`].
     pub fn peer_address(&self) -> Option<SocketAddr> {
         self.connection.peer()
@@ -328,24 +361,32 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.get(self.fragments_sent)?.encode();
         match self.connection.seal(now, payload, &self.config) {
-            Some(Ok(transmit)) => {
+            Some(sealed) => {
                 self.fragments_sent += 1;
                 let is_last = self.fragments_sent == self.fragments.len();
+                let transmit = self.sealed(sealed)?;
                 if is_last && self.fragments_ack == StateNum::SHUTDOWN {
                     self.close(Closed::ByPeer);
                 }
                 Some(transmit)
             }
-            Some(Err(error)) => {
+            None => {
+                self.fragments_sent = self.fragments.len();
+                None
+            }
+        }
+    }
+
+    /// Returns what was sealed; where nothing more can be, the session is over.
+    fn sealed(&mut self, sealed: Result<Transmit, SendError>) -> Option<Transmit> {
+        match sealed {
+            Ok(transmit) => Some(transmit),
+            Err(error) => {
                 tracing::info!(%error, "nothing can be sent any more");
                 if error == SendError::KeyExhausted {
                     self.close(Closed::KeyExhausted);
                 }
                 self.drop_fragments();
-                None
-            }
-            None => {
-                self.fragments_sent = self.fragments.len();
                 None
             }
         }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::net::IpAddr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -165,6 +166,36 @@ impl Plan {
         }
     }
 
+    /// Returns where else the session that the output announced may be: the host's other addresses, in the
+    /// order to try them. There are none where the user has said how to find the one.
+    pub(crate) fn other_addresses(
+        &self,
+        options: &HostOptions,
+        announced: &Announced,
+    ) -> Vec<String> {
+        let is_open = options.remote_ip.is_none() && self.name == ProgramName::Rove;
+        let first = self.address(options, announced);
+        let Some(first) = first.filter(|_| is_open && !options.local) else { return Vec::new() };
+        let is_of_family = |address: &IpAddr| match options.family.as_str() {
+            "inet" => address.is_ipv4(),
+            "inet6" => address.is_ipv6(),
+            _ => true,
+        };
+        // A host that sees itself as loopback sees a forwarder, but where ssh went there, too.
+        let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let mut others: Vec<String> = Vec::new();
+        for text in announced.server_address.iter().chain(&announced.other_addresses) {
+            let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
+            let Some(address) = address.ok().filter(is_of_family) else { continue };
+            let text = address.to_string();
+            let is_new = text != first.text && !others.contains(&text);
+            if is_new && !address.is_unspecified() && (here || !address.is_loopback()) {
+                others.push(text);
+            }
+        }
+        others
+    }
+
     fn address(&self, options: &HostOptions, announced: &Announced) -> Option<ServerAddress> {
         if let Route::Address(text) | Route::Local(text) = &self.route {
             return Some(ServerAddress { text: text.clone(), note: None });
@@ -293,6 +324,8 @@ fn is_range(options: &HostOptions) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::config::Config;
+    use crate::cli::host::{self, HostCall};
 
     #[test]
     fn the_proxy_command_survives_spaces_quotes_and_percent_signs() {
@@ -305,5 +338,44 @@ mod tests {
             proxy_option(&invocation, "inet"),
             r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p"
         );
+    }
+
+    #[test]
+    fn a_host_is_looked_for_at_its_other_addresses_where_the_user_leaves_that_open() {
+        let of = |words: &str, route: Route, proxy: &str, server: &str, name: &[&str]| {
+            let words = words.split_whitespace().map(OsString::from).collect();
+            let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
+            let Ok(HostCall::Connect(options)) = call else { panic!() };
+            let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let announced = Announced {
+                proxy_address: text(proxy),
+                server_address: text(server),
+                other_addresses: name.iter().map(|it| (*it).to_owned()).collect(),
+                ..Announced::default()
+            };
+            let (name, empty) = (ProgramName::Rove, OsString::new);
+            let plan = Plan { name, route, destination: empty(), remote: empty() };
+            plan.other_addresses(&options, &announced).join(" ")
+        };
+        const V4: &str = "192.0.2.7";
+        const V6: &str = "2001:db8::7";
+        let proxy = || Route::Proxy(OsString::new());
+        for (words, server, others) in [
+            ("h", "10.0.0.7", "10.0.0.7 2001:db8::7"),
+            ("h", V4, V6),
+            ("h", "::ffff:192.0.2.7", V6),
+            ("h", "127.0.0.1", V6),
+            ("h", "0.0.0.0", V6),
+            ("-4 h", V4, ""),
+            ("-6 h", "10.0.0.7", V6),
+            ("--experimental-remote-ip=proxy h", "10.0.0.7", ""),
+        ] {
+            assert_eq!(of(words, proxy(), V4, server, &[V4, V6]), others, "{words} {server}");
+        }
+        // Where ssh itself goes to loopback, so may datagrams.
+        assert_eq!(of("h", proxy(), "127.0.0.1", "127.0.0.2", &["::1"]), "127.0.0.2 ::1");
+        // Behind a detour, the host's own word is all there is.
+        assert_eq!(of("h", Route::Detour(String::new()), "", V4, &[]), "");
+        assert_eq!(of("--local h", Route::Local(V4.to_owned()), "", V6, &[]), "");
     }
 }

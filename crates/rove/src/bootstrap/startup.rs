@@ -1,7 +1,8 @@
-//! What ssh and the server print until the server stands: three kinds of lines are for us, all else
+//! What ssh and the server print until the server stands: some kinds of lines are for us, all else
 //! is for the user, and goes there without waiting for a line's end.
 //!
 //! ```text
+//! ROVE ADDRESS 2001:db8::7                            from our proxy command: the host has this one, too
 //! MOSH IP 192.0.2.7                                   from our proxy command
 //! MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22 from the host, the third is its own address
 //! MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw           from the server: UDP port and key
@@ -20,6 +21,12 @@ const LINE_BYTES_MAX: usize = 1024;
 
 /// What our lines begin with.
 const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
+
+/// What a line with another address of the host begins with.
+pub(crate) const ADDRESS: &str = "ROVE ADDRESS ";
+
+/// Most other addresses of a host that are taken. Chosen: more than a client tries.
+const OTHER_ADDRESSES_MAX: usize = 16;
 
 /// Length of a session key's text form. Source: docs/wire.md.
 const KEY_LEN: usize = 22;
@@ -44,6 +51,8 @@ pub(crate) enum Rules {
 pub(crate) struct Announced {
     /// The address that our proxy command connected to.
     pub(crate) proxy_address: Option<String>,
+    /// The other addresses that our proxy command knows of the host.
+    pub(crate) other_addresses: Vec<String>,
     /// The host's own address, as its sshd sees it.
     pub(crate) server_address: Option<String>,
     /// Where the server listens.
@@ -104,6 +113,7 @@ pub(crate) struct Startup {
 /// A line of ours.
 enum Line {
     Ip(String),
+    Address(String),
     SshConnection(String),
     Start,
     Connect(Connect),
@@ -217,6 +227,14 @@ impl Startup {
             (Line::Ip(address), _) => {
                 self.announced.proxy_address.get_or_insert(address);
             }
+            // Our proxy command says them before it connects, and nobody else can speak then.
+            (Line::Address(address), Rules::Tolerant { proxy: true, .. })
+                if self.announced.proxy_address.is_none()
+                    && self.announced.other_addresses.len() < OTHER_ADDRESSES_MAX =>
+            {
+                self.announced.other_addresses.push(address);
+            }
+            (Line::Address(_), _) => return Ok(false),
             (Line::SshConnection(address), _) => self.announced.server_address = Some(address),
             (Line::Start, Rules::Tolerant { start: true, .. }) => {
                 self.started = true;
@@ -259,6 +277,9 @@ fn parse(line: &str, rules: Rules) -> Line {
     }
     if line == START {
         return Line::Start;
+    }
+    if let Some(address) = line.strip_prefix(ADDRESS).filter(|it| is_address(it, rules)) {
+        return Line::Address(address.to_owned());
     }
     let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };
     let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));

@@ -68,6 +68,7 @@ pub(crate) static MANUAL: Manual = Manual {
              MOSH_NO_TERM_INIT besides.",
         ),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
+        ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
@@ -212,8 +213,12 @@ pub(crate) fn options(
     };
     let overwrite = env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
     let scrollback = env::var_os("ROVE_SCROLLBACK").is_some();
+    let others = env::var(bootstrap::ADDRESSES_VARIABLE).unwrap_or_default();
+    let others = others.split_whitespace();
     Ok(ClientOptions {
         server,
+        // What is no address is left out: they are a help, and no more.
+        others: others.filter_map(|it| socket_address(it, server.port()).ok()).collect(),
         key,
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
         init: env::var_os("MOSH_NO_TERM_INIT").is_none() && !scrollback,

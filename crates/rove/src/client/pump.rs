@@ -1,6 +1,7 @@
 //! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
 
 use std::io;
+use std::net::SocketAddr;
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::tty::{self, Tty};
@@ -25,6 +26,8 @@ const INPUT_PER_TURN: usize = 16_384;
 pub(crate) struct End {
     /// How it ended.
     pub(crate) outcome: ClientOutcome,
+    /// Where the server may have been, the address tried first in front.
+    pub(crate) tried: Vec<SocketAddr>,
     /// What the network last said of our datagrams.
     pub(crate) refusal: Option<Refusal>,
     /// Why the newest ssh of the tunnel ended, empty if none did; `None` without a tunnel.
@@ -90,9 +93,10 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
+        let tried = self.session.candidates().collect();
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
-        Ok(End { outcome, refusal: self.refusal, tunnel, output_error: self.output_error })
+        Ok(End { outcome, tried, refusal: self.refusal, tunnel, output_error: self.output_error })
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
@@ -164,10 +168,15 @@ impl Pump {
         while let Some(transmit) = self.session.poll_transmit(now) {
             match self.wire.send(&transmit) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
+                // A probe tells something by its answer only.
+                Err(error) if transmit.destination != self.session.server() => {
+                    tracing::debug!(%error, "probe not sent");
+                }
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
                     self.refusal = Some(trial::refusal(&error));
+                    self.session.handle_unreachable(transmit.destination);
                     self.session.handle_network_error(now, &sentence(&error));
                 }
             }
@@ -194,7 +203,7 @@ impl Pump {
 
     /// Tells the session which port its datagrams leave from; a wildcard socket has one all the same.
     fn name_port(&mut self) {
-        if let Some(port) = self.wire.local_port() {
+        if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
         }
     }

@@ -1,6 +1,7 @@
 //! By what a client's datagrams travel: UDP sockets, or a tunnel through ssh.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 use rove_machine::event_loop::Interest;
@@ -8,9 +9,10 @@ use rove_session::Client;
 use rove_ssp::{Ecn, Transmit};
 use rove_units::Instant;
 
+use crate::client::families::Families;
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
-use crate::socket::{ClientSockets, SendFailure, receive_waiting, send};
+use crate::socket::{SendFailure, receive_waiting, send};
 use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
 
@@ -21,7 +23,7 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 #[derive(Debug)]
 pub(super) enum Wire {
     /// UDP.
-    Sockets(ClientSockets),
+    Sockets(Families),
     /// ssh.
     Tunnel(Box<Tunnel>),
 }
@@ -67,7 +69,11 @@ impl Wire {
                     if let Err(error) = result {
                         tracing::debug!(%error, "receive failed");
                         refusal = Some(trial::refusal(&error));
-                        session.handle_network_error(now, &sentence(&error));
+                        // It may be about a probe, of which nobody wants to hear.
+                        if !session.is_probing() {
+                            session.handle_unreachable(session.server());
+                            session.handle_network_error(now, &sentence(&error));
+                        }
                     }
                 }
             }
@@ -99,7 +105,10 @@ impl Wire {
     /// Returns [`SendFailure`] when the system refuses it; a tunnel refuses none.
     pub(super) fn send(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
-            Self::Sockets(sockets) => send(sockets.newest(), transmit),
+            Self::Sockets(sockets) => {
+                let socket = sockets.newest_for(transmit.destination);
+                send(socket.map_err(SendFailure::Other)?, transmit)
+            }
             Self::Tunnel(tunnel) => {
                 tunnel.send(&transmit.payload);
                 Ok(())
@@ -107,7 +116,7 @@ impl Wire {
         }
     }
 
-    /// Opens a new port; in a tunnel there is no need.
+    /// Opens new ports; in a tunnel there is no need.
     ///
     /// # Errors
     ///
@@ -126,10 +135,10 @@ impl Wire {
         }
     }
 
-    /// Returns the port that datagrams leave from, where there is one.
-    pub(super) fn local_port(&self) -> Option<u16> {
+    /// Returns the port that datagrams to this address leave from, where there is one.
+    pub(super) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
-            Self::Sockets(sockets) => sockets.newest().local_addr().ok().map(|it| it.port()),
+            Self::Sockets(sockets) => sockets.local_port(server),
             Self::Tunnel(_) => None,
         }
     }

@@ -5,6 +5,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod addresses;
 mod bootstrap;
 mod display;
 mod doctor;

@@ -1,5 +1,6 @@
 //! Two ends over a virtual path: convergence, timelines, limits, the end of a session.
 
+mod candidates;
 mod converge;
 mod fake;
 mod limits;

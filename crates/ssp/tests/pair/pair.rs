@@ -54,6 +54,11 @@ impl<const MAX: usize> Party<MAX> {
         Self::new(Role::Client { server: RIGHT_ADDRESS }, seed, config)
     }
 
+    /// Creates a client of a server at this address.
+    pub(crate) fn client_of(server: SocketAddr, seed: Seed, config: Config) -> Self {
+        Self::new(Role::Client { server }, seed, config)
+    }
+
     pub(crate) fn server(seed: Seed, config: Config) -> Self {
         Self::new(Role::Server { ipv6: false }, seed, config)
     }

@@ -176,3 +176,24 @@ proptest! {
         prop_assert!(whole.ends_with(&text));
     }
 }
+
+#[test]
+fn other_addresses_are_our_proxys_and_nobody_elses() {
+    let lines = "ROVE ADDRESS 192.0.2.7\nROVE ADDRESS 2001:db8::7\nROVE ADDRESS x\nMOSH IP 192.0.2.7\n\
+                 ROVE ADDRESS 192.0.2.8\nMOSH CONNECT 60001 KEY\n";
+    let (announced, text) = read(PROXY, lines).unwrap();
+    assert_eq!(announced.other_addresses, ["192.0.2.7", "2001:db8::7"]);
+    // What comes behind the proxy's word could be anybody's.
+    assert_eq!(text, "ROVE ADDRESS x\nROVE ADDRESS 192.0.2.8\n");
+    for rules in [STOCK, Rules::Tolerant { proxy: false, start: false }] {
+        let (announced, text) = read(rules, "ROVE ADDRESS 192.0.2.7\n").unwrap();
+        assert_eq!(
+            (announced.other_addresses.len(), text.as_str()),
+            (0, "ROVE ADDRESS 192.0.2.7\n")
+        );
+    }
+    let many = "ROVE ADDRESS 192.0.2.7\n".repeat(OTHER_ADDRESSES_MAX + 1);
+    let (announced, text) = read(PROXY, &many).unwrap();
+    assert_eq!(announced.other_addresses.len(), OTHER_ADDRESSES_MAX);
+    assert_eq!(text, "ROVE ADDRESS 192.0.2.7\n");
+}

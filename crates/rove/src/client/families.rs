@@ -1,0 +1,91 @@
+//! A client's sockets for a server with addresses of both families.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+use crate::socket::ClientSockets;
+
+/// The sockets of each family that datagrams have gone to, that of the first address in front.
+#[derive(Debug)]
+pub(super) struct Families(Vec<(SocketAddr, ClientSockets)>);
+
+impl Families {
+    /// Opens the first port, of the family of `server`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn open(server: SocketAddr) -> io::Result<Self> {
+        Ok(Self(vec![(server, ClientSockets::open(server)?)]))
+    }
+
+    /// Returns all sockets.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
+        self.0.iter().flat_map(|(_, sockets)| sockets.iter())
+    }
+
+    /// Returns the socket to send to this address from.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of the first socket of its family.
+    pub(super) fn newest_for(&mut self, destination: SocketAddr) -> io::Result<&UdpSocket> {
+        let index = match self.position(destination) {
+            Some(index) => index,
+            None => {
+                self.0.push((destination, ClientSockets::open(destination)?));
+                self.0.len() - 1
+            }
+        };
+        Ok(self.0[index].1.newest())
+    }
+
+    /// Returns the port that datagrams to this address leave from, if any has been sent there.
+    pub(super) fn local_port(&self, destination: SocketAddr) -> Option<u16> {
+        let (_, sockets) = &self.0[self.position(destination)?];
+        sockets.newest().local_addr().ok().map(|address| address.port())
+    }
+
+    /// Opens a new port of each family.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal; the ports stay as they were.
+    pub(super) fn open_port(&mut self) -> io::Result<()> {
+        self.0.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
+    }
+
+    /// Closes the oldest ports of each family down to `keep`.
+    pub(super) fn close_ports(&mut self, keep: usize) {
+        self.0.iter_mut().for_each(|(_, sockets)| sockets.close_ports(keep));
+    }
+
+    fn position(&self, destination: SocketAddr) -> Option<usize> {
+        self.0.iter().position(|(address, _)| address.is_ipv6() == destination.is_ipv6())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_has_its_sockets_once_something_goes_there() {
+        let [v4, other, v6] =
+            ["127.0.0.1:9", "127.0.0.2:9", "[::1]:9"].map(|it| it.parse().unwrap());
+        let mut families = Families::open(v4).unwrap();
+        let port = families.newest_for(v4).unwrap().local_addr().unwrap();
+        assert_eq!(families.newest_for(other).unwrap().local_addr().unwrap(), port);
+        assert_eq!((families.iter().count(), families.local_port(v6)), (1, None));
+        if families.newest_for(v6).is_err() {
+            return; // a computer without IPv6
+        }
+        assert!(families.newest_for(v6).unwrap().local_addr().unwrap().is_ipv6());
+        assert_eq!(families.iter().count(), 2);
+        families.open_port().unwrap();
+        assert_eq!(families.iter().count(), 4);
+        assert_ne!(families.local_port(v4), Some(port.port()));
+        families.close_ports(1);
+        assert_eq!(families.iter().count(), 2);
+    }
+}

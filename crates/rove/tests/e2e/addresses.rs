@@ -1,0 +1,88 @@
+//! Hosts with several addresses, some of which do not answer.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+use rove_link::LinkConfig;
+use rove_shell::relay::{Relay, RelayConfig};
+use rove_units::Seed;
+
+use crate::support::{Maker, SIZE, Server, Terminal, lossy, side_by_side};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
+
+/// Answers every line.
+const ECHO: [&str; 3] =
+    ["sh", "-c", "echo ready; while IFS= read -r line; do echo \"got $line\"; done"];
+
+/// Starts a client of a server that may be at any of these addresses.
+fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
+    let first = SocketAddr::new(addresses[0], server.address.port());
+    let others: Vec<String> = addresses[1..].iter().map(IpAddr::to_string).collect();
+    let call = Maker::Rove.client(first, &server.key).env("ROVE_ADDRESSES", others.join(" "));
+    Terminal::start(&call, SIZE)
+}
+
+#[test]
+fn a_session_begins_at_whichever_address_answers() {
+    let nowhere: IpAddr = "127.0.0.3".parse().expect("an address");
+    let addresses = [
+        (nowhere, THERE, true),
+        (nowhere, THERE, false),
+        (HERE, Ipv6Addr::LOCALHOST.into(), true),
+        (Ipv6Addr::LOCALHOST.into(), HERE, false),
+    ];
+    side_by_side(addresses, |(first, second, is_silent)| {
+        for maker in [Maker::Rove, Maker::Stock] {
+            let server = Server::start(maker, second, &ECHO);
+            // Somebody who is there and says nothing, or nobody, which the system tells.
+            let silent = UdpSocket::bind((first, server.address.port())).expect("the port is free");
+            let _silent = is_silent.then_some(silent);
+            let mut terminal = client(&[first, nowhere, second], &server);
+            terminal.wait_for_text("ready");
+            terminal.send("x\r");
+            terminal.wait_for_text("got x");
+            terminal.send("\x1es");
+            terminal.wait_for_text(&format!("to {}", server.address));
+            terminal.send("x\x1e.");
+            terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+        }
+    });
+}
+
+/// Silence is noticed after some seconds, so this test takes real time, beside the others.
+#[test]
+fn a_session_whose_address_falls_silent_goes_on_at_another() {
+    side_by_side([Maker::Rove, Maker::Stock], |maker| {
+        let server = Server::start(maker, THERE, &ECHO);
+        let listen = SocketAddr::new(HERE, server.address.port());
+        let (uplink, downlink) = (lossy(0.0), lossy(0.0));
+        let seed = Seed::new(1);
+        let config = RelayConfig { listen, server: server.address, uplink, downlink, seed };
+        let relay = Relay::start(config).expect("the port is free there");
+        let terminal = client(&[HERE, THERE], &server);
+        terminal.wait_for_text("ready");
+        terminal.send("one\r");
+        terminal.wait_for_text("got one");
+        relay.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+        terminal.send("two\r");
+        terminal.wait_for_text("got two");
+        terminal.send("\x1es");
+        terminal.wait_for_text(&format!("to {}", server.address));
+    });
+}
+
+#[test]
+fn a_session_that_no_address_answers_names_them_all() {
+    let silent = UdpSocket::bind((HERE, 0)).expect("loopback has free ports");
+    let address = silent.local_addr().expect("a bound socket has an address");
+    let _there = UdpSocket::bind((THERE, address.port())).expect("the port is free there");
+    let call = Maker::Rove.client(address, "AAAAAAAAAAAAAAAAAAAAAA");
+    let call = call.env("ROVE_ADDRESSES", "127.0.0.2 no-address");
+    let mut terminal = Terminal::start(&call, SIZE);
+    let exit = terminal.wait_exit();
+    exit.assert_code(1).assert_restored(Maker::Rove);
+    let said = exit.output.replace(['\r', '\n'], "");
+    assert!(said.contains("nothing comes back from 127.0.0.1 and 127.0.0.2"), "{said}");
+    assert!(said.contains("--tunnel"), "{said}");
+}

@@ -1,0 +1,363 @@
+//! Which of the server's addresses a client sends to.
+//!
+//! A host has several: the one that ssh went to, the one it knows itself by, one of each family. The
+//! first serves for as long as it answers. While it does not, the others are probed beside it: what was
+//! sent last goes to each once more, in a datagram of its own, so that a server that hears one answers
+//! there, as it would answer a client that has moved. Whichever answers is kept.
+
+use core::net::SocketAddr;
+
+use rove_units::{Duration, Instant};
+
+use crate::config::Config;
+
+/// Most addresses of one server; further ones are left out. Chosen: more than a host with several
+/// interfaces has of both families.
+const CANDIDATES_MAX: usize = 8;
+
+/// How long a datagram may go unanswered later. Chosen: a server without news speaks every 3 s, so this
+/// is two heartbeats lost, and half a second.
+const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
+
+/// From which pause between two datagrams on the client was asleep, and nobody can have answered.
+/// Chosen: as long as two heartbeats.
+const ASLEEP_AFTER: Duration = Duration::from_secs(6);
+
+/// Time between two probes of a round. Chosen: no burst, and over in a round trip.
+const STAGGER: Duration = Duration::from_millis(50);
+
+/// Time between the first two rounds of probes; it doubles. Chosen: as often as anything is sent again.
+const ROUND_MIN: Duration = Duration::from_secs(1);
+/// Longest time between two rounds. Chosen: in a long outage probes are rarer than heartbeats.
+const ROUND_MAX: Duration = Duration::from_secs(10);
+
+/// How long after its newest probe an address may answer. Chosen: the longest round trip that counts as one.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// How much later a datagram must have been sent than an address was chosen to prove that one. Chosen: an
+/// echoed timestamp is up to this much too new, as the peer may have held it.
+const PROOF_AFTER: Duration = Duration::from_secs(1);
+
+/// The addresses, and which of them is used.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidates {
+    /// In the order of preference; never none.
+    addresses: Vec<Candidate>,
+    current: usize,
+    /// When the current one was chosen, until something sent there since then has been answered.
+    unproven_since: Option<Instant>,
+    /// One that speaks but does not listen.
+    deaf: Option<usize>,
+    /// The next to be probed.
+    next: usize,
+    heard_at: Option<Instant>,
+    /// When the newest datagram that was answered had been sent.
+    answered_at: Option<Instant>,
+    sent_at: Option<Instant>,
+    /// When the oldest datagram was sent that nothing has come after.
+    unanswered_since: Option<Instant>,
+    /// Whether waiting for an answer of the current one is of no use.
+    is_unreachable: bool,
+    round: Option<Round>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    address: SocketAddr,
+    probed_at: Option<Instant>,
+}
+
+/// A round of probes.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    /// When its newest probe was sent.
+    probed_at: Instant,
+    /// How many are still to be sent.
+    left: usize,
+    /// How long after the last one the next round begins.
+    gap: Duration,
+}
+
+impl Candidates {
+    /// Starts with one address.
+    pub(crate) fn new(first: SocketAddr) -> Self {
+        Self {
+            addresses: vec![Candidate { address: first, probed_at: None }],
+            current: 0,
+            unproven_since: None,
+            deaf: None,
+            next: 1,
+            heard_at: None,
+            answered_at: None,
+            sent_at: None,
+            unanswered_since: None,
+            is_unreachable: false,
+            round: None,
+        }
+    }
+
+    /// Adds an address, if it is new and there is room.
+    pub(crate) fn add(&mut self, address: SocketAddr) {
+        let is_known = self.position(address).is_some();
+        if self.addresses.len() < CANDIDATES_MAX && !is_known {
+            self.addresses.push(Candidate { address, probed_at: None });
+        }
+    }
+
+    /// Returns the address in use.
+    pub(crate) fn current(&self) -> SocketAddr {
+        self.addresses[self.current].address
+    }
+
+    /// Returns all addresses.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = SocketAddr> {
+        self.addresses.iter().map(|candidate| candidate.address)
+    }
+
+    /// Returns whether there is anything to choose from.
+    pub(crate) fn are_several(&self) -> bool {
+        self.addresses.len() > 1
+    }
+
+    /// Returns whether others than the current one are being tried.
+    pub(crate) fn is_probing(&self) -> bool {
+        self.round.is_some()
+    }
+
+    /// Notes that a datagram goes to the current address.
+    pub(crate) fn handle_send(&mut self, now: Instant) {
+        let pause = self.sent_at.map(|at| now.saturating_since(at));
+        if pause.is_some_and(|pause| pause > ASLEEP_AFTER) {
+            (self.unanswered_since, self.round) = (None, None);
+        }
+        self.unanswered_since.get_or_insert(now);
+        self.sent_at = Some(now);
+    }
+
+    /// Notes that the system has no way to an address.
+    pub(crate) fn handle_unreachable(&mut self, address: SocketAddr) {
+        self.is_unreachable |= address == self.current();
+    }
+
+    /// Takes word from the server. Returns whether another address is used from now on.
+    ///
+    /// It speaks to where it has heard us last, so an address that was probed and speaks has heard us
+    /// later than any other.
+    pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
+        self.heard_at = Some(now);
+        (self.unanswered_since, self.round) = (None, None);
+        self.is_unreachable = false;
+        let Some(index) = self.position(source) else { return false };
+        let probed_at = self.addresses[index].probed_at;
+        let was_probed = probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX);
+        let moves = was_probed && index != self.current && Some(index) != self.deaf;
+        if moves {
+            self.choose(now, index);
+        }
+        moves
+    }
+
+    /// Notes that what was sent at `sent_at` has been answered: the address that has just spoken listens, too,
+    /// and late answers to probes of others change nothing.
+    pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
+        if self.answered_at.is_some_and(|at| sent_at <= at) {
+            return;
+        }
+        self.answered_at = Some(sent_at);
+        self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
+        if self.unproven_since.is_some_and(|since| sent_at > since + PROOF_AFTER) {
+            (self.unproven_since, self.deaf) = (None, None);
+        }
+    }
+
+    /// Notes that nothing sent for a long time has been answered, whatever was heard. Returns whether
+    /// another address is used from now on.
+    pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
+        let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
+        self.is_unreachable = true;
+        if self.are_several()
+            && speaks
+            && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
+        {
+            // It was chosen because it speaks, and does not listen.
+            self.deaf = Some(self.current);
+            self.choose(now, (self.current + 1) % self.addresses.len());
+            return true;
+        }
+        false
+    }
+
+    /// Returns the address to probe now.
+    pub(crate) fn poll_probe(&mut self, now: Instant, config: &Config) -> Option<SocketAddr> {
+        if self.probe_at(config)? > now {
+            return None;
+        }
+        let others = self.addresses.len() - 1;
+        let (left, gap) = match self.round {
+            Some(Round { left, gap, .. }) if left > 0 => (left, gap),
+            Some(Round { gap, .. }) => (others, (2 * gap).min(ROUND_MAX)),
+            None => (others, ROUND_MIN),
+        };
+        self.round = Some(Round { probed_at: now, left: left - 1, gap });
+        let mut index = self.next % self.addresses.len();
+        if index == self.current {
+            index = (index + 1) % self.addresses.len();
+        }
+        self.next = index + 1;
+        let candidate = &mut self.addresses[index];
+        candidate.probed_at = Some(now);
+        Some(candidate.address)
+    }
+
+    /// Returns when the next probe is due.
+    pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
+        let since = self.unanswered_since.filter(|_| self.are_several())?;
+        Some(match self.round {
+            Some(Round { probed_at, left, gap }) => {
+                probed_at + if left > 0 { STAGGER } else { gap }
+            }
+            None if self.is_unreachable => since,
+            None if self.heard_at.is_some() => since + UNANSWERED_MAX,
+            None => since + config.first_alone,
+        })
+    }
+
+    fn choose(&mut self, now: Instant, index: usize) {
+        self.current = index;
+        self.unproven_since = Some(now);
+        tracing::info!(address = %self.current(), "using another of the server's addresses");
+    }
+
+    fn position(&self, address: SocketAddr) -> Option<usize> {
+        self.addresses.iter().position(|candidate| candidate.address == address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: Config = Config::client();
+
+    const A: u16 = 1;
+    const B: u16 = 2;
+    const C: u16 = 3;
+
+    fn address(port: u16) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, 1], port))
+    }
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn candidates(ports: &[u16]) -> Candidates {
+        let mut candidates = Candidates::new(address(ports[0]));
+        ports.iter().for_each(|port| candidates.add(address(*port)));
+        candidates
+    }
+
+    /// Sends every second from `from` and returns the probes up to `until`, with their times.
+    fn probes(candidates: &mut Candidates, from: u64, until: u64) -> Vec<(u64, u16)> {
+        let mut found = Vec::new();
+        for now in from..until {
+            if (now - from).is_multiple_of(1000) {
+                candidates.handle_send(at(now));
+            }
+            if let Some(probe) = candidates.poll_probe(at(now), &CONFIG) {
+                found.push((now, probe.port()));
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn an_only_address_is_never_probed_and_one_that_answers_stays_alone() {
+        assert_eq!(probes(&mut candidates(&[A, A]), 0, 60_000), []);
+        let mut several = candidates(&[A, B]);
+        for now in (0..60_000).step_by(3000) {
+            several.handle_send(at(now));
+            assert!(several.probe_at(&CONFIG).is_some_and(|due| due > at(now + 499)));
+            assert!(!several.handle_answer(at(now + 499), address(A)));
+            assert_eq!(several.probe_at(&CONFIG), None);
+        }
+    }
+
+    #[test]
+    fn silence_at_the_start_has_the_others_probed_in_turn_ever_more_rarely() {
+        let found = probes(&mut candidates(&[A, B, C]), 0, 30_000);
+        let rounds = [500, 1_550, 3_600, 7_650, 15_700, 25_750];
+        let wanted: Vec<(u64, u16)> =
+            rounds.iter().flat_map(|start| [(*start, B), (start + 50, C)]).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn the_one_that_answers_is_kept_and_the_first_comes_back_only_when_that_fails() {
+        let mut several = candidates(&[A, B]);
+        assert_eq!(probes(&mut several, 0, 501), [(500, B)]);
+        assert!(several.handle_answer(at(700), address(B)));
+        assert_eq!(several.current(), address(B));
+        // A late word of the first is no reason to leave.
+        assert!(!several.handle_answer(at(800), address(A)));
+        several.handle_roundtrip(at(2_000));
+        assert_eq!(probes(&mut several, 3_000, 9_501), [(9_500, A)]);
+        assert!(several.handle_answer(at(9_600), address(A)));
+        assert_eq!(several.current(), address(A));
+    }
+
+    #[test]
+    fn only_an_address_that_was_probed_of_late_can_take_over() {
+        let mut several = candidates(&[A, B, C]);
+        several.handle_send(at(0));
+        for (source, now) in [(B, 100), (9, 100), (C, 200)] {
+            assert!(!several.handle_answer(at(now), address(source)), "{source}");
+        }
+        let found = probes(&mut several, 1_000, 7_560);
+        assert_eq!(found.len(), 2);
+        assert!(!several.handle_answer(at(12_561), address(B)), "5 s and a bit after its probe");
+    }
+
+    #[test]
+    fn an_address_that_speaks_and_does_not_listen_is_left() {
+        let mut several = candidates(&[A, B]);
+        probes(&mut several, 0, 501);
+        assert!(several.handle_answer(at(600), address(B)));
+        several.handle_send(at(10_000));
+        several.handle_answer(at(10_500), address(B));
+        assert!(several.handle_no_roundtrip(at(10_600)));
+        assert_eq!(several.current(), address(A));
+        // Its own words do not bring it back before the other has proved itself.
+        several.handle_send(at(10_700));
+        assert_eq!(several.poll_probe(at(10_700), &CONFIG).map(|it| it.port()), Some(B));
+        assert!(!several.handle_answer(at(10_800), address(B)));
+        several.handle_roundtrip(at(11_700));
+        probes(&mut several, 20_000, 26_501);
+        assert!(several.handle_answer(at(26_600), address(B)));
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_not_waited_for_and_sleep_is_no_silence() {
+        let mut several = candidates(&[A, B]);
+        several.handle_send(at(0));
+        several.handle_unreachable(address(B));
+        assert_eq!(several.probe_at(&CONFIG), Some(at(500)));
+        several.handle_unreachable(address(A));
+        assert_eq!(several.poll_probe(at(0), &CONFIG), Some(address(B)));
+
+        let mut asleep = candidates(&[A, B]);
+        asleep.handle_send(at(0));
+        asleep.handle_answer(at(1), address(A));
+        asleep.handle_send(at(3_000));
+        asleep.handle_send(at(3_600_000));
+        assert_eq!(asleep.probe_at(&CONFIG), Some(at(3_606_500)));
+    }
+
+    #[test]
+    fn addresses_are_bounded() {
+        let ports: Vec<u16> = (1..=20).collect();
+        let several = candidates(&ports);
+        assert_eq!(several.iter().count(), CANDIDATES_MAX);
+        assert_eq!(several.iter().last(), Some(address(8)));
+    }
+}

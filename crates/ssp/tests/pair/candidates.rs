@@ -1,0 +1,323 @@
+//! A server with several addresses, some of which do not answer.
+
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+
+use rove_link::net::End;
+use rove_ssp::Config;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::pair::{Party, agree, ms};
+
+type End4096 = Party<4096>;
+
+/// One of the server's addresses and the path to it.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Whether datagrams get to the server.
+    up: bool,
+    /// Whether its own get back.
+    down: bool,
+    /// How long they take.
+    delay: Duration,
+    /// From which way's address the server answers what comes by this one.
+    answers_from: usize,
+}
+
+const DEAD: Way = Way { up: false, down: false, delay: ms(20), answers_from: usize::MAX };
+const ALIVE: Way = Way { up: true, down: true, ..DEAD };
+
+/// A client and a server, with a path for each of the server's addresses.
+struct World {
+    client: End4096,
+    server: End4096,
+    ways: Vec<Way>,
+    now: Instant,
+    /// By arrival: for the server or not, the way, the datagram.
+    packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
+    /// By which way each of the client's datagrams went, in the order of sending.
+    went: Vec<(u64, usize)>,
+    sent: Vec<Vec<u8>>,
+}
+
+/// Where the server listens.
+fn far(way: usize) -> SocketAddr {
+    let way = u8::try_from(way).expect("a few ways");
+    match way {
+        // One of the other family.
+        1 => "[2001:db8::1]:60001".parse().expect("an address"),
+        _ => SocketAddr::from(([198, 51, 100, way], 60_001)),
+    }
+}
+
+/// Where the server sees the client by that way.
+fn near(way: usize) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1], 50_000 + u16::try_from(way).expect("a few ways")))
+}
+
+impl World {
+    fn new(seed: u64, server: Config, ways: &[Way]) -> Self {
+        Self::with(seed, Config::client(), server, ways)
+    }
+
+    fn with(seed: u64, client: Config, server: Config, ways: &[Way]) -> Self {
+        let seed = Seed::new(seed);
+        let mut client = End4096::client_of(far(0), seed, client);
+        (1..ways.len()).for_each(|way| client.transport.add_candidate(far(way)));
+        client.write(b"80x24");
+        Self {
+            client,
+            server: End4096::server(seed, server),
+            ways: ways.to_vec(),
+            now: Instant::ZERO,
+            packets: BTreeMap::new(),
+            went: Vec::new(),
+            sent: Vec::new(),
+        }
+    }
+
+    fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let deadline = self.now + limit;
+        loop {
+            self.turn();
+            if done(self) {
+                return true;
+            }
+            let arrival = self.packets.keys().next().map(|(at, _)| *at);
+            let next = [self.client.poll_timeout(), self.server.poll_timeout(), arrival];
+            let next = next.into_iter().flatten().min().unwrap_or(deadline).max(self.now);
+            if next > deadline {
+                self.now = deadline;
+                return false;
+            }
+            self.now = next;
+        }
+    }
+
+    fn run_for(&mut self, span: Duration) {
+        self.run_until(span, |_| false);
+    }
+
+    /// Returns whether each end gets what the other says within `limit`.
+    fn works_within(&mut self, limit: Duration) -> bool {
+        self.client.write(b"key");
+        self.server.write(b"screen");
+        self.run_until(limit, |world| agree(&world.client, &world.server))
+    }
+
+    fn turn(&mut self) {
+        while let Some(((_, _), (to_server, way, payload))) =
+            self.packets.first_key_value().filter(|((at, _), _)| *at <= self.now).map(clone)
+        {
+            self.packets.pop_first();
+            if to_server {
+                self.server.handle_datagram(self.now, near(way), &payload);
+            } else {
+                let answers_from = self.ways[way].answers_from;
+                let source = if answers_from < self.ways.len() { answers_from } else { way };
+                self.client.handle_datagram(self.now, far(source), &payload);
+            }
+        }
+        self.client.handle_timeout(self.now);
+        self.server.handle_timeout(self.now);
+        while let Some((destination, payload)) = self.client.poll_transmit(self.now) {
+            let way = (0..self.ways.len()).find(|way| far(*way) == destination);
+            let way = way.expect("nothing goes anywhere else");
+            self.went.push((self.now.as_millis(), way));
+            self.sent.push(payload.clone());
+            self.carry(true, way, payload, self.ways[way].up);
+        }
+        while let Some((destination, payload)) = self.server.poll_transmit(self.now) {
+            let way = (0..self.ways.len()).find(|way| near(*way) == destination);
+            let way = way.expect("the server answers where it was spoken to");
+            self.carry(false, way, payload, self.ways[way].down);
+        }
+    }
+
+    fn carry(&mut self, to_server: bool, way: usize, payload: Vec<u8>, arrives: bool) {
+        if arrives {
+            let number = self.packets.keys().map(|(_, number)| *number).max().unwrap_or(0) + 1;
+            let arrival = self.now + self.ways[way].delay;
+            self.packets.insert((arrival, number), (to_server, way, payload));
+        }
+    }
+
+    /// Returns how many datagrams went to others than the first.
+    fn aside(&self) -> usize {
+        self.went.iter().filter(|(_, way)| *way != 0).count()
+    }
+}
+
+fn clone<K: Copy, V: Clone>((key, value): (&K, &V)) -> (K, V) {
+    (*key, value.clone())
+}
+
+fn servers() -> [Config; 2] {
+    [Config::server(), Config::server().stock()]
+}
+
+#[test]
+fn a_first_address_that_answers_is_the_only_one_and_gets_the_same_bytes_as_alone() {
+    for server in servers() {
+        let run = |ways: &[Way]| {
+            let mut world = World::new(1, server.clone(), ways);
+            for _ in 0..20 {
+                assert!(world.works_within(ms(1_000)));
+                world.run_for(ms(7_000));
+            }
+            assert_eq!(world.aside(), 0);
+            world.sent
+        };
+        let alone = run(&[ALIVE]);
+        assert_eq!(run(&[ALIVE, ALIVE, ALIVE]), alone);
+    }
+}
+
+#[test]
+fn a_far_first_address_costs_one_probe_of_each_other_and_stays() {
+    let far_away = Way { delay: ms(400), ..ALIVE };
+    for server in servers() {
+        for others in [DEAD, far_away] {
+            let mut world = World::new(2, server.clone(), &[far_away, others, others]);
+            assert!(world.works_within(ms(5_000)));
+            world.run_for(ms(60_000));
+            assert_eq!(world.client.transport.peer_address(), Some(far(0)));
+            assert!(world.aside() <= 2, "{:?}", world.went);
+        }
+    }
+}
+
+#[test]
+fn whichever_address_answers_is_found_at_the_start() {
+    for server in servers() {
+        for alive in 1..4 {
+            let mut ways = [DEAD; 4];
+            ways[alive] = ALIVE;
+            let mut world = World::new(3, server.clone(), &ways);
+            assert!(world.works_within(ms(1_000)), "{alive}: {:?}", world.went);
+            let found = world.now.as_millis();
+            println!("address {alive} alone answers: found after {found} ms");
+            world.run_for(ms(20_000));
+            let late = world.went.iter().filter(|(at, way)| *at > 2_000 && *way != alive).count();
+            assert_eq!(late, 0, "the others are left alone then");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_answers_probes_are_rare_and_what_heals_is_found() {
+    for server in servers() {
+        for healed in 0..3 {
+            let mut world = World::new(4, server.clone(), &[DEAD; 3]);
+            world.run_for(ms(600_000));
+            // Six rounds in half a minute, then one in ten seconds.
+            assert!(world.aside() <= 2 * 65, "{}", world.aside());
+            world.ways[healed] = ALIVE;
+            assert!(world.works_within(ms(11_000)), "{healed}");
+        }
+    }
+}
+
+#[test]
+fn a_session_moves_to_the_address_that_is_left_and_back_when_that_fails() {
+    for server in servers() {
+        let mut world = World::new(5, server, &[ALIVE, DEAD, ALIVE]);
+        assert!(world.works_within(ms(1_000)));
+        for (dies, lives) in [(0, 2), (2, 0), (0, 2)] {
+            world.run_for(ms(20_000));
+            (world.ways[dies], world.ways[lives]) = (DEAD, ALIVE);
+            assert!(world.works_within(ms(12_000)), "{dies} to {lives}: {:?}", world.went);
+            assert_eq!(world.client.transport.peer_address(), Some(far(lives)));
+        }
+    }
+}
+
+#[test]
+fn an_address_that_is_dead_one_way_only_is_left_too() {
+    for server in servers() {
+        for half_dead in [Way { up: false, ..ALIVE }, Way { down: false, ..ALIVE }] {
+            let mut world = World::new(6, server.clone(), &[ALIVE, DEAD, ALIVE]);
+            assert!(world.works_within(ms(1_000)));
+            world.run_for(ms(20_000));
+            world.ways[0] = half_dead;
+            assert!(world.works_within(ms(25_000)), "{half_dead:?}: {:?}", world.went);
+            // The server's word may have been heard first.
+            world.run_for(ms(1_000));
+            assert_eq!(world.client.transport.peer_address(), Some(far(2)));
+        }
+    }
+}
+
+#[test]
+fn a_server_that_answers_from_an_address_that_does_not_listen_is_heard_all_the_same() {
+    for server in servers() {
+        let crooked = Way { answers_from: 2, ..ALIVE };
+        let mut world = World::new(7, server, &[crooked, DEAD, DEAD]);
+        assert!(world.works_within(ms(1_000)));
+        world.run_for(ms(60_000));
+        assert_eq!(world.aside(), 0);
+        world.ways[0] = DEAD;
+        world.run_for(ms(60_000));
+        world.ways[0] = crooked;
+        assert!(world.works_within(ms(30_000)));
+        world.run_for(ms(60_000));
+        for _ in 0..5 {
+            assert!(world.works_within(ms(2_000)), "{:?}", world.went);
+            world.run_for(ms(9_000));
+        }
+    }
+}
+
+#[test]
+fn an_address_without_a_route_is_not_waited_for() {
+    let mut world = World::new(8, Config::server(), &[DEAD, ALIVE]);
+    world.run_for(ms(1));
+    world.client.transport.handle_unreachable(far(0));
+    assert!(world.works_within(ms(200)), "{:?}", world.went);
+}
+
+#[test]
+fn whatever_the_paths_did_the_session_goes_on_by_any_that_works() {
+    for seed in 0..150 {
+        let draws = Seed::new(seed).stream("ways");
+        let server = servers()[usize::from(draws.at(0).chance(0.5))].clone();
+        let mut world = World::new(seed, server, &[DEAD; 4]);
+        for step in 1..40 {
+            let draw = draws.fork(step);
+            for (at, way) in (0..).zip(&mut world.ways) {
+                way.up = draw.at(4 * at).chance(0.4);
+                way.down = draw.at(4 * at + 1).chance(0.4);
+                way.delay = ms(1 + draw.at(4 * at + 2).below(900));
+            }
+            if draw.at(100).chance(0.5) {
+                world.client.write(b"k");
+            }
+            world.run_for(ms(draw.at(101).below(20_000)));
+        }
+        let lives = usize::try_from(draws.at(1).below(4)).expect("small");
+        world.ways = vec![DEAD; 4];
+        world.ways[lives] = ALIVE;
+        assert!(world.works_within(ms(60_000)), "seed {seed}, way {lives}: {:?}", world.went);
+    }
+}
+
+/// Prints the table "Addresses that do not answer" of docs/bench.md.
+#[test]
+fn a_moment_for_the_first_address_is_weighed_against_what_it_costs() {
+    println!("first alone | round trip | connected, 2nd alone alive | datagrams aside, all alive");
+    for first_alone in [100, 250, 500, 1_000, 3_000].map(ms) {
+        for round_trip in [20, 200, 600, 1_200].map(ms) {
+            let config = Config { first_alone, ..Config::client() };
+            let alive = Way { delay: round_trip / 2, ..ALIVE };
+            let run = |ways: &[Way]| {
+                let mut world = World::with(9, config.clone(), Config::server(), ways);
+                assert!(world.works_within(ms(20_000)));
+                (world.now.as_millis(), world.aside())
+            };
+            let (connected, _) = run(&[DEAD, alive]);
+            let (_, aside) = run(&[alive; 3]);
+            println!("{first_alone:?} | {round_trip:?} | {connected} ms | {aside}");
+            assert!(aside == 0 || round_trip > first_alone, "{first_alone:?} {round_trip:?}");
+        }
+    }
+}
