@@ -59,7 +59,11 @@ pub(crate) enum SendFailure {
 ///
 /// Returns [`SendFailure`] when the system refuses the datagram.
 pub(crate) fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
-    let attempt = || socket.send_to(&transmit.payload, transmit.destination);
+    let attempt = || socket.send_to(&transmit.payload, transmit.destination).map(drop);
+    send_by(socket, attempt)
+}
+
+fn send_by(socket: &UdpSocket, attempt: impl Fn() -> io::Result<()>) -> Result<(), SendFailure> {
     let result = attempt().or_else(|error| {
         // It may be about a datagram sent earlier; then this one has not been tried yet.
         if is_about_the_path(&error) {
@@ -69,7 +73,7 @@ pub(crate) fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFa
         Err(error)
     });
     match result {
-        Ok(_) => Ok(()),
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
         Err(error) if Errno::from_io_error(&error) == Some(Errno::MSGSIZE) => {
             Err(SendFailure::TooLong)
@@ -150,6 +154,12 @@ impl ServerSocket {
             match open(SocketAddr::new(address, port)) {
                 Ok(socket) => {
                     let address = socket.local_addr()?;
+                    #[cfg(target_os = "linux")]
+                    if address.ip() == Ipv6Addr::UNSPECIFIED
+                        && let Err(error) = crate::sys::report_local_addresses(socket.as_fd())
+                    {
+                        tracing::debug!(%error, "the system chooses the address of answers");
+                    }
                     return Ok(Self { socket, address });
                 }
                 Err(error) => refusal = error,
@@ -161,6 +171,44 @@ impl ServerSocket {
     /// Returns the address and the port bound.
     pub(crate) const fn local_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Sends one datagram as [`send`] does, from the local address that is given, if one is: a client may
+    /// hear no other than the one it has spoken to.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SendFailure`] when the system refuses the datagram.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn send_from(
+        &self,
+        transmit: &Transmit,
+        local: Option<Ipv6Addr>,
+    ) -> Result<(), SendFailure> {
+        let (SocketAddr::V6(destination), Some(local)) = (transmit.destination, local) else {
+            return send(&self.socket, transmit);
+        };
+        let socket = self.socket.as_fd();
+        let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
+        match send_by(&self.socket, attempt) {
+            // This computer has lost that address.
+            Err(SendFailure::Other(_)) => send(&self.socket, transmit),
+            result => result,
+        }
+    }
+
+    /// Sends one datagram as [`send`] does.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SendFailure`] when the system refuses the datagram.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn send_from(
+        &self,
+        transmit: &Transmit,
+        _local: Option<Ipv6Addr>,
+    ) -> Result<(), SendFailure> {
+        send(&self.socket, transmit)
     }
 
     /// Returns the socket itself.
@@ -416,6 +464,31 @@ mod tests {
             rustix::net::sockopt::set_ipv6_tclass(&v6, class.into()).unwrap();
             send(&v6, &transmit(SocketAddr::from((Ipv6Addr::LOCALHOST, port)), b"6")).unwrap();
             assert_eq!(receive(server.get()).0.ecn, ecn, "class {class} over IPv6");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_server_at_any_address_answers_from_the_one_it_was_spoken_to() {
+        let any: IpAddr = Ipv6Addr::UNSPECIFIED.into();
+        let Ok(server) = ServerSocket::bind(any, PortRange { low: 0, high: 0 }) else {
+            return; // a computer without IPv6
+        };
+        let port = server.local_addr().port();
+        for address in ["127.0.0.1", "127.0.0.2", "::1"] {
+            let address = SocketAddr::new(address.parse().unwrap(), port);
+            let client = ClientSockets::open(address).unwrap();
+            send(client.newest(), &transmit(address, b"hello")).unwrap();
+            let (received, _) = receive(server.get());
+            let answer = transmit(received.source, b"answer");
+            server.send_from(&answer, received.local).unwrap();
+            let (received, _) = receive(client.newest());
+            assert_eq!(received.source, address, "of several it is this one");
+            assert_eq!(received.local, None, "a client does not ask");
+            // An address that is none of this computer's keeps nothing from being sent.
+            let elsewhere = "2001:db8::1".parse().unwrap();
+            server.send_from(&answer, Some(elsewhere)).unwrap();
+            assert_eq!(receive(client.newest()).1, b"answer");
         }
     }
 

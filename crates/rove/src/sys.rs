@@ -29,6 +29,9 @@ pub(crate) struct Received {
     pub source: SocketAddr,
     /// What the IP header said about congestion.
     pub ecn: Ecn,
+    /// Which address of this computer it was for, where the socket has been asked to tell
+    /// ([`report_local_addresses`]).
+    pub local: Option<Ipv6Addr>,
 }
 
 /// Receives one datagram and what its IP header said about congestion.
@@ -59,8 +62,8 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<R
     let source = socket_address(unsafe { source.assume_init_ref() })
         .ok_or_else(|| io::Error::other("a datagram came without an Internet address"))?;
     // SAFETY: the kernel has filled `message` and the control buffer it points to.
-    let ecn = unsafe { congestion_mark(&message) };
-    Ok(Received { len: len.min(buffer.len()), source, ecn })
+    let (ecn, local) = unsafe { (congestion_mark(&message), local_address(&message)) };
+    Ok(Received { len: len.min(buffer.len()), source, ecn, local })
 }
 
 /// Reads the ECN bits from whichever control message carries them.
@@ -95,6 +98,102 @@ unsafe fn congestion_mark(message: &libc::msghdr) -> Ecn {
         }
     }
     Ecn::NotCapable
+}
+
+/// Reads the local address from the control message that carries it.
+///
+/// # Safety
+///
+/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
+#[cfg(target_os = "linux")]
+unsafe fn local_address(message: &libc::msghdr) -> Option<Ipv6Addr> {
+    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its control buffer
+    // and return null at its end. The kernel writes a whole in6_pktinfo, read without assuming alignment.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while let Some(found) = header.as_ref() {
+            if (found.cmsg_level, found.cmsg_type) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) {
+                let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>();
+                return Some(Ipv6Addr::from(ptr::read_unaligned(info).ipi6_addr.s6_addr));
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+/// Returns nothing: the socket is not asked here.
+///
+/// # Safety
+///
+/// There is nothing to keep to.
+#[cfg(not(target_os = "linux"))]
+unsafe fn local_address(_message: &libc::msghdr) -> Option<Ipv6Addr> {
+    None
+}
+
+/// Asks the system to tell of each datagram that an IPv6 socket receives which address it was for; IPv4 ones
+/// come in their mapped form.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+#[cfg(target_os = "linux")]
+pub(crate) fn report_local_addresses(socket: BorrowedFd<'_>) -> io::Result<()> {
+    set_flag(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO)
+}
+
+/// Sends a datagram over an IPv6 socket from the local address that is given, as the peer may take an answer
+/// from no other than the one it has spoken to.
+///
+/// # Errors
+///
+/// Returns the system call's error.
+#[cfg(target_os = "linux")]
+pub(crate) fn send_from(
+    socket: BorrowedFd<'_>,
+    payload: &[u8],
+    destination: SocketAddrV6,
+    local: Ipv6Addr,
+) -> io::Result<()> {
+    #[repr(align(8))] // control message headers hold a `size_t`
+    struct Control([u8; CONTROL_LEN]);
+
+    // The system chooses the interface: for a link-local address the destination's zone says it.
+    let info = libc::in6_pktinfo {
+        ipi6_addr: libc::in6_addr { s6_addr: local.octets() },
+        ipi6_ifindex: 0,
+    };
+    let mut name = libc::sockaddr_in6 {
+        sin6_family: libc::sa_family_t::try_from(libc::AF_INET6).expect("a small number"),
+        sin6_port: destination.port().to_be(),
+        sin6_flowinfo: destination.flowinfo(),
+        sin6_addr: libc::in6_addr { s6_addr: destination.ip().octets() },
+        sin6_scope_id: destination.scope_id(),
+    };
+    let mut control = Control([0; CONTROL_LEN]);
+    // sendmsg reads the payload only.
+    let base = payload.as_ptr().cast_mut().cast();
+    let mut slice = libc::iovec { iov_base: base, iov_len: payload.len() };
+    // SAFETY: all-zero bytes are a valid msghdr. Every pointer in it is to a live local or to `payload`, with
+    // its true length; the control buffer is aligned and has room for one header with an in6_pktinfo, which
+    // CMSG_FIRSTHDR and CMSG_DATA point into.
+    let sent = unsafe {
+        let mut message: libc::msghdr = MaybeUninit::zeroed().assume_init();
+        message.msg_name = (&raw mut name).cast();
+        message.msg_namelen = length_of::<libc::sockaddr_in6>();
+        message.msg_iov = &raw mut slice;
+        message.msg_iovlen = 1;
+        message.msg_control = control.0.as_mut_ptr().cast();
+        message.msg_controllen = libc::CMSG_SPACE(length_of::<libc::in6_pktinfo>()) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::IPPROTO_IPV6;
+        (*header).cmsg_type = libc::IPV6_PKTINFO;
+        (*header).cmsg_len = libc::CMSG_LEN(length_of::<libc::in6_pktinfo>()) as _;
+        ptr::write_unaligned(libc::CMSG_DATA(header).cast(), info);
+        libc::sendmsg(socket.as_raw_fd(), &raw const message, 0)
+    };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Returns what the two low bits of a TOS or traffic class byte say (RFC 3168, section 5).
@@ -146,6 +245,12 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     } else {
         (libc::IPPROTO_IP, libc::IP_RECVERR)
     };
+    set_flag(socket, level, option)
+}
+
+/// Sets an option of a socket that is on or off.
+#[cfg(target_os = "linux")]
+fn set_flag(socket: BorrowedFd<'_>, level: c_int, option: c_int) -> io::Result<()> {
     let on: c_int = 1;
     // SAFETY: the value is a live integer of the length given.
     let result = unsafe {

@@ -60,6 +60,8 @@ pub(crate) struct HostOptions {
 /// The address a server is told to bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BindServer {
+    /// Any of a `rove`, which answers from where it was spoken to; of a stock server the one ssh arrived at.
+    Open,
     /// The one ssh arrived at.
     Ssh,
     /// Any.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::options::{HostOptions, RemoteIp};
+use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use crate::bootstrap::startup::{Announced, Connect, Rules};
 use crate::bootstrap::{Invocation, address, quote, remote, ssh_config};
 use crate::locale;
@@ -88,7 +88,10 @@ impl Plan {
                 server.push(" server");
                 remote::stock(&server, &args, false)
             }
-            (ProgramName::Rove, None, _) => remote::searching(preamble, &args),
+            (ProgramName::Rove, None, _) => {
+                let is_open = options.bind_server == BindServer::Open;
+                remote::searching(preamble, &args, if is_open { "-s" } else { "" })
+            }
         };
         Ok(Self { name: options.name, route, destination, remote })
     }

@@ -32,9 +32,13 @@ pub(crate) fn server_arguments(
 ) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
     match &options.bind_server {
-        BindServer::Ssh if options.local => args.extend(["-i".into(), options.host.clone()]),
+        BindServer::Ssh | BindServer::Open if options.local => {
+            args.extend(["-i".into(), options.host.clone()]);
+        }
         BindServer::Ssh => args.push("-s".into()),
-        BindServer::Any => {}
+        // A server whose make is not known: a stock one would answer from some address of its own choice.
+        BindServer::Open if options.server.is_some() => args.push("-s".into()),
+        BindServer::Open | BindServer::Any => {}
         BindServer::Address(address) => args.extend(["-i".into(), address.into()]),
     }
     if let Some(port) = &options.port {
@@ -70,10 +74,15 @@ pub(crate) fn named(server: &OsStr, preamble: &str, args: &[OsString]) -> OsStri
 }
 
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
-/// one of ours before a stock one. `preamble` is a piece of sh that runs first.
-pub(crate) fn searching(preamble: &str, args: &[OsString]) -> OsString {
+/// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
+/// has in addition, behind the first word.
+pub(crate) fn searching(preamble: &str, args: &[OsString], bind: &str) -> OsString {
     let mut script = format!("{preamble}{TELLS_ADDRESS}");
-    script.push_str(&search("exec \"$p\" server \"$@\"", "exec \"$p\" \"$@\""));
+    let stock = match bind {
+        "" => "exec \"$p\" \"$@\"".to_owned(),
+        bind => format!("w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""),
+    };
+    script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
     // 127 is what a shell says of a command it does not find.
     script.push_str(&format!("echo {NO_SERVER_PROGRAM}; exit 127"));
     let mut command = OsString::from("exec sh -c ");

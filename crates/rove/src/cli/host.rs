@@ -137,7 +137,7 @@ struct HostArgs {
     /// UDP port, or range of them, that the server binds [default: 60001 to 60999]
     #[arg(short = 'p', long, value_name = "PORT[:PORT2]")]
     port: Option<String>,
-    /// Address that the server binds: ssh (the one ssh arrived at), any, or an IP [default: ssh]
+    /// Address the server binds: ssh (where ssh arrived), any, or an IP [default: any; stock: ssh]
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -303,7 +303,7 @@ pub(crate) fn parse(
         predict,
         predict_overwrite: args.predict_overwrite,
         family,
-        bind_server: args.bind_server.as_deref().map_or(BindServer::Ssh, bind_server),
+        bind_server: bind_server(name, args.bind_server.as_deref()),
         ssh: ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?,
         ssh_pty: !args.no_ssh_pty,
         init: !args.no_init && !args.scrollback,
@@ -490,7 +490,13 @@ fn check_tunnel(args: &HostArgs) -> Result<(), String> {
     }
 }
 
-fn bind_server(text: &str) -> BindServer {
+fn bind_server(name: ProgramName, text: Option<&str>) -> BindServer {
+    let Some(text) = text else {
+        return match name {
+            ProgramName::Rove => BindServer::Open,
+            ProgramName::Mosh => BindServer::Ssh,
+        };
+    };
     match text.to_ascii_lowercase().as_str() {
         "ssh" => BindServer::Ssh,
         "any" => BindServer::Any,

@@ -1,7 +1,7 @@
 //! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
@@ -12,7 +12,7 @@ use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::control::{Listener, SessionName, SessionStatus, State};
-use crate::socket::{SendFailure, ServerSocket, receive_waiting, send};
+use crate::socket::{SendFailure, ServerSocket, receive_waiting};
 use crate::utmp::Entry;
 
 /// The signals the loop wakes for.
@@ -40,6 +40,8 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Server,
     socket: ServerSocket,
+    /// The address of this computer that the client has spoken to, where the system tells.
+    local: Option<Ipv6Addr>,
     host: Host,
     program: Program,
     tty_watch: TtyWatch,
@@ -102,7 +104,18 @@ impl Pump {
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
         let program = Program::Running;
         let tty_watch = TtyWatch::default();
-        Self { events, session, socket, host, program, tty_watch, signal_timeout, started, buffer }
+        Self {
+            events,
+            session,
+            socket,
+            local: None,
+            host,
+            program,
+            tty_watch,
+            signal_timeout,
+            started,
+            buffer,
+        }
     }
 
     /// Turns the loop until the session is over.
@@ -225,12 +238,15 @@ impl Pump {
     }
 
     fn read_datagrams(&mut self, now: Instant) {
-        let Self { session, socket, .. } = self;
+        let Self { session, socket, local, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
-            let len = payload.len();
-            if let Err(error) = session.handle_datagram(now, received.source, received.ecn, payload)
-            {
-                tracing::debug!(%error, len, source = %received.source, "datagram of no use");
+            let (source, len) = (received.source, payload.len());
+            if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
+                tracing::debug!(%error, len, %source, "datagram of no use");
+            }
+            let is_newest = session.client_heard_at() == Some(now);
+            if is_newest && session.client_address() == Some(source) {
+                *local = received.local;
             }
         });
         if let Err(error) = result {
@@ -251,7 +267,7 @@ impl Pump {
 
     fn send_datagrams(&mut self, now: Instant) {
         while let Some(transmit) = self.session.poll_transmit(now) {
-            match send(self.socket.get(), &transmit) {
+            match self.socket.send_from(&transmit, self.local) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
                 Err(error) => tracing::debug!(%error, "datagram not sent"),

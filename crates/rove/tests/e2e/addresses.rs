@@ -6,7 +6,9 @@ use rove_link::LinkConfig;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 
-use crate::support::{Maker, SIZE, Server, Terminal, lossy, side_by_side};
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Server, Sshd, Terminal, lossy, rove, side_by_side,
+};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -69,6 +71,26 @@ fn a_session_whose_address_falls_silent_goes_on_at_another() {
         terminal.wait_for_text("got two");
         terminal.send("\x1es");
         terminal.wait_for_text(&format!("to {}", server.address));
+    });
+}
+
+#[test]
+fn a_server_that_rove_starts_listens_everywhere_unless_it_is_told_where() {
+    let elsewhere = Ipv4Addr::new(127, 0, 0, 9);
+    side_by_side([(None, true), (Some("--bind-server=ssh"), false)], |(option, everywhere)| {
+        let sshd = Sshd::start(Far::default());
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(option);
+        let mut terminal = Terminal::start(&call.args(["far", "--"]).args(ECHO), SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send("\x1es");
+        terminal.wait_for_text("to 127.0.0.1:");
+        let screen = terminal.screen().contents();
+        let (_, rest) = screen.split_once("to 127.0.0.1:").expect("it was just there");
+        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let port: u16 = port.parse().expect("a port");
+        assert_eq!(UdpSocket::bind((elsewhere, port)).is_err(), everywhere, "{option:?}");
+        terminal.send("x\x1e.");
+        terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
     });
 }
 

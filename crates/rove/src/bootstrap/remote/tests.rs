@@ -67,7 +67,7 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
     host.install("bin/rove");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &arguments())) {
+        if let Some(output) = host.run(shell, &searching("", &arguments(), "")) {
             assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
         }
     }
@@ -79,7 +79,7 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
         let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
-        let output = host.run("sh", &searching("", &arguments())).unwrap();
+        let output = host.run("sh", &searching("", &arguments(), "")).unwrap();
         assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
     }
 }
@@ -89,8 +89,24 @@ fn without_rove_a_mosh_server_runs() {
     let host = Host::new("mosh");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &arguments())) {
+        if let Some(output) = host.run(shell, &searching("", &arguments(), "")) {
             assert_eq!(output, format!("{ADDRESS}mosh-server {RECEIVED}"), "{shell}");
+        }
+    }
+}
+
+#[test]
+fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
+    for (program, received) in [
+        ("rove", RECEIVED.replacen("[new]", "[server] [new]", 1)),
+        ("mosh-server", RECEIVED.replacen("[new]", "[new] [-s]", 1)),
+    ] {
+        let host = Host::new(&format!("bind-{program}"));
+        host.install(&format!("bin/{program}"));
+        for shell in SHELLS {
+            if let Some(output) = host.run(shell, &searching("", &arguments(), "-s")) {
+                assert_eq!(output, format!("{ADDRESS}{program} {received}"), "{shell}");
+            }
         }
     }
 }
@@ -99,7 +115,7 @@ fn without_rove_a_mosh_server_runs() {
 fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
-    let command = searching("", &arguments()).into_string().unwrap();
+    let command = searching("", &arguments(), "").into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );
