@@ -19,6 +19,7 @@ mod grace;
 mod late;
 mod layout;
 mod log;
+mod mask;
 mod paint;
 mod passage;
 mod silence;
@@ -35,6 +36,7 @@ use self::context::Contexts;
 use self::field::Field;
 use self::late::Late;
 use self::log::{Event, Log};
+use self::mask::Masks;
 use self::paint::Palettes;
 use self::passage::Passage;
 use self::silence::Silence;
@@ -77,6 +79,7 @@ pub struct Replay {
     field: Field,
     contexts: Contexts,
     palettes: Palettes,
+    masks: Masks,
     /// What may still be echoed.
     late: Late,
     /// Whether the place that keys go to has been the same for a while.
@@ -110,6 +113,7 @@ impl Replay {
             field: Field::default(),
             contexts: Contexts::default(),
             palettes: Palettes::default(),
+            masks: Masks::default(),
             late: Late::default(),
             is_settled: false,
             is_searching: false,
@@ -278,6 +282,7 @@ impl Replay {
             wrap: lesson.map(|lesson| &lesson.wrap),
             beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
+            mask: self.mask(),
         }
     }
 

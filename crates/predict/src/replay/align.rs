@@ -89,6 +89,10 @@ impl Replay {
             self.take_ground(now, screen);
             return false;
         }
+        if self.take_mask(screen) {
+            self.take_ground(now, screen);
+            return true;
+        }
         if self.pass_barrier(now, screen, survey) {
             return true;
         }
@@ -419,7 +423,7 @@ impl Replay {
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
         };
-        if is_kept && !self.field.is_secret {
+        if is_kept && !self.field.is_secret && self.mask().is_none() {
             self.late.push(GivenUp { key, due_at, context: self.field.context });
             self.field.confirmed = 0;
             self.field.is_doubted = true;
@@ -436,6 +440,7 @@ impl Replay {
         let (class, shown) = (self.simulation().class_of(event.key), event.shown);
         let context = self.field.context;
         let crosses = self.crosses(count);
+        self.drop_mask();
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.field.kind, Kind::Insert | Kind::Replace);
         if crosses {

@@ -44,6 +44,8 @@ pub(super) struct Habits<'a> {
     pub(super) beyond: Beyond,
     /// Whether to do so where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
+    /// What it draws for each key, whatever that is.
+    pub(super) mask: Option<char>,
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -168,9 +170,11 @@ impl<'a> Simulation<'a> {
         if self.may_wait() && !(class == Class::Text && self.waits()) {
             return Effect::Unknown;
         }
+        let is_masked = self.habits.mask.is_some();
         match class {
+            _ if is_masked && !matches!(class, Class::Text | Class::Backspace) => Effect::Unknown,
             Class::Text => match key {
-                Key::Text(c) => self.write(c),
+                Key::Text(c) => self.write(self.habits.mask.unwrap_or(c)),
                 _ => Effect::Unknown,
             },
             Class::Backspace | Class::ControlH => self.backspace(),

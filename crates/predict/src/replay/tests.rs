@@ -2,6 +2,7 @@
 
 mod edges;
 mod editors;
+mod mask;
 mod paint;
 mod paste;
 mod rig;

@@ -19,6 +19,9 @@ impl Replay {
         if class == Class::Command || self.hides_input() || self.takes_commands() {
             return false;
         }
+        if self.mask().is_some() {
+            return matches!(class, Class::Text | Class::Backspace);
+        }
         let text = self.trusts_text();
         if class == Class::Text {
             return text;

@@ -8,6 +8,7 @@ use rove_units::{Duration, Instant};
 use crate::engine::{InputNum, Network};
 use crate::policy::{EngineKind, Prediction, Preference};
 use crate::replay::Replay;
+use crate::tty::Tty;
 
 /// What runs on the host.
 pub(super) trait Program {
@@ -114,6 +115,11 @@ impl Rig {
     /// Lets the host print something that no key has asked for.
     pub(super) fn print(&mut self, bytes: &[u8]) {
         self.schedule(0, Event::Output(bytes.to_vec()));
+    }
+
+    /// Lets the server tell of its terminal.
+    pub(super) fn tell(&mut self, tty: Tty) {
+        self.engine.handle_tty(Some(tty));
     }
 
     /// Lets time pass.

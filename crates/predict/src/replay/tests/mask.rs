@@ -1,0 +1,110 @@
+//! Prompts that draw a star for each key.
+
+use super::rig::{Program, Rig};
+use crate::tty::{Tty, TtyModes};
+
+/// Asks again and again. What it draws is its own matter.
+struct Vault {
+    glyph: &'static str,
+    len: usize,
+}
+
+impl Program for Vault {
+    fn start(&mut self) -> Vec<u8> {
+        b"Password: ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let output = match key {
+            b'\r' => {
+                self.len = 0;
+                "\r\nPassword: ".into()
+            }
+            0x7f if self.len > 0 => {
+                self.len -= 1;
+                "\x08 \x08".repeat(usize::from(!self.glyph.is_empty()))
+            }
+            0x7f => String::new(),
+            _ => {
+                self.len += 1;
+                self.glyph.to_owned()
+            }
+        };
+        (0, output.into_bytes())
+    }
+}
+
+/// A program reads keys.
+const RAW: Tty = Tty {
+    modes: TtyModes::USUAL.without(TtyModes::ECHO).without(TtyModes::CANONICAL),
+    ..Tty::USUAL
+};
+
+/// Lines are read and nothing is echoed.
+const SILENT: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+
+const SECRET: &str = "s3*ret";
+
+fn vault(glyph: &'static str, tty: Option<Tty>) -> Rig {
+    let mut rig = Rig::new(Vault { glyph, len: 0 });
+    if let Some(tty) = tty {
+        rig.tell(tty);
+    }
+    rig
+}
+
+/// Types the secret and returns how many stars each key showed at once. Never is a letter of it seen.
+fn type_secret(rig: &mut Rig) -> Vec<usize> {
+    let stars = SECRET.chars().map(|key| {
+        rig.type_keys(&key.to_string());
+        let stars = rig.row().matches(['*', '\u{2022}']).count();
+        for _ in 0..5 {
+            let typed = rig.row().replace("Password:", "");
+            assert!(!typed.contains(|c: char| c.is_alphanumeric()), "{typed:?}");
+            rig.run(10);
+        }
+        stars
+    });
+    stars.collect()
+}
+
+#[test]
+fn stars_are_seen_at_once_where_two_were_drawn_at_an_earlier_prompt() {
+    for glyph in ["*", "\u{2022}"] {
+        let mut rig = vault(glyph, Some(RAW));
+        assert!(type_secret(&mut rig).iter().all(|stars| *stars == 0), "at the first prompt");
+        rig.assert_converges();
+        rig.type_keys("\r");
+        rig.settle();
+        assert_eq!(type_secret(&mut rig), [1, 2, 3, 4, 5, 6]);
+        rig.type_keys("\x7f\x7f");
+        assert_eq!(rig.row().matches(glyph).count(), 4);
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0);
+    }
+}
+
+#[test]
+fn no_stars_are_seen_where_the_terminal_is_not_told_or_does_not_echo() {
+    for tty in [None, Some(SILENT)] {
+        let mut rig = vault("*", tty);
+        for _ in 0..3 {
+            let shown = type_secret(&mut rig);
+            assert!(shown.iter().all(|stars| *stars == 0), "{tty:?}: {shown:?}");
+            rig.assert_converges();
+            rig.type_keys("\r");
+            rig.settle();
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_draws_nothing_is_shown_nothing() {
+    let mut rig = vault("", Some(RAW));
+    for _ in 0..3 {
+        assert!(type_secret(&mut rig).iter().all(|stars| *stars == 0));
+        rig.assert_converges();
+        rig.type_keys("\r");
+        rig.settle();
+    }
+}
