@@ -154,6 +154,21 @@ proptest! {
     }
 }
 
+/// Why a renderer that must leave the history alone neither deletes at the top nor erases all at once.
+#[test]
+fn alacritty_keeps_what_is_deleted_at_the_top_or_erased_with_all_of_the_screen() {
+    for (bytes, kept) in [
+        ("\x1b[H\x1b[2M", 2),
+        ("\x1b[2H\x1b[2M", 0),
+        ("\x1b[2J", 3),
+        ("\x1b[2H\x1b[J\x1b[H\x1b[K", 0),
+    ] {
+        let mut terminal = Alacritty::blank(size(20, 5));
+        terminal.write(format!("a\r\nb\r\nc{bytes}").as_bytes());
+        assert_eq!(terminal.history().len(), kept, "{bytes:?}");
+    }
+}
+
 #[test]
 fn a_window_that_grows_loses_nothing_of_the_history() {
     let (small, large) = (size(20, 5), size(20, 9));

@@ -1,6 +1,7 @@
 //! How fast the emulator takes output: `cargo run --release -p rove-terminal --example flood`.
 //!
-//! Prints megabytes per second for several kinds of text, or for the one kind named.
+//! Prints megabytes per second for several kinds of text, or for the one kind named; behind that, `scrollback`
+//! has the lines that scroll off kept, which nobody takes.
 
 use std::hint::black_box;
 
@@ -34,6 +35,9 @@ fn main() {
         }
         let input: Vec<u8> = text.bytes().cycle().take(BYTES).collect();
         let mut terminal = Terminal::host(Size::DEFAULT);
+        if std::env::args().nth(2).is_some_and(|word| word == "scrollback") {
+            terminal.keep_scrollback();
+        }
         #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
         let start = std::time::Instant::now();
         for (number, piece) in input.chunks(PIECE).enumerate() {
