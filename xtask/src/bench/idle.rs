@@ -14,8 +14,11 @@ use super::{Bench, clock};
 
 /// How long both are left to themselves before it counts. Chosen: the first repeats are over.
 const SETTLE: Duration = Duration::from_secs(10);
-/// How long they are watched.
+/// How long it is counted how often they wake.
 const WATCH: Duration = Duration::from_secs(60);
+/// How long it is counted, from the same moment on, what that costs: both take some ten milliseconds in that
+/// time. In the first round only.
+const LONG_WATCH: Duration = Duration::from_secs(600);
 
 /// A session that idles.
 struct Idle {
@@ -42,7 +45,8 @@ impl Idle {
 
 /// Watches a session of each system, both at the same time.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let mut found = [Vec::new(), Vec::new()];
+    let mut wakes = [Vec::new(), Vec::new()];
+    let mut costs = [Vec::new(), Vec::new()];
     for round in 1..=bench.rounds {
         bench.progress("idle sessions", "both", round);
         let [stock, rove] = bench.programs.systems();
@@ -50,22 +54,37 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
         // Neither writes anything, so that one may be looked at while both are waited for.
         sessions[0].window.watch(clock::now() + SETTLE)?;
         let before = [sessions[0].usage()?, sessions[1].usage()?];
-        sessions[0].window.watch(clock::now() + WATCH)?;
-        for ((session, before), found) in sessions.iter().zip(before).zip(&mut found) {
-            let after = session.usage()?;
-            found.push([after[0].since(before[0]), after[1].since(before[1])]);
+        let began = clock::now();
+        sessions[0].window.watch(began + WATCH)?;
+        note(&sessions, before, &mut wakes)?;
+        if round == 1 {
+            sessions[0].window.watch(began + LONG_WATCH)?;
+            note(&sessions, before, &mut costs)?;
         }
     }
-    let [stock, rove] = found;
-    let line = |what, unit, figure: fn(&[Usage; 2]) -> f64| {
-        Line::new(what, unit, rove.iter().map(figure).collect())
-            .beside("stock", stock.iter().map(figure).collect())
-            .target(Target::RatioAtMost(1.0))
-    };
+    let line =
+        |what, unit, [stock, rove]: &[Vec<[Usage; 2]>; 2], figure: fn(&[Usage; 2]) -> f64| {
+            Line::new(what, unit, rove.iter().map(figure).collect())
+                .beside("stock", stock.iter().map(figure).collect())
+                .target(Target::RatioAtMost(1.0))
+        };
     Ok(vec![
-        line("idle for 60 s, server wakes up", "times", |usage| usage[0].switches),
-        line("idle for 60 s, client wakes up", "times", |usage| usage[1].switches),
-        line("idle for 60 s, server CPU", "ms", |usage| usage[0].cpu_seconds * 1e3),
-        line("idle for 60 s, client CPU", "ms", |usage| usage[1].cpu_seconds * 1e3),
+        line("idle for 60 s, server wakes up", "times", &wakes, |usage| usage[0].switches),
+        line("idle for 60 s, client wakes up", "times", &wakes, |usage| usage[1].switches),
+        line("idle for 10 min, server CPU", "ms", &costs, |usage| usage[0].cpu_seconds * 1e3),
+        line("idle for 10 min, client CPU", "ms", &costs, |usage| usage[1].cpu_seconds * 1e3),
     ])
+}
+
+/// Adds what each session has used since then.
+fn note(
+    sessions: &[Idle; 2],
+    before: [[Usage; 2]; 2],
+    found: &mut [Vec<[Usage; 2]>; 2],
+) -> Result<()> {
+    for ((session, before), found) in sessions.iter().zip(before).zip(found) {
+        let after = session.usage()?;
+        found.push([after[0].since(before[0]), after[1].since(before[1])]);
+    }
+    Ok(())
 }
