@@ -1,4 +1,4 @@
 //! The user's file of settings.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_shell::fuzzing::config_takes_anything(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("config", data));

@@ -1,4 +1,4 @@
 //! Our emulator beside two others.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::differential::emulators_agree(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("differential", data));

@@ -1,4 +1,4 @@
 //! Diffs from a hostile server.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::objects::host_screen_takes_anything(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("host_screen", data));

@@ -1,4 +1,4 @@
 //! A picture drawn over whatever a hostile far end has left.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::terminal::any_base_will_do(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("hostile_base", data));

@@ -1,4 +1,4 @@
 //! Compressed instructions.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::wire::inflate_is_bounded(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("inflate", data));

@@ -1,4 +1,4 @@
 //! The text of a session key.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_shell::fuzzing::key_takes_anything(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("key", data));

@@ -1,4 +1,4 @@
 //! The user's bytes as keys.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_predict::fuzzing::keys_do_not_depend_on_cuts(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("keystroke", data));

@@ -1,4 +1,4 @@
 //! Both engines between any user and any host.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_predict::fuzzing::predictions_vanish(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("prediction", data));

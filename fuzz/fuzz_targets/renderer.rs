@@ -1,4 +1,4 @@
 //! Frames of whatever a server may show.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::terminal::frames_are_clean(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("renderer", data));

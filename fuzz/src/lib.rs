@@ -12,3 +12,39 @@ pub mod objects;
 mod script;
 pub mod terminal;
 pub mod wire;
+
+/// One target: takes the fuzzer's bytes, and panics when something does not hold.
+pub type Target = fn(&[u8]);
+
+/// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
+pub const TARGETS: [(&str, Target); 19] = [
+    ("assembler", wire::assembler_is_bounded),
+    ("config", rove_shell::fuzzing::config_takes_anything),
+    ("control", rove_shell::fuzzing::control_takes_anything),
+    ("datagram", wire::datagram_takes_anything),
+    ("differential", differential::emulators_agree),
+    ("display", terminal::diffs_carry_everything),
+    ("host_screen", objects::host_screen_takes_anything),
+    ("hostile_base", terminal::any_base_will_do),
+    ("inflate", wire::inflate_is_bounded),
+    ("instruction", wire::instruction_takes_anything),
+    ("key", rove_shell::fuzzing::key_takes_anything),
+    ("keystroke", rove_predict::fuzzing::keys_do_not_depend_on_cuts),
+    ("prediction", rove_predict::fuzzing::predictions_vanish),
+    ("renderer", terminal::frames_are_clean),
+    ("session", ends::session_survives),
+    ("startup", rove_shell::fuzzing::startup_takes_anything),
+    ("terminal", terminal::takes_anything),
+    ("transport", ends::transport_survives),
+    ("user_stream", objects::user_stream_keeps_its_laws),
+];
+
+/// Gives the bytes to the target of this name.
+///
+/// # Panics
+///
+/// When something does not hold, or there is no such target.
+pub fn run(name: &str, data: &[u8]) {
+    let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target's name");
+    target(data);
+}

@@ -43,7 +43,7 @@ type Step = fn(&Path) -> Outcome;
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace_root();
     packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))?;
-    let steps: [(&str, Step); 8] = [
+    let steps: [(&str, Step); 9] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
         ("tidy", tidy_check),
@@ -51,6 +51,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
         ("deny", deny),
         ("wasm", wasm),
         ("tests", tests),
+        ("seeds", seeds),
         ("simulation", simulation),
     ];
     let mut summary = Vec::new();
@@ -124,6 +125,17 @@ fn tests(root: &Path) -> Outcome {
         command.env("RUST_TEST_THREADS", TEST_THREADS);
     }
     run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
+}
+
+/// Plays what fuzzers have found once more, without a fuzzer. What the workspaces have in common is built once.
+fn seeds(root: &Path) -> Outcome {
+    let mut command = Command::new("cargo");
+    command.args(["test", "--locked", "--no-default-features"]);
+    command.args(["--manifest-path", "fuzz/Cargo.toml"]);
+    if std::env::var_os("CARGO_TARGET_DIR").is_none() {
+        command.env("CARGO_TARGET_DIR", root.join("target"));
+    }
+    run_command(command.current_dir(root))
 }
 
 fn simulation(root: &Path) -> Outcome {
