@@ -18,6 +18,7 @@ mod field;
 mod grace;
 mod late;
 mod layout;
+mod lesson;
 mod log;
 mod mask;
 mod paint;
@@ -283,6 +284,7 @@ impl Replay {
             beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
             mask: self.mask(),
+            learned: self.learned(),
         }
     }
 

@@ -327,6 +327,9 @@ impl Replay {
         }
         self.silence.handle_line(&line);
         self.note_passage(key, screen);
+        if index == 0 {
+            self.learn_key(key, screen);
+        }
         self.settle(index + 1);
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();

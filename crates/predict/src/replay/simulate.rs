@@ -12,6 +12,7 @@ use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::Layout;
+use crate::replay::lesson::Learned;
 use crate::replay::wrap::{Beyond, Wrap};
 
 /// What became of a key.
@@ -46,6 +47,8 @@ pub(super) struct Habits<'a> {
     pub(super) scrolls: bool,
     /// What it draws for each key, whatever that is.
     pub(super) mask: Option<char>,
+    /// Which keys do in a text on the whole screen what they do in a line.
+    pub(super) learned: Learned,
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -171,6 +174,7 @@ impl<'a> Simulation<'a> {
             return Effect::Unknown;
         }
         let is_masked = self.habits.mask.is_some();
+        let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         match class {
             _ if is_masked && !matches!(class, Class::Text | Class::Backspace) => Effect::Unknown,
             Class::Text => match key {
@@ -180,7 +184,7 @@ impl<'a> Simulation<'a> {
             Class::Backspace | Class::ControlH => self.backspace(),
             Class::Left | Class::ControlLeft => self.move_to(self.before(self.column())),
             Class::Right | Class::ControlRight => self.move_to(self.after(self.column())),
-            _ if !matches!(self.kind, Kind::Line | Kind::Unknown) => Effect::Unknown,
+            _ if !is_line && !self.habits.learned.contains(class) => Effect::Unknown,
             Class::Home | Class::ControlHome => self.move_to(self.left),
             Class::End | Class::ControlEnd => self.move_to(self.end),
             Class::WordLeft => self.move_to(self.word_start(self.column(), is_word)),
@@ -250,10 +254,23 @@ impl<'a> Simulation<'a> {
         }
         let before = self.before(column);
         if self.overwrites && self.kind != Kind::Kernel {
-            // Some put back what was there, some blank it.
-            return Effect::Unknown;
+            return self.put_back(before);
         }
         self.delete(before, column)
+    }
+
+    /// Goes back to a column and puts back what stood there, as most do, though some blank it and some leave it.
+    fn put_back(&mut self, column: u16) -> Effect {
+        let old = cell(self.canvas.ground(), self.at(column));
+        let tile = match old.base {
+            Some(base) => Tile::Guess { base, wide: old.wide, pen: old.pen },
+            None => Tile::Veiled(old.pen),
+        };
+        let effect = self.move_to(column);
+        if effect == Effect::Drawn {
+            self.canvas.put(self.at(column), tile);
+        }
+        effect
     }
 
     /// Moves what stands from `column` to the end of the input, to make room.

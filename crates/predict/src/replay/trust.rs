@@ -31,7 +31,13 @@ impl Replay {
             return score.estimate(EDITOR) >= self.policy.threshold();
         }
         // All others have shown what they do here.
-        self.knows(class) && score.estimate(PROVEN) >= self.policy.threshold() && !self.is_veiled()
+        self.has_shown(class) && !self.is_veiled()
+    }
+
+    /// Returns whether keys of this class have shown what they do here, and did little else.
+    pub(super) fn has_shown(&self, class: Class) -> bool {
+        let is_proven = self.score(class).estimate(PROVEN) >= self.policy.threshold();
+        self.knows(class) && is_proven
     }
 
     /// Returns whether characters are commands here, and no text.

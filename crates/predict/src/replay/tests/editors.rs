@@ -76,6 +76,8 @@ impl Program for Editor {
             [0x1b, b'[', b'A'] => self.go_to_row(self.row.saturating_sub(1)),
             [0x1b, b'[', b'B'] => self.go_to_row(self.row + 1),
             [0x1b, b'[', b'C'] => self.column = self.lines[self.row].len().min(self.column + 1),
+            [0x1b, b'[', b'H'] => self.column = 0,
+            [0x1b, b'[', b'F'] => self.column = self.lines[self.row].len(),
             [0x1b, b'[', b'D'] => self.column = self.column.saturating_sub(1),
             [b'\r'] => self.enter(),
             [0x1b, key] => self.press(key, true),
@@ -210,4 +212,72 @@ fn a_row_that_enter_has_begun_may_ask_for_a_secret() {
         rig.type_keys("d\r");
         rig.settle();
     }
+}
+
+#[test]
+fn a_key_that_moves_is_believed_once_it_has_shown_what_it_does() {
+    let mut rig = Rig::new(Editor::new(&["one two", "three"]));
+    rig.type_keys("a");
+    rig.settle();
+    for (key, column, shown) in
+        [("\x1b[F", 8, 1), ("\x1b[H", 0, 8), ("\x1b[F", 8, 8), ("\x1b[H", 0, 0)]
+    {
+        rig.type_keys(key);
+        assert_eq!(rig.column(), shown, "{}", key.escape_debug());
+        rig.settle();
+        assert_eq!(rig.column(), column);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+/// vi in replace mode, in one line.
+struct Replacing {
+    old: &'static str,
+    typed: String,
+}
+
+impl Program for Replacing {
+    fn start(&mut self) -> Vec<u8> {
+        let old = self.old;
+        format!("\x1b[?1049h\x1b[H{old}\x1b[8H-- REPLACE --\x1b[H").into_bytes()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if key == 0x7f {
+            self.typed.pop();
+        } else {
+            self.typed.push(char::from(key));
+        }
+        let (typed, rest) = (&self.typed, &self.old[self.typed.len()..]);
+        (0, format!("\x1b[H{typed}{rest}\x1b[1;{}H", typed.len() + 1).into_bytes())
+    }
+}
+
+#[test]
+fn what_is_replaced_is_put_back() {
+    let mut rig = Rig::new(Replacing { old: "hedges", typed: String::new() });
+    for (key, row, column) in [
+        ("a", "aedges", 1),
+        ("b", "abdges", 2),
+        ("\x7f", "aedges", 1),
+        ("c", "acdges", 2),
+        ("d", "acdges", 3),
+        ("\x7f", "acdges", 2),
+        ("\x7f", "aedges", 1),
+    ] {
+        rig.type_keys(key);
+        assert_eq!((rig.row().as_str(), rig.column()), (row, column), "{key:?}");
+    }
+    rig.assert_converges();
+    rig.type_keys("x");
+    rig.settle();
+    rig.type_keys("\x7f");
+    assert_eq!(
+        rig.column(),
+        1,
+        "what stood there is not known by now, but where the cursor goes is"
+    );
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
 }
