@@ -14,6 +14,7 @@ mod align;
 mod canvas;
 mod class;
 mod context;
+mod explore;
 mod field;
 mod grace;
 mod late;
@@ -21,8 +22,10 @@ mod layout;
 mod lesson;
 mod log;
 mod mask;
+mod navigation;
 mod paint;
 mod passage;
+mod ruler;
 mod silence;
 mod simulate;
 mod suggest;
@@ -34,10 +37,11 @@ use rove_units::{Duration, Instant};
 
 use self::class::Class;
 use self::context::Contexts;
-use self::field::Field;
+use self::field::{Field, Kind};
 use self::late::Late;
 use self::log::{Event, Log};
 use self::mask::Masks;
+use self::navigation::{Navigation, Navigations, Stride};
 use self::paint::Palettes;
 use self::passage::Passage;
 use self::silence::Silence;
@@ -91,6 +95,9 @@ pub struct Replay {
     passage: Passage,
     /// Whether the last key was Escape.
     is_behind_escape: bool,
+    navigations: Navigations,
+    /// How the cursor has come to where the first key of the log acts.
+    stride: Stride,
     /// The first input that ended a line: behind it another program may ask than the one before.
     entered: Option<InputNum>,
     /// When a screen came that the keys do not explain.
@@ -121,6 +128,8 @@ impl Replay {
             silence: Silence::default(),
             passage: Passage::default(),
             is_behind_escape: false,
+            navigations: Navigations::default(),
+            stride: Stride::default(),
             entered: None,
             unexplained_at: None,
             due: None,
@@ -240,11 +249,13 @@ impl Replay {
     /// Simulates the keys as far as they are to be seen, and lays the result over the frame.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
         let habits = Habits { beyond: self.seen_beyond(), ..self.habits() };
-        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
+        let mut simulation = self.simulation_with(habits);
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
             let is_doubtful = event.is_doubtful && self.field.confirmed == 0;
-            if is_doubtful || !self.trusts(simulation.class_of(event.key)) {
+            let is_motion = simulation.motion(event.key).is_some();
+            let is_trusted = !is_doubtful && self.trusts(simulation.class_of(event.key));
+            if !is_motion && (!is_trusted || simulation.has_climbed && !self.shows_mode()) {
                 break;
             }
             match simulation.apply(event.key) {
@@ -269,7 +280,22 @@ impl Replay {
 
     /// Returns the field as the first key of the log finds it.
     fn simulation(&self) -> Simulation<'_> {
-        Simulation::new(&self.ground, &self.field, self.habits())
+        self.simulation_with(self.habits())
+    }
+
+    fn simulation_with<'a>(&'a self, habits: Habits<'a>) -> Simulation<'a> {
+        Simulation::new(&self.ground, &self.field, habits).roaming(self.navigation(), self.stride)
+    }
+
+    /// Returns what is known of motions of the cursor here.
+    fn navigation(&self) -> Option<&Navigation> {
+        let may_roam = !self.field.is_line() && !self.field.is_secret && !self.is_searching;
+        self.navigations.of(self.field.place).filter(|_| may_roam)
+    }
+
+    /// Returns whether an editor shows that it takes text for text, in whichever row.
+    const fn shows_mode(&self) -> bool {
+        matches!(self.field.kind, Kind::Insert | Kind::Replace)
     }
 
     fn habits(&self) -> Habits<'_> {

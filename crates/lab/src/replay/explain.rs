@@ -32,8 +32,30 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
     digest(output, script, run)
 }
 
-/// Writes behind which keys that were no typing keys the slow ones stood.
+/// Writes which keys were slow: the typing keys by what stands before them, the others by what they are.
 fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
+    behind(output, script, run)?;
+    let mut others: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
+    for (key, outcome) in script.keys.iter().zip(&run.outcomes) {
+        if key.class.is_typing() || key.after.is_none() {
+            continue;
+        }
+        let (slow, all) = others.entry(&key.bytes).or_default();
+        *slow += usize::from(latency(outcome).is_none_or(|latency| latency >= INSTANT));
+        *all += 1;
+    }
+    let mut others: Vec<_> = others.into_iter().filter(|(_, (slow, _))| *slow > 0).collect();
+    others.sort_by_key(|(_, (slow, _))| core::cmp::Reverse(*slow));
+    writeln!(output, "other keys that were not instant:")?;
+    for (bytes, (slow, all)) in others {
+        let name = format!("\"{}\"", bytes.escape_ascii());
+        writeln!(output, "  {name:<14} {slow:>5} of {all}")?;
+    }
+    Ok(())
+}
+
+/// Writes behind which keys that were no typing keys the slow ones stood.
+fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()> {
     let mut behind: BTreeMap<&[u8], Behind> = BTreeMap::new();
     let mut last: &[u8] = b"";
     let mut was_slow = false;

@@ -9,7 +9,8 @@ use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
-use crate::replay::simulate::{Effect, Habits, Simulation};
+use crate::replay::navigation::Stride;
+use crate::replay::simulate::{Effect, Habits};
 use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
 
@@ -27,6 +28,8 @@ pub(super) struct Survey {
     barrier: Option<usize>,
     /// Whether the screen has what those before it draw.
     is_reached: bool,
+    /// Whether they were taken for commands.
+    takes_commands: bool,
 }
 
 /// What a key that has come true teaches.
@@ -77,12 +80,26 @@ impl Replay {
         if let Some(count) = survey.settled {
             self.note_suggestion(screen, count);
             self.note_paint(screen, count);
-            self.credit(now, count);
+            self.credit(now, count, survey.takes_commands);
+            let trip = self.trip(count, survey.takes_commands);
+            if trip.is_none() && count > 0 && self.explore(now, screen) {
+                return true;
+            }
             self.settle(count);
+            if let Some(trip) = trip {
+                self.arrive(now, screen, &trip);
+                return true;
+            }
             if self.leave_field(now, screen) {
                 return true;
             }
-            return count > 0 || self.pass_barrier(now, screen, survey) || self.miss(now);
+            return count > 0
+                || self.explore(now, screen)
+                || self.pass_barrier(now, screen, survey)
+                || self.miss(now);
+        }
+        if self.explore(now, screen) {
+            return true;
         }
         if self.log.arrived(self.network.arrived) == 0 {
             // None of the keys has had any part in it: what came before them goes on.
@@ -174,7 +191,7 @@ impl Replay {
         let cursor = screen.cursor();
         let cursor = Position { row: cursor.row, column: cursor.column };
         let due = self.log.due();
-        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
+        let mut simulation = self.simulation_with(habits);
         let start = simulation.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
@@ -186,11 +203,15 @@ impl Replay {
         for (count, event) in (1..).zip(self.log.iter()) {
             if simulation.apply(event.key) == Effect::Unknown {
                 let is_reached = count > 1 && simulation.canvas.agrees(screen);
-                return Survey { settled, barrier: Some(count - 1), is_reached };
+                let barrier = Some(count - 1);
+                let takes_commands = habits.takes_commands;
+                return Survey { settled, barrier, is_reached, takes_commands };
             }
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
                 canvas.cursor == cursor && canvas.agrees(screen)
+            } else if simulation.has_climbed {
+                false
             } else {
                 // The row may have scrolled, or made room for what is printed above.
                 canvas.cursor.column == cursor.column
@@ -206,13 +227,14 @@ impl Replay {
                 settled = Some(count);
             }
         }
-        Survey { settled, barrier: None, is_reached: false }
+        let takes_commands = habits.takes_commands;
+        Survey { settled, barrier: None, is_reached: false, takes_commands }
     }
 
     /// Learns from keys that have come true.
-    fn credit(&mut self, now: Instant, count: usize) {
-        let habits = Habits { takes_commands: false, ..self.habits() };
-        let mut simulation = Simulation::new(&self.ground, &self.field, habits);
+    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
+        let habits = Habits { takes_commands, ..self.habits() };
+        let mut simulation = self.simulation_with(habits);
         let mut lessons = Vec::new();
         for event in self.log.iter().take(count) {
             let (place, at) = (simulation.place(), simulation.canvas.cursor);
@@ -273,12 +295,16 @@ impl Replay {
             rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
         };
         if is_drawn && lines(screen) > lines(&self.ground) {
-            self.credit(now, count);
+            self.credit(now, count, false);
         }
     }
 
     /// Forgets the oldest keys, but for what they tell of those to come.
     pub(super) fn settle(&mut self, count: usize) {
+        if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
+            // It ends what a letter could be part of.
+            self.stride = Stride { goal: None, is_roaming: last.key == Key::Escape };
+        }
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Search => self.is_searching = true,
@@ -315,13 +341,14 @@ impl Replay {
         if !is_due && !is_answered {
             return false;
         }
+        self.note_failed_motion(index, false);
         let takes_commands = self.takes_commands();
         // Line editors have no prefixes that are worth a wait.
         let is_prefix = may_be_prefix(key) && !self.field.is_line() && !self.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
         let line = if is_enter(key) { self.line() } else { String::new() };
         if survey.is_reached {
-            self.credit(now, index);
+            self.credit(now, index, survey.takes_commands);
         } else {
             self.credit_line(now, screen, index);
         }
@@ -441,6 +468,7 @@ impl Replay {
     fn fail(&mut self, count: usize) {
         let Some(event) = self.log.front() else { return };
         let (class, shown) = (self.simulation().class_of(event.key), event.shown);
+        self.note_failed_motion(0, shown);
         let context = self.field.context;
         let crosses = self.crosses(count);
         self.drop_mask();

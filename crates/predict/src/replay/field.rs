@@ -76,6 +76,8 @@ pub(super) struct Field {
     pub(super) suggestion_pen: Option<Pen>,
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
+    /// The name of that, and of what draws in it.
+    pub(super) place: u64,
 }
 
 impl Field {
@@ -137,6 +139,7 @@ impl Field {
     }
 
     fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
+        self.place = mix(&[self.context.weak, pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         self.layout = Layout::of_row(self.row);

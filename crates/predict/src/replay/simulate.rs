@@ -1,6 +1,7 @@
 //! What a key does to the field it goes to.
 
 mod edge;
+mod motion;
 mod suggestion;
 
 use core::ops::Range;
@@ -13,7 +14,9 @@ use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::Layout;
 use crate::replay::lesson::Learned;
+use crate::replay::navigation::{Navigation, Stride};
 use crate::replay::wrap::{Beyond, Wrap};
+use crate::scene::Pane;
 
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +81,16 @@ pub(super) struct Simulation<'a> {
     has_scrolled: bool,
     /// Whether the cursor of the ground waits at the edge.
     has_waited: bool,
+    pane: Pane,
+    /// What motions are known to do.
+    navigation: Option<&'a Navigation>,
+    pub(super) stride: Stride,
+    /// Whether motions are tried of which it is not known that they are possible.
+    is_bold: bool,
+    /// Whether the cursor goes no further than on the last character of a line, where it is to be tried.
+    stops_on_last: Option<bool>,
+    /// Whether it has gone to another row.
+    pub(super) has_climbed: bool,
 }
 
 impl<'a> Simulation<'a> {
@@ -105,6 +118,12 @@ impl<'a> Simulation<'a> {
             crosses: false,
             has_scrolled: false,
             has_waited: false,
+            pane: field.pane,
+            navigation: None,
+            stride: Stride::default(),
+            is_bold: false,
+            stops_on_last: None,
+            has_climbed: false,
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
@@ -122,6 +141,16 @@ impl<'a> Simulation<'a> {
     /// Returns whether the cursor waits at the edge of a full row.
     pub(super) fn waits(&self) -> bool {
         self.column.is_some_and(|column| self.shown_at(column) != self.at(column))
+    }
+
+    /// Takes what is known of motions.
+    pub(super) fn roaming(self, navigation: Option<&'a Navigation>, stride: Stride) -> Self {
+        Self { navigation, stride, ..self }
+    }
+
+    /// Lets motions be tried, boldly those too of which it is not known that they are possible.
+    pub(super) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
+        Self { is_bold, stops_on_last, ..self }
     }
 
     /// Returns the end of the input.
@@ -151,6 +180,13 @@ impl<'a> Simulation<'a> {
 
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
+        let motion = self.motion(key);
+        let effect = motion.map_or(Effect::Unknown, |motion| self.navigate(motion));
+        self.stride.is_roaming = effect != Effect::Unknown;
+        if self.stride.is_roaming {
+            return effect;
+        }
+        self.stride.goal = None;
         if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }

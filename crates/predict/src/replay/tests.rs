@@ -3,6 +3,7 @@
 mod edges;
 mod editors;
 mod mask;
+mod navigation;
 mod paint;
 mod paste;
 mod rig;

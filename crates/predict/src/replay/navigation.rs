@@ -1,0 +1,195 @@
+//! What keys do to the cursor in programs that draw on the whole screen, as far as it was seen.
+
+use core::ops::Range;
+
+use rove_terminal::Screen;
+
+use crate::keystroke::Key;
+use crate::replay::canvas::mix;
+use crate::replay::ruler::{self, Ruler};
+use crate::scene::Pane;
+
+/// Most keys that are remembered of one place; the one that was used least recently goes.
+/// Chosen: the arrows, their like with Ctrl, and some letters.
+const KEYS_MAX: usize = 24;
+
+/// Most places that are remembered; the one that was used least recently goes. Chosen: the windows of some editors.
+const PLACES_MAX: usize = 16;
+
+/// Rows at the edges of a window in which the text may scroll instead of the cursor moving.
+/// Source: vim's own defaults (`scrolloff`).
+const MARGIN_ROWS: u16 = 5;
+
+/// How often in a row a key must have done the same before it is believed: one with a name of what it does, and others.
+const NEEDED: u16 = 1;
+const NEEDED_OF_OTHERS: u16 = 2;
+/// How many times more often after each error. Chosen: one that scrolls sometimes is soon not believed any more.
+const NEEDED_FACTOR: u16 = 4;
+/// Most proofs that a key may need.
+const PROOFS_MAX: u16 = 256;
+
+/// Where a cursor goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Motion {
+    Left,
+    Right,
+    Up,
+    Down,
+    /// The start of the line.
+    Start,
+    /// The first character of the line that is no blank.
+    Indent,
+    End,
+}
+
+impl Motion {
+    pub(super) const ALL: [Self; 7] =
+        [Self::Left, Self::Right, Self::Up, Self::Down, Self::Start, Self::Indent, Self::End];
+
+    /// Returns what a key is called for.
+    pub(super) const fn of(key: Key) -> Option<Self> {
+        match key {
+            Key::Left | Key::ControlB => Some(Self::Left),
+            Key::Right | Key::ControlF => Some(Self::Right),
+            Key::Up | Key::ControlP => Some(Self::Up),
+            Key::Down | Key::ControlN => Some(Self::Down),
+            Key::Home | Key::ControlA => Some(Self::Start),
+            Key::End | Key::ControlE => Some(Self::End),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn is_vertical(self) -> bool {
+        matches!(self, Self::Up | Self::Down)
+    }
+}
+
+/// How the cursor has come to where it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stride {
+    /// The column that motions up and down keep to where the text is long enough.
+    pub(super) goal: Option<u16>,
+    /// Whether the last key was a motion.
+    pub(super) is_roaming: bool,
+}
+
+/// What is known of one window of a program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Navigation {
+    habits: Vec<Habit>,
+    pub(super) ruler: Ruler,
+    /// Whether the cursor goes no further than on the last character of a line, instead of behind it.
+    pub(super) stops_on_last: Option<bool>,
+    /// Whether blanks are tabs, in which the cursor skips columns.
+    pub(super) has_tabs: Option<bool>,
+    /// The rows that the cursor was seen in, while the first row showed this.
+    visited: Range<u16>,
+    first_row: u64,
+}
+
+/// What a key has done.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    key: Key,
+    motion: Motion,
+    /// How often in a row, and how often is enough.
+    streak: u16,
+    needed: u16,
+}
+
+impl Navigation {
+    /// Returns what a key is believed to do.
+    pub(super) fn motion(&self, key: Key) -> Option<Motion> {
+        let habit = self.habits.iter().find(|habit| habit.key == key)?;
+        (habit.streak >= habit.needed).then_some(habit.motion)
+    }
+
+    /// Takes that a key did this, so many times.
+    pub(super) fn hit(&mut self, key: Key, motion: Motion, times: usize) {
+        let times = u16::try_from(times).unwrap_or(u16::MAX);
+        let index = self.habits.iter().position(|habit| habit.key == key);
+        let mut habit = index.map(|index| self.habits.remove(index)).unwrap_or(Habit {
+            key,
+            motion,
+            streak: 0,
+            needed: if Motion::of(key).is_some() { NEEDED } else { NEEDED_OF_OTHERS },
+        });
+        if habit.motion != motion {
+            (habit.motion, habit.streak) = (motion, 0);
+        }
+        habit.streak = habit.streak.saturating_add(times);
+        if self.habits.len() >= KEYS_MAX {
+            self.habits.remove(0);
+        }
+        self.habits.push(habit);
+    }
+
+    /// Takes that a key did something else, which was seen or not.
+    pub(super) fn miss(&mut self, key: Key, was_shown: bool) {
+        if let Some(habit) = self.habits.iter_mut().find(|habit| habit.key == key) {
+            habit.streak = 0;
+            if was_shown {
+                habit.needed = habit.needed.saturating_mul(NEEDED_FACTOR).min(PROOFS_MAX);
+            }
+        }
+    }
+
+    /// Takes that the cursor is in these rows.
+    pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
+        let first_row = name_of_row(screen, pane.top);
+        if self.first_row != first_row {
+            (self.first_row, self.visited) = (first_row, 0..0);
+        }
+        for row in rows {
+            self.visited = if self.visited.is_empty() {
+                row..row + 1
+            } else {
+                self.visited.start.min(row)..self.visited.end.max(row + 1)
+            };
+        }
+    }
+
+    /// Returns whether the cursor was seen in a row.
+    pub(super) fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool {
+        self.visited.contains(&row) && self.first_row == name_of_row(screen, pane.top)
+    }
+
+    /// Returns whether a row is so far from the edge of its window that nothing scrolls for it.
+    pub(super) const fn is_inner(pane: &Pane, row: u16, motion: Motion) -> bool {
+        match motion {
+            Motion::Up => row >= pane.top.saturating_add(MARGIN_ROWS),
+            _ => row.saturating_add(MARGIN_ROWS) < pane.bottom,
+        }
+    }
+}
+
+/// What is known of all of them, the most recently used last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Navigations {
+    known: Vec<(u64, Navigation)>,
+}
+
+impl Navigations {
+    pub(super) fn of(&self, place: u64) -> Option<&Navigation> {
+        self.known.iter().find(|(known, _)| *known == place).map(|(_, navigation)| navigation)
+    }
+
+    /// Returns what is known of a place, to be added to.
+    pub(super) fn entry(&mut self, place: u64) -> &mut Navigation {
+        let navigation = match self.known.iter().position(|(known, _)| *known == place) {
+            Some(index) => self.known.remove(index).1,
+            None => Navigation::default(),
+        };
+        if self.known.len() >= PLACES_MAX {
+            self.known.remove(0);
+        }
+        self.known.push((place, navigation));
+        let last = self.known.len() - 1;
+        &mut self.known[last].1
+    }
+}
+
+fn name_of_row(screen: &Screen, row: u16) -> u64 {
+    let numbers: Vec<u64> = ruler::characters(screen, row).map(u64::from).collect();
+    mix(&numbers)
+}

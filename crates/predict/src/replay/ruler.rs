@@ -1,0 +1,313 @@
+//! Numbers on the screen that say where the cursor is: vim's ruler, Emacs's mode line.
+
+use rove_terminal::{Position, Screen};
+
+use crate::replay::canvas::{Canvas, Text, Tile, mix};
+
+/// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
+const MARKS_MAX: usize = 4;
+
+/// How often in a row they must have followed it before they are believed to, twice as often after each error.
+/// Chosen: a clock may count in step once.
+const NEEDED: u8 = 2;
+/// Most proofs that they may need.
+const PROOFS_MAX: u8 = 64;
+
+/// Most digits of a number.
+const DIGITS_MAX: usize = 7;
+
+/// The numbers that follow the cursor in one window.
+#[derive(Clone, Debug)]
+pub(super) struct Ruler {
+    marks: Vec<Mark>,
+    streak: u8,
+    needed: u8,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Mark {
+    /// Where the word stands that it is in.
+    row: u16,
+    column: u16,
+    /// Which number of that word it is.
+    number: usize,
+    axis: Axis,
+    /// What stands around the numbers there.
+    signs: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Axis {
+    Line,
+    Column,
+}
+
+/// How the cursor moves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) from: Position,
+    pub(super) to: Position,
+    /// Whether nothing stands in the row that it goes to.
+    pub(super) is_to_empty: bool,
+}
+
+/// A number in a word: its characters, and its value. Of `0-1`, as vim counts columns that are not bytes, it is the
+/// second.
+struct Number {
+    start: usize,
+    end: usize,
+    value: u32,
+}
+
+impl Default for Ruler {
+    fn default() -> Self {
+        Self { marks: Vec::new(), streak: 0, needed: NEEDED }
+    }
+}
+
+impl Ruler {
+    /// Returns whether it is believed.
+    pub(super) const fn is_known(&self) -> bool {
+        self.streak >= self.needed
+    }
+
+    /// Draws what it will say.
+    pub(super) fn draw(&self, canvas: &mut Canvas<'_>, step: Step) {
+        if !self.is_known() {
+            return;
+        }
+        for (row, column) in self.words() {
+            let line: Vec<char> = (0..canvas.ground().size().columns())
+                .map(|column| canvas.text(Position { row, column }).base.unwrap_or(' '))
+                .collect();
+            let Some(new) = self.turn(&line, row, column, step) else { continue };
+            let pen = canvas.pen(Position { row, column });
+            for (column, (old, new)) in (0..).zip(line.iter().zip(new)) {
+                if *old != new {
+                    canvas
+                        .put(Position { row, column }, Tile::Guess { base: new, wide: false, pen });
+                }
+            }
+        }
+    }
+
+    /// Learns from what a motion of the cursor has changed elsewhere on the screen.
+    pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step) {
+        let turns = self.words().any(|(row, column)| {
+            let old: Vec<char> = characters(before, row).collect();
+            self.turn(&old, row, column, step).is_some_and(|new| new != old)
+        });
+        let mut found = find_all(before, after, step);
+        let is_news = found.iter().any(|mark| !self.marks.contains(mark));
+        if self.foretells(before, after, step) && !is_news {
+            self.streak = self.streak.saturating_add(u8::from(turns));
+            return;
+        }
+        if self.is_known() && turns {
+            self.needed = self.needed.saturating_mul(2).min(PROOFS_MAX);
+        }
+        let place = |mark: &Mark| (mark.row, mark.column, mark.number, mark.signs);
+        self.marks.retain(|mark| !found.iter().any(|other| place(other) == place(mark)));
+        self.marks.append(&mut found);
+        let spare = self.marks.len().saturating_sub(MARKS_MAX);
+        self.marks.drain(..spare);
+        self.streak = u8::from(self.foretells(before, after, step));
+        if self.streak == 0 {
+            self.marks.clear();
+        }
+    }
+
+    /// Returns whether all rows but those of the cursor look as it would have said.
+    fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
+        let rows = 0..after.size().rows();
+        rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {
+            if !self.marks.iter().any(|mark| mark.row == row) {
+                return true;
+            }
+            let mut line: Vec<char> = characters(before, row).collect();
+            for (_, column) in self.words().filter(|(word_row, _)| *word_row == row) {
+                if let Some(new) = self.turn(&line, row, column, step) {
+                    line = new;
+                }
+            }
+            characters(after, row).eq(line)
+        })
+    }
+
+    /// Returns a row with the numbers of one word turned on; `None` where that cannot be told.
+    fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
+        let start = usize::from(column);
+        let word = word(line, start)?;
+        let numbers = numbers(word);
+        let name = name(word, &numbers);
+        let mut new = String::new();
+        let mut copied = 0;
+        for (index, number) in numbers.iter().enumerate() {
+            let is_here = |mark: &&Mark| {
+                (mark.row, mark.column, mark.number, mark.signs) == (row, column, index, name)
+            };
+            let Some(mark) = self.marks.iter().find(is_here) else { continue };
+            let value = number.value.checked_add_signed(distance(step, mark.axis))?;
+            new.extend(&word[copied..number.start]);
+            let is_vim = new.ends_with(',') && mark.axis == Axis::Column;
+            if is_vim && step.is_to_empty {
+                new.push_str("0-1");
+            } else {
+                new.push_str(&value.to_string());
+            }
+            copied = number.end;
+        }
+        new.extend(&word[copied..]);
+        let new: Vec<char> = new.chars().collect();
+        let mut turned = line.to_vec();
+        let reach = word.len().max(new.len());
+        // What grows takes room that is left.
+        let room = line.get(start + word.len()..(start + reach + 1).min(line.len()))?;
+        if start + reach > line.len() || new.len() > word.len() && !room.iter().all(|c| *c == ' ') {
+            return None;
+        }
+        for (index, cell) in turned[start..start + reach].iter_mut().enumerate() {
+            *cell = new.get(index).copied().unwrap_or(' ');
+        }
+        Some(turned)
+    }
+
+    /// Returns where the words stand that have numbers to be turned, each once.
+    fn words(&self) -> impl Iterator<Item = (u16, u16)> {
+        let place = |mark: &Mark| (mark.row, mark.column);
+        let is_first = move |index: usize| {
+            let here = place(&self.marks[index]);
+            !self.marks[..index].iter().any(|mark| place(mark) == here)
+        };
+        (0..self.marks.len())
+            .filter(move |index| is_first(*index))
+            .map(move |index| place(&self.marks[index]))
+    }
+}
+
+/// Returns whether nothing has changed but numbers that have moved as the cursor did.
+pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
+    let mut rows = (0..after.size().rows()).filter(|row| !is_same_row(before, after, *row));
+    rows.all(|row| {
+        let old: Vec<char> = characters(before, row).collect();
+        let new: Vec<char> = characters(after, row).collect();
+        find(row, &old, &new, step).is_some()
+    })
+}
+
+/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
+fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
+    let rows = 0..after.size().rows();
+    let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
+    let rows = rows.filter(is_apart).filter(|row| !is_same_row(before, after, *row));
+    rows.flat_map(|row| {
+        let old: Vec<char> = characters(before, row).collect();
+        let new: Vec<char> = characters(after, row).collect();
+        find(row, &old, &new, step).unwrap_or_default()
+    })
+    .collect()
+}
+
+/// Finds the numbers of a row that have moved as the cursor did; `None` if anything else has changed.
+fn find(row: u16, old: &[char], new: &[char], step: Step) -> Option<Vec<Mark>> {
+    let mut found = Vec::new();
+    let mut column = 0;
+    while column < old.len() {
+        let Some(before) = word(old, column) else {
+            if old[column] != new[column] && !is_behind_word(new, column) {
+                return None;
+            }
+            column += 1;
+            continue;
+        };
+        let after = word(new, column)?;
+        let (numbers_before, numbers_after) = (numbers(before), numbers(after));
+        if !signs(before, &numbers_before).eq(signs(after, &numbers_after)) {
+            return None;
+        }
+        for (number, (was, is)) in numbers_before.iter().zip(&numbers_after).enumerate() {
+            if before[was.start..was.end] == after[is.start..is.end] {
+                continue;
+            }
+            let moved = i64::from(is.value) - i64::from(was.value);
+            let axes = [Axis::Line, Axis::Column].into_iter();
+            let mut axes = axes.filter(|axis| i64::from(distance(step, *axis)) == moved);
+            let axis = axes.next()?;
+            let column = u16::try_from(column).ok()?;
+            let signs = name(before, &numbers_before);
+            found.push(Mark { row, column, number, axis, signs });
+        }
+        column += before.len();
+    }
+    Some(found)
+}
+
+/// Whether a place belongs to a word that has grown.
+fn is_behind_word(line: &[char], column: usize) -> bool {
+    column > 0 && line[column - 1] != ' '
+}
+
+fn distance(step: Step, axis: Axis) -> i32 {
+    match axis {
+        Axis::Line => i32::from(step.to.row) - i32::from(step.from.row),
+        Axis::Column => i32::from(step.to.column) - i32::from(step.from.column),
+    }
+}
+
+/// Returns the word that begins at a column of a row.
+fn word(line: &[char], start: usize) -> Option<&[char]> {
+    let is_start = start == 0 || line.get(start - 1) == Some(&' ');
+    let len = line.get(start..)?.iter().take_while(|c| **c != ' ').count();
+    (is_start && len > 0).then(|| &line[start..start + len])
+}
+
+/// Returns what stands around the numbers of a word, and a blank for each of these.
+fn signs<'a>(word: &'a [char], numbers: &'a [Number]) -> impl Iterator<Item = char> + 'a {
+    word.iter().enumerate().filter_map(|(index, c)| {
+        let number = numbers.iter().find(|number| (number.start..number.end).contains(&index));
+        match number {
+            Some(number) => (number.start == index).then_some(' '),
+            None => Some(*c),
+        }
+    })
+}
+
+fn name(word: &[char], numbers: &[Number]) -> u64 {
+    mix(&signs(word, numbers).map(u64::from).collect::<Vec<_>>())
+}
+
+fn numbers(word: &[char]) -> Vec<Number> {
+    let mut numbers: Vec<Number> = Vec::new();
+    let mut start = 0;
+    while start < word.len() {
+        let digits = word[start..].iter().map_while(|c| c.to_digit(10)).take(DIGITS_MAX);
+        let (len, value) = digits.fold((0, 0), |(len, value), digit| (len + 1, value * 10 + digit));
+        if len == 0 {
+            start += 1;
+            continue;
+        }
+        let end = start + len;
+        match numbers.last_mut() {
+            Some(last) if last.end + 1 == start && word[last.end] == '-' => {
+                (last.end, last.value) = (end, value);
+            }
+            _ => numbers.push(Number { start, end, value }),
+        }
+        start = end;
+    }
+    numbers
+}
+
+/// Returns the characters of a row, a space for all blanks.
+pub(super) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
+    let columns = 0..screen.size().columns();
+    columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
+}
+
+fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
+    match (before.row(row), after.row(row)) {
+        (Some(before), Some(after)) => core::ptr::eq(before, after),
+        _ => true,
+    }
+}
