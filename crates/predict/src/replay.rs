@@ -252,9 +252,13 @@ impl Replay {
         let mut simulation = self.simulation_with(habits);
         let (mut shown, mut oldest) = (0, None);
         for event in self.log.iter() {
-            let is_doubtful = event.is_doubtful && self.field.confirmed == 0;
             let is_motion = simulation.motion(event.key).is_some();
-            let is_trusted = !is_doubtful && self.trusts(simulation.class_of(event.key));
+            // A step that the screen shows already would be taken twice.
+            let is_doubtful = event.is_doubtful && (is_motion || self.field.confirmed == 0);
+            if is_doubtful {
+                break;
+            }
+            let is_trusted = self.trusts(simulation.class_of(event.key));
             if !is_motion && (!is_trusted || simulation.has_climbed && !self.shows_mode()) {
                 break;
             }

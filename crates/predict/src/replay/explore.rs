@@ -89,7 +89,8 @@ impl Replay {
             Some(key @ Key::Text(_)) if self.field.confirmed == 0 => {
                 let keys = self.log.iter().take(arrived);
                 let run = keys.take_while(|event| event.key == key).count();
-                self.recognize_command(screen, key, run)
+                // With others behind it, it may be one of them that has moved the cursor.
+                if run == arrived { self.recognize_command(screen, key, run) } else { None }
             }
             _ => None,
         };

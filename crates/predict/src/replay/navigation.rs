@@ -23,6 +23,8 @@ const MARGIN_ROWS: u16 = 5;
 /// How often in a row a key must have done the same before it is believed: one with a name of what it does, and others.
 const NEEDED: u16 = 1;
 const NEEDED_OF_OTHERS: u16 = 2;
+/// Of those that are prefixes of commands in screen and tmux, whose second keys may by chance do the same.
+const NEEDED_OF_PREFIXES: u16 = 4;
 /// How many times more often after each error. Chosen: one that scrolls sometimes is soon not believed any more.
 const NEEDED_FACTOR: u16 = 4;
 /// Most proofs that a key may need.
@@ -112,7 +114,11 @@ impl Navigation {
             key,
             motion,
             streak: 0,
-            needed: if Motion::of(key).is_some() { NEEDED } else { NEEDED_OF_OTHERS },
+            needed: match key {
+                Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,
+                _ if Motion::of(key).is_some() => NEEDED,
+                _ => NEEDED_OF_OTHERS,
+            },
         });
         if habit.motion != motion {
             (habit.motion, habit.streak) = (motion, 0);

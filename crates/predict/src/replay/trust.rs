@@ -26,6 +26,10 @@ impl Replay {
         if class == Class::Text {
             return text;
         }
+        if matches!(class, Class::ControlLeft | Class::ControlHome) && !self.field.is_line() {
+            // Prefixes of commands in screen and tmux, which are known as motions where they are some.
+            return false;
+        }
         let score = self.score(class);
         if class.follows_text() && text {
             return score.estimate(EDITOR) >= self.policy.threshold();
