@@ -297,24 +297,25 @@ impl<'a> Canvas<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text<'a> {
     pub(super) base: Option<char>,
-    pub(super) marks: &'a str,
+    /// `None` for none, which is compared faster than an empty text.
+    marks: Option<&'a str>,
 }
 
 impl<'a> Text<'a> {
     /// Returns that of a character alone.
     pub(super) fn plain(base: char) -> Self {
-        Self { base: Some(base).filter(|c| !is_blank(*c)), marks: "" }
+        Self { base: Some(base).filter(|c| !is_blank(*c)), marks: None }
     }
 
     /// Returns that of a place; blank outside the screen.
     pub(super) fn of(screen: &'a Screen, at: Position) -> Self {
         let Some(row) = screen.row(at.row) else { return Self::BLANK };
         let Some(cell) = row.cells().get(usize::from(at.column)) else { return Self::BLANK };
-        let marks = if cell.combined { row.marks(at.column) } else { "" };
+        let marks = cell.combined.then(|| row.marks(at.column));
         Self { base: cell.base.filter(|c| !is_blank(*c)), marks }
     }
 
-    const BLANK: Self = Self { base: None, marks: "" };
+    const BLANK: Self = Self { base: None, marks: None };
 
     pub(super) fn is_blank(self) -> bool {
         self == Text::BLANK

@@ -71,13 +71,15 @@ struct Originals {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
     base: Option<char>,
-    marks: Box<str>,
+    /// `None` for none, which is compared faster than an empty text.
+    marks: Option<Box<str>>,
 }
 
 impl Text {
     fn of(glyph: &Glyph) -> Self {
         let base = glyph.cell.base.filter(|_| !glyph.is_blank());
-        Self { base, marks: glyph.marks.clone() }
+        let marks = (!glyph.marks.is_empty()).then(|| glyph.marks.clone());
+        Self { base, marks }
     }
 }
 
