@@ -73,10 +73,12 @@ fn typing(engine: EngineKind) -> [f64; 2] {
         now += PACE;
         let key = if number.is_multiple_of(LINE) { b'\r' } else { b'k' };
         on_the_way.push_back(key);
-        keys.push(microseconds(|| {
+        let (frame, cost) = timed(|| {
             engine.handle_keys(now, InputNum::new(sent), &[key]);
-            predicted += usize::from(engine.frame(now, &screen) != screen);
-        }));
+            engine.frame(now, &screen)
+        });
+        keys.push(cost);
+        predicted += usize::from(frame != screen);
         sent += 1;
         // Behind Enter the user reads.
         let lag = if key == b'\r' { 0 } else { LAG };
@@ -91,21 +93,23 @@ fn typing(engine: EngineKind) -> [f64; 2] {
             now += Duration::from_millis(1);
             let echo_ack = InputNum::new(answered);
             let network = Network { echo_ack, arrived: echo_ack, send_interval: INTERVAL };
-            screens.push(microseconds(|| {
+            let (_frame, cost) = timed(|| {
                 engine.handle_network(network);
-                engine.frame(now, &screen);
-            }));
+                engine.frame(now, &screen)
+            });
+            screens.push(cost);
         }
     }
     assert!(predicted > KEYS / 2, "{predicted} of {KEYS} keys were shown ahead");
     [median(keys), median(screens)]
 }
 
-fn microseconds(work: impl FnOnce()) -> f64 {
+/// Returns what some work results in, and its microseconds.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     let start = std::time::Instant::now();
-    work();
-    start.elapsed().as_secs_f64() * 1e6
+    let result = work();
+    (result, start.elapsed().as_secs_f64() * 1e6)
 }
 
 /// Returns a terminal full of text in some colours, the cursor behind a prompt.
