@@ -41,7 +41,12 @@ impl Scratch {
 
     /// Runs `rove-lab record -o trace` with these words and this standard input.
     fn record(&self, words: &[&str], input: &str) -> Output {
-        let mut child = Command::new(PROGRAM)
+        self.record_by(&mut Command::new(PROGRAM), words, input)
+    }
+
+    /// As [`Scratch::record`], started this way.
+    fn record_by(&self, program: &mut Command, words: &[&str], input: &str) -> Output {
+        let mut child = program
             .args(["record", "-o", "trace"])
             .args(words)
             .current_dir(&self.0)
@@ -108,6 +113,25 @@ fn the_last_words_of_a_command_are_in_the_trace() {
     let output = scratch.record(&["--", "sh", "-c", script], "");
     assert_eq!(output.status.code(), Some(128 + 9), "{output:?}");
     assert!(written(&scratch.trace()).ends_with("line 2000\r\n"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recorded_command_has_all_signals_whoever_started_the_recorder() {
+    let scratch = Scratch::new("signals");
+    // The recorder hangs up when there are no more keys.
+    let show = "trap : HUP; while read -r name mask; do case $name in Sig[BI]*) echo $mask; esac; \
+                done </proc/self/status";
+    let mut deaf = Command::new("env");
+    deaf.args(["--ignore-signal=INT,QUIT,TSTP,CHLD,RTMAX", "--block-signal", PROGRAM]);
+    let output = scratch.record_by(&mut deaf, &["--", "sh", "-c", show], "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let trace = written(&scratch.trace());
+    let masks: Vec<_> = trace.lines().map(|mask| u64::from_str_radix(mask, 16)).collect();
+    // The C library keeps signals 32 and 33 to itself.
+    let theirs = 0b11 << 31;
+    assert_eq!(masks.len(), 2, "{trace}");
+    assert!(masks.iter().all(|mask| mask.as_ref().is_ok_and(|it| it & !theirs == 0)), "{trace}");
 }
 
 #[test]

@@ -2,14 +2,15 @@
 //!
 //! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
 //! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
-//! started here, and `tty_watch` says when to look at its modes. What only
-//! one of the programs needs is kept there.
+//! started here, and `tty_watch` says when to look at its modes. `signals` is what a program does about
+//! those it was started with. What only one of the programs needs is kept there.
 
 mod alarm;
 pub mod clock;
 pub mod event_loop;
 pub mod program;
 pub mod pty;
+pub mod signals;
 mod sys;
 pub mod tty;
 pub mod tty_watch;

@@ -17,6 +17,9 @@ use crate::program::Program;
 /// Source: Mosh 1.4.0 as observed.
 const FAILURE_PAUSE_SECONDS: u32 = 3;
 
+/// No signal has a higher number. Source: signal.h of FreeBSD and of Linux on MIPS; the others have fewer.
+const LAST_SIGNAL: c_int = 128;
+
 /// Forks a child that leads a session of its own on `terminal` and executes `program` as soon as a
 /// byte can be read from `gate`; it exits when the other end of `gate` closes instead.
 ///
@@ -112,19 +115,40 @@ unsafe fn close_others(gate: &OwnedFd) {
     let _ = gate;
 }
 
-/// Gives every signal its default effect and unblocks all: the handlers belong to the parent, and
-/// Rust ignores SIGPIPE.
+/// Gives every signal its default effect and unblocks all. The handlers belong to the parent, and Rust
+/// ignores SIGPIPE. What else is ignored comes from whoever started this process: a script in the
+/// background would leave a whole session without Ctrl-C, so a login begins afresh. Even `nohup`'s
+/// SIGHUP is not passed on, as its program is to end with its terminal, and that with the session.
+/// (Mosh 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3 resets most.)
 ///
 /// # Safety
 ///
 /// To be called only between fork and exec, as it takes handlers away that others rely on.
 unsafe fn default_signals() {
-    // SAFETY: plain system calls; the two signals that cannot be set return an error.
+    // SAFETY: plain system calls; signals that cannot be set, or that are none, return an error.
     unsafe {
-        for signal in 1..32 {
+        for signal in 1..=LAST_SIGNAL {
             libc::signal(signal, libc::SIG_DFL);
         }
-        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        unblock_signals();
+    }
+}
+
+/// Makes this process hear what its parent may have left it deaf to: blocked signals, and the end of its
+/// children, which nobody can wait for while SIGCHLD is ignored. To be called first of all.
+pub(crate) fn hear_signals() {
+    // SAFETY: plain system calls that run no code of ours in a handler.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        unblock_signals();
+    }
+}
+
+/// Unblocks all signals.
+unsafe fn unblock_signals() {
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: plain system calls; the first fills the set that the second reads.
+    unsafe {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }

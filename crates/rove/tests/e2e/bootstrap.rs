@@ -33,6 +33,13 @@ fn rove_uses_the_rove_on_the_far_side_and_stock_mosh_where_there_is_none() {
 }
 
 #[test]
+fn the_end_of_ssh_is_noticed_where_the_ends_of_children_are_ignored() {
+    let sshd = Sshd::start(Far::default());
+    let call = Invocation::new(rove()).behind(&["env", "--ignore-signal=CHLD"]);
+    log_in(call, &sshd, ROVE_ANSWERED);
+}
+
+#[test]
 fn called_mosh_it_behaves_as_mosh() {
     let scratch = Scratch::new();
     let mosh = scratch.path("mosh");

@@ -24,6 +24,7 @@ mod programs;
 mod query;
 mod secrets;
 mod sessions;
+mod signals;
 mod support;
 mod tunnel;
 mod usage;

@@ -76,7 +76,8 @@ impl Server {
         let ip_text = ip.to_string();
         let call = call.args(["new", "-c", "256", "-i", &ip_text, "-p", "0", "--"]).args(command);
         let output = within_guard("the server to detach", move || {
-            let mut command = call.command();
+            // A stock server passes on what the tests' own parent ignores, such as SIGINT in the background.
+            let mut command = call.command_behind(&["env", "--default-signal", "--"]);
             command.stdin(std::process::Stdio::null()).output().expect("the server starts")
         });
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

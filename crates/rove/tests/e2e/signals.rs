@@ -1,0 +1,77 @@
+//! What a script in the background, `nohup` or a service has made of the signals by the time rove starts.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rustix::process::Signal;
+
+use crate::support::{Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, rove};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Starts a program deaf: to signals of terminals and of children, to others, and to blocked ones.
+const DEAF: [&str; 3] =
+    ["env", "--ignore-signal=INT,QUIT,TSTP,TTOU,HUP,PIPE,CHLD,USR1,RTMAX", "--block-signal"];
+/// Starts a program that hears none until it asks for them.
+const BLOCKED: [&str; 2] = ["env", "--block-signal"];
+
+/// Shows which signals it was started without, then floods until Ctrl-C. A shell cannot trap what
+/// it was started without.
+const FLOOD: &str = r"
+    trap : INT; grep -E 'Sig(Blk|Ign)' /proc/self/status; echo ready; read -r line; yes
+    printf '\033[H\033[2Jstopped\n'; read -r line
+";
+
+/// Signals 32 and 33, which glibc keeps to itself, and ignores in what it spawns.
+const THE_C_LIBRARYS: u64 = 0b11 << 31;
+
+/// Asserts that a session with [`FLOOD`] has its signals.
+fn assert_hears(terminal: &mut Terminal) {
+    terminal.wait_for_text("ready");
+    let found = terminal.screen().contents();
+    for name in ["SigBlk:", "SigIgn:"] {
+        let mask = found.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+        let mask = u64::from_str_radix(mask.trim(), 16).expect("a mask is a number");
+        assert_eq!(mask & !THE_C_LIBRARYS, 0, "{found}");
+    }
+    terminal.send("\r");
+    terminal.wait_for("a screen full of y", |screen| screen.contents().matches("y\n").count() > 20);
+    terminal.send("\x03");
+    terminal.wait_for_text("stopped");
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+}
+
+#[test]
+fn a_session_has_all_signals_whoever_started_its_server() {
+    let call = Maker::Rove.server().behind(&DEAF);
+    let server = Server::start_with(call, LOCALHOST, &["sh", "-c", FLOOD]);
+    let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    assert_hears(&mut terminal);
+    server.assert_gone();
+}
+
+#[test]
+fn a_demo_has_all_signals_whoever_started_it() {
+    let call = Invocation::new(rove()).args(["demo", "--rtt", "40ms", "--", "sh", "-c", FLOOD]);
+    assert_hears(&mut Terminal::start(&call.behind(&DEAF), SIZE));
+}
+
+#[test]
+fn both_ends_hear_signals_that_were_blocked_when_they_started() {
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let script = r#"
+        trap 'stty size > "$1"' WINCH; stty size > "$1"; echo ready
+        (trap '' WINCH; exec sleep 1000) & while :; do wait; done
+    "#;
+    let command = ["sh", "-c", script, "sh", report.path()];
+    let server = Server::start_with(Maker::Rove.server().behind(&BLOCKED), LOCALHOST, &command);
+    let call = Maker::Rove.client(server.address, &server.key).behind(&BLOCKED);
+    let mut terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    terminal.resize((30, 100));
+    report.wait_line("30 100");
+    server.signal(Signal::TERM);
+    terminal.wait_exit().assert_restored(Maker::Rove);
+    server.assert_gone();
+}
