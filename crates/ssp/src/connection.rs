@@ -101,8 +101,6 @@ pub(crate) struct Opened {
     pub(crate) payload: Vec<u8>,
     /// Whether a client is somewhere else than it was, or back after a silence.
     pub(crate) is_peer_regained: bool,
-    /// Whether datagrams must be smaller from now on.
-    pub(crate) is_smaller: bool,
 }
 
 /// One end's side of the datagram exchange.
@@ -118,6 +116,8 @@ pub(crate) struct Connection {
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     payload_max: usize,
+    /// Whether that has become less since the last look.
+    is_smaller: bool,
     /// A client's ports; `None` at a server.
     hop: Option<PortHop>,
     /// A client's ways to its server; `None` at a server.
@@ -146,6 +146,7 @@ impl Connection {
             peer,
             heard_at: None,
             payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
+            is_smaller: false,
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
             newest_payload: Vec::new(),
@@ -172,15 +173,13 @@ impl Connection {
             self.push_event(Event::ClosePorts { keep });
         }
         let mut is_peer_regained = false;
-        let payload_max = self.payload_max;
         if datagram.seq.get() >= self.expected_seq {
             self.expected_seq = datagram.seq.get() + 1;
             is_peer_regained = self.regains(now, source, config);
             self.handle_newest(now, source, ecn, &datagram);
         }
         tracing::trace!(seq = datagram.seq.get(), bytes = bytes.len(), "datagram received");
-        let is_smaller = self.payload_max < payload_max;
-        Ok(Opened { payload: datagram.payload, is_peer_regained, is_smaller })
+        Ok(Opened { payload: datagram.payload, is_peer_regained })
     }
 
     /// Seals a payload for the peer; `None` while no peer is known.
@@ -199,7 +198,8 @@ impl Connection {
             candidates.handle_send(now);
             self.newest_payload.clone_from(&payload);
         }
-        let sealed = self.seal_for(now, destination, payload);
+        let payload_max = self.payload_max;
+        let sealed = self.seal_for(now, destination, payload, payload_max);
         self.after_send(now, config);
         Some(sealed)
     }
@@ -214,7 +214,8 @@ impl Connection {
         let destination = self.candidates.as_mut()?.poll_probe(now, config)?;
         tracing::debug!(%destination, "probing");
         let payload = self.newest_payload.clone();
-        Some(self.seal_for(now, destination, payload))
+        // It was cut for the address in use, which may take more than this one does.
+        Some(self.seal_for(now, destination, payload, PAYLOAD_MAX_IPV4))
     }
 
     /// Returns when another address is to be probed.
@@ -228,6 +229,7 @@ impl Connection {
         now: Instant,
         destination: SocketAddr,
         payload: Vec<u8>,
+        payload_max: usize,
     ) -> Result<Transmit, SendError> {
         let datagram = Datagram {
             direction: self.sends,
@@ -238,7 +240,7 @@ impl Connection {
         };
         self.next_seq += 1;
         let payload = datagram.seal(&mut self.cipher)?;
-        debug_assert!(payload.len() <= PAYLOAD_MAX_IPV4);
+        debug_assert!(payload.len() <= payload_max);
         self.sent.count(payload.len());
         tracing::trace!(seq = datagram.seq.get(), bytes = payload.len(), "datagram sent");
         Ok(Transmit { destination, payload })
@@ -294,10 +296,16 @@ impl Connection {
         self.payload_max - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN
     }
 
+    /// Returns, once, whether datagrams must be smaller than those that are under way.
+    pub(crate) fn take_smaller(&mut self) -> bool {
+        core::mem::take(&mut self.is_smaller)
+    }
+
     /// Falls back to small datagrams, for good.
     pub(crate) fn handle_message_too_long(&mut self) {
         self.newest_payload.clear();
         self.payload_max = PAYLOAD_MAX_FALLBACK;
+        self.is_smaller = true;
         tracing::debug!(payload_max = self.payload_max, "datagram refused for its size");
     }
 
@@ -315,8 +323,9 @@ impl Connection {
     /// datagrams, maybe.
     fn follow_candidates(&mut self) {
         self.peer = self.candidates.as_ref().map(Candidates::current);
-        if self.peer.is_some_and(|peer| peer.is_ipv6()) {
-            self.payload_max = self.payload_max.min(PAYLOAD_MAX_IPV6);
+        if self.peer.is_some_and(|peer| peer.is_ipv6()) && self.payload_max > PAYLOAD_MAX_IPV6 {
+            self.payload_max = PAYLOAD_MAX_IPV6;
+            self.is_smaller = true;
         }
     }
 
@@ -378,7 +387,7 @@ impl Connection {
                 tracing::debug!("no round trip on this port: trying another");
                 let candidates = self.candidates.as_mut();
                 if candidates.is_some_and(|it| it.handle_no_roundtrip(now)) {
-                    self.peer = self.candidates.as_ref().map(Candidates::current);
+                    self.follow_candidates();
                 }
                 self.push_event(Event::OpenPort);
                 keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));

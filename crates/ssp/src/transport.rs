@@ -104,10 +104,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         let opened = self.connection.open(now, source, ecn, payload, &self.config)?;
-        if opened.is_smaller {
-            self.sender.forget_kept();
-            self.drop_fragments();
-        }
+        self.heed_size();
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
             self.sender.want_ack(now);
@@ -129,8 +126,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Falls back to small datagrams after a send failed for its size (EMSGSIZE).
     pub fn handle_message_too_long(&mut self) {
         self.connection.handle_message_too_long();
-        self.sender.forget_kept();
-        self.drop_fragments();
+        self.heed_size();
     }
 
     /// Adds an address that the server may be reached at, too; only a client has use for it. The one it
@@ -364,6 +360,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             Some(sealed) => {
                 self.fragments_sent += 1;
                 let is_last = self.fragments_sent == self.fragments.len();
+                // What was sent may have been the last to this address.
+                self.heed_size();
                 let transmit = self.sealed(sealed)?;
                 if is_last && self.fragments_ack == StateNum::SHUTDOWN {
                     self.close(Closed::ByPeer);
@@ -435,6 +433,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let len = usize::try_from(draws.at(0).below(CHAFF_LEN_MAX + 1)).expect("at most 16");
         let bytes = [draws.at(1), draws.at(2)].map(|draw| draw.bits().to_be_bytes());
         bytes.as_flattened()[..len].to_vec()
+    }
+
+    /// Gives up fragments that are too large for the path from now on.
+    fn heed_size(&mut self) {
+        if self.connection.take_smaller() {
+            self.sender.forget_kept();
+            self.drop_fragments();
+        }
     }
 
     fn drop_fragments(&mut self) {

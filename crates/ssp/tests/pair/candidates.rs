@@ -7,9 +7,12 @@ use rove_link::net::End;
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::pair::{Party, agree, ms};
+use crate::pair::{Party, agree, ms, noise};
 
 type End4096 = Party<4096>;
+
+/// Largest UDP payload over IPv6: a link of 1280 bytes less 64 of headers and options.
+const IPV6_PAYLOAD_MAX: usize = 1280 - 64;
 
 /// One of the server's addresses and the path to it.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +48,7 @@ fn far(way: usize) -> SocketAddr {
     let way = u8::try_from(way).expect("a few ways");
     match way {
         // One of the other family.
-        1 => "[2001:db8::1]:60001".parse().expect("an address"),
+        1 | 4 => format!("[2001:db8::{way}]:60001").parse().expect("an address"),
         _ => SocketAddr::from(([198, 51, 100, way], 60_001)),
     }
 }
@@ -123,6 +126,9 @@ impl World {
         while let Some((destination, payload)) = self.client.poll_transmit(self.now) {
             let way = (0..self.ways.len()).find(|way| far(*way) == destination);
             let way = way.expect("nothing goes anywhere else");
+            // Only a probe may have been cut for another address.
+            let is_probe = self.client.transport.peer_address() != Some(destination);
+            assert!(is_probe || destination.is_ipv4() || payload.len() <= IPV6_PAYLOAD_MAX);
             self.went.push((self.now.as_millis(), way));
             self.sent.push(payload.clone());
             self.carry(true, way, payload, self.ways[way].up);
@@ -265,6 +271,23 @@ fn a_server_that_answers_from_an_address_that_does_not_listen_is_heard_all_the_s
             assert!(world.works_within(ms(2_000)), "{:?}", world.went);
             world.run_for(ms(9_000));
         }
+    }
+}
+
+#[test]
+fn datagrams_fit_an_address_of_the_other_family_that_is_taken_in_the_midst_of_a_text() {
+    for server in servers() {
+        let mut world = World::new(10, server, &[DEAD, DEAD, DEAD, ALIVE, ALIVE]);
+        world.ways[4].up = false;
+        assert!(world.run_until(ms(2_000), |world| {
+            world.client.transport.peer_address() == Some(far(3))
+        }));
+        // It speaks, but no longer listens: after a while the next one is taken.
+        (world.ways[3].up, world.ways[4].up) = (false, true);
+        world.client.write(&noise(Seed::new(10), 3_500));
+        world.run_until(ms(20_000), |world| world.client.transport.peer_address() == Some(far(4)));
+        assert_eq!(world.client.transport.peer_address(), Some(far(4)));
+        assert!(world.works_within(ms(20_000)), "{:?}", world.went);
     }
 }
 
