@@ -171,8 +171,13 @@ impl Policy {
 
     /// Returns whether predictions are to be seen.
     pub(crate) fn shows(&self) -> bool {
+        self.shows_after(Duration::ZERO)
+    }
+
+    /// Returns whether predictions are to be seen of which one has waited for this long.
+    pub(crate) fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
-            Preference::Adaptive => self.is_slow || self.glitch > 0,
+            Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
             Preference::Always | Preference::Experimental => true,
             Preference::Never => false,
         }

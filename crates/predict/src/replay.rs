@@ -35,6 +35,7 @@ mod wrap;
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
+use self::canvas::Canvas;
 use self::class::Class;
 use self::context::Contexts;
 use self::field::{Field, Kind};
@@ -64,6 +65,15 @@ const PATIENCE: Duration = Duration::from_millis(80);
 /// How long the kernel must have been seen to echo lines in one place before it is believed without proof.
 /// Chosen: longer than a command takes from its start to a question for a password.
 const SETTLED: Duration = Duration::from_millis(300);
+
+/// What the oldest keys will do, as far as they are trusted.
+struct Forecast<'a> {
+    canvas: Canvas<'a>,
+    /// How many they are.
+    count: usize,
+    /// When the first of them was typed that draws anything.
+    oldest: Option<Instant>,
+}
 
 /// The engine that re-simulates.
 #[derive(Clone, Debug)]
@@ -246,11 +256,24 @@ impl Replay {
         self.due = self.cooked.poll_timeout();
     }
 
-    /// Simulates the keys as far as they are to be seen, and lays the result over the frame.
+    /// Lays over the frame what the keys will do, as far as that is to be seen.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
+        let Forecast { mut canvas, count, oldest } = self.forecast();
+        let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
+        let is_seen = count > 0 && self.policy.shows_after(age);
+        if is_seen {
+            self.paint(&mut canvas);
+            canvas.draw(frame, self.policy.underlines());
+            self.log.note_shown(count);
+        }
+        self.policy.handle_wait(age);
+    }
+
+    /// Simulates the keys as far as they are trusted.
+    fn forecast(&self) -> Forecast<'_> {
         let habits = Habits { beyond: self.seen_beyond(), ..self.habits() };
         let mut simulation = self.simulation_with(habits);
-        let (mut shown, mut oldest) = (0, None);
+        let (mut count, mut oldest) = (0, None);
         for event in self.log.iter() {
             let is_motion = simulation.motion(event.key).is_some();
             // A step that the screen shows already would be taken twice.
@@ -267,19 +290,9 @@ impl Replay {
                 Effect::Nothing => {}
                 Effect::Drawn => oldest = oldest.or(Some(event.at)),
             }
-            shown += 1;
+            count += 1;
         }
-        let mut policy = self.policy.clone();
-        if let Some(at) = oldest {
-            policy.handle_wait(now.saturating_since(at));
-        }
-        let is_seen = shown > 0 && policy.shows();
-        if is_seen {
-            self.paint(&mut simulation.canvas);
-            simulation.canvas.draw(frame, policy.underlines());
-            self.log.note_shown(shown);
-        }
-        self.policy = policy;
+        Forecast { canvas: simulation.canvas, count, oldest }
     }
 
     /// Returns the field as the first key of the log finds it.

@@ -47,16 +47,18 @@ pub(super) struct Context {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contexts {
     known: Vec<(u64, Context)>,
+    /// What is known of others: nothing yet.
+    unknown: Context,
 }
 
 impl Contexts {
     /// Returns what is known of the exact kind of prompt; nothing yet, maybe.
-    pub(super) fn strong(&self, key: ContextKey) -> Context {
+    pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }
 
     /// Returns what is known of prompts that end alike.
-    pub(super) fn weak(&self, key: ContextKey) -> Context {
+    pub(super) fn weak(&self, key: ContextKey) -> &Context {
         self.find(key.weak)
     }
 
@@ -88,11 +90,8 @@ impl Contexts {
 
     /// Returns how the input goes on over the edge of a row, as far as is known.
     pub(super) fn wrap(&self, key: ContextKey) -> Option<Lesson> {
-        let lesson = |name| {
-            let (_, context) = self.known.iter().find(|(known, _)| *known == name)?;
-            context.wrap.clone()
-        };
-        lesson(key.strong).or_else(|| lesson(key.weak))
+        let (strong, weak) = (&self.strong(key).wrap, &self.weak(key).wrap);
+        strong.as_ref().or(weak.as_ref()).cloned()
     }
 
     /// Takes that the input went on in this way.
@@ -127,9 +126,9 @@ impl Contexts {
         &mut self.entry(key.weak).grace
     }
 
-    fn find(&self, name: u64) -> Context {
-        let found = self.known.iter().find(|(known, _)| *known == name);
-        found.map(|(_, context)| context.clone()).unwrap_or_default()
+    fn find(&self, name: u64) -> &Context {
+        let found = self.known.iter().rev().find(|(known, _)| *known == name);
+        found.map_or(&self.unknown, |(_, context)| context)
     }
 
     fn entry(&mut self, name: u64) -> &mut Context {
