@@ -8,6 +8,7 @@ use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
+use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::replay::log::Event;
 use crate::replay::navigation::Stride;
 use crate::replay::simulate::{Effect, Habits};
@@ -200,6 +201,7 @@ impl Replay {
         // Where text has come or gone, it is not as if nothing had happened.
         let is_unchanged = settled.is_some() && !self.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
+        let mut has_line = None;
         for (count, event) in (1..).zip(self.log.iter()) {
             if simulation.apply(event.key) == Effect::Unknown {
                 let is_reached = count > 1 && simulation.canvas.agrees(screen);
@@ -209,7 +211,10 @@ impl Replay {
             }
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
-                canvas.cursor == cursor && canvas.agrees(screen)
+                canvas.cursor == cursor
+                    && canvas.agrees(screen)
+                    && (canvas.is_written()
+                        || *has_line.get_or_insert_with(|| self.has_line(screen)))
             } else if simulation.has_climbed {
                 false
             } else {
@@ -387,6 +392,15 @@ impl Replay {
             }
         }
         simulation.line()
+    }
+
+    /// Returns whether the screen still has the line that the cursor is in: keys that only move it change nothing
+    /// in there.
+    fn has_line(&self, screen: &Screen) -> bool {
+        let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
+        let places = self.field.start..self.field.end.min(most);
+        let mut line = places.map(|place| self.field.layout.at(place));
+        !self.field.is_line() || line.all(|at| Text::of(screen, at) == Text::of(&self.ground, at))
     }
 
     /// Returns whether the cursor or its row is another than before.

@@ -150,6 +150,11 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Returns whether anything is predicted but where the cursor goes.
+    pub(super) fn is_written(&self) -> bool {
+        !self.rows.is_empty() || !self.moved.is_empty()
+    }
+
     /// Returns the rows that were written to, and the columns.
     pub(super) fn written(&self) -> Vec<(u16, Range<u16>)> {
         self.rows.iter().map(|predicted| (predicted.row, predicted.changed.clone())).collect()

@@ -101,6 +101,43 @@ fn text_is_inserted_and_taken_out_in_the_middle_of_a_line() {
     assert_eq!(rig.errors, 0);
 }
 
+/// A shell that takes the end of an unknown sequence for text, as zsh does.
+struct TildeShell(Shell, Vec<u8>);
+
+impl Program for TildeShell {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.1.push(key);
+        let keys = match *self.1.as_slice() {
+            [0x1b] | [0x1b, b'['] | [0x1b, b'[', b'4'] => return (0, Vec::new()),
+            [0x1b, b'[', b'4', b'~'] => vec![b'~'],
+            _ => self.1.clone(),
+        };
+        self.1.clear();
+        (0, keys.into_iter().flat_map(|key| self.0.answer(key).1).collect())
+    }
+}
+
+/// The cursor may then be by chance where the key should have led it.
+#[test]
+fn a_key_that_moves_is_not_learned_from_a_line_that_changed() {
+    let mut rig = Rig::new(TildeShell(Shell::new("\x1b[?2004h$ "), Vec::new()));
+    for _ in 0..3 {
+        rig.type_keys("wr\x1b[D");
+        rig.settle();
+        rig.type_keys("\x1b[4~");
+        assert_eq!((rig.row().as_str(), rig.column()), ("$ wr", 3));
+        rig.settle();
+        assert_eq!((rig.row().as_str(), rig.column()), ("$ w~r", 4));
+        rig.type_keys("\r");
+        rig.settle();
+    }
+    assert_eq!(rig.errors, 0);
+}
+
 #[test]
 fn nothing_is_seen_of_what_is_not_echoed() {
     for prompt in ["Password: ", "? ", ""] {
