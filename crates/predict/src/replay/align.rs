@@ -4,7 +4,7 @@ use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
-use crate::replay::canvas::{Canvas, Text};
+use crate::replay::canvas::{Canvas, Text, is_changed};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
@@ -405,11 +405,7 @@ impl Replay {
 
     /// Returns whether the cursor or its row is another than before.
     fn has_moved(&self, screen: &Screen) -> bool {
-        let (before, after) = (self.ground.cursor(), screen.cursor());
-        let columns = 0..screen.size().columns();
-        let text = |screen, column| Text::of(screen, Position { row: after.row, column });
-        (before.row, before.column) != (after.row, after.column)
-            || columns.into_iter().any(|column| text(screen, column) != text(&self.ground, column))
+        has_moved(&self.ground, screen)
     }
 
     /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
@@ -524,6 +520,12 @@ impl Replay {
         self.part_suggestion();
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
+}
+
+/// Returns whether the cursor or its row is another than before.
+pub(super) fn has_moved(before: &Screen, after: &Screen) -> bool {
+    let (from, to) = (before.cursor(), after.cursor());
+    (from.row, from.column) != (to.row, to.column) || is_changed(before, after, to.row)
 }
 
 /// Returns whether a key that changes nothing by itself may begin a command of two keys.

@@ -1,5 +1,6 @@
 //! The few rows that predictions touch, drawn over the screen that they begin from.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use rove_terminal::{Cell, Decoration, Glyph, Pen, Position, Screen};
@@ -36,12 +37,12 @@ pub(super) struct Canvas<'a> {
     pub(super) cursor: Position,
 }
 
+/// What is predicted in one row: from the first column that was written to up to the last.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
-    tiles: Vec<Tile>,
-    /// The columns that were written to.
-    changed: Range<u16>,
+    start: u16,
+    tiles: VecDeque<Tile>,
 }
 
 impl<'a> Canvas<'a> {
@@ -69,7 +70,7 @@ impl<'a> Canvas<'a> {
         self.rows
             .iter()
             .find(|predicted| predicted.row == at.row)
-            .and_then(|predicted| predicted.tiles.get(usize::from(at.column)).copied())
+            .and_then(|predicted| predicted.tile(at.column))
             .unwrap_or_else(|| self.base(at))
     }
 
@@ -121,13 +122,23 @@ impl<'a> Canvas<'a> {
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
             return;
         }
-        let row = self.row(at.row);
-        row.tiles[usize::from(at.column)] = tile;
-        row.changed = if row.changed.is_empty() {
-            at.column..at.column + 1
-        } else {
-            row.changed.start.min(at.column)..row.changed.end.max(at.column + 1)
-        };
+        let index = self.rows.iter().position(|known| known.row == at.row).unwrap_or_else(|| {
+            let (row, start) = (at.row, at.column);
+            self.rows.push(PredictedRow { row, start, tiles: VecDeque::new() });
+            self.rows.len() - 1
+        });
+        let Range { start, end } = self.rows[index].columns();
+        for column in (at.column..start).rev() {
+            let base = self.base(Position { column, ..at });
+            self.rows[index].tiles.push_front(base);
+        }
+        for column in end..=at.column {
+            let base = self.base(Position { column, ..at });
+            self.rows[index].tiles.push_back(base);
+        }
+        let row = &mut self.rows[index];
+        row.start = start.min(at.column);
+        row.tiles[usize::from(at.column - row.start)] = tile;
     }
 
     /// Returns the character of a place and what combines with it: nothing for all blanks.
@@ -157,7 +168,7 @@ impl<'a> Canvas<'a> {
 
     /// Returns the rows that were written to, and the columns.
     pub(super) fn written(&self) -> Vec<(u16, Range<u16>)> {
-        self.rows.iter().map(|predicted| (predicted.row, predicted.changed.clone())).collect()
+        self.rows.iter().map(|predicted| (predicted.row, predicted.columns())).collect()
     }
 
     /// Returns what stands in some columns of a row, but for what combines with it.
@@ -206,7 +217,7 @@ impl<'a> Canvas<'a> {
     fn agrees_with_move(&self, screen: &Screen, row: u16, from: Option<u16>) -> bool {
         let written = self.rows.iter().find(|predicted| predicted.row == row);
         let is_same = from.is_some_and(|from| self.ground.row(from) == screen.row(row));
-        let is_written = |column| written.is_some_and(|row| row.changed.contains(&column));
+        let is_written = |column| written.is_some_and(|row| row.columns().contains(&column));
         is_same && written.is_none()
             || self.columns.clone().filter(|column| !is_written(*column)).all(|column| {
                 let at = Position { row, column };
@@ -252,7 +263,7 @@ impl<'a> Canvas<'a> {
             frame.copy_row(row, self.columns.clone(), self.ground, from);
         }
         for predicted in &self.rows {
-            for column in predicted.changed.clone() {
+            for column in predicted.columns() {
                 let at = Position { row: predicted.row, column };
                 if let Some(content) = self.content(at) {
                     overlay::lay(frame, at, &content, underlines);
@@ -283,18 +294,19 @@ impl<'a> Canvas<'a> {
 
     fn places(&self) -> impl Iterator<Item = Position> {
         self.rows.iter().flat_map(|predicted| {
-            predicted.changed.clone().map(|column| Position { row: predicted.row, column })
+            predicted.columns().map(|column| Position { row: predicted.row, column })
         })
     }
+}
 
-    fn row(&mut self, row: u16) -> &mut PredictedRow {
-        let index = self.rows.iter().position(|known| known.row == row).unwrap_or_else(|| {
-            let columns = 0..self.ground.size().columns();
-            let tiles = columns.map(|column| self.base(Position { row, column })).collect();
-            self.rows.push(PredictedRow { row, tiles, changed: 0..0 });
-            self.rows.len() - 1
-        });
-        &mut self.rows[index]
+impl PredictedRow {
+    fn columns(&self) -> Range<u16> {
+        self.start..self.start + u16::try_from(self.tiles.len()).unwrap_or(u16::MAX)
+    }
+
+    fn tile(&self, column: u16) -> Option<Tile> {
+        let index = column.checked_sub(self.start)?;
+        self.tiles.get(usize::from(index)).copied()
     }
 }
 
@@ -327,6 +339,22 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Returns whether the text of a row is another on one screen than on the other.
+pub(super) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
+    let columns = 0..after.size().columns();
+    let text = |screen, column| Text::of(screen, Position { row, column });
+    !is_same_row(before, after, row)
+        && columns.into_iter().any(|column| text(before, column) != text(after, column))
+}
+
+/// Returns whether a row is the same object on both screens, which most rows are on successive ones.
+pub(super) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
+    match (before.row(row), after.row(row)) {
+        (Some(before), Some(after)) => core::ptr::eq(before, after),
+        _ => true,
+    }
+}
+
 /// Returns a cell, an empty one outside the screen.
 pub(super) fn cell(screen: &Screen, at: Position) -> Cell {
     let row = screen.row(at.row);
@@ -338,7 +366,7 @@ const fn is_blank(c: char) -> bool {
 }
 
 /// FNV-1a over whole numbers: names, not secrets.
-pub(super) fn mix(numbers: &[u64]) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    numbers.iter().flat_map(|number| number.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, step)
+pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
+    numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

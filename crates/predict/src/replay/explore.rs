@@ -5,12 +5,15 @@ use rove_units::Instant;
 
 use crate::keystroke::Key;
 use crate::replay::Replay;
-use crate::replay::canvas::Text;
+use crate::replay::canvas::{Text, is_changed};
 use crate::replay::class::Class;
 use crate::replay::field::Field;
 use crate::replay::navigation::{Motion, Stride};
-use crate::replay::ruler::{self, Step, characters};
-use crate::replay::simulate::{Effect, Habits};
+use crate::replay::ruler::{self, Step};
+use crate::replay::simulate::{Effect, Habits, Simulation};
+
+/// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
+const KEYS_MAX: usize = 64;
 
 /// What the cursor did on the way through some keys.
 #[derive(Clone, Debug)]
@@ -27,6 +30,9 @@ type Found = (usize, Trip, Option<bool>);
 impl Replay {
     /// Returns what the first keys did to the cursor, if all of them are known to be motions.
     pub(super) fn trip(&self, count: usize, takes_commands: bool) -> Option<Trip> {
+        if count == 0 {
+            return None;
+        }
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let from = simulation.canvas.cursor;
@@ -39,7 +45,7 @@ impl Replay {
             motions.push((event.key, motion));
         }
         let step = simulation.step_from(from);
-        (count > 0).then_some(Trip { motions, step, stride: simulation.stride })
+        Some(Trip { motions, step, stride: simulation.stride })
     }
 
     /// Takes that the cursor has arrived by motions, which are settled.
@@ -79,18 +85,16 @@ impl Replay {
         }
         let arrived = self.log.arrived(self.network.arrived);
         let keys = self.log.iter().take(arrived).map(|event| event.key);
-        let motions: Vec<(Key, Motion)> =
-            keys.map_while(|key| Motion::of(key).map(|motion| (key, motion))).collect();
+        let motions = keys.map_while(|key| Motion::of(key).map(|motion| (key, motion)));
+        let motions: Vec<(Key, Motion)> = motions.take(KEYS_MAX).collect();
         let found = match self.log.front().map(|event| event.key) {
-            _ if !motions.is_empty() => {
-                let mut counts = (1..=motions.len()).rev();
-                counts.find_map(|count| self.recognize(screen, &motions[..count]))
-            }
+            _ if !motions.is_empty() => self.recognize(screen, &motions),
             Some(key @ Key::Text(_)) if self.field.confirmed == 0 => {
                 let keys = self.log.iter().take(arrived);
                 let run = keys.take_while(|event| event.key == key).count();
                 // With others behind it, it may be one of them that has moved the cursor.
-                if run == arrived { self.recognize_command(screen, key, run) } else { None }
+                let is_alone = run == arrived && run <= KEYS_MAX;
+                if is_alone { self.recognize_command(screen, key, run) } else { None }
             }
             _ => None,
         };
@@ -107,39 +111,36 @@ impl Replay {
 
     /// Returns which motion of a letter has brought the cursor to where it is, if that is all it has done.
     fn recognize_command(&self, screen: &Screen, key: Key, run: usize) -> Option<Found> {
-        let is_changed = |row: &u16| !characters(&self.ground, *row).eq(characters(screen, *row));
         let rows = [self.ground.cursor().row, screen.cursor().row];
-        if rows.iter().any(is_changed) {
+        if rows.into_iter().any(|row| is_changed(&self.ground, screen, row)) {
             return None;
         }
-        let mut tries = (1..=run).rev().flat_map(|count| Motion::ALL.map(|motion| (count, motion)));
-        let found = tries
-            .find_map(|(count, motion)| self.recognize(screen, &vec![(key, motion); count]))?;
+        let [from, to] = [&self.ground, screen].map(position_of_cursor);
+        let motions = Motion::ALL.into_iter().filter(|motion| motion.may_lead(from, to));
+        let tries = motions.filter_map(|motion| self.recognize(screen, &vec![(key, motion); run]));
+        // Of equals `max_by_key` returns the last.
+        let found = tries.collect::<Vec<_>>().into_iter().rev().max_by_key(|(count, ..)| *count)?;
         ruler::is_all(&self.ground, screen, found.1.step).then_some(found)
     }
 
-    /// Returns how motions have brought the cursor to where it is, if they have. Some may have done nothing, at an
-    /// edge of the text.
+    /// Returns how motions have brought the cursor to where it is, the most of the first ones that may have. Some may
+    /// have done nothing, at an edge of the text.
     fn recognize(&self, screen: &Screen, keys: &[(Key, Motion)]) -> Option<Found> {
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
         // Most motions are the same in all editors.
         let habits = [None, Some(false), Some(true)].into_iter();
         let tries =
             habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
+        let mut found: Option<Found> = None;
         for (stops_on_last, is_bold) in tries {
-            let mut simulation = self.simulation().trying(stops_on_last, is_bold);
-            let from = simulation.canvas.cursor;
-            let mut motions = keys.to_vec();
-            motions.retain(|(_, motion)| simulation.navigate(*motion) == Effect::Drawn);
-            let to = simulation.canvas.cursor;
-            if to == cursor && to != from {
-                let stride = Stride { is_roaming: true, ..simulation.stride };
-                let trip = Trip { motions, step: simulation.step_from(from), stride };
-                return Some((keys.len(), trip, stops_on_last));
+            let simulation = self.simulation().trying(stops_on_last, is_bold);
+            let Some((count, trip)) = follow(simulation, keys, position_of_cursor(screen)) else {
+                continue;
+            };
+            if found.as_ref().is_none_or(|(most, ..)| count > *most) {
+                found = Some((count, trip, stops_on_last));
             }
         }
-        None
+        found
     }
 
     /// Takes that a key was answered, and not by the motion that it was believed to be.
@@ -151,6 +152,39 @@ impl Replay {
     }
 }
 
+/// Returns how many of the first motions lead to a place, the most of them, and how.
+fn follow(
+    mut simulation: Simulation<'_>,
+    keys: &[(Key, Motion)],
+    place: Position,
+) -> Option<(usize, Trip)> {
+    let from = simulation.canvas.cursor;
+    let mut motions = Vec::new();
+    let mut found = None;
+    let mut stuck = None;
+    for (count, (key, motion)) in (1..).zip(keys) {
+        // What did nothing does nothing again.
+        if stuck != Some(motion) {
+            let is_drawn = simulation.navigate(*motion) == Effect::Drawn;
+            stuck = (!is_drawn).then_some(motion);
+            motions.extend(is_drawn.then_some((*key, *motion)));
+        }
+        let to = simulation.canvas.cursor;
+        if to == place && to != from {
+            let stride = Stride { is_roaming: true, ..simulation.stride };
+            found = Some((count, motions.len(), simulation.step_from(from), stride));
+        }
+    }
+    let (count, drawn, step, stride) = found?;
+    motions.truncate(drawn);
+    Some((count, Trip { motions, step, stride }))
+}
+
+fn position_of_cursor(screen: &Screen) -> Position {
+    let cursor = screen.cursor();
+    Position { row: cursor.row, column: cursor.column }
+}
+
 /// Returns whether blanks are no tabs, where the cursor stands among them.
 fn has_no_tabs(screen: &Screen, step: &Step) -> Option<bool> {
     let to = step.to;
@@ -158,4 +192,39 @@ fn has_no_tabs(screen: &Screen, step: &Step) -> Option<bool> {
     let is_among = to.column > 0 && is_blank(to.column) && is_blank(to.column - 1);
     let has_text = (to.column..screen.size().columns()).any(|column| !is_blank(column));
     (is_among && has_text).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::engine::{InputNum, Network};
+    use crate::policy::Prediction;
+
+    #[test]
+    fn no_more_motions_are_looked_for_in_one_screen_than_the_bound() {
+        for (keys, count, is_found) in [
+            ("\x1b[C", KEYS_MAX, true),
+            ("\x1b[C", KEYS_MAX + 1, false),
+            ("l", KEYS_MAX, true),
+            ("l", KEYS_MAX + 1, false),
+        ] {
+            let size = Size::new(100, 24).unwrap();
+            let mut host = Terminal::host(size);
+            host.write(format!("\x1b[?1049h{}\x1b[1;1H", "some text ".repeat(9)).as_bytes());
+            let mut replay = Replay::new(Prediction::default(), size);
+            let at = Instant::from_millis;
+            replay.frame(at(0), &host.snapshot());
+            replay.handle_keys(at(1000), InputNum::new(0), keys.repeat(count).as_bytes());
+            host.write("\x1b[C".repeat(count).as_bytes());
+            let arrived = InputNum::new(1);
+            let send_interval = Duration::from_millis(100);
+            replay.handle_network(Network { arrived, echo_ack: InputNum::new(0), send_interval });
+            replay.frame(at(1100), &host.snapshot());
+            let is_known = replay.navigations.of(replay.field.place).is_some();
+            assert_eq!(is_known, is_found, "{count} of {keys:?}");
+        }
+    }
 }

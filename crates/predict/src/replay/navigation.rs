@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use rove_terminal::Screen;
+use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::canvas::mix;
@@ -63,6 +63,17 @@ impl Motion {
 
     pub(super) const fn is_vertical(self) -> bool {
         matches!(self, Self::Up | Self::Down)
+    }
+
+    /// Returns whether it may lead from one place to another, done as often as it takes.
+    pub(super) const fn may_lead(self, from: Position, to: Position) -> bool {
+        match self {
+            Self::Up => to.row < from.row,
+            Self::Down => to.row > from.row,
+            Self::Left => to.row == from.row && to.column < from.column,
+            Self::Right => to.row == from.row && to.column > from.column,
+            Self::Start | Self::Indent | Self::End => to.row == from.row,
+        }
     }
 }
 
@@ -196,6 +207,5 @@ impl Navigations {
 }
 
 fn name_of_row(screen: &Screen, row: u16) -> u64 {
-    let numbers: Vec<u64> = ruler::characters(screen, row).map(u64::from).collect();
-    mix(&numbers)
+    mix(ruler::characters(screen, row).map(u64::from))
 }

@@ -9,6 +9,7 @@ use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::Replay;
+use crate::replay::align::has_moved;
 use crate::replay::canvas::Text;
 use crate::replay::field::Kind;
 use crate::scene;
@@ -84,7 +85,7 @@ impl Replay {
             Key::Home | Key::End | Key::WordLeft | Key::WordRight => {}
             Key::Backspace | Key::Delete | Key::KillToEnd => {}
             Key::Tab | Key::ControlA | Key::ControlE | Key::ControlD if !is_moved => {}
-            _ if has_changed(before, after) => self.passage.forget(),
+            _ if has_moved(before, after) => self.passage.forget(),
             // It may be the first of two.
             _ => self.passage.way = None,
         }
@@ -113,13 +114,4 @@ fn is_next_row(before: &Screen, after: &Screen) -> bool {
         (left..to.column).all(|column| Text::of(after, Position { column, ..at }).is_blank());
     // The rest of a text stays in its place, or moves by one row.
     is_same && is_blank && to.row <= from.row.saturating_add(1) && to.row >= from.row
-}
-
-/// Returns whether the cursor has moved or its row changed.
-fn has_changed(before: &Screen, after: &Screen) -> bool {
-    let (from, to) = (before.cursor(), after.cursor());
-    let columns = 0..after.size().columns();
-    let text = |screen, column| Text::of(screen, Position { row: to.row, column });
-    (from.row, from.column) != (to.row, to.column)
-        || columns.into_iter().any(|column| text(before, column) != text(after, column))
 }

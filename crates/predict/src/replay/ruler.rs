@@ -2,7 +2,7 @@
 
 use rove_terminal::{Position, Screen};
 
-use crate::replay::canvas::{Canvas, Text, Tile, mix};
+use crate::replay::canvas::{Canvas, Text, Tile, is_same_row, mix};
 
 /// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
@@ -274,7 +274,7 @@ fn signs<'a>(word: &'a [char], numbers: &'a [Number]) -> impl Iterator<Item = ch
 }
 
 fn name(word: &[char], numbers: &[Number]) -> u64 {
-    mix(&signs(word, numbers).map(u64::from).collect::<Vec<_>>())
+    mix(signs(word, numbers).map(u64::from))
 }
 
 fn numbers(word: &[char]) -> Vec<Number> {
@@ -303,11 +303,4 @@ fn numbers(word: &[char]) -> Vec<Number> {
 pub(super) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
     let columns = 0..screen.size().columns();
     columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
-}
-
-fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
-    match (before.row(row), after.row(row)) {
-        (Some(before), Some(after)) => core::ptr::eq(before, after),
-        _ => true,
-    }
 }
