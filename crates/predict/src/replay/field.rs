@@ -93,11 +93,11 @@ impl Field {
         let at = Position { row: cursor.row, column: cursor.column };
         let pane = scene::pane(screen, at);
         let kind = Kind::at(screen, tty, at, &pane);
-        let row = before.is_used.then(|| before.row_on(screen, kind, at, &pane)).flatten();
-        let mut field = match row {
-            Some(row) => Self { row, ..before.clone() },
-            None => Self::begin(screen, kind, at, &pane, now),
-        };
+        let mut field = Self { pane, ..before.clone() };
+        match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
+            Some(row) => field.row = row,
+            None => field = Self::begin(screen, kind, at, &pane, now),
+        }
         field.lesson = contexts.wrap(field.context);
         field.measure(screen, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
@@ -139,7 +139,7 @@ impl Field {
     }
 
     fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
-        self.place = mix(&[self.context.weak, pane.left.into(), pane.right.into()]);
+        self.place = mix([self.context.weak, pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         self.layout = Layout::of_row(self.row);
@@ -152,7 +152,7 @@ impl Field {
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
-        let end = scene::input_end(screen, last, pane);
+        let end = scene::input_end(screen, last, right);
         // One that is a line may be called from within another: a gap then ends no text of an editor.
         self.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
@@ -280,17 +280,16 @@ impl Field {
     }
 
     /// Returns the row in which it begins by now, if the cursor is still in it.
-    fn row_on(&self, screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> Option<u16> {
+    fn row_on(&self, screen: &Screen, kind: Kind, at: Position) -> Option<u16> {
         // A line editor may list what fits below.
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
         let is_same = self.kind == kind || self.kind == Kind::Line && is_below;
         if !is_same {
             return None;
         }
-        let field = Self { pane: *pane, ..self.clone() };
         let wrap = self.lesson.as_ref().map(|lesson| &lesson.wrap);
         if !self.is_line() {
-            let place = wrap.and_then(|wrap| field.layout_of(wrap).place(at));
+            let place = wrap.and_then(|wrap| self.layout_of(wrap).place(at));
             let was_typed = place.is_some_and(|place| place <= self.reach);
             return (self.row == at.row || was_typed).then_some(self.row);
         }
@@ -308,10 +307,10 @@ impl Field {
         // It may have begun further up.
         let usual = Wrap::default();
         let mut linked = at.row;
-        for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
-            let layout = Layout { row, ..field.layout_of(wrap.unwrap_or(&usual)) };
-            let start = Position { row, column: self.start.min(pane.right - 1) };
-            if linked == row + 1 && field.links(screen, start, layout) {
+        for row in (self.pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
+            let layout = Layout { row, ..self.layout_of(wrap.unwrap_or(&usual)) };
+            let start = Position { row, column: self.start.min(self.pane.right - 1) };
+            if linked == row + 1 && self.links(screen, start, layout) {
                 linked = row;
             }
             let was_typed = layout.place(at).is_some_and(|place| place <= self.reach);
@@ -395,15 +394,15 @@ fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey
             scene::fingerprint(screen, at.row, pane.left..at.column)
         }
     };
-    let name = mix(&modes);
+    let name = mix(modes);
     match print {
         None => ContextKey { strong: name, weak: name },
         // Text left of the cursor of an editor says nothing by its end.
         Some(print) if kind == Kind::Full => {
-            ContextKey { strong: mix(&[name, 1, print.strong]), weak: name }
+            ContextKey { strong: mix([name, 1, print.strong]), weak: name }
         }
         Some(print) => {
-            ContextKey { strong: mix(&[name, 1, print.strong]), weak: mix(&[name, 2, print.weak]) }
+            ContextKey { strong: mix([name, 1, print.strong]), weak: mix([name, 2, print.weak]) }
         }
     }
 }

@@ -47,6 +47,8 @@ struct Place<'a> {
     /// What stands before it.
     before: &'a [Cell],
     base: char,
+    /// Where in that the word begins that it belongs to.
+    word_start: usize,
 }
 
 impl Palettes {
@@ -82,7 +84,7 @@ impl Palette {
         if !is_on_own_ground(pen) {
             return;
         }
-        if place.word_len() == 0 {
+        if place.is_fresh() {
             self.fresh[usize::from(!place.is_first())] = Some(pen);
         }
         let prefix = place.prefix();
@@ -101,21 +103,26 @@ impl Palette {
         }
         let prefix = place.prefix();
         let known = self.prefixes.iter().find(|(known, _)| *known == prefix);
-        let is_fresh = place.word_len() == 0;
-        let fresh = self.fresh[usize::from(!place.is_first())].filter(|_| is_fresh);
+        let fresh = self.fresh[usize::from(!place.is_first())].filter(|_| place.is_fresh());
         known.map(|(_, pen)| *pen).or(fresh)
     }
 }
 
-impl Place<'_> {
-    fn word_len(&self) -> usize {
-        let is_part = |cell: &&Cell| cell.base.is_some_and(scene::is_in_word);
-        self.before.iter().rev().take_while(is_part).count()
+impl<'a> Place<'a> {
+    fn new(before: &'a [Cell], base: char) -> Self {
+        let is_part = |cell: &Cell| cell.base.is_some_and(scene::is_in_word);
+        let word_start = before.iter().rposition(|cell| !is_part(cell)).map_or(0, |last| last + 1);
+        Self { before, base, word_start }
+    }
+
+    /// Returns whether it begins a word.
+    const fn is_fresh(&self) -> bool {
+        self.word_start == self.before.len()
     }
 
     /// Returns whether it belongs to the first word.
     fn is_first(&self) -> bool {
-        let rest = &self.before[..self.before.len() - self.word_len()];
+        let rest = &self.before[..self.word_start];
         rest.iter().all(|cell| matches!(cell.base, None | Some(' ')))
     }
 
@@ -130,17 +137,18 @@ impl Place<'_> {
 
     /// Names the word up to here.
     fn prefix(&self) -> u64 {
-        let word = &self.before[self.before.len() - self.word_len()..];
+        let word = &self.before[self.word_start..];
         let characters = word.iter().filter_map(|cell| cell.base).chain([self.base]);
-        let mut numbers = vec![u64::from(self.is_first())];
-        numbers.extend(characters.map(u64::from));
-        mix(&numbers)
+        mix([u64::from(self.is_first())].into_iter().chain(characters.map(u64::from)))
     }
 }
 
 impl Replay {
     /// Learns how the last of some keys is painted, which the screen shows.
     pub(super) fn note_paint(&mut self, screen: &Screen, count: usize) {
+        if count == 0 {
+            return;
+        }
         let mut simulation = self.simulation();
         let mut last = None;
         for event in self.log.iter().take(count) {
@@ -160,8 +168,7 @@ impl Replay {
             (first..at.column).map(|column| cell(screen, Position { column, ..at })).collect();
         if scene::surrounding(&before).is_none() && has_own_ground(&self.ground, at) {
             let name = self.field.context.weak;
-            let place = Place { before: &before, base };
-            self.palettes.entry(name).learn(&place, cell(screen, at).pen);
+            self.palettes.entry(name).learn(&Place::new(&before, base), cell(screen, at).pen);
         }
     }
 
@@ -177,7 +184,7 @@ impl Replay {
                 }
                 let (before, rest) = cells.split_at_mut(usize::from(column - first));
                 let base = rest[0].base.unwrap_or(' ');
-                let place = Place { before, base };
+                let place = Place::new(before, base);
                 let at = Position { row, column };
                 if base == ' ' {
                     rest[0].pen = cell(canvas.ground(), at).pen;
@@ -262,7 +269,7 @@ mod tests {
             assert_eq!(palettes.known.len(), (name + 1).min(PALETTES_MAX));
         }
         let palette = palettes.entry(7);
-        let place = |base| Place { before: &[], base };
+        let place = |base| Place::new(&[], base);
         let letters = ('\u{4e00}'..).take(PREFIXES_MAX + 1);
         for (count, base) in (1..).zip(letters) {
             palette.learn(&place(base), Pen::default());

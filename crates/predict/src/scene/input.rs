@@ -22,12 +22,11 @@ pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
 /// Returns the column behind the last character that belongs to the input with the cursor at `at`: what lies
 /// behind two blanks or more, or beyond the field, does not. It is never left of the cursor.
 ///
-/// `at` may also be the last place that is known to be input.
-pub(crate) fn input_end(screen: &Screen, at: Position, pane: &Pane) -> u16 {
-    let (row, field_end) = field(screen, at, pane);
-    let start = usize::from(at.column);
-    let end = behind_gap(row, start, field_end).unwrap_or(field_end);
-    let last = (start..end).rev().find(|column| !is_blank(row, *column));
+/// `at` may also be the last place that is known to be input, and `right` is the bound there ([`right_bound`]).
+pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
+    let row = cells(screen, at.row);
+    let columns = usize::from(at.column)..usize::from(right);
+    let last = columns.rev().find(|column| !is_blank(row, *column));
     last.map_or(at.column, |last| to_column(last + 1))
 }
 

@@ -37,11 +37,16 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     if at.row >= size.rows() || at.column >= size.columns() {
         return whole;
     }
-    let is_bound = |column: &u16| is_vertical_line(screen, Position { column: *column, ..at });
+    let row = cells(screen, at.row);
+    // Nearly all columns are told by the row itself.
+    let is_bound = |column: &u16| {
+        is_vertical(character(&row[usize::from(*column)]))
+            && is_vertical_line(screen, Position { column: *column, ..at })
+    };
     let left = (0..at.column).rev().find(is_bound).map_or(0, |line| line + 1);
     let right = (at.column + 1..size.columns()).find(is_bound).unwrap_or(size.columns());
     let columns = usize::from(left)..usize::from(right);
-    let ground = cell(screen, at.row, at.column).map(Ground::of).unwrap_or_default();
+    let ground = Ground::of(&row[usize::from(at.column)]);
     let is_bound = |row: &u16| {
         let part = &cells(screen, *row)[columns.clone()];
         is_horizontal_line(part) || is_bar(part, ground)
@@ -101,15 +106,12 @@ fn is_horizontal(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
 }
 
-/// Returns whether a vertical line long enough passes through a place, from edge to edge: those of tables in
-/// a text begin and end anywhere.
+/// Returns whether the vertical line in a place is long enough, from edge to edge: those of tables in a text begin
+/// and end anywhere.
 fn is_vertical_line(screen: &Screen, at: Position) -> bool {
     let rows = screen.size().rows();
     let is_line =
         |row: &u16| cell(screen, *row, at.column).is_some_and(|cell| is_vertical(character(cell)));
-    if !is_line(&at.row) {
-        return false;
-    }
     let top = (0..at.row).rev().take_while(is_line).last().unwrap_or(at.row);
     let bottom = (at.row + 1..rows).take_while(is_line).last().unwrap_or(at.row);
     let ends_well = |end: u16, beyond: Option<u16>| {
@@ -164,6 +166,10 @@ pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
 }
 
 /// Returns the column where the first edge behind `from` stands.
-pub(super) fn next_edge(screen: &Screen, row: u16, range: Range<usize>) -> Option<usize> {
-    range.into_iter().find(|column| is_edge(screen, Position { row, column: to_column(*column) }))
+pub(super) fn next_edge(screen: &Screen, row: u16, mut columns: Range<usize>) -> Option<usize> {
+    let cells = cells(screen, row);
+    columns.find(|column| {
+        let is_line = cells.get(*column).is_some_and(|cell| is_vertical(character(cell)));
+        is_line && is_edge(screen, Position { row, column: to_column(*column) })
+    })
 }

@@ -23,7 +23,7 @@ impl Class {
     fn of(c: char) -> Self {
         match c {
             ' ' => Self::Space,
-            '"' | '\'' | '`' => Self::Quote,
+            _ if is_quote(c) => Self::Quote,
             '0'..='9' => Self::Digit,
             _ if c.is_ascii_punctuation() && !"-_./~".contains(c) => Self::Operator,
             // What stands in names and paths counts as letters.
@@ -36,6 +36,10 @@ impl Class {
         let is_word = |class| matches!(class, Self::Letter | Self::Digit);
         is_word(self) && is_word(previous)
     }
+}
+
+const fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '\'' | '`')
 }
 
 /// Returns whether a character belongs to a word.
@@ -71,7 +75,7 @@ fn string(before: &[Cell]) -> Option<Pen> {
         match open {
             _ if is_escaped => {}
             Some(quote) if character(&before[quote]) == c => open = None,
-            None if Class::of(c) == Class::Quote => open = Some(index),
+            None if is_quote(c) => open = Some(index),
             _ => {}
         }
         is_escaped = c == '\\' && !is_escaped;

@@ -80,7 +80,8 @@ fn an_insert_moves_nothing_behind_a_gap_or_outside_the_field() {
     ] {
         let (screen, at) = line(bytes);
         let pane = pane(&screen, at);
-        let found = (right_bound(&screen, at, &pane), input_end(&screen, at, &pane));
+        let right = right_bound(&screen, at, &pane);
+        let found = (right, input_end(&screen, at, right));
         assert_eq!(found, (bound, end), "{bytes:?}");
     }
 }
@@ -279,7 +280,7 @@ fn no_screen_and_no_place_is_too_small_or_far() {
                     let whole = Pane { left: 0, right: u16::MAX, top: 0, bottom: u16::MAX };
                     for pane in [pane, whole] {
                         assert!(right_bound(&screen, at, &pane) <= columns.max(column));
-                        assert!(input_end(&screen, at, &pane) >= column);
+                        assert!(input_end(&screen, at, right_bound(&screen, at, &pane)) >= column);
                         gutter(&screen, at, &pane);
                         editor_mode(&screen, &pane);
                     }
