@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -57,16 +58,18 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let mut summary = Vec::new();
     for (name, step) in steps {
         println!("== {name}");
+        #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
+        let start = Instant::now();
         let outcome = step(&root);
         println!("== {name}: {outcome}");
-        summary.push((name, outcome));
+        summary.push((name, start.elapsed().as_secs(), outcome));
     }
     println!("\nsummary");
-    for (name, outcome) in &summary {
-        println!("  {name:<10} {outcome}");
+    for (name, seconds, outcome) in &summary {
+        println!("  {name:<10} {seconds:>4} s  {outcome}");
     }
-    let failed =
-        summary.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Failed(_))).count();
+    let is_failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
+    let failed = summary.iter().filter(|(_, _, outcome)| is_failed(outcome)).count();
     if failed > 0 {
         bail!("{failed} of {} checks failed", summary.len());
     }
