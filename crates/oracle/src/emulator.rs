@@ -102,10 +102,36 @@ impl Emulator for Ours {
     }
 }
 
-/// `alacritty_terminal`, without lines scrolled away.
+/// `alacritty_terminal`.
 pub struct Alacritty {
     term: Term<VoidListener>,
     parser: Processor,
+}
+
+impl Alacritty {
+    /// Creates one with a blank screen that keeps so many lines scrolled away.
+    pub fn with_history(size: Size, lines: usize) -> Self {
+        let config = Config { scrolling_history: lines, ..Config::default() };
+        let term = Term::new(config, &Dimensioned(size), VoidListener);
+        Self { term, parser: Processor::new() }
+    }
+
+    /// Changes the window's size.
+    pub fn resize(&mut self, size: Size) {
+        self.term.resize(Dimensioned(size));
+    }
+
+    /// Returns the lines scrolled away, oldest first, each with whether it goes on in the next.
+    pub fn history(&self) -> Vec<(Vec<Look>, bool)> {
+        let grid = self.term.grid();
+        let count = i32::try_from(grid.history_size()).expect("a bounded history");
+        let line = |line| {
+            let row = &grid[Line(line)];
+            let looks = (0..grid.columns()).map(|at| look(&row[Column(at)])).collect();
+            (looks, row[Column(grid.columns() - 1)].flags.contains(Flags::WRAPLINE))
+        };
+        (-count..0).map(line).collect()
+    }
 }
 
 impl Oracle for Alacritty {
@@ -133,10 +159,9 @@ impl Emulator for Alacritty {
         COMMON.with(Attributes::FAINT).with(Attributes::INVISIBLE).with(Attributes::STRIKE);
     const UNDERLINES: bool = true;
 
+    /// Without lines scrolled away.
     fn blank(size: Size) -> Self {
-        let config = Config { scrolling_history: 0, ..Config::default() };
-        let term = Term::new(config, &Dimensioned(size), VoidListener);
-        Self { term, parser: Processor::new() }
+        Self::with_history(size, 0)
     }
 
     fn write(&mut self, bytes: &[u8]) {

@@ -1,68 +1,22 @@
 //! What alacritty keeps in its history of a session with `--scrollback`, beside what it keeps of the same
 //! bytes without a session.
 
-use alacritty_terminal::Term;
-use alacritty_terminal::event::VoidListener;
-use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::Config;
-use alacritty_terminal::term::cell::Flags;
-use alacritty_terminal::vte::ansi::Processor;
 use proptest::prelude::*;
+use rove_oracle::{Alacritty, Emulator as _, Look};
 use rove_terminal::display::Vocabulary;
 use rove_terminal::{Outer, Renderer, ScrollbackLine, Size, Terminal};
 
-struct Dimensioned(Size);
+/// Lines that alacritty keeps. Chosen: more than any test here scrolls away.
+const HISTORY_LINES: usize = 100_000;
 
-impl Dimensions for Dimensioned {
-    fn total_lines(&self) -> usize {
-        self.screen_lines()
+/// Returns alacritty's history, each line with whether it goes on in the next.
+fn history(alacritty: &Alacritty) -> Vec<(Vec<Look>, bool)> {
+    let mut lines = alacritty.history();
+    for (cells, wraps) in &mut lines {
+        // Where a wide character found no room ours does not wrap, and the rows are two lines.
+        *wraps &= cells.last().is_some_and(|last| last.text != " ");
     }
-
-    fn screen_lines(&self) -> usize {
-        usize::from(self.0.rows())
-    }
-
-    fn columns(&self) -> usize {
-        usize::from(self.0.columns())
-    }
-}
-
-/// Alacritty with its history.
-struct Alacritty {
-    term: Term<VoidListener>,
-    parser: Processor,
-}
-
-impl Alacritty {
-    fn blank(size: Size) -> Self {
-        let config = Config { scrolling_history: 100_000, ..Config::default() };
-        let term = Term::new(config, &Dimensioned(size), VoidListener);
-        Self { term, parser: Processor::new() }
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.parser.advance(&mut self.term, bytes);
-    }
-
-    /// Returns the history, a string for each line: text, colours, and whether it goes on in the next.
-    fn history(&self) -> Vec<String> {
-        let grid = self.term.grid();
-        let lines = i32::try_from(grid.history_size()).expect("a bounded history");
-        let line = |line: i32| {
-            let row = &grid[Line(line)];
-            let last = &row[Column(grid.columns() - 1)];
-            // Where a wide character found no room ours does not wrap, and the rows are two lines.
-            let wraps = last.flags.contains(Flags::WRAPLINE) && last.c != ' ';
-            let mut text = String::new();
-            for cell in (0..grid.columns()).map(|at| &row[Column(at)]) {
-                let flags = cell.flags & !(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
-                text += &format!("{}{:?}{:?}{:?}", cell.c, cell.fg, cell.bg, flags.bits());
-            }
-            format!("{text} wraps: {wraps}")
-        };
-        (-lines..0).map(line).collect()
-    }
+    lines
 }
 
 /// A session without a network: a program's terminal, and the user's alacritty.
@@ -87,7 +41,7 @@ impl Session {
         });
         renderer.follow(Vocabulary::Rich);
         renderer.follow_scrollback();
-        let mut user = Alacritty::blank(size);
+        let mut user = Alacritty::with_history(size, HISTORY_LINES);
         user.write(&renderer.open());
         user.write(&renderer.frame(host.screen()));
         Self { host, renderer, user }
@@ -140,14 +94,14 @@ proptest! {
     ) {
         let size = size(columns, rows);
         let mut session = Session::new(size);
-        let mut reference = Alacritty::blank(size);
+        let mut reference = Alacritty::with_history(size, HISTORY_LINES);
         for (text, with_lines) in &steps {
             session.host.write(text.as_bytes());
             reference.write(text.as_bytes());
             session.show(*with_lines);
         }
         session.show(true);
-        let (ours, theirs) = (session.user.history(), reference.history());
+        let (ours, theirs) = (history(&session.user), history(&reference));
         let differing = (0..ours.len().max(theirs.len())).find(|&at| ours.get(at) != theirs.get(at));
         let lines = differing.map(|at| (at, ours.get(at), theirs.get(at)));
         prop_assert!(ours == theirs, "{} and {} lines, {lines:?}", ours.len(), theirs.len());
@@ -163,7 +117,7 @@ fn alacritty_keeps_what_is_deleted_at_the_top_or_erased_with_all_of_the_screen()
         ("\x1b[2J", 3),
         ("\x1b[2H\x1b[J\x1b[H\x1b[K", 0),
     ] {
-        let mut terminal = Alacritty::blank(size(20, 5));
+        let mut terminal = Alacritty::with_history(size(20, 5), HISTORY_LINES);
         terminal.write(format!("a\r\nb\r\nc{bytes}").as_bytes());
         assert_eq!(terminal.history().len(), kept, "{bytes:?}");
     }
@@ -176,10 +130,10 @@ fn a_window_that_grows_loses_nothing_of_the_history() {
     let lines: String = (0..30).map(|number| format!("line {number}\r\n")).collect();
     session.host.write(lines.as_bytes());
     session.show(true);
-    let before = session.user.history();
-    session.user.term.resize(Dimensioned(large));
-    assert!(session.user.history().len() < before.len(), "it takes lines back");
+    let before = history(&session.user);
+    session.user.resize(large);
+    assert!(history(&session.user).len() < before.len(), "it takes lines back");
     session.host.resize(large);
     session.show(true);
-    assert_eq!(session.user.history(), before);
+    assert_eq!(history(&session.user), before);
 }

@@ -1,10 +1,9 @@
 //! What the user's own terminal makes of a session: lines to copy, colours without its help, titles.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, draw, lossy, relay_to, require, rove,
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, Tmux, draw, lossy, relay_to, rove,
     same_picture, side_by_side, within_guard,
 };
 
@@ -20,87 +19,45 @@ fn showing(scratch: &Scratch, maker: Maker, bytes: &str) -> Server {
     Server::start(maker, LOCALHOST, &["sh", "-c", SHOW, "sh", file])
 }
 
-/// Returns what tmux makes of its only pane, wrapped lines joined.
-fn joined_lines(tmux: &Path, socket: &Path) -> Vec<String> {
-    let call = Invocation::new(tmux).arg("-S").arg(socket).args(["capture-pane", "-p", "-J"]);
-    let output = call.command().output().expect("tmux starts");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
-}
-
 #[test]
 fn a_line_longer_than_the_window_is_copied_as_one_line() {
-    let tmux = require("tmux", "tmux");
     let long = "w".repeat(100);
     side_by_side([Maker::Rove, Maker::Stock], |maker| {
         let scratch = Scratch::new();
         let server = showing(&scratch, maker, &format!("\x1b[H\x1b[2J{long}\r\nend"));
-        let socket = scratch.path("socket");
-        let config = scratch.write("tmux.conf", "set -g status off\n");
-        let client = Maker::Rove.client(server.address, &server.key).command();
-        let words = [client.get_program()].into_iter().chain(client.get_args());
-        let call = Invocation::new(&tmux)
-            .env("MOSH_KEY", &server.key)
-            .arg("-S")
-            .arg(&socket)
-            .arg("-f")
-            .arg(&config)
-            .arg("new-session")
-            .args(words);
+        let tmux = Tmux::new(&scratch, "set -g status off\n");
+        let call = tmux.around(Maker::Rove.client(server.address, &server.key));
         let mut terminal = Terminal::start(&call, SIZE);
         terminal.wait_for("both rows and the end", |screen| {
             let rows: Vec<String> = screen.rows(0, 80).collect();
             rows[0] == "w".repeat(80) && rows[1] == "w".repeat(20) && rows[2] == "end"
         });
-        assert_eq!(joined_lines(&tmux, &socket), [long.as_str(), "end"]);
+        assert_eq!(tmux.lines(&["-J"]), [long.as_str(), "end"]);
         terminal.send("\r");
         terminal.wait_exit().assert_code(0);
         server.assert_gone();
     });
 }
 
-/// Returns all that tmux has of its only pane, its history included.
-fn history(tmux: &Path, socket: &Path) -> Vec<String> {
-    let capture = ["capture-pane", "-p", "-S", "-"];
-    let call = Invocation::new(tmux).arg("-S").arg(socket).args(capture);
-    let output = call.command().output().expect("tmux starts");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
-}
-
 #[test]
 fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
-    let tmux = require("tmux", "tmux");
     let scratch = Scratch::new();
     let script = "echo before; seq 500; read -r line; printf '\\033[?1049h\\033[H'; seq 90; \
                   printf '\\033[?1049l'; echo after; read -r line";
     let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
     let relay = relay_to(server.address, lossy(0.1));
-    let socket = scratch.path("socket");
-    let config = scratch.write("tmux.conf", "set -g status off\n");
-    let client = Maker::Rove.client(relay.address(), &server.key).command();
-    let words = [client.get_program()].into_iter().chain(client.get_args());
-    let call = Invocation::new(&tmux)
-        .env("MOSH_KEY", &server.key)
-        .env("ROVE_SCROLLBACK", "1")
-        .arg("-S")
-        .arg(&socket)
-        .arg("-f")
-        .arg(&config)
-        .arg("new-session")
-        .args(words);
-    let mut terminal = Terminal::start(&call, SIZE);
+    let tmux = Tmux::new(&scratch, "set -g status off\n");
+    let call = Maker::Rove.client(relay.address(), &server.key).env("ROVE_SCROLLBACK", "1");
+    let mut terminal = Terminal::start(&tmux.around(call), SIZE);
     let mut wanted = vec!["before".to_owned()];
     wanted.extend((1..=500).map(|number| number.to_string()));
-    let wait_for_history = |wanted: &[String]| {
-        let (tmux, socket, wanted) = (tmux.clone(), socket.clone(), wanted.to_vec());
-        within_guard(
-            "the lines in tmux's history",
-            move || {
-                while history(&tmux, &socket) != wanted {}
-            },
-        );
-    };
+    let wait_for_history =
+        |wanted: &[String]| {
+            let (tmux, wanted) = (tmux.clone(), wanted.to_vec());
+            within_guard("the lines in tmux's history", move || {
+                while tmux.lines(&["-S", "-"]) != wanted {}
+            });
+        };
     wait_for_history(&wanted);
     terminal.send("\r");
     terminal.wait_for_text("after");

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{
-    Invocation, SIZE, Scratch, Session, Terminal, each_pair, lossy, require, same_picture,
+    Invocation, SIZE, Scratch, Session, Terminal, Tmux, each_pair, lossy, require, same_picture,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -65,26 +65,14 @@ fn vim_draws_edits_and_quits() {
 
 #[test]
 fn tmux_draws_splits_and_quits() {
-    let tmux = require("tmux", "tmux");
     same_with_and_without(
         |scratch| {
-            let config = scratch.write(
-                "tmux.conf",
-                "set -g destroy-unattached on\nset -g automatic-rename off\n\
-                 set -g status-left 'left '\nset -g status-right ''\n\
-                 set -g default-command \"PS1='$ ' exec sh\"\n",
-            );
-            let words = [
-                tmux.as_path(),
-                "-S".as_ref(),
-                &scratch.path("socket"),
-                "-f".as_ref(),
-                &config,
-                "new-session".as_ref(),
-                "-n".as_ref(),
-                "window".as_ref(),
-            ];
-            words.map(|word| word.to_str().expect("paths are text").to_owned()).to_vec()
+            let config = "set -g destroy-unattached on\nset -g automatic-rename off\n\
+                          set -g status-left 'left '\nset -g status-right ''\n\
+                          set -g default-command \"PS1='$ ' exec sh\"\n";
+            let mut words = Tmux::new(scratch, config).words();
+            words.extend(["-n", "window"].map(str::to_owned));
+            words
         },
         &[
             ("", "0:window"),

@@ -6,7 +6,7 @@ use rove_link::LinkConfig;
 use rove_units::Duration;
 
 use crate::support::{
-    Maker, Report, SIZE, Scratch, Server, Terminal, relay_to, require, side_by_side,
+    Maker, Report, SIZE, Scratch, Server, Terminal, Tmux, relay_to, side_by_side,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -14,22 +14,11 @@ const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// What every tmux answers: its version, and the device attributes that come last.
 const ANSWERS: [&str; 2] = ["Version(\"tmux", "End"];
 
-/// Returns the words that run a program in a tmux of its own.
-fn tmux(scratch: &Scratch) -> Vec<String> {
-    let config = scratch.write(
-        "tmux.conf",
-        "set -g destroy-unattached on\nset -g status off\nset -sg escape-time 0\n\
-         set -g default-terminal tmux-256color\n",
-    );
-    let path = |path: &std::path::Path| path.to_str().expect("paths are text").to_owned();
-    let mut words = vec![path(&require("tmux", "tmux"))];
-    words.extend(["-S".to_owned(), path(&scratch.path("socket"))]);
-    words.extend(["-f".to_owned(), path(&config), "new-session".to_owned()]);
-    words
-}
-
-fn as_text(words: &[String]) -> Vec<&str> {
-    words.iter().map(String::as_str).collect()
+/// Returns a tmux that ends with its program.
+fn tmux(scratch: &Scratch) -> Tmux {
+    let config = "set -g destroy-unattached on\nset -g status off\nset -sg escape-time 0\n\
+                  set -g default-terminal tmux-256color\n";
+    Tmux::new(scratch, config)
 }
 
 #[test]
@@ -45,7 +34,7 @@ fn what_a_terminal_answers_reaches_neither_the_program_nor_the_screen() {
         let link = LinkConfig::lossless(Duration::from_millis(delay));
         let relay = relay_to(server.address, link);
         let call = Maker::Rove.client(relay.address(), &server.key);
-        let call = call.env("ROVE_LOG", &log).behind(&as_text(&tmux(&scratch)));
+        let call = tmux(&scratch).around(call.env("ROVE_LOG", &log));
         let mut terminal = Terminal::start(&call, SIZE);
         // tmux throws away what was typed before it.
         terminal.wait_for("tmux", vt100::Screen::alternate_screen);
@@ -79,13 +68,12 @@ fn what_a_terminal_answers_to_a_session_that_is_over_reaches_nobody() {
     let report = Report::new(&scratch);
     let server = Server::start(Maker::Rove, LOCALHOST, &["true"]);
     let call = Maker::Rove.client(server.address, &server.key);
-    let mut words = tmux(&scratch);
     let script = r#"
         report=$1; shift; "$@"
         stty raw -echo; printf 'next\r\n'; head -c 1 | od -An -v -tx1 > "$report"
     "#;
-    words.extend(["sh", "-c", script, "sh", report.path()].map(str::to_owned));
-    let mut terminal = Terminal::start(&call.behind(&as_text(&words)), SIZE);
+    let call = tmux(&scratch).around(call.behind(&["sh", "-c", script, "sh", report.path()]));
+    let mut terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("next");
     terminal.send("x");
     report.wait_line(" 78");

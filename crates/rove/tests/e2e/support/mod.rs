@@ -10,6 +10,7 @@ mod session;
 mod sshd;
 mod tap;
 mod terminal;
+mod tmux;
 
 pub(crate) use guard::{Process, side_by_side, within_guard};
 pub(crate) use invocation::{Invocation, require};
@@ -21,3 +22,4 @@ pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, Sshd};
 pub(crate) use tap::{Extra, Tap, Way};
 pub(crate) use terminal::Terminal;
+pub(crate) use tmux::Tmux;

@@ -1,0 +1,51 @@
+//! A tmux of the test's own: a terminal around a program that answers and keeps what scrolls off.
+
+use std::path::{Path, PathBuf};
+
+use super::invocation::{Invocation, require};
+use super::scratch::Scratch;
+
+/// A tmux with one session, whose socket and configuration are in a scratch folder.
+#[derive(Clone, Debug)]
+pub(crate) struct Tmux {
+    program: PathBuf,
+    socket: PathBuf,
+    config: PathBuf,
+}
+
+impl Tmux {
+    /// Prepares one with this configuration, which has to be started yet.
+    pub(crate) fn new(scratch: &Scratch, config: &str) -> Self {
+        Self {
+            program: require("tmux", "tmux"),
+            socket: scratch.path("socket"),
+            config: scratch.write("tmux.conf", config),
+        }
+    }
+
+    /// Returns the words that run a program in it.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let text = |path: &Path| path.to_str().expect("paths are text").to_owned();
+        let option = |name: &str, path| [name.to_owned(), text(path)];
+        let mut words = vec![text(&self.program)];
+        words.extend(option("-S", &self.socket));
+        words.extend(option("-f", &self.config));
+        words.push("new-session".to_owned());
+        words
+    }
+
+    /// Runs a program in it.
+    pub(crate) fn around(&self, call: Invocation) -> Invocation {
+        let words = self.words();
+        call.behind(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Returns the lines of its only pane, as `capture-pane` prints them with these options.
+    pub(crate) fn lines(&self, options: &[&str]) -> Vec<String> {
+        let call = Invocation::new(&self.program).arg("-S").arg(&self.socket);
+        let call = call.args(["capture-pane", "-p"]).args(options);
+        let output = call.command().output().expect("tmux starts");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
+    }
+}
