@@ -1,8 +1,8 @@
 //! What predicting costs a client: `cargo run --release -p rove-predict --example prediction [ROUNDS]`.
 //!
-//! A user types a command line on a far host, as the host's echo follows some keys behind. Printed are medians in
-//! microseconds of a key with the frame that shows it and of a screen with the frame that judges by it,
-//! for each engine; with `--json` those of every round.
+//! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds of a key
+//! with the frame that shows it and of a screen with the frame that judges by it, for each engine: of a command
+//! line a few keys ahead, and of what costs most. With `--json` those of every round.
 
 use std::collections::VecDeque;
 
@@ -14,81 +14,159 @@ use rove_units::{Duration, Instant};
 const COLUMNS: u16 = 200;
 const ROWS: u16 = 60;
 
-/// How many keys are on their way. Chosen: half a second of quick typing.
-const LAG: usize = 5;
-
 /// From one key to the next. Chosen: so that the keys on their way are half a second old.
 const PACE: Duration = Duration::from_millis(100);
 
 /// The interval between frames of such a path.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Keys on a command line; Enter is the last.
-const LINE: usize = 100;
-
-/// Keys per round. Chosen: a second or so, and odd, so that there is a median.
-const KEYS: usize = 10_001;
-
 /// Rounds unless another number is given.
 const ROUNDS: usize = 5;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Replay, EngineKind::Stock];
 
+/// What a user does.
+struct Scenario {
+    /// What is measured: a key, and a screen that answers one.
+    names: [&'static str; 2],
+    /// How many keys are on their way.
+    ahead: usize,
+    /// How many one screen answers.
+    at_once: usize,
+    /// Keys per round: a second or so, and odd, so that there is a median.
+    keys: usize,
+    /// How the program begins.
+    start: &'static str,
+    /// Returns what is read at once from the user's terminal, by how often something was.
+    key: fn(usize) -> String,
+    /// Returns what the program writes for it.
+    answer: fn(&str) -> String,
+    /// Whether most of it is shown ahead.
+    is_shown: bool,
+}
+
+const SCENARIOS: [Scenario; 4] = [
+    // Half a second of quick typing.
+    Scenario {
+        names: ["a key", "a screen"],
+        ahead: 5,
+        at_once: 1,
+        keys: 10_001,
+        start: "$ ",
+        key: |number| line_key(number, 100),
+        answer: echo,
+        is_shown: true,
+    },
+    Scenario {
+        names: ["a key behind 100", "a screen before 100"],
+        ahead: 100,
+        at_once: 1,
+        keys: 2_001,
+        start: "$ ",
+        key: |number| line_key(number, 190),
+        answer: echo,
+        is_shown: true,
+    },
+    // As many characters as fit on the line.
+    Scenario {
+        names: ["a paste of 190", "a screen with 190"],
+        ahead: 0,
+        at_once: 1,
+        keys: 1_001,
+        start: "\x1b[?2004h$ ",
+        key: |number| match number % 2 {
+            0 => "\r".into(),
+            _ => format!("\x1b[200~{}\x1b[201~", "some text ".repeat(19)),
+        },
+        answer: |key| echo(key.trim_start_matches("\x1b[200~").trim_end_matches("\x1b[201~")),
+        is_shown: false,
+    },
+    // A program that takes arrows for something else has had no time to answer, and then answers many.
+    Scenario {
+        names: ["an unknown key", "a screen that answers 60"],
+        ahead: 0,
+        at_once: 60,
+        keys: 2_001,
+        start: "\x1b[?1049h\x1b[30;50H",
+        key: |number| ["\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"][number / 3 % 4].into(),
+        answer: |_| "\x1b[31;3H\x1b[2P".into(),
+        is_shown: false,
+    },
+];
+
+/// Returns one key of lines of this length, of which the last is Enter.
+fn line_key(number: usize, length: usize) -> String {
+    let words = "git commit --message 'say what it does' src/engine.rs | head -n 20; ";
+    match number % length {
+        0 => "\r".into(),
+        index => words.chars().cycle().skip(index - 1).take(1).collect(),
+    }
+}
+
+/// Returns what a shell echoes.
+fn echo(key: &str) -> String {
+    key.replace('\r', "\r\n$ ")
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
     let json = words.iter().any(|word| word == "--json");
-    let mut found = ENGINES.map(|engine| (engine, [Vec::new(), Vec::new()]));
-    for _ in 0..rounds {
-        for (engine, found) in &mut found {
-            for (figures, figure) in found.iter_mut().zip(typing(*engine)) {
-                figures.push(figure);
+    for scenario in SCENARIOS {
+        for engine in ENGINES {
+            let mut found = [Vec::new(), Vec::new()];
+            for _ in 0..rounds {
+                for (figures, figure) in found.iter_mut().zip(play(engine, &scenario)) {
+                    figures.push(figure);
+                }
             }
-        }
-    }
-    for (engine, found) in found {
-        for (what, rounds) in ["a key", "a screen"].into_iter().zip(found) {
-            let kind = format!("{}, {what}", engine.name());
-            if json {
-                println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
-            } else {
-                println!("{kind:18}{:8.2} us", median(rounds));
+            for (what, rounds) in scenario.names.into_iter().zip(found) {
+                let kind = format!("{}, {what}", engine.name());
+                if json {
+                    println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
+                } else {
+                    println!("{kind:36}{:8.2} us", median(rounds));
+                }
             }
         }
     }
 }
 
 /// Returns the median microseconds of a key and of a screen.
-fn typing(engine: EngineKind) -> [f64; 2] {
+fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
     let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
     let prediction = Prediction { engine, preference: Preference::Always, overwrite: false };
     let mut engine = Engine::new(prediction, size);
     let mut host = full_terminal(size);
+    host.write(scenario.start.as_bytes());
     let mut screen = host.snapshot();
     engine.frame(Instant::from_millis(0), &screen);
     let mut now = Instant::from_millis(1000);
     let (mut on_the_way, mut sent, mut answered) = (VecDeque::new(), 0, 0);
     let (mut keys, mut screens, mut predicted) = (Vec::new(), Vec::new(), 0);
-    for number in 1..=KEYS {
+    for number in 1..=scenario.keys {
         now += PACE;
-        let key = if number.is_multiple_of(LINE) { b'\r' } else { b'k' };
-        on_the_way.push_back(key);
+        let key = (scenario.key)(number);
         let (frame, cost) = timed(|| {
-            engine.handle_keys(now, InputNum::new(sent), &[key]);
+            engine.handle_keys(now, InputNum::new(sent), key.as_bytes());
             engine.frame(now, &screen)
         });
-        keys.push(cost);
+        if on_the_way.len() >= scenario.ahead && key != "\r" {
+            keys.push(cost);
+        }
         predicted += usize::from(frame != screen);
         sent += 1;
         // Behind Enter the user reads.
-        let lag = if key == b'\r' { 0 } else { LAG };
-        while on_the_way.len() > lag {
-            match on_the_way.pop_front() {
-                Some(b'\r') => host.write(b"\r\n$ "),
-                Some(key) => host.write(&[key]),
-                None => {}
+        let (ahead, at_once) = match key.as_str() {
+            "\r" => (0, 1),
+            _ => (scenario.ahead, scenario.at_once),
+        };
+        on_the_way.push_back(key);
+        while on_the_way.len() >= ahead + at_once {
+            for key in on_the_way.drain(..at_once) {
+                host.write((scenario.answer)(&key).as_bytes());
+                answered += 1;
             }
-            answered += 1;
             screen = host.snapshot();
             now += Duration::from_millis(1);
             let echo_ack = InputNum::new(answered);
@@ -97,10 +175,13 @@ fn typing(engine: EngineKind) -> [f64; 2] {
                 engine.handle_network(network);
                 engine.frame(now, &screen)
             });
-            screens.push(cost);
+            if on_the_way.len() >= scenario.ahead {
+                screens.push(cost);
+            }
         }
     }
-    assert!(predicted > KEYS / 2, "{predicted} of {KEYS} keys were shown ahead");
+    let is_shown = predicted > scenario.keys / 3;
+    assert!(is_shown || !scenario.is_shown, "{predicted} of {} were shown ahead", scenario.keys);
     [median(keys), median(screens)]
 }
 
@@ -112,7 +193,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     (result, start.elapsed().as_secs_f64() * 1e6)
 }
 
-/// Returns a terminal full of text in some colours, the cursor behind a prompt.
+/// Returns a terminal full of text in some colours.
 fn full_terminal(size: Size) -> Terminal {
     let mut terminal = Terminal::host(size);
     for row in 0..ROWS {
@@ -120,7 +201,6 @@ fn full_terminal(size: Size) -> Terminal {
         let line = format!("\x1b[{color}mline {row}\x1b[m {}\r\n", "of some text ".repeat(14));
         terminal.write(line.as_bytes());
     }
-    terminal.write(b"$ ");
     terminal
 }
 

@@ -8,6 +8,18 @@ use super::Bench;
 use super::emulator::series;
 use super::report::{Line, Target};
 
+/// What is measured, and at most how many microseconds it may take: typing, and what costs most.
+const KINDS: [(&str, f64); 8] = [
+    ("a key", 50.0),
+    ("a screen", 50.0),
+    ("a key behind 100", 1000.0),
+    ("a screen before 100", 1000.0),
+    ("a paste of 190", 1000.0),
+    ("a screen with 190", 1000.0),
+    ("an unknown key", 1000.0),
+    ("a screen that answers 60", 1000.0),
+];
+
 /// Runs the example of crates/predict that types.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: predictions", bench.rounds);
@@ -22,13 +34,13 @@ fn lines(text: &str) -> Result<Vec<Line>> {
         found.insert(kind, figures.remove("microseconds").context("a prediction took no time")?);
     }
     let mut figures = |kind: String| found.remove(&kind).with_context(|| format!("no {kind:?}"));
-    ["a key", "a screen"]
+    KINDS
         .into_iter()
-        .map(|what| {
+        .map(|(what, most)| {
             let ours = figures(format!("replay, {what}"))?;
             Ok(Line::new(format!("prediction at 200x60, {what}"), "us", ours)
                 .beside("stock's rules", figures(format!("stock, {what}"))?)
-                .target(Target::AtMost(50.0)))
+                .target(Target::AtMost(most)))
         })
         .collect()
 }
@@ -39,14 +51,16 @@ mod tests {
 
     #[test]
     fn both_engines_are_side_by_side() {
-        let kinds = ["replay, a key", "replay, a screen", "stock, a key", "stock, a screen"];
-        let text: Vec<_> = kinds
+        let kinds = KINDS.map(|(what, _)| what);
+        let text: Vec<_> = ["replay", "stock"]
             .iter()
+            .flat_map(|engine| kinds.map(|what| format!("{engine}, {what}")))
             .map(|kind| format!("{{\"kind\":\"{kind}\",\"microseconds\":[9.0]}}"))
             .collect();
         let found = lines(&text.join("\n")).unwrap();
-        assert_eq!(found.len(), 2);
-        assert!(found.iter().all(|line| line.target == Some(Target::AtMost(50.0))));
+        let targets: Vec<_> = found.iter().map(|line| line.target).collect();
+        assert_eq!(targets, KINDS.map(|(_, most)| Some(Target::AtMost(most))));
+        assert!(found.iter().all(|line| line.beside.is_some()));
         assert!(lines(&text[1..].join("\n")).is_err(), "one is missing");
     }
 }
