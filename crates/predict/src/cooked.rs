@@ -273,7 +273,7 @@ impl Cooked {
     /// `None` where it never is: a script may end the echo long after it has asked for a secret.
     fn settling(&self, screen: &Screen) -> Option<Duration> {
         let cursor = screen.cursor();
-        if asks_for_secret(screen, Position { row: cursor.row, column: cursor.column }) {
+        if asks_for_secret(screen, cursor.position()) {
             return None;
         }
         let cells = screen.row(cursor.row).map(|row| row.cells()).unwrap_or_default();
@@ -328,8 +328,7 @@ fn lay(frame: &mut Screen, predicted: &Screen, underlines: bool) {
         }
         frame.mend_row(row);
     }
-    let cursor = predicted.cursor();
-    frame.place_cursor(Position { row: cursor.row, column: cursor.column });
+    frame.place_cursor(predicted.cursor().position());
 }
 
 #[cfg(test)]

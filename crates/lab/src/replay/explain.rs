@@ -123,7 +123,7 @@ fn slow_key(
     let expected = script.truth[after].screen();
     let before = script.truth[key.before].screen();
     let cursor = expected.cursor();
-    let at = Position { row: cursor.row, column: cursor.column };
+    let at = cursor.position();
     line(output, "before", before, at)?;
     line(output, "expected", expected, at)?;
     line(output, "shown", &view.shown, at)?;

@@ -33,9 +33,9 @@ pub(super) struct Survey {
     takes_commands: bool,
 }
 
-/// What a key that has come true teaches.
+/// A key that has come true.
 #[derive(Clone, Copy, Debug)]
-struct Lesson {
+struct Answered {
     key: Key,
     class: Class,
     /// The place of the cursor, and where that was.
@@ -189,8 +189,7 @@ impl Replay {
 
     /// Tries the keys on the ground until the screen looks like the result; the most of them count.
     fn survey_with(&self, habits: Habits<'_>, screen: &Screen) -> Survey {
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
+        let cursor = screen.cursor().position();
         let due = self.log.due();
         let mut simulation = self.simulation_with(habits);
         let start = simulation.canvas.cursor;
@@ -240,38 +239,38 @@ impl Replay {
     fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
-        let mut lessons = Vec::new();
+        let mut answered = Vec::new();
         for event in self.log.iter().take(count) {
             let (place, at) = (simulation.place(), simulation.canvas.cursor);
             let class = simulation.class_of(event.key);
             if simulation.apply(event.key) == Effect::Drawn {
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
                 let age = now.saturating_since(event.at);
-                lessons.push(Lesson { key: event.key, class, place, at, late, age });
+                answered.push(Answered { key: event.key, class, place, at, late, age });
             }
         }
         // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
         // star: it may stand for any other.
         let canvas = &simulation.canvas;
         let start = Canvas::new(&self.ground).cursor;
-        let is_proof = |lesson: &Lesson| match lesson.key {
+        let is_proof = |answered: &Answered| match answered.key {
             Key::Text(c) => {
                 let text = Text::plain(c);
                 !is_mask(c)
                     && !text.is_blank()
-                    && canvas.text(simulation.layout().at(lesson.place)) == text
-                    && Text::of(&self.ground, lesson.at) != text
+                    && canvas.text(simulation.layout().at(answered.place)) == text
+                    && Text::of(&self.ground, answered.at) != text
             }
             _ => canvas.cursor != start || !canvas.agrees(&self.ground),
         };
-        lessons.retain(is_proof);
+        answered.retain(is_proof);
         let (layout, end, waits) = (simulation.layout(), simulation.end(), simulation.waits());
         let (crosses, proof) = (simulation.crosses, simulation.proof());
         self.field.follow(layout, end, waits);
         if let Some(lesson) = self.field.lesson.as_ref().filter(|_| crosses) {
             self.contexts.learn_wrap(self.field.context, &lesson.wrap, proof);
         }
-        for Lesson { class, late, age, .. } in lessons {
+        for Answered { class, late, age, .. } in answered {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
             self.contexts.pass(context);
@@ -524,8 +523,8 @@ impl Replay {
 
 /// Returns whether the cursor or its row is another than before.
 pub(super) fn has_moved(before: &Screen, after: &Screen) -> bool {
-    let (from, to) = (before.cursor(), after.cursor());
-    (from.row, from.column) != (to.row, to.column) || is_changed(before, after, to.row)
+    let (from, to) = (before.cursor().position(), after.cursor().position());
+    from != to || is_changed(before, after, to.row)
 }
 
 /// Returns whether a key that changes nothing by itself may begin a command of two keys.

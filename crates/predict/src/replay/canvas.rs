@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use rove_terminal::{Cell, Decoration, Glyph, Pen, Position, Screen};
+use rove_terminal::{Cell, Decoration, Glyph, Pen, Position, Row, Screen};
 
 use crate::overlay::{self, Content};
 
@@ -47,8 +47,7 @@ struct PredictedRow {
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(ground: &'a Screen) -> Self {
-        let cursor = ground.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
+        let cursor = ground.cursor().position();
         let columns = 0..ground.size().columns();
         Self { ground, columns, rows: Vec::new(), moved: Vec::new(), cursor }
     }
@@ -148,6 +147,23 @@ impl<'a> Canvas<'a> {
             Tile::Typed { base, .. } | Tile::Guess { base, .. } => Text::plain(base),
             Tile::Blank(_) | Tile::Veiled(_) => Text::BLANK,
         }
+    }
+
+    /// Returns the last of some columns of a row in which there is text; a blank that was typed is some.
+    pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
+        let is_ground = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
+        if is_ground {
+            let cells = self.ground.row(row).map(Row::cells).unwrap_or_default();
+            let (start, end) = (usize::from(columns.start), usize::from(columns.end));
+            let cells = cells.get(start..end.min(cells.len())).unwrap_or_default();
+            let is_text = |cell: &Cell| cell.combined || cell.base.is_some_and(|c| !is_blank(c));
+            let index = cells.iter().rposition(is_text)?;
+            return Some(columns.start + u16::try_from(index).unwrap_or(u16::MAX));
+        }
+        columns.rev().find(|column| {
+            let at = Position { row, column: *column };
+            !self.text(at).is_blank() || self.is_typed(row, *column)
+        })
     }
 
     /// Returns the pen of a place.

@@ -115,7 +115,7 @@ impl Replay {
         if rows.into_iter().any(|row| is_changed(&self.ground, screen, row)) {
             return None;
         }
-        let [from, to] = [&self.ground, screen].map(position_of_cursor);
+        let [from, to] = [&self.ground, screen].map(|screen| screen.cursor().position());
         let motions = Motion::ALL.into_iter().filter(|motion| motion.may_lead(from, to));
         let tries = motions.filter_map(|motion| self.recognize(screen, &vec![(key, motion); run]));
         // Of equals `max_by_key` returns the last.
@@ -133,7 +133,7 @@ impl Replay {
         let mut found: Option<Found> = None;
         for (stops_on_last, is_bold) in tries {
             let simulation = self.simulation().trying(stops_on_last, is_bold);
-            let Some((count, trip)) = follow(simulation, keys, position_of_cursor(screen)) else {
+            let Some((count, trip)) = follow(simulation, keys, screen.cursor().position()) else {
                 continue;
             };
             if found.as_ref().is_none_or(|(most, ..)| count > *most) {
@@ -178,11 +178,6 @@ fn follow(
     let (count, drawn, step, stride) = found?;
     motions.truncate(drawn);
     Some((count, Trip { motions, step, stride }))
-}
-
-fn position_of_cursor(screen: &Screen) -> Position {
-    let cursor = screen.cursor();
-    Position { row: cursor.row, column: cursor.column }
 }
 
 /// Returns whether blanks are no tabs, where the cursor stands among them.

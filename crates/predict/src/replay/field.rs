@@ -89,8 +89,7 @@ impl Field {
         before: &Self,
         contexts: &Contexts,
     ) -> Self {
-        let cursor = screen.cursor();
-        let at = Position { row: cursor.row, column: cursor.column };
+        let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
         let kind = Kind::at(screen, tty, at, &pane);
         let mut field = Self { pane, ..before.clone() };
@@ -225,8 +224,7 @@ impl Field {
 
     /// Returns the place of the cursor of the screen that it was read from.
     pub(super) fn place_of_cursor(&self, screen: &Screen) -> Option<u16> {
-        let cursor = screen.cursor();
-        self.layout.place(Position { row: cursor.row, column: cursor.column })
+        self.layout.place(screen.cursor().position())
     }
 
     /// Goes on to where keys have led that came true: its text ends at this place.

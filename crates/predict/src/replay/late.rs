@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::Screen;
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
@@ -103,8 +103,7 @@ impl Replay {
         if self.late.is_empty() || self.survey(screen).settled.is_some() {
             return 0;
         }
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
+        let cursor = screen.cursor().position();
         let mut simulation = self.simulation();
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let late = self.late.iter().map(|given_up| given_up.key);

@@ -1,7 +1,7 @@
 //! Keys that only move or delete, in programs on the whole screen: what each does there is tried unseen
 //! when its answer comes, and predicted from then on if it was that.
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::Screen;
 
 use crate::keystroke::Key;
 use crate::replay::Replay;
@@ -59,8 +59,7 @@ impl Replay {
         if simulation.apply(key) != Effect::Drawn {
             return;
         }
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
+        let cursor = screen.cursor().position();
         let is_right = simulation.canvas.cursor == cursor && simulation.canvas.agrees(screen);
         // Behind it may stand the answers to others.
         if is_right || self.log.arrived(self.network.arrived) <= 1 {

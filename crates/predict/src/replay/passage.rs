@@ -102,7 +102,7 @@ impl Replay {
 fn is_next_row(before: &Screen, after: &Screen) -> bool {
     let (from, to) = (before.cursor(), after.cursor());
     let Some(above) = to.row.checked_sub(1) else { return false };
-    let at = Position { row: to.row, column: to.column };
+    let at = to.position();
     let pane = scene::pane(after, at);
     let left = scene::gutter(after, at, &pane);
     let columns = pane.left..from.column;

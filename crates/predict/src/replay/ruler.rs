@@ -72,11 +72,8 @@ impl Ruler {
         self.streak >= self.needed
     }
 
-    /// Draws what it will say.
+    /// Draws what it will say, where it is believed.
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, step: Step) {
-        if !self.is_known() {
-            return;
-        }
         for (row, column) in self.words() {
             let line: Vec<char> = (0..canvas.ground().size().columns())
                 .map(|column| canvas.text(Position { row, column }).base.unwrap_or(' '))

@@ -86,8 +86,7 @@ impl Replay {
     /// Returns whether the key at the edge may have been answered: its character stands there, and the cursor
     /// waits on it.
     pub(super) fn waits_at_edge(&self, screen: &Screen, key: Key) -> bool {
-        let cursor = screen.cursor();
-        let at = Position { row: cursor.row, column: cursor.column };
+        let at = screen.cursor().position();
         let Key::Text(c) = key else { return false };
         at.column + 1 == self.field.pane.right
             && Text::of(screen, at) == Text::plain(c)
@@ -142,8 +141,7 @@ impl Replay {
             takes_commands: false,
             ..self.habits()
         };
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
+        let cursor = screen.cursor().position();
         let mut simulation = Simulation::new(&self.ground, &self.field, habits);
         let mut found = None;
         for event in self.log.iter().take_while(|event| event.input <= self.network.arrived) {

@@ -90,7 +90,7 @@ impl Stock {
     fn kill_epoch(&mut self, now: Instant, screen: &Screen, epoch: Epoch) {
         self.cursors.retain(|cursor| cursor.stamp.epoch < epoch);
         let (cursor, stamp) = (screen.cursor(), self.stamp(now));
-        let at = Position { row: cursor.row, column: cursor.column };
+        let at = cursor.position();
         self.cursors.push(CursorPrediction { at, stamp });
         for cell in self.rows.iter_mut().flat_map(|row| &mut row.cells) {
             if cell.stamp.is_some_and(|stamp| stamp.epoch >= epoch) {

@@ -34,8 +34,7 @@ impl Stock {
     fn ensure_cursor(&mut self, now: Instant, shown: &Screen) -> &mut CursorPrediction {
         let newest = self.cursors.last();
         if newest.is_none_or(|cursor| cursor.stamp.epoch != self.epoch) {
-            let cursor = shown.cursor();
-            let displayed = Position { row: cursor.row, column: cursor.column };
+            let displayed = shown.cursor().position();
             let at = newest.map_or(displayed, |cursor| cursor.at);
             let stamp = self.stamp(now);
             self.cursors.push(CursorPrediction { at, stamp });

@@ -324,7 +324,7 @@ impl Brush {
     /// Leaves the cursor and the pen as `new` has them, and returns the bytes.
     pub(super) fn finish(mut self, new: &Screen) -> Vec<u8> {
         let cursor = new.cursor;
-        let to = Position { row: cursor.row, column: cursor.column };
+        let to = cursor.position();
         let in_margin = self.state.place == Place::Margin { row: to.row };
         if self.state.moved || !(in_margin && to.column + 1 == self.size.columns()) {
             // No need to hide the cursor on its way to where it will be seen.
@@ -377,7 +377,7 @@ const fn printed_to(row: u16, column: u16, size: Size) -> Place {
 /// Returns where a shown cursor is. In the last column a wrap may be pending: the screen does not say.
 const fn shown_at(cursor: Cursor, size: Size) -> Place {
     if cursor.column + 1 < size.columns() {
-        Place::At(Position { row: cursor.row, column: cursor.column })
+        Place::At(cursor.position())
     } else {
         Place::Margin { row: cursor.row }
     }

@@ -125,7 +125,7 @@ impl Emulator {
     /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
     fn combine(&mut self, mark: char) {
         let cursor = self.screen.cursor;
-        let under = Position { row: cursor.row, column: cursor.column };
+        let under = cursor.position();
         let mut target = self.combining_target.unwrap_or(under);
         let host = self.is_host();
         let row = self.row_mut(target.row);

@@ -1,5 +1,7 @@
 //! Where the next character goes.
 
+use crate::screen::Position;
+
 /// The cursor as it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor {
@@ -9,4 +11,11 @@ pub struct Cursor {
     pub column: u16,
     /// Whether it is shown (DECTCEM).
     pub visible: bool,
+}
+
+impl Cursor {
+    /// Returns where it is.
+    pub const fn position(self) -> Position {
+        Position { row: self.row, column: self.column }
+    }
 }

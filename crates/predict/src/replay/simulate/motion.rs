@@ -3,7 +3,6 @@
 use rove_terminal::Position;
 
 use crate::keystroke::Key;
-use crate::replay::canvas::Tile;
 use crate::replay::layout::Layout;
 use crate::replay::navigation::{Motion, Navigation};
 use crate::replay::ruler::Step;
@@ -40,9 +39,10 @@ impl Simulation<'_> {
         }
         self.canvas.cursor = to;
         self.column = Some(to.column);
-        let step = Step { from, to, is_to_empty: self.text_end(to.row) <= self.left };
-        if let Some(navigation) = self.navigation {
-            navigation.ruler.draw(&mut self.canvas, step);
+        let ruler = self.navigation.map(|navigation| &navigation.ruler);
+        if let Some(ruler) = ruler.filter(|ruler| ruler.is_known()) {
+            let step = self.step_from(from);
+            ruler.draw(&mut self.canvas, step);
         }
         Effect::Drawn
     }
@@ -130,12 +130,8 @@ impl Simulation<'_> {
 
     /// Returns the column behind the text of a row.
     fn text_end(&self, row: u16) -> u16 {
-        let columns = (self.left..self.pane.right).rev();
-        let is_seen = |column: &u16| {
-            let at = Position { row, column: *column };
-            !self.canvas.text(at).is_blank() || matches!(self.canvas.tile(at), Tile::Typed { .. })
-        };
-        columns.into_iter().find(is_seen).map_or(self.left, |column| {
+        let last = self.canvas.last_text(row, self.left..self.pane.right);
+        last.map_or(self.left, |column| {
             column + 1 + u16::from(self.canvas.is_wide(Position { row, column }))
         })
     }
