@@ -70,7 +70,12 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
         chaff: Vec::new(),
         hello: (hello > 0).then(|| Hello {
             version: hello.into(),
-            capabilities: Capabilities::from_bits((hello - 1).into()),
+            // Every capability there is, or some of the first.
+            capabilities: Capabilities::from_bits(if hello == 7 {
+                u64::MAX
+            } else {
+                (hello - 1).into()
+            }),
         }),
     })
 }
@@ -99,11 +104,34 @@ fn diff(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
                 let newest = varint(1 << 3, input.arbitrary::<u8>()?.into());
                 event(19, &[newest, member(2, &text(input)?), member(2, b"9;done")].concat())
             }
-            _ => text(input)?,
+            _ => match input.int_in_range(0..=2)? {
+                0 => lines(input)?,
+                1 => {
+                    let [modes, keys] = input.arbitrary::<[u8; 2]>()?;
+                    event(20, &[varint(1 << 3, modes.into()), varint(2 << 3, keys.into())].concat())
+                }
+                _ => text(input)?,
+            },
         };
         diff.extend(member(1, &body));
     }
     Ok(diff)
+}
+
+/// Draws lines that scrolled off: as text, as rows of the screen, or no more than how many there were.
+fn lines(input: &mut Unstructured<'_>) -> Result<Vec<u8>> {
+    let [first, count, columns, row] = input.arbitrary::<[u8; 4]>()?;
+    let first = match first {
+        0..=250 => u64::from(first),
+        _ => u64::MAX - (255 - u64::from(first)),
+    };
+    let place = [varint(1 << 3, first), varint(2 << 3, (count & 0x8f).into())].concat();
+    let contents = match row & 3 {
+        0 => Vec::new(),
+        1 => varint(5 << 3, (row >> 2).into()),
+        _ => [varint(3 << 3, columns.into()), member(4, &text(input)?)].concat(),
+    };
+    Ok(event(21, &[place, contents, varint(6 << 3, (row >> 7).into())].concat()))
 }
 
 /// Draws a piece of copied text, of a copy that may have been begun.

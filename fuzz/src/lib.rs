@@ -17,7 +17,7 @@ pub mod wire;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 19] = [
+pub const TARGETS: [(&str, Target); 20] = [
     ("assembler", wire::assembler_is_bounded),
     ("config", rove_shell::fuzzing::config_takes_anything),
     ("control", rove_shell::fuzzing::control_takes_anything),
@@ -36,6 +36,7 @@ pub const TARGETS: [(&str, Target); 19] = [
     ("startup", rove_shell::fuzzing::startup_takes_anything),
     ("terminal", terminal::takes_anything),
     ("transport", ends::transport_survives),
+    ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),
     ("user_stream", objects::user_stream_keeps_its_laws),
 ];
 

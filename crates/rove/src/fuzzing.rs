@@ -10,6 +10,7 @@ use rove_ssp::Key;
 use crate::bootstrap::startup::{Announced, Progress, Rules, Startup, StartupError};
 use crate::cli::config::Config;
 use crate::control::protocol::{decode_reply, decode_request};
+use crate::tunnel::frame::{Decoder, Frame, FrameError};
 
 /// What ssh prints may be anything, in pieces of any size: what is learnt and shown is the same, only
 /// stock's rules refuse anything, and what is announced is an address, a port and a key.
@@ -73,6 +74,32 @@ pub fn config_takes_anything(data: &[u8]) {
 pub fn control_takes_anything(data: &[u8]) {
     let _ = decode_request(data);
     let _ = decode_reply(data);
+}
+
+/// A tunnel may bring any bytes, in pieces of any size: the same frames come of them, and written again
+/// they are read alike.
+pub fn tunnel_takes_anything(data: &[u8]) {
+    let Some((&choice, stream)) = data.split_first() else { return };
+    let (frames, end) = frames(stream.chunks(stream.len().max(1)));
+    let pieces = self::frames(stream.chunks(1 + usize::from(choice)));
+    assert!((&frames, &end) == (&pieces.0, &pieces.1), "it depends on how the stream is cut");
+    let mut again = Vec::new();
+    frames.iter().for_each(|frame| frame.encode(&mut again));
+    assert!(again.len() <= stream.len(), "more than there was");
+    assert_eq!(self::frames(again.chunks(1 + usize::from(choice))), (frames, Ok(())));
+}
+
+fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(), FrameError>) {
+    let (mut decoder, mut frames) = (Decoder::default(), Vec::new());
+    for mut piece in pieces {
+        while !piece.is_empty() {
+            match decoder.next(&mut piece) {
+                Ok(frame) => frames.extend(frame),
+                Err(error) => return (frames, Err(error)),
+            }
+        }
+    }
+    (frames, Ok(()))
 }
 
 /// A key's text is read back as it was written, and no other text is a key.
@@ -154,6 +181,18 @@ mod tests {
         #[test]
         fn whatever_a_control_socket_says_is_read_or_refused(line in any::<Vec<u8>>()) {
             control_takes_anything(&line);
+        }
+
+        #[test]
+        fn whatever_comes_out_of_a_tunnel_is_read_alike_however_it_is_cut(
+            cut: u8,
+            frames in proptest::collection::vec((0_u8..4, 0_u8..6, any::<[u8; 5]>()), 0..40),
+        ) {
+            let frame = |(kind, len, contents): &(u8, u8, [u8; 5])| {
+                [&[*kind, 0, *len], &contents[..usize::from((*len).min(5))]].concat()
+            };
+            let stream: Vec<Vec<u8>> = frames.iter().map(frame).collect();
+            tunnel_takes_anything(&[&[cut], &stream.concat()[..]].concat());
         }
 
         #[test]
