@@ -17,6 +17,7 @@ mod context;
 mod explore;
 mod field;
 mod grace;
+mod history;
 mod late;
 mod layout;
 mod lesson;
@@ -25,6 +26,7 @@ mod mask;
 mod navigation;
 mod paint;
 mod passage;
+mod recall;
 mod ruler;
 mod silence;
 mod simulate;
@@ -39,12 +41,14 @@ use self::canvas::Canvas;
 use self::class::Class;
 use self::context::Contexts;
 use self::field::{Field, Kind};
+use self::history::Histories;
 use self::late::Late;
 use self::log::{Event, Log};
 use self::mask::Masks;
 use self::navigation::{Navigation, Navigations, Stride};
 use self::paint::Palettes;
 use self::passage::Passage;
+use self::recall::{Pasted, Sheet};
 use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
 use self::wrap::Beyond;
@@ -90,6 +94,12 @@ pub struct Replay {
     tty: Option<Tty>,
     /// The screen on which the first key of the log acts.
     ground: Screen,
+    /// The last input that may show on it.
+    ground_input: InputNum,
+    /// The last whose answer certainly does.
+    ground_acked: InputNum,
+    /// The last that was taken as answered without its effect having been recognized.
+    unsure: InputNum,
     /// Where it acts.
     field: Field,
     contexts: Contexts,
@@ -103,6 +113,12 @@ pub struct Replay {
     is_searching: bool,
     silence: Silence,
     passage: Passage,
+    histories: Histories,
+    /// The line that is being entered.
+    sheet: Option<Sheet>,
+    pasted: Pasted,
+    /// Whether no key was answered since a line was entered.
+    is_fresh: bool,
     /// Whether the last key was Escape.
     is_behind_escape: bool,
     navigations: Navigations,
@@ -128,6 +144,9 @@ impl Replay {
             network: Network::UNHEARD,
             tty: None,
             ground: Screen::blank(size),
+            ground_input: InputNum::default(),
+            ground_acked: InputNum::default(),
+            unsure: InputNum::default(),
             field: Field::default(),
             contexts: Contexts::default(),
             palettes: Palettes::default(),
@@ -137,6 +156,10 @@ impl Replay {
             is_searching: false,
             silence: Silence::default(),
             passage: Passage::default(),
+            histories: Histories::default(),
+            sheet: None,
+            pasted: Pasted::default(),
+            is_fresh: false,
             is_behind_escape: false,
             navigations: Navigations::default(),
             stride: Stride::default(),
@@ -175,6 +198,10 @@ impl Replay {
         if matches!(key, Key::Enter | Key::LineFeed) {
             self.entered.get_or_insert(sent.next());
         }
+        if self.log.is_empty() {
+            self.observe_recall();
+        }
+        self.pasted.handle_key(key, sent.next());
         let event = Event {
             key,
             input: sent.next(),
@@ -184,6 +211,9 @@ impl Replay {
             is_doubtful: false,
         };
         self.log.push(event);
+        if self.log.is_lost() {
+            self.histories.miss_lines();
+        }
     }
 
     /// Takes what the network has told.
@@ -196,6 +226,10 @@ impl Replay {
     /// forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         self.cooked.handle_tty(tty);
+        if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
+            let ground = self.ground.clone();
+            self.note_taken_lines(self.log.len(), &ground);
+        }
         self.tty = tty;
         if self.hides_input() {
             self.log.forget_texts();
@@ -210,6 +244,7 @@ impl Replay {
     /// Drops all predictions.
     pub(crate) fn reset(&mut self) {
         self.cooked.reset();
+        self.miss_keys(self.log.len());
         self.log.clear();
         self.late.clear();
         self.field = Field::default();
@@ -249,6 +284,7 @@ impl Replay {
     fn stand_aside(&mut self, now: Instant, screen: &Screen) {
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
         self.log.handle_echo_ack(now, self.network.echo_ack);
+        self.note_taken_lines(self.log.due(), screen);
         self.log.settle(self.log.due());
         self.late.clear();
         self.field = Field::default();
@@ -281,7 +317,7 @@ impl Replay {
             if is_doubtful {
                 break;
             }
-            let is_trusted = self.trusts(simulation.class_of(event.key));
+            let is_trusted = self.trusts_key(simulation.class_of(event.key), event.key);
             if !is_motion && (!is_trusted || simulation.has_climbed && !self.shows_mode()) {
                 break;
             }
@@ -328,6 +364,7 @@ impl Replay {
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
             mask: self.mask(),
             learned: self.learned(),
+            recall: self.recall(),
         }
     }
 

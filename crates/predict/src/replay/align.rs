@@ -7,6 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Text, is_changed};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
+use crate::replay::history::Way;
 use crate::replay::late::GivenUp;
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::replay::log::Event;
@@ -57,11 +58,12 @@ impl Replay {
         self.take_late(now, screen);
         // Each round settles a key, but for the last one.
         for rounds in 1.. {
+            self.note_line();
             if self.log.is_empty() || !self.step(now, screen) {
                 break;
             }
             if rounds == ROUNDS_MAX {
-                self.log.settle(self.log.due());
+                self.abandon(self.log.due());
                 break;
             }
         }
@@ -86,7 +88,9 @@ impl Replay {
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }
+            let unsure = self.unsure;
             self.settle(count);
+            self.unsure = unsure;
             if let Some(trip) = trip {
                 self.arrive(now, screen, &trip);
                 return true;
@@ -111,7 +115,7 @@ impl Replay {
             self.take_ground(now, screen);
             return true;
         }
-        if self.pass_barrier(now, screen, survey) {
+        if self.pass_barrier(now, screen, survey) || self.refute_recall(now, screen) {
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
@@ -138,7 +142,7 @@ impl Replay {
     }
 
     /// Returns whether another text has come to where something is predicted.
-    fn conflicts(&self, screen: &Screen) -> bool {
+    pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let mut simulation = self.simulation();
         let shown = self.log.iter().take_while(|event| event.shown);
         shown.for_each(|event| {
@@ -157,7 +161,7 @@ impl Replay {
         if before == after || !before.2 || arrived == 0 {
             return false;
         }
-        self.settle(arrived);
+        self.abandon(arrived);
         true
     }
 
@@ -240,10 +244,12 @@ impl Replay {
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let mut answered = Vec::new();
+        let mut steps = Vec::new();
         for event in self.log.iter().take(count) {
             let (place, at) = (simulation.place(), simulation.canvas.cursor);
             let class = simulation.class_of(event.key);
             if simulation.apply(event.key) == Effect::Drawn {
+                steps.extend(Way::of(event.key).map(|way| (simulation.walk().clone(), way)));
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
                 let age = now.saturating_since(event.at);
                 answered.push(Answered { key: event.key, class, place, at, late, age });
@@ -266,6 +272,8 @@ impl Replay {
         answered.retain(is_proof);
         let (layout, end, waits) = (simulation.layout(), simulation.end(), simulation.waits());
         let (crosses, proof) = (simulation.crosses, simulation.proof());
+        self.field.walk = simulation.walk().clone();
+        self.note_steps(&steps);
         self.field.follow(layout, end, waits);
         if let Some(lesson) = self.field.lesson.as_ref().filter(|_| crosses) {
             self.contexts.learn_wrap(self.field.context, &lesson.wrap, proof);
@@ -308,7 +316,10 @@ impl Replay {
         if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
             // It ends what a letter could be part of.
             self.stride = Stride { goal: None, is_roaming: last.key == Key::Escape };
+            self.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
+            self.unsure = last.input;
         }
+        self.note_edits(count);
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Search => self.is_searching = true,
@@ -329,7 +340,7 @@ impl Replay {
     fn pass_barrier(&mut self, now: Instant, screen: &Screen, survey: Survey) -> bool {
         let Some(index) = survey.barrier else { return false };
         let Some(event) = self.log.iter().nth(index) else { return false };
-        let key = event.key;
+        let (key, input) = (event.key, event.input);
         // Where nothing has changed the host may be slow.
         let is_due = event.due_at.is_some_and(|due_at| {
             self.has_moved(screen) || now.saturating_since(due_at) >= self.wait()
@@ -351,6 +362,8 @@ impl Replay {
         let is_prefix = may_be_prefix(key) && !self.field.is_line() && !self.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
         let line = if is_enter(key) { self.line() } else { String::new() };
+        let step = self.try_recall(key, index, screen).filter(|_| index == 0 || survey.is_reached);
+        self.note_entered(key, input, screen);
         if survey.is_reached {
             self.credit(now, index, survey.takes_commands);
         } else {
@@ -361,6 +374,7 @@ impl Replay {
         if index == 0 {
             self.learn_key(key, screen);
         }
+        self.note_step(key, step);
         self.settle(index + 1);
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
@@ -369,7 +383,7 @@ impl Replay {
         let arrived = self.log.arrived(self.network.arrived);
         if takes_commands {
             // They have done what they do, and what did which is nothing that can be told.
-            self.settle(arrived);
+            self.abandon(arrived);
         }
         self.take_ground(now, screen);
         self.skip_echoed(now, screen);
@@ -403,7 +417,7 @@ impl Replay {
     }
 
     /// Returns whether the cursor or its row is another than before.
-    fn has_moved(&self, screen: &Screen) -> bool {
+    pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         has_moved(&self.ground, screen)
     }
 
@@ -442,8 +456,12 @@ impl Replay {
                 .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
             let field = Field::read_from(now, screen, self.tty, at(start), &self.contexts);
             if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
+                self.note_edits(count);
                 self.log.settle(count);
+                self.is_fresh = false;
+                let walk = core::mem::take(&mut self.field.walk);
                 self.field = field;
+                self.field.walk = walk;
                 self.field.is_used = true;
                 self.take_ground(now, screen);
                 return;
@@ -457,7 +475,7 @@ impl Replay {
         if now.saturating_since(due_at) < self.patience() {
             return false;
         }
-        let Some(&Event { key, .. }) = self.log.front() else { return false };
+        let Some(&Event { key, input, .. }) = self.log.front() else { return false };
         let is_kept = match key {
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
@@ -466,6 +484,8 @@ impl Replay {
             self.late.push(GivenUp { key, due_at, context: self.field.context });
             self.field.confirmed = 0;
             self.field.is_doubted = true;
+            self.unsure = input;
+            self.note_edits(1);
             self.log.settle(1);
         } else {
             self.fail(1);
@@ -475,9 +495,10 @@ impl Replay {
 
     /// Drops the first keys: they did not do what was predicted.
     fn fail(&mut self, count: usize) {
-        let Some(event) = self.log.front() else { return };
-        let (class, shown) = (self.simulation().class_of(event.key), event.shown);
+        let Some(&Event { key, shown, .. }) = self.log.front() else { return };
+        let class = self.simulation().class_of(key);
         self.note_failed_motion(0, shown);
+        self.note_failed_recall(key, shown);
         let context = self.field.context;
         let crosses = self.crosses(count);
         self.drop_mask();
@@ -497,7 +518,7 @@ impl Replay {
         if class == Class::Text {
             self.passage.forget();
         }
-        self.settle(count);
+        self.abandon(count);
         self.late.clear();
     }
 
@@ -515,8 +536,13 @@ impl Replay {
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
         self.ground = screen.clone();
+        self.ground_input = self.network.arrived;
+        self.ground_acked = self.network.echo_ack;
         self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
         self.part_suggestion();
+        if !self.field.is_used {
+            self.field.is_foggy = self.log.arrived(self.network.arrived) > 0;
+        }
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }
 }

@@ -348,7 +348,7 @@ impl<'a> Text<'a> {
         Self { base: cell.base.filter(|c| !is_blank(*c)), marks }
     }
 
-    const BLANK: Self = Self { base: None, marks: None };
+    pub(super) const BLANK: Self = Self { base: None, marks: None };
 
     pub(super) fn is_blank(self) -> bool {
         self == Text::BLANK

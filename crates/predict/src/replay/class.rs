@@ -74,6 +74,23 @@ impl Class {
         self as usize
     }
 
+    /// Returns whether it leaves the text as it is.
+    pub(super) const fn is_motion(self) -> bool {
+        matches!(
+            self,
+            Self::Left
+                | Self::Right
+                | Self::ControlLeft
+                | Self::ControlRight
+                | Self::WordLeft
+                | Self::WordRight
+                | Self::Home
+                | Self::End
+                | Self::ControlHome
+                | Self::ControlEnd
+        )
+    }
+
     /// Returns whether it is shown as soon as text is: what Mosh 1.4.0 does without harm.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)

@@ -7,6 +7,7 @@ use rove_units::Instant;
 
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
 use crate::replay::context::{ContextKey, Contexts};
+use crate::replay::history::Walk;
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
 use crate::replay::wrap::{Lesson, Wrap};
 use crate::scene::{self, EditorMode, Pane};
@@ -78,6 +79,10 @@ pub(super) struct Field {
     prompt: Vec<Option<char>>,
     /// The name of that, and of what draws in it.
     pub(super) place: u64,
+    /// Whether what stands left of its start may have been typed.
+    pub(super) is_foggy: bool,
+    /// How far its line editor was taken back through its lines.
+    pub(super) walk: Walk,
 }
 
 impl Field {
@@ -270,6 +275,11 @@ impl Field {
             self.suggested = Some(self.end);
             self.end = self.reach;
         }
+    }
+
+    /// Returns whether its start stands right behind a word, as in the middle of what was typed.
+    pub(super) fn begins_behind_word(&self) -> bool {
+        self.prompt.last().copied().flatten().is_some_and(char::is_alphanumeric)
     }
 
     /// Returns whether there is a prompt, by which to know it again.

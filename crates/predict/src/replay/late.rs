@@ -93,7 +93,7 @@ impl Replay {
             self.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
         }
         self.late.forget(late);
-        self.settle(answered - late);
+        self.abandon(answered - late);
         self.take_ground(now, screen);
     }
 

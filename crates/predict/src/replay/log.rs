@@ -107,6 +107,15 @@ impl Log {
         self.lost = None;
     }
 
+    /// Returns whether keys were forgotten that are not answered yet.
+    pub(super) const fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.events.len()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.events.is_empty()
     }

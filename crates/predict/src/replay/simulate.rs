@@ -2,6 +2,7 @@
 
 mod edge;
 mod motion;
+mod recall;
 mod suggestion;
 
 use core::ops::Range;
@@ -12,11 +13,15 @@ use crate::keystroke::Key;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
+use crate::replay::history::{Walk, Way};
 use crate::replay::layout::Layout;
 use crate::replay::lesson::Learned;
 use crate::replay::navigation::{Navigation, Stride};
+use crate::replay::recall::Recall;
 use crate::replay::wrap::{Beyond, Wrap};
 use crate::scene::Pane;
+
+pub(super) use self::recall::DrawnLine;
 
 /// What became of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,8 @@ pub(super) struct Habits<'a> {
     pub(super) mask: Option<char>,
     /// Which keys do in a text on the whole screen what they do in a line.
     pub(super) learned: Learned,
+    /// Which lines it gives back.
+    pub(super) recall: Option<Recall<'a>>,
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -91,6 +98,8 @@ pub(super) struct Simulation<'a> {
     stops_on_last: Option<bool>,
     /// Whether it has gone to another row.
     pub(super) has_climbed: bool,
+    /// How far it was gone back through lines.
+    walk: Walk,
 }
 
 impl<'a> Simulation<'a> {
@@ -124,6 +133,7 @@ impl<'a> Simulation<'a> {
             is_bold: false,
             stops_on_last: None,
             has_climbed: false,
+            walk: field.walk.clone(),
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
@@ -153,6 +163,11 @@ impl<'a> Simulation<'a> {
         Self { is_bold, stops_on_last, ..self }
     }
 
+    /// Returns where the input begins.
+    pub(super) const fn start(&self) -> u16 {
+        self.start
+    }
+
     /// Returns the end of the input.
     pub(super) const fn end(&self) -> u16 {
         self.end
@@ -171,6 +186,11 @@ impl<'a> Simulation<'a> {
     /// Returns whether the screen has the input as far as the cursor, which is in another row there.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, row: u16) -> bool {
         self.canvas.agrees_elsewhere(screen, self.layout.row, row)
+    }
+
+    /// Returns how far it was gone back through lines.
+    pub(super) const fn walk(&self) -> &Walk {
+        &self.walk
     }
 
     /// Returns the text of the input.
@@ -195,7 +215,13 @@ impl<'a> Simulation<'a> {
         {
             return Effect::Unknown;
         }
+        if let Some(way) = Way::of(key) {
+            return self.recall(way);
+        }
         let effect = self.edit(key);
+        if effect != Effect::Nothing && !Class::of(key).is_motion() {
+            self.walk.edit();
+        }
         let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;
         // A text goes on where a row ends.
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);

@@ -2,6 +2,7 @@
 
 mod edges;
 mod editors;
+mod history;
 mod mask;
 mod navigation;
 mod paint;

@@ -1,9 +1,11 @@
 //! Which predictions are seen.
 
+use crate::keystroke::Key;
 use crate::replay::Replay;
 use crate::replay::class::Class;
 use crate::replay::context::Score;
 use crate::replay::field::Kind;
+use crate::replay::history::Way;
 
 /// What is believed of a line editor, or of a prompt where keys have come true, before any key.
 const EDITOR: Score = Score { right: 30.0, wrong: 0.3 };
@@ -36,6 +38,16 @@ impl Replay {
         }
         // All others have shown what they do here.
         self.has_shown(class) && !self.is_veiled()
+    }
+
+    /// Returns whether what a key of this class does here is to be seen.
+    pub(super) fn trusts_key(&self, class: Class, key: Key) -> bool {
+        if Way::of(key).is_none() {
+            return self.trusts(class);
+        }
+        // Which lines come back is known only where they have come back before.
+        let is_careful = self.contexts.strong(self.field.context).is_careful();
+        !self.hides_input() && !self.is_veiled() && !is_careful
     }
 
     /// Returns whether keys of this class have shown what they do here, and did little else.

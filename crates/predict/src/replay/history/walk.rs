@@ -1,0 +1,133 @@
+//! Lines, and how far an editor was taken back through them.
+
+use crate::keystroke::Key;
+
+/// Most characters of a line that is remembered. Chosen: few lines that are called back are longer.
+pub(super) const CHARACTERS_MAX: usize = 256;
+
+/// Words of lines behind which another program may ask that looks the same. Chosen: shells, and what starts or
+/// leaves one, here or elsewhere.
+#[rustfmt::skip]
+const PASSAGES: [&str; 26] = [
+    "bash", "sh", "zsh", "fish", "ksh", "dash", "tcsh", "su", "sudo", "doas", "login", "newgrp", "exec", "exit",
+    "logout", "bye", "ssh", "mosh", "rove", "screen", "tmux", "docker", "podman", "kubectl", "chroot", "nsenter",
+];
+
+/// A text that is wiped when it is forgotten.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::replay) struct Line(String);
+
+/// What is known of a line that was entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::replay) enum Entered {
+    Line(Line),
+    /// It may be kept or not, and in another form.
+    Unclear,
+    /// Behind this another program may have asked than before.
+    Seam,
+    /// Nobody knows what was entered here, or whether anything was.
+    Gap,
+}
+
+/// Which way a key goes through the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::replay) struct Way {
+    pub(in crate::replay) is_back: bool,
+    /// Whether it is a letter with Ctrl, of which some programs make something else.
+    pub(in crate::replay) is_control: bool,
+}
+
+/// How far a line editor was taken back through its lines.
+#[derive(Clone, Debug, Default)]
+pub(in crate::replay) struct Walk {
+    pub(super) depth: u16,
+    /// What stood there before.
+    pub(super) begun: Line,
+    /// Whether what was given back was changed since.
+    is_edited: bool,
+    pub(super) is_lost: bool,
+    /// The last step, if it was not compared yet with what is expected.
+    pub(in crate::replay) open: Option<Way>,
+}
+
+impl Way {
+    pub(in crate::replay) const fn of(key: Key) -> Option<Self> {
+        let (is_back, is_control) = match key {
+            Key::Up => (true, false),
+            Key::ControlP => (true, true),
+            Key::Down => (false, false),
+            Key::ControlN => (false, true),
+            _ => return None,
+        };
+        Some(Self { is_back, is_control })
+    }
+}
+
+impl Walk {
+    /// Goes one step on from a line that reads `line`. Returns whether it is known to where.
+    pub(in crate::replay) fn step(&mut self, way: Way, line: impl FnOnce() -> String) -> bool {
+        self.is_lost |= self.is_edited || !way.is_back && self.depth == 0;
+        if self.is_lost {
+            return false;
+        }
+        if self.depth == 0 {
+            self.begun = Line(line());
+        }
+        self.depth = if way.is_back { self.depth.saturating_add(1) } else { self.depth - 1 };
+        true
+    }
+
+    /// Takes that the text was changed.
+    pub(in crate::replay) const fn edit(&mut self) {
+        self.is_edited |= self.depth > 0;
+        self.open = None;
+    }
+
+    /// Takes that nobody knows how far it was.
+    pub(in crate::replay) const fn lose(&mut self) {
+        self.is_lost = true;
+        self.open = None;
+    }
+}
+
+impl Entered {
+    /// Returns what is known of a line that was entered as this text.
+    pub(in crate::replay) fn of(text: &str) -> Self {
+        // What is behind a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
+        let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
+        let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);
+        let is_expanded = text.starts_with('^')
+            || text.match_indices('!').any(|(at, _)| text[at + 1..].starts_with(follows));
+        if is_cut || is_expanded || text.chars().count() > CHARACTERS_MAX {
+            Self::Unclear
+        } else {
+            Self::Line(Line::new(text))
+        }
+    }
+}
+
+impl Line {
+    pub(in crate::replay) fn new(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
+    pub(in crate::replay) fn text(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn is_passage(&self) -> bool {
+        self.0.split_whitespace().any(|word| PASSAGES.contains(&word))
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        let mut bytes = core::mem::take(&mut self.0).into_bytes();
+        bytes.fill(0);
+        core::hint::black_box(&bytes);
+    }
+}

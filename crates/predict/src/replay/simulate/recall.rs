@@ -1,0 +1,104 @@
+//! Lines that an editor gives back in place of what stands there.
+
+use rove_terminal::{Pen, Position, Screen, char_width};
+
+use crate::replay::canvas::{Text, Tile, cell};
+use crate::replay::history::Way;
+use crate::replay::layout::Layout;
+use crate::replay::simulate::{Effect, Simulation};
+
+/// Fewest blanks that part what is not input from it. Chosen: as what the scene shows is read.
+const GAP_COLUMNS: u16 = 2;
+
+impl Simulation<'_> {
+    /// Goes back or forth by one line, if it is known which that is.
+    pub(super) fn recall(&mut self, way: Way) -> Effect {
+        let Some(recall) = self.habits.recall else { return Effect::Unknown };
+        let mut walk = self.walk.clone();
+        if self.habits.mask.is_some() || !walk.step(way, || self.line()) {
+            return Effect::Unknown;
+        }
+        let effect = match recall.line(&walk, way) {
+            Some(line) => self.replace(line),
+            None => Effect::Unknown,
+        };
+        if effect == Effect::Drawn {
+            self.walk = walk;
+        }
+        effect
+    }
+
+    /// Puts a text in place of the input, with the cursor behind it.
+    fn replace(&mut self, text: &str) -> Effect {
+        let widths = text.chars().map(char_width);
+        let is_odd = widths.clone().any(|width| width == 0);
+        let end = widths.fold(self.start, u16::saturating_add);
+        let last = end.max(self.end).max(self.suggested.unwrap_or_default());
+        if is_odd || end >= self.right || self.layout.parts(self.start, last) || self.may_wait() {
+            return Effect::Unknown;
+        }
+        self.suggested = None;
+        let mut column = self.start;
+        for base in text.chars() {
+            let (wide, pen) = (char_width(base) == 2, Pen::default());
+            self.canvas.put(self.at(column), Tile::Typed { base, wide, pen });
+            if wide {
+                self.canvas.put(self.at(column + 1), Tile::Blank(pen));
+            }
+            column += 1 + u16::from(wide);
+        }
+        for column in end..last {
+            // A field keeps its ground.
+            let pen = cell(self.canvas.ground(), self.at(column)).pen.erased();
+            self.canvas.put(self.at(column), Tile::Blank(pen));
+        }
+        self.end = end;
+        self.go_to(end);
+        Effect::Drawn
+    }
+
+    /// Returns the line, and what stands before it.
+    pub(in crate::replay) fn drawn_line(&self) -> DrawnLine {
+        let text = |place| self.canvas.text(self.layout.at(place)).base;
+        DrawnLine {
+            places: (self.columns.start..self.end).map(text).collect(),
+            left: self.columns.start,
+            layout: self.layout,
+        }
+    }
+}
+
+/// A line as it was drawn, with its prompt.
+#[derive(Clone, Debug)]
+pub(in crate::replay) struct DrawnLine {
+    places: Vec<Option<char>>,
+    /// The first place.
+    left: u16,
+    layout: Layout,
+}
+
+impl DrawnLine {
+    /// Returns whether a screen shows it above the row of the cursor, and nothing behind it.
+    pub(in crate::replay) fn stands_on(&self, screen: &Screen) -> bool {
+        let end = self.left.saturating_add(u16::try_from(self.places.len()).unwrap_or(u16::MAX));
+        let end_row = self.layout.row_of(end.saturating_sub(1));
+        let behind = (end..end.saturating_add(GAP_COLUMNS)).map(|place| (place, None));
+        let behind = behind.filter(|(place, _)| self.layout.row_of(*place) == end_row);
+        let places = (self.left..).zip(self.places.iter().copied()).chain(behind);
+        let stands_at = |top: u16| {
+            places.clone().all(|(place, text)| {
+                let at = self.layout.at(place);
+                let row = top.saturating_add(at.row - self.layout.row);
+                Text::of(screen, Position { row, ..at }).base == text
+            })
+        };
+        (0..screen.cursor().row).rev().any(stands_at)
+    }
+}
+
+impl Drop for DrawnLine {
+    fn drop(&mut self) {
+        self.places.fill(None);
+        core::hint::black_box(&self.places);
+    }
+}

@@ -1,0 +1,289 @@
+//! Line editors that give back the lines that were entered.
+
+use rove_units::Seed;
+
+use super::rig::{Program, Rig, SilentProgram};
+use crate::tty::{Tty, TtyModes};
+
+/// What a shell does with its lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Habit {
+    /// Keeps all of them.
+    Keeps,
+    /// Leaves out those that equal the one before.
+    DropsDoubles,
+    /// Keeps each once.
+    DropsAll,
+    /// Looks for what was typed.
+    Searches,
+    /// Has lines of other sessions, too, one more with each prompt.
+    Shares,
+}
+
+/// A shell that remembers lines.
+struct Historian {
+    habit: Habit,
+    prompts: &'static [&'static str],
+    /// How many prompts there were.
+    count: usize,
+    lines: Vec<String>,
+    begun: String,
+    at: usize,
+    line: String,
+    sequence: Vec<u8>,
+}
+
+impl Historian {
+    fn new(habit: Habit, lines: &[&str]) -> Self {
+        Self {
+            habit,
+            prompts: &["\x1b[?2004huser@host:~$ "],
+            count: 0,
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+            begun: String::new(),
+            at: lines.len(),
+            line: String::new(),
+            sequence: Vec::new(),
+        }
+    }
+
+    fn prompt(&self) -> &'static str {
+        self.prompts[self.count % self.prompts.len()]
+    }
+
+    fn enter(&mut self) {
+        let line = core::mem::take(&mut self.line);
+        let is_double = self.lines.last() == Some(&line);
+        if self.habit == Habit::DropsAll {
+            self.lines.retain(|known| *known != line);
+        }
+        if !(line.is_empty() || self.habit == Habit::DropsDoubles && is_double) {
+            self.lines.push(line);
+        }
+        if self.habit == Habit::Shares {
+            self.lines.push(format!("make {}", self.count));
+        }
+        self.count += 1;
+        self.at = self.lines.len();
+    }
+
+    fn step(&mut self, is_back: bool) {
+        if self.at == self.lines.len() {
+            self.begun.clone_from(&self.line);
+        }
+        let is_found =
+            |line: &String| self.habit != Habit::Searches || line.starts_with(&self.begun);
+        let found = if is_back {
+            self.lines[..self.at].iter().rposition(is_found)
+        } else {
+            let rest = self.lines.iter().enumerate().skip(self.at + 1);
+            rest.into_iter().find(|(_, line)| is_found(line)).map(|(at, _)| at)
+        };
+        match found {
+            Some(at) => self.at = at,
+            None if is_back => {}
+            None => self.at = self.lines.len(),
+        }
+        self.line = self.lines.get(self.at).unwrap_or(&self.begun).clone();
+    }
+}
+
+impl Program for Historian {
+    fn start(&mut self) -> Vec<u8> {
+        self.prompt().into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.sequence.push(key);
+        if self.sequence[0] == 0x1b && self.sequence.len() < 3 {
+            return (0, Vec::new());
+        }
+        let mut before = "\r\x1b[K";
+        match core::mem::take(&mut self.sequence)[..] {
+            [0x1b, _, b'A'] | [0x10] => self.step(true),
+            [0x1b, _, b'B'] | [0x0e] => self.step(false),
+            [b'\r'] => {
+                self.enter();
+                before = "\r\n";
+            }
+            [0x7f] => {
+                self.line.pop();
+            }
+            [key] => self.line.push(char::from(key)),
+            _ => {}
+        }
+        (0, format!("{before}{}{}", self.prompt(), self.line).into_bytes())
+    }
+}
+
+/// How many sessions are played of each kind.
+const SEEDS: u64 = 6;
+
+const UP: &str = "\x1b[A";
+const DOWN: &str = "\x1b[B";
+
+/// Enters lines, each seen before the next is typed.
+fn enter(rig: &mut Rig, lines: &[&str]) {
+    for line in lines {
+        rig.type_keys(line);
+        rig.settle();
+        rig.type_keys("\r");
+        rig.settle();
+    }
+}
+
+/// Types keys one by one, each answered before the next.
+fn press(rig: &mut Rig, keys: &[&str]) {
+    for key in keys {
+        rig.type_keys(key);
+        rig.settle();
+    }
+}
+
+/// Types keys one by one and says which line each shows at once.
+fn assert_shows(rig: &mut Rig, steps: &[(&str, &str)]) {
+    for (key, line) in steps {
+        rig.type_keys(key);
+        let row = format!("user@host:~$ {line}");
+        assert_eq!(rig.row(), row.trim_end(), "{}", key.escape_debug());
+        assert_eq!(usize::from(rig.column()), row.len(), "{}", key.escape_debug());
+    }
+}
+
+#[test]
+fn lines_come_back_at_once_where_two_did_before() {
+    for key in [UP, "\x10"] {
+        let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+        enter(&mut rig, &["ls", "make test", "cd src"]);
+        assert_shows(&mut rig, &[(key, "")]);
+        rig.settle();
+        assert_shows(&mut rig, &[(key, "cd src")]);
+        rig.settle();
+        press(&mut rig, &["\x7f", "c", "\r"]);
+        assert_shows(
+            &mut rig,
+            &[(key, "make tesc"), (key, "cd src"), (key, "make test"), ("x", "make testx")],
+        );
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0);
+    }
+}
+
+#[test]
+fn what_was_begun_comes_back_behind_the_lines() {
+    let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+    enter(&mut rig, &["ls", "make test"]);
+    press(&mut rig, &["m", UP, DOWN, UP, UP, "\x7f", "\r"]);
+    assert_shows(
+        &mut rig,
+        &[("i", "i"), (UP, "l"), (UP, "make test"), (DOWN, "l"), (DOWN, "i"), ("d", "id")],
+    );
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn what_only_some_shells_give_back_is_not_seen_until_it_is_known_which_it_is() {
+    for (habit, second) in
+        [(Habit::Keeps, "ls"), (Habit::DropsDoubles, "pwd"), (Habit::DropsAll, "pwd")]
+    {
+        let mut rig = Rig::new(Historian::new(habit, &[]));
+        enter(&mut rig, &["make", "id", "pwd"]);
+        press(&mut rig, &[UP, UP, UP, "x", "\r"]);
+        enter(&mut rig, &["pwd", "ls", "ls"]);
+        assert_shows(&mut rig, &[(UP, "ls"), (UP, "ls")]);
+        rig.settle();
+        press(&mut rig, &["x", "\r"]);
+        enter(&mut rig, &["pwd", "ls", "ls"]);
+        assert_shows(&mut rig, &[(UP, "ls"), (UP, second)]);
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0, "{habit:?}");
+    }
+}
+
+/// Types what people type where lines come back, in some haste. Returns how many steps were seen at once, and how
+/// many of them were wrong.
+fn roam(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (usize, usize) {
+    let draws = Seed::new(seed).stream("history");
+    let shell = || Historian { prompts, ..Historian::new(habit, &["old", "older"]) };
+    let (mut rig, mut twin) = (Rig::new(shell()), shell());
+    let (mut seen, mut wrong) = (0, 0);
+    for number in 0..250 {
+        let key = match draws.at(2 * number).below(16) {
+            0..=4 => UP,
+            5 | 6 => DOWN,
+            7..=9 => "\r",
+            10 => "\x7f",
+            _ => {
+                let letter = usize::try_from(draws.at(3_000 + number).below(22)).unwrap();
+                &"abcdefghijklmnopqrstuvwxyz"[letter..letter + 1 + letter % 4]
+            }
+        };
+        let before = rig.row();
+        rig.type_keys(key);
+        key.bytes().for_each(|byte| drop(twin.answer(byte)));
+        if (key == UP || key == DOWN) && rig.row() != before {
+            let row = format!("{}{}", twin.prompt().trim_start_matches("\x1b[?2004h"), twin.line);
+            seen += 1;
+            wrong += usize::from(rig.row() != row.trim_end());
+        }
+        match draws.at(2 * number + 1).below(3) {
+            0 => {}
+            1 => rig.run(100),
+            _ => rig.settle(),
+        }
+    }
+    rig.assert_converges();
+    (seen, wrong)
+}
+
+#[test]
+fn no_other_line_is_seen_than_comes_back() {
+    const PROMPTS: [&[&str]; 2] =
+        [&["\x1b[?2004huser@host:~$ "], &["\x1b[?2004hon main $ ", "\x1b[?2004h$ "]];
+    for habit in [Habit::Keeps, Habit::DropsDoubles, Habit::DropsAll, Habit::Searches] {
+        for prompts in PROMPTS {
+            let (mut seen, mut wrong) = (0, 0);
+            for seed in 0..SEEDS {
+                let (more, errors) = roam(habit, seed, prompts);
+                (seen, wrong) = (seen + more, wrong + errors);
+            }
+            assert!(seen >= 5, "{habit:?}: only {seen} were seen");
+            assert_eq!(wrong, 0, "{habit:?}: of {seen}");
+        }
+    }
+}
+
+#[test]
+fn a_shell_with_lines_of_others_is_not_believed() {
+    let runs = (0..SEEDS).map(|seed| roam(Habit::Shares, seed, &["\x1b[?2004h$ "]));
+    let wrong: usize = runs.map(|(_, wrong)| wrong).sum();
+    assert!(wrong <= 1, "{wrong} lines were wrong");
+}
+
+#[test]
+fn what_is_not_echoed_is_not_remembered() {
+    for prompt in ["Password: ", "\x1b[?2004hvault> ", "? ", ""] {
+        for haste in [0, 60, 2000] {
+            let mut rig = Rig::new(SilentProgram(prompt));
+            for key in ["h", "u", "n", "t", "e", "r", "2", "\r", UP, UP, "\r"] {
+                rig.type_keys(key);
+                rig.run(haste);
+                assert!(!format!("{:?}", rig.engine.histories).contains("hun"), "{prompt}");
+            }
+            rig.assert_converges();
+            assert!(!format!("{:?}", rig.engine.histories).contains("hun"), "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
+    let tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
+    let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+    enter(&mut rig, &["ls"]);
+    rig.tell(tty);
+    rig.type_keys("hunter2\r");
+    rig.settle();
+    assert!(!format!("{:?}", rig.engine.histories).contains("hun"));
+}
