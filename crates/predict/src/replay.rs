@@ -19,6 +19,7 @@ mod field;
 mod grace;
 mod history;
 mod late;
+mod latency;
 mod layout;
 mod lesson;
 mod log;
@@ -43,6 +44,7 @@ use self::context::Contexts;
 use self::field::{Field, Kind};
 use self::history::Histories;
 use self::late::Late;
+use self::latency::Latency;
 use self::log::{Event, Log};
 use self::mask::Masks;
 use self::navigation::{Navigation, Navigations, Stride};
@@ -126,6 +128,9 @@ pub struct Replay {
     stride: Stride,
     /// The first input that ended a line: behind it another program may ask than the one before.
     entered: Option<InputNum>,
+    latency: Latency,
+    /// Up to which input the host was heard to have the keys, and since when.
+    heard: (InputNum, Instant),
     /// When a screen came that the keys do not explain.
     unexplained_at: Option<Instant>,
     /// When to look again.
@@ -164,6 +169,8 @@ impl Replay {
             navigations: Navigations::default(),
             stride: Stride::default(),
             entered: None,
+            latency: Latency::default(),
+            heard: (InputNum::default(), Instant::from_millis(0)),
             unexplained_at: None,
             due: None,
         }

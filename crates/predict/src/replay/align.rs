@@ -51,6 +51,9 @@ impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
+        if self.heard.0 != self.network.arrived {
+            self.heard = (self.network.arrived, now);
+        }
         if self.log.iter().all(|event| event.at == now) {
             // What has changed before the first key was typed is nothing that keys have done.
             self.take_ground(now, screen);
@@ -231,7 +234,12 @@ impl Replay {
             // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
             // must have moved the cursor to count as seen.
             let may_show = event.input <= self.network.arrived;
-            if agrees && may_show && (count <= due || canvas.cursor != due_cursor || !due_agrees) {
+            // Text that was taken back is there twice, before and after: the second time would be too soon.
+            let is_second = is_unchanged || settled.is_some_and(|count| count > 0);
+            let age = self.heard.1.saturating_since(event.at);
+            let is_sooner = is_second && self.latency.is_too_soon(age);
+            let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
+            if agrees && may_show && is_news && !is_sooner {
                 settled = Some(count);
             }
         }
@@ -284,6 +292,7 @@ impl Replay {
             self.contexts.pass(context);
             self.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
+            self.latency.handle_answer(age);
             self.field.confirmed += u32::from(class == Class::Text);
             if class == Class::Text {
                 self.passage.handle_proof();
