@@ -47,7 +47,7 @@ const TRACES: [Known; 18] = [
         ..known("passwords", (0, 0), (0, 0))
     },
     Known { secrets: &["swordfish"], ..known("python", (0, 0), (0, 0)) },
-    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (76, 96)) },
+    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (92, 112)) },
     Known { secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"], ..known("stars", (0, 0), (0, 0)) },
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),
