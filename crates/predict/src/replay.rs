@@ -25,6 +25,7 @@ mod lesson;
 mod log;
 mod mask;
 mod navigation;
+mod newline;
 mod paint;
 mod passage;
 mod recall;
@@ -48,6 +49,7 @@ use self::latency::Latency;
 use self::log::{Event, Log};
 use self::mask::Masks;
 use self::navigation::{Navigation, Navigations, Stride};
+use self::newline::{Breaks, Newlines};
 use self::paint::Palettes;
 use self::passage::Passage;
 use self::recall::{Pasted, Sheet};
@@ -124,6 +126,7 @@ pub struct Replay {
     /// Whether the last key was Escape.
     is_behind_escape: bool,
     navigations: Navigations,
+    newlines: Newlines,
     /// How the cursor has come to where the first key of the log acts.
     stride: Stride,
     /// The first input that ended a line: behind it another program may ask than the one before.
@@ -167,6 +170,7 @@ impl Replay {
             is_fresh: false,
             is_behind_escape: false,
             navigations: Navigations::default(),
+            newlines: Newlines::default(),
             stride: Stride::default(),
             entered: None,
             latency: Latency::default(),
@@ -324,7 +328,14 @@ impl Replay {
             if is_doubtful {
                 break;
             }
-            let is_trusted = self.trusts_key(simulation.class_of(event.key), event.key);
+            let class = simulation.class_of(event.key);
+            let is_trusted = match class {
+                Class::Newline => self.trusts_newline(&simulation),
+                Class::Text if !simulation.breaks.is_empty() => self.trusts_behind(&simulation),
+                // An editor that has indented a row may take all of that back.
+                Class::Unindent if !simulation.breaks.is_empty() => self.has_shown(class),
+                _ => self.trusts_key(class, event.key),
+            };
             if !is_motion && (!is_trusted || simulation.has_climbed && !self.shows_mode()) {
                 break;
             }
@@ -372,6 +383,7 @@ impl Replay {
             mask: self.mask(),
             learned: self.learned(),
             recall: self.recall(),
+            breaks: self.newline().map_or(Breaks::Unknown, Breaks::Known),
         }
     }
 

@@ -30,7 +30,7 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 18] = [
+const TRACES: [Known; 24] = [
     known("bash-cjk", (0, 0), (0, 0)),
     known("bash-long", (1, 1), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
@@ -40,6 +40,12 @@ const TRACES: [Known; 18] = [
     known("forms", (0, 15), (2, 5)),
     known("joe", (0, 0), (0, 0)),
     known("less", (0, 0), (0, 0)),
+    known("lines-code", (0, 0), (1, 1)),
+    known("lines-emacs", (0, 60), (0, 0)),
+    known("lines-mcedit", (0, 0), (0, 2)),
+    known("lines-micro", (0, 0), (0, 0)),
+    known("lines-nano", (0, 0), (0, 1)),
+    known("lines-vim", (1, 1), (0, 0)),
     known("links-form", (7, 39), (0, 2)),
     known("nano", (0, 16), (0, 1)),
     Known {

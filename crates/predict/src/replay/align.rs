@@ -12,7 +12,7 @@ use crate::replay::late::GivenUp;
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::replay::log::Event;
 use crate::replay::navigation::Stride;
-use crate::replay::simulate::{Effect, Habits};
+use crate::replay::simulate::{Break, Effect, Habits};
 use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
 
@@ -42,6 +42,8 @@ struct Answered {
     /// The place of the cursor, and where that was.
     place: u16,
     at: Position,
+    /// How many rows were parted before.
+    breaks: usize,
     /// How much later than its echo ack the answer was, and than the key.
     late: Duration,
     age: Duration,
@@ -83,15 +85,19 @@ impl Replay {
         if (survey.settled.is_none() || waits) && self.discover_wrap(screen) {
             return true;
         }
+        if self.waits_for_newline(screen, survey.settled) && self.discover_newline(screen) {
+            return true;
+        }
         if let Some(count) = survey.settled {
             self.note_suggestion(screen, count);
             self.note_paint(screen, count);
-            self.credit(now, count, survey.takes_commands);
+            let (breaks, typed) = self.credit(now, count, survey.takes_commands);
             let trip = self.trip(count, survey.takes_commands);
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }
             let unsure = self.unsure;
+            self.pass_newlines(screen, &breaks, typed);
             self.settle(count);
             self.unsure = unsure;
             if let Some(trip) = trip {
@@ -129,6 +135,9 @@ impl Replay {
         let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.field.row;
         if is_settling && (due == 0 || is_elsewhere) {
             return false;
+        }
+        if self.refute_newline() {
+            return true;
         }
         if due > 0 && survey.barrier != Some(0) {
             self.fail(due);
@@ -221,7 +230,7 @@ impl Replay {
                     && canvas.agrees(screen)
                     && (canvas.is_written()
                         || *has_line.get_or_insert_with(|| self.has_line(screen)))
-            } else if simulation.has_climbed {
+            } else if simulation.has_climbed || !simulation.breaks.is_empty() {
                 false
             } else {
                 // The row may have scrolled, or made room for what is printed above.
@@ -238,7 +247,11 @@ impl Replay {
             let is_second = is_unchanged || settled.is_some_and(|count| count > 0);
             let age = self.heard.1.saturating_since(event.at);
             let is_sooner = is_second && self.latency.is_too_soon(age);
-            let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
+            // Where a text moves up the cursor may stay where it is.
+            let is_news = count <= due
+                || canvas.cursor != due_cursor
+                || !due_agrees
+                || !simulation.breaks.is_empty() && !canvas.agrees(&self.ground);
             if agrees && may_show && is_news && !is_sooner {
                 settled = Some(count);
             }
@@ -247,20 +260,22 @@ impl Replay {
         Survey { settled, barrier: None, is_reached: false, takes_commands }
     }
 
-    /// Learns from keys that have come true.
-    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
+    /// Learns from keys that have come true. Returns the rows that they have parted, and how many characters they
+    /// have put in the last one.
+    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) -> (Vec<Break>, u32) {
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let mut answered = Vec::new();
         let mut steps = Vec::new();
         for event in self.log.iter().take(count) {
             let (place, at) = (simulation.place(), simulation.canvas.cursor);
+            let breaks = simulation.breaks.len();
             let class = simulation.class_of(event.key);
             if simulation.apply(event.key) == Effect::Drawn {
                 steps.extend(Way::of(event.key).map(|way| (simulation.walk().clone(), way)));
                 let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
                 let age = now.saturating_since(event.at);
-                answered.push(Answered { key: event.key, class, place, at, late, age });
+                answered.push(Answered { key: event.key, class, place, at, breaks, late, age });
             }
         }
         // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
@@ -272,7 +287,11 @@ impl Replay {
                 let text = Text::plain(c);
                 !is_mask(c)
                     && !text.is_blank()
-                    && canvas.text(simulation.layout().at(answered.place)) == text
+                    && canvas.text(simulation.position(
+                        answered.place,
+                        answered.at,
+                        answered.breaks,
+                    )) == text
                     && Text::of(&self.ground, answered.at) != text
             }
             _ => canvas.cursor != start || !canvas.agrees(&self.ground),
@@ -280,12 +299,16 @@ impl Replay {
         answered.retain(is_proof);
         let (layout, end, waits) = (simulation.layout(), simulation.end(), simulation.waits());
         let (crosses, proof) = (simulation.crosses, simulation.proof());
+        let breaks = core::mem::take(&mut simulation.breaks);
         self.field.walk = simulation.walk().clone();
         self.note_steps(&steps);
         self.field.follow(layout, end, waits);
+        self.confirm_newlines(&breaks);
         if let Some(lesson) = self.field.lesson.as_ref().filter(|_| crosses) {
             self.contexts.learn_wrap(self.field.context, &lesson.wrap, proof);
         }
+        let is_typed = |it: &&Answered| it.class == Class::Text && it.breaks == breaks.len();
+        let typed = u32::try_from(answered.iter().filter(is_typed).count()).unwrap_or(u32::MAX);
         for Answered { class, late, age, .. } in answered {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
@@ -299,6 +322,7 @@ impl Replay {
                 self.silence.handle_echo();
             }
         }
+        (breaks, typed)
     }
 
     /// Learns from keys that a line holds which the screen shows somewhere by now.
@@ -485,6 +509,9 @@ impl Replay {
             return false;
         }
         let Some(&Event { key, input, .. }) = self.log.front() else { return false };
+        if key == Key::Enter && self.refute_newline() {
+            return true;
+        }
         let is_kept = match key {
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),

@@ -32,6 +32,10 @@ pub(super) enum Class {
     AcceptToEnd,
     /// A word to the right, there.
     AcceptWord,
+    /// Enter, in a text.
+    Newline,
+    /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
+    Unindent,
     /// No key: that text behind the cursor is suggested.
     Suggestion,
     /// No key: that what was taken back is suggested.
@@ -66,6 +70,7 @@ impl Class {
             Key::KillWord => Self::KillWord,
             Key::KillWordLeft => Self::KillWordLeft,
             Key::KillWordRight => Self::KillWordRight,
+            Key::Enter => Self::Newline,
             _ => Self::Command,
         }
     }

@@ -1,5 +1,7 @@
 //! Numbers on the screen that say where the cursor is: vim's ruler, Emacs's mode line.
 
+use core::ops::Range;
+
 use rove_terminal::{Position, Screen};
 
 use crate::replay::canvas::{Canvas, Text, Tile, is_same_row, mix};
@@ -91,14 +93,30 @@ impl Ruler {
 
     /// Learns from what a motion of the cursor has changed elsewhere on the screen.
     pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step) {
+        self.learn_beside(before, after, step, 0..0);
+    }
+
+    /// Learns from what a step into a new row has changed elsewhere than in the text, which stands in these rows.
+    pub(super) fn learn_beside(
+        &mut self,
+        before: &Screen,
+        after: &Screen,
+        step: Step,
+        text: Range<u16>,
+    ) {
         let turns = self.words().any(|(row, column)| {
             let old: Vec<char> = characters(before, row).collect();
             self.turn(&old, row, column, step).is_some_and(|new| new != old)
         });
-        let mut found = find_all(before, after, step);
+        let mut found = find_all(before, after, step, &text);
         let is_news = found.iter().any(|mark| !self.marks.contains(mark));
         if self.foretells(before, after, step) && !is_news {
             self.streak = self.streak.saturating_add(u8::from(turns));
+            return;
+        }
+        if found.is_empty() && !text.is_empty() {
+            // Something else has changed in its row, such as a mark for a text that is not saved.
+            self.streak = self.streak.min(self.needed - 1);
             return;
         }
         if self.is_known() && turns {
@@ -193,10 +211,11 @@ pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
     })
 }
 
-/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
-fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
+/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed, but for those of a
+/// text.
+fn find_all(before: &Screen, after: &Screen, step: Step, text: &Range<u16>) -> Vec<Mark> {
     let rows = 0..after.size().rows();
-    let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
+    let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row) && !text.contains(row);
     let rows = rows.filter(is_apart).filter(|row| !is_same_row(before, after, *row));
     rows.flat_map(|row| {
         let old: Vec<char> = characters(before, row).collect();

@@ -2,6 +2,8 @@
 
 mod edge;
 mod motion;
+mod newline;
+mod numbers;
 mod recall;
 mod suggestion;
 
@@ -17,10 +19,12 @@ use crate::replay::history::{Walk, Way};
 use crate::replay::layout::Layout;
 use crate::replay::lesson::Learned;
 use crate::replay::navigation::{Navigation, Stride};
+use crate::replay::newline::Breaks;
 use crate::replay::recall::Recall;
 use crate::replay::wrap::{Beyond, Wrap};
 use crate::scene::Pane;
 
+pub(super) use self::newline::Break;
 pub(super) use self::recall::DrawnLine;
 
 /// What became of a key.
@@ -59,6 +63,8 @@ pub(super) struct Habits<'a> {
     pub(super) learned: Learned,
     /// Which lines it gives back.
     pub(super) recall: Option<Recall<'a>>,
+    /// What Enter does there.
+    pub(super) breaks: Breaks<'a>,
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -80,6 +86,7 @@ pub(super) struct Simulation<'a> {
     suggestion_pen: Option<Pen>,
     kind: Kind,
     is_last: bool,
+    is_bounded: bool,
     overwrites: bool,
     habits: Habits<'a>,
     /// Whether anything went over the edge of a row.
@@ -100,6 +107,10 @@ pub(super) struct Simulation<'a> {
     pub(super) has_climbed: bool,
     /// How far it was gone back through lines.
     walk: Walk,
+    /// The rows that Enter has parted.
+    pub(super) breaks: Vec<Break>,
+    /// The position that line and column are shown of.
+    ruled: Position,
 }
 
 impl<'a> Simulation<'a> {
@@ -108,8 +119,10 @@ impl<'a> Simulation<'a> {
         // An editor shows its mode in the last row, which no text moves into.
         let is_editor = matches!(field.kind, Kind::Insert | Kind::Replace);
         let below = u16::from(is_editor && pane.bottom == ground.size().rows());
+        let canvas = Canvas::new(ground).within(pane.left..pane.right);
         let mut simulation = Self {
-            canvas: Canvas::new(ground).within(pane.left..pane.right),
+            ruled: canvas.cursor,
+            canvas,
             layout: field.layout,
             rows: pane.top..pane.bottom.saturating_sub(below),
             columns: pane.left..pane.right,
@@ -122,6 +135,7 @@ impl<'a> Simulation<'a> {
             suggestion_pen: field.suggestion_pen,
             kind: field.kind,
             is_last: field.is_last,
+            is_bounded: field.is_bounded,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
             habits,
             crosses: false,
@@ -134,6 +148,7 @@ impl<'a> Simulation<'a> {
             stops_on_last: None,
             has_climbed: false,
             walk: field.walk.clone(),
+            breaks: Vec::new(),
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
@@ -243,9 +258,10 @@ impl<'a> Simulation<'a> {
                 Key::Text(c) => self.write(self.habits.mask.unwrap_or(c)),
                 _ => Effect::Unknown,
             },
-            Class::Backspace | Class::ControlH => self.backspace(),
+            Class::Backspace | Class::ControlH | Class::Unindent => self.backspace(),
             Class::Left | Class::ControlLeft => self.move_to(self.before(self.column())),
             Class::Right | Class::ControlRight => self.move_to(self.after(self.column())),
+            Class::Newline if !is_line => self.part_row(),
             _ if !is_line && !self.habits.learned.contains(class) => Effect::Unknown,
             Class::Home | Class::ControlHome => self.move_to(self.left),
             Class::End | Class::ControlEnd => self.move_to(self.end),
@@ -273,7 +289,7 @@ impl<'a> Simulation<'a> {
     fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
-            Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } | Tile::Drawn { base, .. } => base,
             Tile::Blank(_) | Tile::Veiled(_) => ' ',
         }
     }

@@ -5,6 +5,7 @@ mod editors;
 mod history;
 mod mask;
 mod navigation;
+mod newlines;
 mod paint;
 mod paste;
 mod rig;

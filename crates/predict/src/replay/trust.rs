@@ -33,7 +33,7 @@ impl Replay {
             return false;
         }
         let score = self.score(class);
-        if class.follows_text() && text {
+        if (class.follows_text() || class == Class::Unindent) && text {
             return score.estimate(EDITOR) >= self.policy.threshold();
         }
         // All others have shown what they do here.
@@ -74,8 +74,7 @@ impl Replay {
         if self.field.confirmed > u32::from(is_careful) {
             return true;
         }
-        let is_doubted = self.field.is_doubted || self.field.is_escaped;
-        if self.is_veiled() || is_careful || is_doubted {
+        if self.is_wary() {
             return false;
         }
         if self.field.kind == Kind::Kernel {
@@ -88,6 +87,12 @@ impl Replay {
             || self.field.kind == Kind::Line && self.is_first_line();
         let estimate = self.score(Class::Text).estimate(EDITOR);
         self.is_passage() || (is_editor || self.is_known()) && estimate >= self.policy.threshold()
+    }
+
+    /// Returns whether text has to come true here before more is believed.
+    pub(super) fn is_wary(&self) -> bool {
+        let is_careful = self.contexts.strong(self.field.context).is_careful();
+        self.is_veiled() || is_careful || self.field.is_doubted || self.field.is_escaped
     }
 
     /// Returns whether no line was entered yet, so that nothing but a shell can be what asks.

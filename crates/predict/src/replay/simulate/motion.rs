@@ -3,6 +3,7 @@
 use rove_terminal::Position;
 
 use crate::keystroke::Key;
+use crate::replay::field::Kind;
 use crate::replay::layout::Layout;
 use crate::replay::navigation::{Motion, Navigation};
 use crate::replay::ruler::Step;
@@ -39,18 +40,29 @@ impl Simulation<'_> {
         }
         self.canvas.cursor = to;
         self.column = Some(to.column);
+        self.rule_to(to);
+        Effect::Drawn
+    }
+
+    /// Turns the numbers that say where the cursor is.
+    pub(super) fn rule_to(&mut self, to: Position) {
+        let from = core::mem::replace(&mut self.ruled, to);
         let ruler = self.navigation.map(|navigation| &navigation.ruler);
         if let Some(ruler) = ruler.filter(|ruler| ruler.is_known()) {
-            let step = self.step_from(from);
+            let step = self.step(from, to);
             ruler.draw(&mut self.canvas, step);
         }
-        Effect::Drawn
     }
 
     /// Returns how the cursor has moved since the first key.
     pub(in crate::replay) fn step_from(&self, from: Position) -> Step {
-        let to = self.canvas.cursor;
-        Step { from, to, is_to_empty: self.text_end(to.row) <= self.left }
+        self.step(from, self.canvas.cursor)
+    }
+
+    fn step(&self, from: Position, to: Position) -> Step {
+        // While vi inserts, the end of an empty line is a column like others.
+        let inserts = matches!(self.kind, Kind::Insert | Kind::Replace);
+        Step { from, to, is_to_empty: !inserts && self.text_end(to.row) <= self.left }
     }
 
     fn destination(&self, motion: Motion) -> Option<Position> {
@@ -129,7 +141,7 @@ impl Simulation<'_> {
     }
 
     /// Returns the column behind the text of a row.
-    fn text_end(&self, row: u16) -> u16 {
+    pub(super) fn text_end(&self, row: u16) -> u16 {
         let last = self.canvas.last_text(row, self.left..self.pane.right);
         last.map_or(self.left, |column| {
             column + 1 + u16::from(self.canvas.is_wide(Position { row, column }))
@@ -137,17 +149,17 @@ impl Simulation<'_> {
     }
 
     /// Returns the first column of a row that is no blank.
-    fn indent(&self, row: u16) -> Option<u16> {
+    pub(super) fn indent(&self, row: u16) -> Option<u16> {
         (self.left..self.pane.right)
             .find(|column| self.text_at(Position { row, column: *column }) != ' ')
     }
 
     /// Returns whether the text of a row may go on in the next.
-    fn is_full(&self, row: u16) -> bool {
+    pub(super) fn is_full(&self, row: u16) -> bool {
         self.text_end(row) >= self.pane.right
     }
 
-    fn text_at(&self, at: Position) -> char {
+    pub(super) fn text_at(&self, at: Position) -> char {
         self.canvas.text(at).base.unwrap_or(' ')
     }
 

@@ -16,6 +16,7 @@ impl Simulation<'_> {
             Class::Right | Class::ControlRight if is_at_suggestion => Class::Accept,
             Class::End | Class::ControlEnd if is_at_suggestion => Class::AcceptToEnd,
             Class::WordRight if is_at_suggestion => Class::AcceptWord,
+            Class::Backspace | Class::ControlH if self.is_indented() => Class::Unindent,
             _ => class,
         }
     }

@@ -1,0 +1,3 @@
+set nocompatible number ruler showmode autoindent backspace=indent,eol,start
+set viminfo= noswapfile ttimeoutlen=20
+syntax off
