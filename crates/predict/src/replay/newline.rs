@@ -382,11 +382,13 @@ impl Replay {
             newline.right >= NEEDED && (self.shows_mode() || newline.moved > 0)
         });
         let may_ask = breaks.iter().any(|done| done.spot.may_ask);
-        if typed > 0 {
-            self.field.confirmed = typed;
-        } else if !is_text || may_ask {
-            // Another program may ask there.
-            self.field = Field::default();
+        if !is_text || may_ask {
+            if typed > 0 {
+                self.field.confirmed = typed;
+            } else {
+                // Another program may ask there.
+                self.field = Field::default();
+            }
         } else if !self.is_wary() {
             self.field.confirmed = self.field.confirmed.max(1);
         }
