@@ -11,9 +11,12 @@
 //! true.
 
 mod align;
+mod answer;
+mod answers;
 mod canvas;
 mod class;
 mod context;
+mod expect;
 mod explore;
 mod field;
 mod grace;
@@ -39,9 +42,11 @@ mod wrap;
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
-use self::canvas::Canvas;
+use self::answers::Answers;
+use self::canvas::{Canvas, mix};
 use self::class::Class;
 use self::context::Contexts;
+use self::expect::Watch;
 use self::field::{Field, Kind};
 use self::history::Histories;
 use self::late::Late;
@@ -127,6 +132,17 @@ pub struct Replay {
     is_behind_escape: bool,
     navigations: Navigations,
     newlines: Newlines,
+    answers: Answers,
+    /// The key whose answer is being looked at.
+    watch: Option<Watch>,
+    /// A name of the keys that were answered by nothing, as those are that begin a command.
+    prefix: u64,
+    /// The row of a line of input that a key has opened.
+    line_row: Option<u16>,
+    /// The name of the bytes of a key that has begun.
+    spelling: u64,
+    /// The newest input that had arrived when the last screen left on which the cursor or its row was another than before.
+    moved_input: InputNum,
     /// How the cursor has come to where the first key of the log acts.
     stride: Stride,
     /// The first input that ended a line: behind it another program may ask than the one before.
@@ -171,6 +187,12 @@ impl Replay {
             is_behind_escape: false,
             navigations: Navigations::default(),
             newlines: Newlines::default(),
+            answers: Answers::default(),
+            watch: None,
+            prefix: 0,
+            line_row: None,
+            spelling: 0,
+            moved_input: InputNum::default(),
             stride: Stride::default(),
             entered: None,
             latency: Latency::default(),
@@ -184,6 +206,7 @@ impl Replay {
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         self.cooked.handle_keys(now, sent, keys);
         for &byte in keys {
+            self.spelling = mix([self.spelling, byte.into()]);
             if let Some(key) = self.keystrokes.push(byte) {
                 self.handle_key(now, sent, key);
             }
@@ -195,13 +218,17 @@ impl Replay {
 
     fn handle_key(&mut self, now: Instant, sent: InputNum, key: Key) {
         if key == Key::Neutral {
+            self.spelling = 0;
             return;
         }
         // What is hidden is not kept either.
-        let key = if self.hides_input() { Key::Other } else { key };
+        let spelling = core::mem::take(&mut self.spelling);
+        let (key, spelling) = if self.hides_input() { (Key::Other, 0) } else { (key, spelling) };
         self.silence.handle_key(key);
         // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
-        let is_behind_escape = core::mem::replace(&mut self.is_behind_escape, key == Key::Escape);
+        // Where the screen shows a mode it ends that.
+        let is_alt = key == Key::Escape && !self.shows_mode();
+        let is_behind_escape = core::mem::replace(&mut self.is_behind_escape, is_alt);
         let key = if is_behind_escape && key != Key::Escape { key.with_alt() } else { key };
         if key == Key::PasteEnd && self.log.end_paste() {
             return;
@@ -215,6 +242,7 @@ impl Replay {
         self.pasted.handle_key(key, sent.next());
         let event = Event {
             key,
+            spelling,
             input: sent.next(),
             at: now,
             due_at: None,
@@ -259,6 +287,7 @@ impl Replay {
         self.log.clear();
         self.late.clear();
         self.field = Field::default();
+        self.watch = None;
         self.unexplained_at = None;
     }
 
@@ -272,6 +301,7 @@ impl Replay {
             self.stand_aside(now, screen);
             return frame;
         }
+        self.answers.note_screen(screen.alternate_screen());
         self.judge(now, screen);
         self.is_settled = now.saturating_since(self.field.since) >= SETTLED;
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
@@ -305,23 +335,32 @@ impl Replay {
 
     /// Lays over the frame what the keys will do, as far as that is to be seen.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
-        let Forecast { mut canvas, count, oldest } = self.forecast();
+        let expected = self.expected();
+        let limit = expected.as_ref().map_or(usize::MAX, |expected| expected.index);
+        let Forecast { mut canvas, count, oldest } = self.forecast(limit);
+        let expected = expected.filter(|_| count == limit);
+        let oldest = oldest.or(expected.as_ref().map(|expected| expected.at));
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
+        let count = count + usize::from(expected.is_some());
         let is_seen = count > 0 && self.policy.shows_after(age);
         if is_seen {
             self.paint(&mut canvas);
             canvas.draw(frame, self.policy.underlines());
             self.log.note_shown(count);
         }
+        if let Some(expected) = expected.filter(|_| is_seen) {
+            expected.draw(&self.ground, frame, self.policy.underlines());
+            self.suppose(expected, |replay| replay.show(now, frame));
+        }
         self.policy.handle_wait(age);
     }
 
-    /// Simulates the keys as far as they are trusted.
-    fn forecast(&self) -> Forecast<'_> {
+    /// Simulates the keys as far as they are trusted, so many at most.
+    fn forecast(&self, limit: usize) -> Forecast<'_> {
         let habits = Habits { beyond: self.seen_beyond(), ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let (mut count, mut oldest) = (0, None);
-        for event in self.log.iter() {
+        for event in self.log.iter().take(limit) {
             let is_motion = simulation.motion(event.key).is_some();
             // A step that the screen shows already would be taken twice.
             let is_doubtful = event.is_doubtful && (is_motion || self.field.confirmed == 0);

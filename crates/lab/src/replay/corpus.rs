@@ -30,7 +30,7 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 24] = [
+const TRACES: [Known; 25] = [
     known("bash-cjk", (0, 0), (0, 0)),
     known("bash-long", (1, 1), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
@@ -55,6 +55,7 @@ const TRACES: [Known; 24] = [
     Known { secrets: &["swordfish"], ..known("python", (0, 0), (0, 0)) },
     Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (92, 112)) },
     Known { secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"], ..known("stars", (0, 0), (0, 0)) },
+    known("vim-commands", (1, 1), (0, 1)),
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),
     known("zsh-suggestions", (0, 99), (3, 3)),

@@ -64,10 +64,11 @@ impl Replay {
         // Each round settles a key, but for the last one.
         for rounds in 1.. {
             self.note_line();
-            if self.log.is_empty() || !self.step(now, screen) {
+            if self.log.is_empty() || !self.take_expected(now, screen) && !self.step(now, screen) {
                 break;
             }
             if rounds == ROUNDS_MAX {
+                self.watch = None;
                 self.abandon(self.log.due());
                 break;
             }
@@ -174,6 +175,7 @@ impl Replay {
             return false;
         }
         self.abandon(arrived);
+        self.prefix = 0;
         true
     }
 
@@ -262,7 +264,12 @@ impl Replay {
 
     /// Learns from keys that have come true. Returns the rows that they have parted, and how many characters they
     /// have put in the last one.
-    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) -> (Vec<Break>, u32) {
+    pub(super) fn credit(
+        &mut self,
+        now: Instant,
+        count: usize,
+        takes_commands: bool,
+    ) -> (Vec<Break>, u32) {
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let mut answered = Vec::new();
@@ -353,6 +360,7 @@ impl Replay {
             self.unsure = last.input;
         }
         self.note_edits(count);
+        self.note_settled(count);
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Search => self.is_searching = true,
@@ -490,6 +498,7 @@ impl Replay {
             let field = Field::read_from(now, screen, self.tty, at(start), &self.contexts);
             if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
                 self.note_edits(count);
+                self.note_settled(count);
                 self.log.settle(count);
                 self.is_fresh = false;
                 let walk = core::mem::take(&mut self.field.walk);
@@ -522,6 +531,7 @@ impl Replay {
             self.field.is_doubted = true;
             self.unsure = input;
             self.note_edits(1);
+            self.note_settled(1);
             self.log.settle(1);
         } else {
             self.fail(1);
@@ -571,6 +581,7 @@ impl Replay {
     /// Makes a screen the one on which the first key acts.
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
+        self.note_ground(screen);
         self.ground = screen.clone();
         self.ground_input = self.network.arrived;
         self.ground_acked = self.network.echo_ack;

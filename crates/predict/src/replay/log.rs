@@ -19,6 +19,8 @@ pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) key: Key,
+    /// A name of the bytes that it is sent as, by which other keys are told apart.
+    pub(super) spelling: u64,
     /// The first input that holds it.
     pub(super) input: InputNum,
     /// When it was typed.
@@ -37,6 +39,8 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// The last key of more than could be kept: nothing is known until it was answered.
     lost: Option<InputNum>,
+    /// How many keys were forgotten.
+    settled: u64,
 }
 
 impl Log {
@@ -93,7 +97,24 @@ impl Log {
     pub(super) fn settle(&mut self, count: usize) {
         for mut event in self.events.drain(..count.min(self.events.len())) {
             event.wipe();
+            self.settled += 1;
         }
+    }
+
+    /// Returns how many keys were forgotten as yet.
+    pub(super) const fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Parts it in two, of which it keeps the oldest keys.
+    pub(super) fn split_off(&mut self, count: usize) -> Self {
+        let events = self.events.split_off(count.min(self.events.len()));
+        Self { events, lost: self.lost, settled: 0 }
+    }
+
+    /// Appends what was parted from it.
+    pub(super) fn append(&mut self, mut tail: Self) {
+        self.events.append(&mut tail.events);
     }
 
     /// Forgets what was typed, but not that something was.
@@ -140,7 +161,8 @@ impl Log {
 
 impl Event {
     fn wipe(&mut self) {
-        self.key = Key::Other;
+        (self.key, self.spelling) = (Key::Other, 0);
         core::hint::black_box(&self.key);
+        core::hint::black_box(&self.spelling);
     }
 }

@@ -211,6 +211,21 @@ pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
     })
 }
 
+/// Returns whether nothing has changed in some columns of a row but numbers that have moved as the cursor did.
+pub(super) fn explains(
+    row: u16,
+    old: &[char],
+    new: &[char],
+    columns: Range<usize>,
+    step: Step,
+) -> bool {
+    let part = |line: &[char]| -> Vec<char> {
+        let of = |(column, c): (usize, &char)| if columns.contains(&column) { *c } else { ' ' };
+        line.iter().enumerate().map(of).collect()
+    };
+    find(row, &part(old), &part(new), step).is_some()
+}
+
 /// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed, but for those of a
 /// text.
 fn find_all(before: &Screen, after: &Screen, step: Step, text: &Range<u16>) -> Vec<Mark> {
