@@ -16,6 +16,7 @@ mod answers;
 mod canvas;
 mod class;
 mod context;
+mod convention;
 mod expect;
 mod explore;
 mod field;
@@ -46,6 +47,7 @@ use self::answers::Answers;
 use self::canvas::{Canvas, mix};
 use self::class::Class;
 use self::context::Contexts;
+use self::convention::Conventions;
 use self::expect::Watch;
 use self::field::{Field, Kind};
 use self::history::Histories;
@@ -122,6 +124,7 @@ pub struct Replay {
     is_searching: bool,
     silence: Silence,
     passage: Passage,
+    conventions: Conventions,
     histories: Histories,
     /// The line that is being entered.
     sheet: Option<Sheet>,
@@ -180,6 +183,7 @@ impl Replay {
             is_searching: false,
             silence: Silence::default(),
             passage: Passage::default(),
+            conventions: Conventions::default(),
             histories: Histories::default(),
             sheet: None,
             pasted: Pasted::default(),
@@ -267,6 +271,7 @@ impl Replay {
         self.cooked.handle_tty(tty);
         if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
             let ground = self.ground.clone();
+            self.note_line();
             self.note_taken_lines(self.log.len(), &ground);
         }
         self.tty = tty;
@@ -325,6 +330,7 @@ impl Replay {
     fn stand_aside(&mut self, now: Instant, screen: &Screen) {
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
         self.log.handle_echo_ack(now, self.network.echo_ack);
+        self.note_line();
         self.note_taken_lines(self.log.due(), screen);
         self.log.settle(self.log.due());
         self.late.clear();
@@ -373,7 +379,9 @@ impl Replay {
                 Class::Text if !simulation.breaks.is_empty() => self.trusts_behind(&simulation),
                 // An editor that has indented a row may take all of that back.
                 Class::Unindent if !simulation.breaks.is_empty() => self.has_shown(class),
-                _ => self.trusts_key(class, event.key),
+                _ => {
+                    self.trusts_key(class, event.key) || self.trusts_convention(class, &simulation)
+                }
             };
             if !is_motion && (!is_trusted || simulation.has_climbed && !self.shows_mode()) {
                 break;

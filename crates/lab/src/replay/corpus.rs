@@ -30,13 +30,15 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 25] = [
+const TRACES: [Known; 29] = [
     known("bash-cjk", (0, 0), (0, 0)),
+    Known { secrets: &["hollyh0ck!"], ..known("bash-history", (0, 0), (0, 0)) },
     known("bash-long", (1, 1), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
     known("bash-vi", (0, 0), (0, 0)),
     known("emacs", (0, 1), (0, 1)),
     known("fish", (8, 126), (1, 5)),
+    known("fish-history", (0, 22), (0, 0)),
     known("forms", (0, 15), (2, 5)),
     known("joe", (0, 0), (0, 0)),
     known("less", (0, 0), (0, 0)),
@@ -54,9 +56,11 @@ const TRACES: [Known; 25] = [
     },
     Known { secrets: &["swordfish"], ..known("python", (0, 0), (0, 0)) },
     Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (92, 112)) },
+    known("sqlite-history", (0, 0), (0, 0)),
     Known { secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"], ..known("stars", (0, 0), (0, 0)) },
     known("vim-commands", (1, 1), (0, 1)),
     known("vim-modes", (0, 3), (0, 0)),
+    known("zsh-history", (0, 0), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),
     known("zsh-suggestions", (0, 99), (3, 3)),
 ];

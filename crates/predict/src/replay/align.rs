@@ -174,7 +174,8 @@ impl Replay {
         if before == after || !before.2 || arrived == 0 {
             return false;
         }
-        self.abandon(arrived);
+        self.note_taken_lines(arrived, screen);
+        self.settle(arrived);
         self.prefix = 0;
         true
     }
@@ -319,6 +320,9 @@ impl Replay {
         for Answered { class, late, age, .. } in answered {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
+            if self.field.kind == Kind::Line {
+                self.conventions.learn(class, true);
+            }
             self.contexts.pass(context);
             self.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
@@ -554,6 +558,7 @@ impl Replay {
             self.contexts.doubt_wrap(context);
         } else if shown || !is_mode && !self.field.is_escaped {
             self.contexts.learn(context, class, false);
+            self.conventions.learn(class, false);
         }
         self.contexts.pass(context);
         if shown {
@@ -588,7 +593,9 @@ impl Replay {
         self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
         self.part_suggestion();
         if !self.field.is_used {
-            self.field.is_foggy = self.log.arrived(self.network.arrived) > 0;
+            // What ends a line leaves nothing left of the next one.
+            let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+            self.field.is_foggy = arrived.into_iter().any(|event| !is_enter(event.key));
         }
         self.field.is_used = !self.log.is_empty() || self.field.is_used;
     }

@@ -36,8 +36,9 @@ impl Recall<'_> {
 /// A line that is being entered.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    /// The input that ends it.
+    /// The input that ends it, and who takes it.
     input: InputNum,
+    name: Name,
     text: Line,
     drawn: DrawnLine,
     /// Whether it was seen without any key that was on its way.
@@ -110,24 +111,38 @@ impl Replay {
 
     /// Takes that a key is answered that was sent with this input, which may have ended a line.
     pub(super) fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
-        let Some(name) = self.editor_name() else {
-            let may_keep = match self.field.kind {
-                Kind::Line | Kind::Unknown => !self.field.is_secret,
-                kind => kind == Kind::Full && self.histories.has_kind(kind as u64),
-            };
-            if may_keep && matches!(key, Key::Enter | Key::LineFeed) {
-                self.histories.miss_lines();
-            }
-            return;
-        };
-        let entered = match key {
-            Key::Enter | Key::LineFeed if self.mask().is_none() => self.entered(input, screen),
+        match key {
+            Key::Enter | Key::LineFeed => self.note_end(input, screen),
             // It may have ended the program.
-            Key::ControlD => Some(Entered::Seam),
-            _ => None,
+            Key::ControlD => {
+                if let Some(name) = self.editor_name() {
+                    self.histories.enter(name, Entered::Seam);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes that the line is entered that the key ends which was sent with this input.
+    fn note_end(&mut self, input: InputNum, screen: &Screen) {
+        let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
+        let may_keep = match self.field.kind {
+            Kind::Kernel => true,
+            Kind::Line | Kind::Unknown => !self.field.is_secret,
+            kind => kind == Kind::Full && self.histories.has_kind(kind as u64),
         };
-        if let Some(entered) = entered {
-            self.histories.enter(name, entered);
+        match (sheet, self.editor_name()) {
+            (Some(sheet), _) => {
+                let name = sheet.name;
+                if let Some(entered) = self.entered(sheet, screen) {
+                    self.histories.enter(name, entered);
+                }
+            }
+            (None, Some(name)) if self.mask().is_none() => {
+                self.histories.enter(name, Entered::Unclear);
+            }
+            (None, _) if may_keep => self.histories.miss_lines(),
+            _ => {}
         }
     }
 
@@ -140,7 +155,8 @@ impl Replay {
         let Some(input) = self.log.iter().nth(index).map(|event| event.input) else { return };
         let has_arrived = input <= self.network.arrived;
         let is_known = self.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
-        if !has_arrived || is_known || self.editor_name().is_none() {
+        let Some(name) = self.editor_name().filter(|_| has_arrived && !is_known) else { return };
+        if self.mask().is_some() {
             return;
         }
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
@@ -155,18 +171,16 @@ impl Replay {
         let was_seen = index == 0 && (self.is_fresh || is_answered);
         if is_drawn {
             let text = Line::new(&simulation.line());
-            self.sheet = Some(Sheet { input, text, drawn: simulation.drawn_line(), was_seen });
+            self.sheet =
+                Some(Sheet { input, name, text, drawn: simulation.drawn_line(), was_seen });
         }
     }
 
-    /// Returns the line that the key ends that was sent with this input, as far as it was seen.
-    fn entered(&mut self, input: InputNum, screen: &Screen) -> Option<Entered> {
-        let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
-        let Some(sheet) = sheet.filter(|_| !self.pasted.holds(input)) else {
-            return Some(Entered::Unclear);
-        };
+    /// Returns the line that was about to be entered, as far as it was seen.
+    fn entered(&self, sheet: Sheet, screen: &Screen) -> Option<Entered> {
         let is_known = sheet.was_seen || sheet.drawn.stands_on(screen);
-        if !is_known || self.is_searching || self.silence.is_silent() {
+        let is_hidden = self.is_searching || self.silence.is_silent();
+        if !is_known || is_hidden || self.pasted.holds(sheet.input) {
             return Some(Entered::Unclear);
         }
         let line = sheet.text.text();
@@ -199,22 +213,20 @@ impl Replay {
         }
     }
 
-    /// Takes the lines that keys end which the kernel has taken by now, or which are hidden.
+    /// Takes the lines that the oldest keys end, of which no more than the first was seen.
     pub(super) fn note_taken_lines(&mut self, count: usize, screen: &Screen) {
-        self.note_line();
         let is_end = |event: &&Event| matches!(event.key, Key::Enter | Key::LineFeed);
-        let ends: Vec<(Key, InputNum)> = self
-            .log
-            .iter()
-            .take(count)
-            .filter(is_end)
-            .map(|event| (event.key, event.input))
-            .collect();
-        for (index, (key, input)) in ends.into_iter().enumerate() {
-            if index == 0 && self.editor_name().is_some() {
-                self.note_entered(key, input, screen);
-            } else {
-                self.histories.miss_lines();
+        let ends: Vec<InputNum> =
+            self.log.iter().take(count).filter(is_end).map(|event| event.input).collect();
+        for input in ends {
+            match self.sheet.take().filter(|sheet| sheet.input == input) {
+                Some(sheet) => {
+                    let name = sheet.name;
+                    if let Some(entered) = self.entered(sheet, screen) {
+                        self.histories.enter(name, entered);
+                    }
+                }
+                None => self.histories.miss_lines(),
             }
         }
     }

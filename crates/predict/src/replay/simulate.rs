@@ -442,6 +442,19 @@ impl<'a> Simulation<'a> {
         end
     }
 
+    /// Returns whether the input has no more than a row.
+    pub(super) fn is_row(&self) -> bool {
+        !self.layout.parts(self.start, self.end) && !self.waits()
+    }
+
+    /// Returns whether the cursor is behind a word of letters and digits, and maybe blanks, that stands alone: what
+    /// all take for a word.
+    pub(super) fn is_behind_plain_word(&self) -> bool {
+        let start = self.word_start(self.column(), is_solid);
+        let mut letters = (start..self.column()).map(|column| self.base(column));
+        start < self.column() && letters.all(|c| c == ' ' || is_word(c))
+    }
+
     fn column(&self) -> u16 {
         self.column.unwrap_or(self.left)
     }

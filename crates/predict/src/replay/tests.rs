@@ -1,6 +1,7 @@
 //! Scripted sessions: a user, an engine, a path and a program, in virtual time.
 
 mod commands;
+mod conventions;
 mod edges;
 mod editors;
 mod history;
