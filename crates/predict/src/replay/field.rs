@@ -146,11 +146,15 @@ impl Field {
         self.place = mix([self.context.weak, pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
+        let before = Layout { row: self.row, ..self.layout };
         self.layout = Layout::of_row(self.row);
         let layout = self.lesson.as_ref().map(|lesson| self.layout_of(&lesson.wrap));
         // A line is followed over the edge in the way that most go on.
         let layout = layout.or(self.is_line().then(|| self.layout_of(&Wrap::default())));
         let layout = layout.filter(|_| self.kind != Kind::Kernel);
+        if let Some(layout) = layout {
+            self.reach = layout.place_of(before, self.reach);
+        }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
         // What is behind a gap belongs to the input where it was typed.
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
@@ -239,6 +243,14 @@ impl Field {
         self.waits = waits;
     }
 
+    /// Takes that its text goes on in this way, and not as was thought.
+    pub(super) fn lay_out(&mut self, wrap: &Wrap) {
+        let layout = self.layout_of(wrap);
+        self.reach = layout.place_of(self.layout, self.reach);
+        self.end = layout.place_of(self.layout, self.end);
+        self.layout = layout;
+    }
+
     /// Forgets what keys have made of its text.
     pub(super) fn lose_track(&mut self) {
         self.reach = 0;
@@ -280,6 +292,12 @@ impl Field {
     /// Returns whether its start stands right behind a word, as in the middle of what was typed.
     pub(super) fn begins_behind_word(&self) -> bool {
         self.prompt.last().copied().flatten().is_some_and(char::is_alphanumeric)
+    }
+
+    /// Returns whether some of it may stand left of its start, which was found amid a text.
+    pub(super) fn may_go_on_left(&self) -> bool {
+        let last = self.prompt.iter().rev().copied().flatten().find(|c| *c != ' ');
+        self.kind == Kind::Line && (self.is_foggy || last.is_some_and(char::is_alphanumeric))
     }
 
     /// Returns whether there is a prompt, by which to know it again.

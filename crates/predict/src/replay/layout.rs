@@ -56,6 +56,11 @@ impl Layout {
         before.checked_add(column)
     }
 
+    /// Returns the place of what was taken for a place of another layout.
+    pub(super) fn place_of(self, other: Self, place: u16) -> u16 {
+        self.place(other.at(place)).filter(|_| self != other).unwrap_or(place)
+    }
+
     /// Returns the row of a place.
     pub(super) fn row_of(self, place: u16) -> u16 {
         self.at(place).row
@@ -111,6 +116,16 @@ mod tests {
         let row = Layout::of_row(3);
         assert_eq!((row.place(at(3, 400)), row.place(at(4, 0))), (Some(400), None));
         assert_eq!(row.at(400), at(3, 400));
+    }
+
+    #[test]
+    fn a_place_of_another_layout_is_where_it_was() {
+        let other = Layout { edge: 11, left: 0, ..LAYOUT };
+        for (place, expected) in [(3, 3), (10, 10), (13, 10), (14, 11)] {
+            assert_eq!(LAYOUT.place_of(other, place), expected, "{place}");
+        }
+        // Nothing can stand there.
+        assert_eq!(LAYOUT.place_of(other, 12), 12);
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub(super) struct Simulation<'a> {
     suggested: Option<u16>,
     suggestion_pen: Option<Pen>,
     kind: Kind,
+    /// Whether some of the input may stand left of its start.
+    may_go_on_left: bool,
     is_last: bool,
     is_bounded: bool,
     overwrites: bool,
@@ -134,6 +136,7 @@ impl<'a> Simulation<'a> {
             suggested: field.suggested,
             suggestion_pen: field.suggestion_pen,
             kind: field.kind,
+            may_go_on_left: field.may_go_on_left(),
             is_last: field.is_last,
             is_bounded: field.is_bounded,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
@@ -152,6 +155,7 @@ impl<'a> Simulation<'a> {
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
+            simulation.end = simulation.layout.place_of(field.layout, field.end);
             simulation.right = u16::MAX;
         }
         simulation.column = simulation.layout.place(simulation.canvas.cursor);
@@ -250,6 +254,9 @@ impl<'a> Simulation<'a> {
         if self.may_wait() && !(class == Class::Text && self.waits()) {
             return Effect::Unknown;
         }
+        if self.may_pass_start(class) {
+            return Effect::Unknown;
+        }
         let is_masked = self.habits.mask.is_some();
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         match class {
@@ -283,6 +290,23 @@ impl<'a> Simulation<'a> {
             // The others are no keys.
             _ => Effect::Unknown,
         }
+    }
+
+    /// Returns whether a key goes to where the input seems to start, though it may go on left of that.
+    fn may_pass_start(&self, class: Class) -> bool {
+        let column = self.column();
+        self.may_go_on_left
+            && match class {
+                Class::Backspace | Class::ControlH | Class::Left | Class::ControlLeft => {
+                    column <= self.left
+                }
+                Class::WordLeft | Class::KillWordLeft => {
+                    self.word_start(column, is_word) == self.left
+                }
+                Class::KillWord => self.word_start(column, is_solid) == self.left,
+                Class::Home | Class::ControlHome | Class::KillLine => true,
+                _ => false,
+            }
     }
 
     /// Returns the text of a column, for those who look for words.

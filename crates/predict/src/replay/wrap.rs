@@ -128,7 +128,7 @@ impl Replay {
         }
         self.contexts.learn_wrap(self.field.context, &wrap, proof);
         self.field.lesson = self.contexts.wrap(self.field.context);
-        self.field.layout = self.field.layout_of(&wrap);
+        self.field.lay_out(&wrap);
         true
     }
 

@@ -472,6 +472,8 @@ proptest! {
             let is_text = key.bytes().all(|byte| (b' '..0x7f).contains(&byte));
             // Nothing is known of what comes back over the edge there.
             let is_odd = style != Style::Eager && twin.line.len() > columns / 2 && !is_text;
+            // Nor of blanks at the end of a line that came back from there.
+            let is_odd = is_odd || key == "\x05" && twin.line.ends_with(b" ");
             if is_odd || twin.line.len() + key.len() > line_max {
                 continue;
             }
