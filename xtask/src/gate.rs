@@ -17,6 +17,9 @@ const CORES: [&str; 6] =
 /// take a minute with twelve threads and two with as many threads as processors.
 const TEST_THREADS: &str = "12";
 
+/// Where the properties' random cases begin, unless the caller says: what fails here fails again.
+const PROPTEST_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
+
 enum Outcome {
     Passed,
     Failed(String),
@@ -126,6 +129,10 @@ fn tests(root: &Path) -> Outcome {
     command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
     if std::env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", TEST_THREADS);
+    }
+    let (name, seed) = PROPTEST_SEED;
+    if std::env::var_os(name).is_none() {
+        command.env(name, seed);
     }
     run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
 }
