@@ -16,6 +16,9 @@ const ROWS_MAX: usize = 4;
 /// the last one; tmux's and nano's have others below.
 const EDGE_ROWS: u16 = 3;
 
+/// Columns that one character takes at most.
+const CHARACTER_COLUMNS: u16 = 2;
+
 /// Blanks that part two texts in a row.
 const GAP: usize = 2;
 
@@ -229,10 +232,10 @@ fn prompt_columns(before: &Screen, after: &Screen) -> Option<Range<u16>> {
         let at = Position { column, ..to };
         Text::of(before, at) == Text::of(after, at)
     };
-    // Text is typed there that goes on where it ended.
+    // Text is typed there that goes on where it ended, or begins a row.
     let from = position(before);
-    let goes_on = from.row == to.row && from.column > 0;
-    if goes_on && (0..from.column.min(to.column)).all(is_same) {
+    let goes_on = from.column > 0 || to.column <= CHARACTER_COLUMNS;
+    if from.row == to.row && goes_on && (0..from.column.min(to.column)).all(is_same) {
         return None;
     }
     let pane = scene::pane(after, to);
@@ -280,4 +283,32 @@ fn first_change(before: &Screen, after: &Screen, row: u16, step: Step) -> Option
 fn position(screen: &Screen) -> Position {
     let cursor = screen.cursor();
     Position { row: cursor.row, column: cursor.column }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_line_of_input_opens_elsewhere_than_where_text_is_typed() {
+        for (before, key, opens) in [
+            // The first letter of a row, and the next one.
+            ("\x1b[4;1H", "t", false),
+            ("\x1b[4;1H", "木", false),
+            ("\x1b[4;1Ht", "h", false),
+            // A command line below, and one that takes the place of a prompt or of nothing.
+            ("\x1b[4;1H", "\x1b[16;1H:", true),
+            ("\x1b[16;1H:", "\r/", true),
+            ("\x1b[16;1H", "Limit: ", true),
+        ] {
+            let mut terminal = Terminal::host(Size::new(80, 16).unwrap());
+            terminal.write(before.as_bytes());
+            let old = terminal.snapshot();
+            terminal.write(key.as_bytes());
+            let is_opened = opens_line(&old, &terminal.snapshot());
+            assert_eq!(is_opened, opens, "{:?} behind {:?}", key, before);
+        }
+    }
 }
