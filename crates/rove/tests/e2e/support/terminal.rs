@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
@@ -18,6 +19,8 @@ use super::invocation::Invocation;
 use super::screen::{cells, emulator, lines};
 use super::server::Maker;
 
+/// How often it is looked again though nothing has changed here: what is waited for may be in another terminal, too.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Output bytes shown when a wait fails.
 const DUMP_BYTES: usize = 600;
 
@@ -139,17 +142,21 @@ impl Terminal {
     }
 
     fn wait_until(&self, what: &str, mut wanted: impl FnMut(&State) -> bool) {
-        let state = self.shared.lock();
-        let (state, timeout) = self
-            .shared
-            .changed
-            .wait_timeout_while(state, HANG_GUARD, |state| !wanted(state))
-            .expect("no holder of the lock panics");
-        if timeout.timed_out() {
-            let dump = dump(&state);
-            drop(state);
-            panic!("waited {HANG_GUARD:?} for: {what}\n{dump}");
+        let mut state = self.shared.lock();
+        for _ in 0..HANG_GUARD.as_millis() / LOOK_AGAIN.as_millis() {
+            let (next, timeout) = self
+                .shared
+                .changed
+                .wait_timeout_while(state, LOOK_AGAIN, |state| !wanted(state))
+                .expect("no holder of the lock panics");
+            if !timeout.timed_out() {
+                return;
+            }
+            state = next;
         }
+        let dump = dump(&state);
+        drop(state);
+        panic!("waited {HANG_GUARD:?} for: {what}\n{dump}");
     }
 
     /// Returns the screen as it is now.
