@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 14] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -17,6 +17,10 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("vim", "vim"),
     ("fish", "fish"),
     ("csh", "csh"),
+    ("zsh", "zsh"),
+    ("dialog", "dialog"),
+    ("whiptail", "whiptail"),
+    ("node", "nodejs"),
 ];
 
 /// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.

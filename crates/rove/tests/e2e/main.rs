@@ -22,6 +22,7 @@ mod outer;
 mod predict;
 mod programs;
 mod query;
+mod secrecy;
 mod secrets;
 mod sessions;
 mod signals;

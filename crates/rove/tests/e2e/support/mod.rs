@@ -16,7 +16,7 @@ pub(crate) use guard::{Process, side_by_side, within_guard};
 pub(crate) use invocation::{Invocation, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;
-pub(crate) use screen::{draw, lines, same_picture};
+pub(crate) use screen::{draw, emulator, lines, same_picture};
 pub(crate) use server::{Maker, Server, each_pair, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, Sshd};

@@ -1,0 +1,122 @@
+//! Which runs there are, how many at a time, and what is said of them.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::sync::{Condvar, Mutex};
+
+use super::Case;
+use super::driver::{Outcome, Run};
+use crate::support::Maker;
+
+/// The round-trip time of the runs that no variable chooses. Chosen: most leaks that were found show at it.
+const USUAL_RTT_MS: u64 = 300;
+/// All round-trip times.
+const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
+/// Runs at once, over all tests. Chosen: they mostly wait; with more, two processors delay the programs' own answers.
+const RUNS_MAX: usize = 16;
+
+/// Runs the chosen cases with both servers.
+///
+/// # Panics
+///
+/// Panics at the end if any run showed a letter or proved nothing, with a paragraph for each.
+pub(super) fn run(cases: &[Case]) {
+    let runs = Mutex::new(chosen(cases));
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..RUNS_MAX {
+            scope.spawn(|| {
+                while let Some(run) = next(&runs) {
+                    let outcome = PLACES.taken(|| run.play());
+                    record(&run, &outcome);
+                    if let Some(failure) = failure(&run, &outcome) {
+                        failures.lock().expect("no holder of the lock panics").push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no holder of the lock panics");
+    assert!(failures.is_empty(), "{} runs failed\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+fn next(runs: &Mutex<VecDeque<Run>>) -> Option<Run> {
+    runs.lock().expect("no holder of the lock panics").pop_front()
+}
+
+/// Returns the runs that the environment chooses.
+fn chosen(cases: &[Case]) -> VecDeque<Run> {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let name = variable("ROVE_SECRECY_CASE").unwrap_or_default();
+    let server = variable("ROVE_SECRECY_SERVER");
+    let rtts_ms = match variable("ROVE_SECRECY_RTT").as_deref() {
+        None => vec![USUAL_RTT_MS],
+        Some("all") => ALL_RTTS_MS.to_vec(),
+        Some(list) => list.split(',').map(|rtt| rtt.parse().expect("milliseconds")).collect(),
+    };
+    let mut runs = VecDeque::new();
+    for rtt_ms in rtts_ms {
+        for case in cases.iter().filter(|case| case.name.contains(&name)) {
+            for maker in [Maker::Rove, Maker::Stock] {
+                if server.as_deref().is_none_or(|name| name == maker.name()) {
+                    runs.push_back(Run { case: *case, server: maker, rtt_ms });
+                }
+            }
+        }
+    }
+    runs
+}
+
+/// Adds the run's line to the table that the environment names.
+fn record(run: &Run, outcome: &Outcome) {
+    let Some(path) = std::env::var_os("ROVE_SECRECY_TABLE") else { return };
+    let leak = outcome.leak.as_ref().map_or("-", |leak| &leak.letters);
+    let fault = outcome.fault.as_ref().map_or("", |fault| fault.lines().next().unwrap_or(""));
+    let line = format!(
+        "{:<6} {:>4} ms  {:<9} {:<60} {fault}\n",
+        run.server.name(),
+        run.rtt_ms,
+        leak,
+        run.case.name
+    );
+    let mut file = OpenOptions::new().create(true).append(true).open(path).expect("a table");
+    file.write_all(line.as_bytes()).expect("the table takes a line");
+}
+
+/// Returns the paragraph about a run that failed.
+fn failure(run: &Run, outcome: &Outcome) -> Option<String> {
+    let mut text = format!("{}, {} server, {} ms", run.case.name, run.server.name(), run.rtt_ms);
+    if let Some(leak) = &outcome.leak {
+        let picture = leak.rows.join("\n    ");
+        write!(text, "\n  shows {:?} of the secret:\n    {picture}", leak.letters).expect("text");
+    }
+    if let Some(fault) = &outcome.fault {
+        write!(text, "\n  proves nothing: {fault}").expect("text");
+    }
+    (outcome.leak.is_some() || outcome.fault.is_some()).then_some(text)
+}
+
+/// The places for runs, which all tests share.
+static PLACES: Places = Places { free: Mutex::new(RUNS_MAX), freed: Condvar::new() };
+
+/// A number of places, each held during one run.
+struct Places {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+impl Places {
+    fn taken<T>(&self, work: impl FnOnce() -> T) -> T {
+        let free = self.free.lock().expect("no holder of the lock panics");
+        let mut free =
+            self.freed.wait_while(free, |free| *free == 0).expect("no holder of the lock panics");
+        *free -= 1;
+        drop(free);
+        let done = work();
+        *self.free.lock().expect("no holder of the lock panics") += 1;
+        self.freed.notify_one();
+        done
+    }
+}
