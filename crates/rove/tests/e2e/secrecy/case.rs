@@ -1,29 +1,118 @@
 //! Cases: what runs on the host, and what its user does.
 
+/// The usual secret. No screen of a case has a letter of it.
+pub(super) const SECRET: &str = "ZWJXVQzj";
+
+/// What runs scripts: the word that a case has for it, and the Debian package that brings it.
+const INTERPRETERS: [(&str, &str); 7] = [
+    ("bash", "bash"),
+    ("sh", "dash"),
+    ("zsh", "zsh"),
+    ("fish", "fish"),
+    ("mksh", "mksh"),
+    ("node", "nodejs"),
+    (PYTHON, "python3"),
+];
+
+/// Debian's Python, which finds the modules that Debian packages bring. Another may stand before it in PATH.
+pub(super) const PYTHON: &str = "/usr/bin/python3";
+
+/// Programs whose packages are too large to be asked for: without them their cases are left out.
+const LARGE: [&str; 2] = ["node", "emacs"];
+
 /// A program that asks for a secret, and what its user does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     /// What is special about it, for messages and for choosing it.
     pub(super) name: &'static str,
-    /// The programs it runs, each with the Debian package that brings it.
-    pub(super) needs: &'static [(&'static str, &'static str)],
-    /// The files that stand beside the script, each with its text.
-    pub(super) files: &'static [(&'static str, &'static str)],
-    /// The shell script that the server runs in an empty folder. It writes the secret it was given to `$OUT`.
+    /// The words that run the script.
+    pub(super) interpreter: &'static str,
+    /// What the server runs in an empty folder. It writes the secret it was given to `$OUT`, the file `out` there.
     pub(super) script: &'static str,
     /// What the user does.
     pub(super) steps: &'static [Step],
-    /// The secret. No other text on the screen has a letter of it.
+    /// The programs (or files) it needs beside the interpreter, each with the Debian package that brings it.
+    pub(super) needs: &'static [(&'static str, &'static str)],
+    /// The files that stand beside the script, each with its text.
+    pub(super) files: &'static [(&'static str, &'static str)],
+    /// The secret.
     pub(super) secret: &'static str,
+    /// The share of datagrams that the path loses, each way.
+    pub(super) loss: f64,
+    /// The letters at the beginning of the secret that are shown as nobody can know better: the program has echoed in
+    /// this very line, and stops without a sign.
+    pub(super) excused: usize,
 }
 
-/// The usual secret. None of its letters is on any screen of a case.
-pub(super) const SECRET: &str = "ZWJXVQzj";
-
 impl Case {
-    /// A case without files, packages and peculiarities.
-    pub(super) const PLAIN: Self =
-        Self { name: "", needs: &[], files: &[], script: "", steps: &[], secret: SECRET };
+    /// Creates a case whose script these words run.
+    pub(super) const fn new(
+        name: &'static str,
+        interpreter: &'static str,
+        script: &'static str,
+        steps: &'static [Step],
+    ) -> Self {
+        let (needs, files): (&[_], &[_]) = (&[], &[]);
+        Self {
+            name,
+            interpreter,
+            script,
+            steps,
+            needs,
+            files,
+            secret: SECRET,
+            loss: 0.0,
+            excused: 0,
+        }
+    }
+
+    /// Adds the programs that it needs.
+    pub(super) const fn needs(mut self, needs: &'static [(&'static str, &'static str)]) -> Self {
+        self.needs = needs;
+        self
+    }
+
+    /// Adds files.
+    pub(super) const fn with(mut self, files: &'static [(&'static str, &'static str)]) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// Takes another secret, as a screen has letters of the usual one, or for what its characters do.
+    pub(super) const fn secret(mut self, secret: &'static str) -> Self {
+        self.secret = secret;
+        self
+    }
+
+    /// Loses this share of the datagrams.
+    pub(super) const fn loss(mut self, loss: f64) -> Self {
+        self.loss = loss;
+        self
+    }
+
+    /// Excuses the first letters of the secret.
+    pub(super) const fn excused(mut self, excused: usize) -> Self {
+        self.excused = excused;
+        self
+    }
+
+    /// Returns all programs it needs.
+    pub(super) fn programs(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let word = self.interpreter.split(' ').next();
+        let interpreters = INTERPRETERS.iter().filter(move |(program, _)| Some(*program) == word);
+        interpreters.chain(self.needs).copied()
+    }
+
+    /// Returns the large programs that it needs.
+    pub(super) fn large_programs(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.programs().filter(|(program, _)| LARGE.contains(program))
+    }
+
+    /// Returns the letters that nobody may see: those of the secret that no screen has otherwise.
+    pub(super) fn letters(&self) -> String {
+        let letters = self.secret.chars().skip(self.excused);
+        letters.filter(|letter| SECRET.contains(*letter)).collect()
+    }
 }
 
 /// A thing that the user does.
@@ -32,19 +121,23 @@ pub(super) enum Step {
     /// Waits until the text is on the client's screen.
     See(&'static str),
     /// Waits until the text is on the client's screen this many times.
-    SeeTimes(&'static str, usize),
+    Times(usize, &'static str),
     /// Waits until the host's script has created the file with this name.
     Host(&'static str),
     /// Types text that everybody may see, key by key.
     Type(&'static str),
+    /// Types text that everybody may see, and Enter after its answers have arrived.
+    Line(&'static str),
     /// Types the secret, key by key, with a pause after half of it in which all answers arrive.
     Secret,
-    /// Sends these bytes at once, such as one key or something that is pasted.
+    /// Types the secret as [`Step::Secret`], then Enter.
+    Answer,
+    /// Sends these bytes at once: a key, or several that were hit together.
     Key(&'static str),
-    /// Pastes the secret between the terminal's markers.
-    PasteSecret,
-    /// Sends the secret in one piece without markers.
-    BurstSecret,
+    /// Pastes the secret between the terminal's markers, then Enter.
+    Paste,
+    /// Sends the secret in one piece without markers, then Enter.
+    Burst,
     /// Waits until the answers to all keys have arrived, and a bit more.
     Settle,
 }

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex};
 
 use super::Case;
 use super::driver::{Outcome, Run};
-use crate::support::Maker;
+use crate::support::{Maker, is_installed};
 
 /// The round-trip time of the runs that no variable chooses. Chosen: most leaks that were found show at it.
 const USUAL_RTT_MS: u64 = 300;
@@ -51,17 +51,20 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let name = variable("ROVE_SECRECY_CASE").unwrap_or_default();
     let server = variable("ROVE_SECRECY_SERVER");
+    let is_stock = variable("ROVE_SECRECY_CLIENT").is_some_and(|maker| maker == "stock");
+    let client = if is_stock { Maker::Stock } else { Maker::Rove };
     let rtts_ms = match variable("ROVE_SECRECY_RTT").as_deref() {
         None => vec![USUAL_RTT_MS],
         Some("all") => ALL_RTTS_MS.to_vec(),
         Some(list) => list.split(',').map(|rtt| rtt.parse().expect("milliseconds")).collect(),
     };
+    let is_chosen = |case: &&Case| name.split('|').any(|part| case.name.contains(part));
     let mut runs = VecDeque::new();
     for rtt_ms in rtts_ms {
-        for case in cases.iter().filter(|case| case.name.contains(&name)) {
+        for case in cases.iter().filter(is_chosen).filter(|case| is_possible(case)) {
             for maker in [Maker::Rove, Maker::Stock] {
                 if server.as_deref().is_none_or(|name| name == maker.name()) {
-                    runs.push_back(Run { case: *case, server: maker, rtt_ms });
+                    runs.push_back(Run { case: *case, client, server: maker, rtt_ms });
                 }
             }
         }
@@ -69,18 +72,22 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     runs
 }
 
+/// Returns whether the large programs that the case needs are installed, and says so if not.
+fn is_possible(case: &Case) -> bool {
+    let missing = case.large_programs().find(|(program, _)| !is_installed(program));
+    if let Some((program, package)) = missing {
+        eprintln!("left out without {program} (apt-get install {package}): {}", case.name);
+    }
+    missing.is_none()
+}
+
 /// Adds the run's line to the table that the environment names.
 fn record(run: &Run, outcome: &Outcome) {
     let Some(path) = std::env::var_os("ROVE_SECRECY_TABLE") else { return };
     let leak = outcome.leak.as_ref().map_or("-", |leak| &leak.letters);
     let fault = outcome.fault.as_ref().map_or("", |fault| fault.lines().next().unwrap_or(""));
-    let line = format!(
-        "{:<6} {:>4} ms  {:<9} {:<60} {fault}\n",
-        run.server.name(),
-        run.rtt_ms,
-        leak,
-        run.case.name
-    );
+    let line =
+        format!("{}\t{} ms\t{}\t{}\t{fault}\n", run.server.name(), run.rtt_ms, leak, run.case.name);
     let mut file = OpenOptions::new().create(true).append(true).open(path).expect("a table");
     file.write_all(line.as_bytes()).expect("the table takes a line");
 }

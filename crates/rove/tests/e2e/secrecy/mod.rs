@@ -8,8 +8,9 @@
 //! The tests take every case at one round-trip time. These variables choose other runs:
 //!
 //! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds; `all` is these four.
-//! - `ROVE_SECRECY_CASE=fish`: only the cases with this text in their names.
+//! - `ROVE_SECRECY_CASE=fish`: only the cases with this text in their names; `|` between several texts.
 //! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
+//! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.
 //! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file.
 //!
 //! The complete matrix, and a single run:
@@ -22,31 +23,69 @@
 
 mod case;
 mod driver;
+mod forms;
 mod kernel;
 mod matrix;
+mod panes;
 mod picture;
+mod programs;
+mod prompts;
 mod shells;
 mod toolkits;
-mod windows;
 
 use case::{Case, Step};
 
 #[test]
-fn shells_that_read_without_echo_show_nothing() {
-    matrix::run(&shells::CASES);
+fn bash_that_reads_without_echo_shows_nothing() {
+    matrix::run(shells::BASH);
+}
+
+#[test]
+fn other_shells_that_read_without_echo_show_nothing() {
+    matrix::run(shells::OTHERS);
+}
+
+#[test]
+fn a_secret_near_a_shells_prompt_is_not_shown() {
+    matrix::run(prompts::CASES);
 }
 
 #[test]
 fn programs_that_turn_the_kernels_echo_off_show_nothing() {
-    matrix::run(&kernel::CASES);
+    matrix::run(kernel::CASES);
+}
+
+#[test]
+fn programs_with_line_editors_show_nothing() {
+    matrix::run(toolkits::EDITORS);
 }
 
 #[test]
 fn programs_that_read_keys_by_themselves_show_nothing() {
-    matrix::run(&toolkits::CASES);
+    matrix::run(toolkits::RAW_MODE);
 }
 
 #[test]
-fn forms_and_windows_show_nothing() {
-    matrix::run(&windows::CASES);
+fn a_secret_that_looks_like_its_echo_is_not_shown() {
+    matrix::run(toolkits::TRAPS);
+}
+
+#[test]
+fn forms_on_the_whole_screen_show_nothing() {
+    matrix::run(forms::CASES);
+}
+
+#[test]
+fn programs_within_programs_show_nothing() {
+    matrix::run(panes::CASES);
+}
+
+#[test]
+fn programs_that_ask_for_passphrases_show_nothing() {
+    matrix::run(programs::PASSPHRASES);
+}
+
+#[test]
+fn editors_that_ask_for_secrets_show_nothing() {
+    matrix::run(programs::EDITORS);
 }

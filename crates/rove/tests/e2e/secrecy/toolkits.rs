@@ -1,93 +1,378 @@
 //! Programs that read keys by themselves and draw a line of input.
 
-use super::Case;
-use super::Step::{BurstSecret, Key, PasteSecret, Secret, See, SeeTimes, Settle, Type};
+use super::case::Step::{Answer, Burst, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::{Case, Step};
 
 const TOOLKIT: &[(&str, &str)] = &[("toolkit.py", include_str!("programs/toolkit.py"))];
+const TOOLKIT_NEEDS: &[(&str, &str)] = &[
+    (super::case::PYTHON, "python3"),
+    ("/usr/lib/python3/dist-packages/prompt_toolkit/__init__.py", "python3-prompt-toolkit"),
+];
 const RAW: &[(&str, &str)] = &[("raw.py", include_str!("programs/raw.py"))];
+const RAW_NEEDS: &[(&str, &str)] = &[(super::case::PYTHON, "python3")];
+const NODE: &[(&str, &str)] = &[("muted.js", include_str!("programs/muted.js"))];
+const NODE_NEEDS: &[(&str, &str)] = &[("node", "nodejs")];
 
-/// The cases of this file.
-pub(super) const CASES: [Case; 8] = [
-    Case {
-        name: "prompt_toolkit is_password, first prompt",
-        needs: &[("python3", "python3-prompt-toolkit")],
-        files: TOOLKIT,
-        script: "/usr/bin/python3 toolkit.py '!API key: '",
-        steps: &[See("API key: "), Secret, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "prompt_toolkit echoed, then is_password, same prompt",
-        needs: &[("python3", "python3-prompt-toolkit")],
-        files: TOOLKIT,
-        script: "/usr/bin/python3 toolkit.py 'value: ' '!value: '",
-        steps: &[
-            See("value: "),
+/// Creates a case of prompt_toolkit.
+const fn toolkit(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", script, steps).needs(TOOLKIT_NEEDS).with(TOOLKIT)
+}
+
+/// Creates a case of the program that asks in raw mode.
+const fn raw(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", script, steps).needs(RAW_NEEDS).with(RAW)
+}
+
+/// Creates a case of node's readline.
+const fn node(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", script, steps).needs(NODE_NEEDS).with(NODE)
+}
+
+/// The secret at the first prompt.
+const FIRST: &[Step] = &[See("value: "), Answer];
+/// A name at `value: `, then the secret at the same prompt in the next row.
+const NAME_THEN_SECRET: &[Step] = &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
+/// A name, then the secret at the same prompt in the same place.
+const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
+/// Three names, then the secret at the same prompt in the same place.
+const THREE_SAME_PLACE: &[Step] =
+    &[See("value: "), Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Answer];
+/// Three names at `value: `, then the secret at the same prompt in the next row.
+const THREE_THEN_SECRET: &[Step] = &[
+    See("value: "),
+    Line("one"),
+    Times(2, "value:"),
+    Line("two"),
+    Times(3, "value:"),
+    Line("three"),
+    Times(4, "value:"),
+    Answer,
+];
+
+/// Cases of programs with line editors.
+pub(super) const EDITORS: &[Case] = &[
+    toolkit(
+        "prompt_toolkit is_password, first prompt",
+        "/usr/bin/python3 toolkit.py prompt '!API key: '",
+        &[See("API key: "), Answer],
+    ),
+    toolkit(
+        "prompt_toolkit is_password, first prompt, no words",
+        "/usr/bin/python3 toolkit.py prompt '!>>> '",
+        &[See(">>> "), Answer],
+    ),
+    toolkit(
+        "prompt_toolkit echoed, then is_password, same prompt",
+        "/usr/bin/python3 toolkit.py prompt 'value: ' '!value: '",
+        NAME_THEN_SECRET,
+    ),
+    toolkit(
+        "prompt_toolkit three echoed, then is_password, one session",
+        "/usr/bin/python3 toolkit.py session '> ' '> ' '> ' '!> '",
+        &[
+            See("> "),
+            Line("one"),
+            Times(2, ">"),
+            Line("two"),
+            Times(3, ">"),
+            Line("three"),
+            Times(4, ">"),
+            Answer,
+        ],
+    ),
+    toolkit(
+        "prompt_toolkit is_password, five echoed, then is_password",
+        "/usr/bin/python3 toolkit.py prompt '!> ' '> ' '> ' '> ' '> ' '> ' '!> '",
+        &[
+            See("> "),
+            Answer,
+            Times(2, ">"),
+            Line("one"),
+            Times(3, ">"),
+            Line("two"),
+            Times(4, ">"),
+            Line("three"),
+            Times(5, ">"),
+            Line("four"),
+            Times(6, ">"),
+            Line("five"),
+            Times(7, ">"),
+            Answer,
+        ],
+    ),
+    toolkit(
+        "prompt_toolkit is_password, pasted",
+        "/usr/bin/python3 toolkit.py prompt '!value: '",
+        &[See("value: "), Paste],
+    ),
+    toolkit(
+        "prompt_toolkit is_password, all keys at once",
+        "/usr/bin/python3 toolkit.py prompt '!value: '",
+        &[See("value: "), Burst],
+    ),
+    toolkit(
+        "prompt_toolkit is_password, datagrams lost",
+        "/usr/bin/python3 toolkit.py prompt '!value: '",
+        FIRST,
+    )
+    .loss(0.2),
+    toolkit(
+        "prompt_toolkit dialogs, echoed, then password",
+        "/usr/bin/python3 toolkit.py window 'the value' '!the value'",
+        &[
+            See("the value"),
             Type("anna"),
             Settle,
-            Key("\r"),
-            SeeTimes("value:", 2),
+            Key("\t"),
+            Settle,
+            Line(""),
+            Settle,
             Secret,
-            Key("\r"),
+            Settle,
+            Key("\t"),
+            Settle,
+            Line(""),
         ],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "prompt_toolkit is_password, pasted",
-        needs: &[("python3", "python3-prompt-toolkit")],
-        files: TOOLKIT,
-        script: "/usr/bin/python3 toolkit.py '!value: '",
-        steps: &[See("value: "), PasteSecret, Settle, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "prompt_toolkit is_password, all keys at once",
-        needs: &[("python3", "python3-prompt-toolkit")],
-        files: TOOLKIT,
-        script: "/usr/bin/python3 toolkit.py '!value: '",
-        steps: &[See("value: "), BurstSecret, Settle, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "node readline muted, same question",
-        needs: &[("node", "nodejs")],
-        files: &[("muted.js", include_str!("programs/muted.js"))],
-        script: "node muted.js",
-        steps: &[See("value: "), Type("anna"), Settle, Key("\r"), Settle, Secret, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "raw mode wizard, echo then nothing, same place",
-        files: RAW,
-        script: "/usr/bin/python3 raw.py 'echo@5,3:value: ' 'none@5,3:value: '",
-        steps: &[See("value: "), Type("anna"), Key("\r"), Settle, Secret, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "raw mode wizard, echo then stars, same place",
-        files: RAW,
-        script: "/usr/bin/python3 raw.py 'echo@5,3:value: ' 'star@5,3:value: '",
-        steps: &[See("value: "), Type("anna"), Key("\r"), Settle, Secret, Key("\r")],
-        ..Case::PLAIN
-    },
-    Case {
-        name: "raw mode wizard, three echoed lines, then nothing",
-        files: RAW,
-        script: "/usr/bin/python3 raw.py 'echo:value: ' 'echo:value: ' 'echo:value: ' 'none:value: '",
-        steps: &[
+    ),
+    toolkit(
+        "prompt_toolkit is_password at the prompt of the shell before it",
+        "exec bash --norc --noprofile -i",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Line("echo three"),
+            Times(4, "$ "),
+            Line("/usr/bin/python3 toolkit.py prompt '!$ '"),
+            Times(6, "$ "),
+            Answer,
+            Settle,
+            Settle,
+            Line("exit"),
+        ],
+    ),
+    node("node readline muted, same question", "node muted.js 2 nothing", SAME_PLACE),
+    node(
+        "node readline muted, first question",
+        "node muted.js 1 nothing",
+        &[Settle, Settle, Answer],
+    ),
+    node("node readline with stars, same question", "node muted.js 2 stars", SAME_PLACE),
+    node("node readline muted after three questions", "node muted.js 4 nothing", THREE_SAME_PLACE),
+];
+
+/// Cases of programs that read keys in raw mode.
+pub(super) const RAW_MODE: &[Case] = &[
+    raw("raw mode, nothing, first prompt", "/usr/bin/python3 raw.py 'none:value: '", FIRST),
+    raw(
+        "raw mode, nothing, first prompt, no words",
+        "/usr/bin/python3 raw.py 'none:'",
+        &[Settle, Settle, Answer],
+    ),
+    raw(
+        "raw mode, nothing, first prompt, pastes marked",
+        "/usr/bin/python3 raw.py 'none,paste:value: '",
+        FIRST,
+    ),
+    raw(
+        "raw mode, stars, first prompt, pastes marked",
+        "/usr/bin/python3 raw.py 'star,paste:value: '",
+        FIRST,
+    ),
+    raw(
+        "raw mode, stars, first prompt of a shell, pastes marked",
+        "/usr/bin/python3 raw.py 'star,paste:user@host:~$ '",
+        &[See("user@host:~$ "), Answer],
+    ),
+    raw(
+        "raw mode, bullets, pasted, pastes marked",
+        "/usr/bin/python3 raw.py 'bullet,paste:value: '",
+        &[See("value: "), Paste],
+    ),
+    raw(
+        "raw mode, echo then nothing, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'none:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then nothing, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'none,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then nothing, same row of a text",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'none,same:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then stars, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'star,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then dots, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'dot:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then bullets, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'bullet:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then wide pictures, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'wide:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then up to three stars a key, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'random,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then three stars a key, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'triple:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then random letters, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'letters,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then one flickering sign, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'flicker,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then a sign that turns at the cursor, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'spin:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then a count elsewhere, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'count,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, echo then blanks, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'blank:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then a cursor that moves, next row",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'right:value: '",
+        NAME_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, echo then inverse blocks, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'block,at5-3:value: '",
+        SAME_PLACE,
+    ),
+    raw(
+        "raw mode, slow echo then nothing, next row",
+        "/usr/bin/python3 raw.py 'late:value: ' 'none:value: '",
+        &[See("value: "), Line("anna"), Settle, Settle, Times(2, "value:"), Answer],
+    ),
+    raw(
+        "raw mode, three echoed lines, then nothing",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'echo:value: ' 'echo:value: ' 'none:value: '",
+        THREE_THEN_SECRET,
+    ),
+    raw(
+        "raw mode, three echoed lines, then stars, same place",
+        "p=at5-3:value:; /usr/bin/python3 raw.py \"echo,$p \" \"echo,$p \" \"echo,$p \" \"star,$p \"",
+        THREE_SAME_PLACE,
+    ),
+    raw(
+        "raw mode, three echoed lines, then dots, pastes marked",
+        "p=paste:value:; /usr/bin/python3 raw.py \"echo,$p \" \"echo,$p \" \"echo,$p \" \"dot,$p \"",
+        THREE_THEN_SECRET,
+    ),
+];
+
+/// Cases of raw mode in which the secret or its place is peculiar.
+pub(super) const TRAPS: &[Case] = &[
+    raw(
+        "a secret that begins with its mask's stars",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'star:value: '",
+        NAME_THEN_SECRET,
+    )
+    .secret("**ZWJX*VQzj"),
+    raw(
+        "a secret that begins with its mask's dots, first prompt",
+        "/usr/bin/python3 raw.py 'dot:value: '",
+        FIRST,
+    )
+    .secret("...ZWJX.VQzj"),
+    raw(
+        "a secret with its mask's letters, same place",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'x,at5-3:value: '",
+        SAME_PLACE,
+    )
+    .secret("xxxZWJXxVQzj"),
+    raw(
+        "a secret with its mask's hashes, pastes marked",
+        "/usr/bin/python3 raw.py 'hash,paste:value: '",
+        FIRST,
+    )
+    .secret("##ZWJX#VQzj"),
+    raw(
+        "a secret with blanks, its mask's blanks",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'blank:value: '",
+        NAME_THEN_SECRET,
+    )
+    .secret("  ZWJX VQzj"),
+    raw(
+        "a secret that begins as the hint in its field",
+        "/usr/bin/python3 raw.py 'echo:value: ' 'holder:value: '",
+        NAME_THEN_SECRET,
+    )
+    .secret("passZWJXVQzj"),
+    raw(
+        "a secret that begins as the name before it",
+        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'none,at5-3:value: '",
+        SAME_PLACE,
+    )
+    .secret("annaZWJXVQzj"),
+    raw(
+        "a field that moves and loses its echo",
+        "/usr/bin/python3 raw.py 'echo,at3-3:value: ' 'echo,at7-9:value: ' 'none,at11-20:value: '",
+        &[
             See("value: "),
-            Type("anna"),
-            Key("\r"),
-            SeeTimes("value:", 2),
-            Type("bert"),
-            Key("\r"),
-            SeeTimes("value:", 3),
-            Type("carl"),
-            Key("\r"),
-            SeeTimes("value:", 4),
-            Secret,
-            Key("\r"),
+            Line("anna"),
+            Times(2, "value:"),
+            Line("berta"),
+            Times(3, "value:"),
+            Answer,
         ],
-        ..Case::PLAIN
-    },
+    ),
+    raw(
+        "a field that goes on by itself to one without echo",
+        "/usr/bin/python3 raw.py 'echo,auto4:value: ' 'none:value: '",
+        &[See("value: "), Type("anna"), Times(2, "value:"), Answer],
+    ),
+    raw(
+        "a field that goes on by itself in the same place",
+        "/usr/bin/python3 raw.py 'echo,auto4,at5-3:value: ' 'star,at5-3:value: '",
+        &[See("value: "), Type("anna"), Settle, Answer],
+    ),
+    raw(
+        "a key that hides what is typed, answers seen",
+        "/usr/bin/python3 raw.py 'toggle:value: '",
+        &[See("value: "), Type("anna"), Settle, Key("\x14"), Settle, Answer],
+    ),
+    raw(
+        "a key that hides what is typed, typed on at once",
+        "/usr/bin/python3 raw.py 'toggle:value: '",
+        &[See("value: "), Type("anna"), Settle, Key("\x14"), Answer],
+    ),
+    raw(
+        "a command whose argument is hidden without a sign",
+        "/usr/bin/python3 raw.py 'auth:value: '",
+        &[See("value: "), Type("auth "), Settle, Answer],
+    )
+    .excused(4),
 ];

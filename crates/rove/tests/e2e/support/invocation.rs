@@ -75,10 +75,19 @@ impl Invocation {
 
 /// Finds an installed program; fails the test with what to install.
 pub(crate) fn require(program: &str, package: &str) -> PathBuf {
+    find(program).unwrap_or_else(|| {
+        panic!("this test needs {program}: sudo apt-get install {package}");
+    })
+}
+
+/// Returns whether a program is installed.
+pub(crate) fn is_installed(program: &str) -> bool {
+    find(program).is_some()
+}
+
+fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // sshd lives where a user's PATH does not always look.
     let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-    folders.map(|folder| folder.join(program)).find(|file| file.is_file()).unwrap_or_else(|| {
-        panic!("this test needs {program}: sudo apt-get install {package}");
-    })
+    folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }

@@ -13,7 +13,7 @@ mod terminal;
 mod tmux;
 
 pub(crate) use guard::{Process, side_by_side, within_guard};
-pub(crate) use invocation::{Invocation, require};
+pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;
 pub(crate) use screen::{draw, emulator, lines, same_picture};

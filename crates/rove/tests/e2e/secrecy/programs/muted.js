@@ -1,20 +1,27 @@
-// Asks twice with the same question; the second time nothing is written to the terminal.
+// Asks with the same question as often as its first argument says; the last time, the second says what is written to
+// the terminal: nothing, or stars.
 const fs = require("fs");
 const readline = require("readline");
 const { Writable } = require("stream");
 
-let muted = false;
+let left = Number(process.argv[2]);
+const stars = process.argv[3] === "stars";
+let hidden = false;
 const output = new Writable({
   write(chunk, encoding, done) {
-    if (!muted) process.stdout.write(chunk, encoding);
+    if (!hidden) process.stdout.write(chunk, encoding);
+    else if (stars && /^[ -~]$/.test(chunk)) process.stdout.write("*");
     done();
   },
 });
 const lines = readline.createInterface({ input: process.stdin, output, terminal: true });
-lines.question("value: ", () => {
-  lines.question("value: ", (secret) => {
-    fs.writeFileSync(process.env.OUT, secret);
+function ask() {
+  left -= 1;
+  lines.question("value: ", (answer) => {
+    if (left > 0) return ask();
+    fs.writeFileSync(process.env.OUT, answer);
     lines.close();
   });
-  muted = true;
-});
+  hidden = left === 0;
+}
+ask();

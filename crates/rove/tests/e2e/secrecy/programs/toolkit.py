@@ -1,11 +1,23 @@
-"""Asks with prompt_toolkit. Each argument is a prompt; a ! before it makes it that of a password."""
+"""Asks with prompt_toolkit. Each argument is a prompt; a ! before it makes it that of a password.
+
+With "session" first, all are asked for by one session; with "window", each in a dialog on the whole screen.
+"""
 
 import os
 import sys
 
-from prompt_toolkit import prompt
+from prompt_toolkit import PromptSession, prompt
+from prompt_toolkit.shortcuts import input_dialog
 
-for text in sys.argv[1:]:
-    last = prompt(text.lstrip("!"), is_password=text.startswith("!"))
+how, texts = sys.argv[1], sys.argv[2:]
+session = PromptSession()
+for text in texts:
+    hidden, text = text.startswith("!"), text.lstrip("!")
+    if how == "window":
+        last = input_dialog(title="an account", text=text, password=hidden).run()
+    elif how == "session":
+        last = session.prompt(text, is_password=hidden)
+    else:
+        last = prompt(text, is_password=hidden)
 with open(os.environ["OUT"], "w") as out:
     out.write(last)

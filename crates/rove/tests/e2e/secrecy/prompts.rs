@@ -1,0 +1,272 @@
+//! Secrets near the prompt of an interactive shell, and near its history.
+
+use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::{Case, Step};
+
+const BASH_RC: &str = "\
+PS1='$ '; HISTFILE=
+ask() { read -s -p 'value: ' word; echo; echo \"$word\" > out; }
+alike() { read -s -p \"$PS1\" word; echo; echo \"$word\" > out; }
+edited() { read -e -s -p \"$PS1\" word; echo; echo \"$word\" > out; }
+stored() { read -e -s -p 'value: ' word; history -s \"$word\"; echo \"$word\" > out; }
+silent() { read -s -d $'\\r' word; echo \"$word\" > out; }
+bind -x '\"\\C-g\": silent'
+";
+const ZSH_RC: &str = "\
+PS1='$ '
+ask() { read -s 'word?value: '; echo; print -r -- $word > out }
+alike() { read -s \"word?$PS1\"; echo; print -r -- $word > out }
+secret() { read -s -d $'\\r' word < /dev/tty; print -r -- $word > out; zle reset-prompt }
+zle -N secret; bindkey '^G' secret
+";
+const FISH_RC: &str = "\
+function fish_prompt; echo -n '$ '; end
+function fish_greeting; end
+function ask; read -s -P 'value: ' word; echo $word > out; end
+function alike; read -s -P '$ ' word; echo $word > out; end
+";
+const FILES: &[(&str, &str)] = &[("rc", BASH_RC), (".zshrc", ZSH_RC), ("rc.fish", FISH_RC)];
+
+/// Creates a case of an interactive bash.
+const fn bash(name: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", "exec bash --noprofile --rcfile rc -i", steps)
+        .needs(&[("bash", "bash")])
+        .with(FILES)
+}
+
+/// Creates a case of an interactive zsh.
+const fn zsh(name: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", "exec zsh -i", steps).needs(&[("zsh", "zsh")]).with(FILES)
+}
+
+/// Creates a case of an interactive fish.
+const fn fish(name: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", "exec fish --no-config -C 'source rc.fish' -i", steps)
+        .needs(&[("fish", "fish")])
+        .with(FILES)
+}
+
+/// Three commands, then one that asks with words.
+const ASK: &[Step] = &[
+    See("$ "),
+    Line("echo one"),
+    Times(2, "$ "),
+    Line("echo two"),
+    Times(3, "$ "),
+    Line("echo three"),
+    Times(4, "$ "),
+    Line("ask"),
+    See("value: "),
+    Answer,
+    Times(5, "$ "),
+    Line("exit"),
+];
+/// Three commands, then one that asks with the shell's own prompt.
+const ALIKE: &[Step] = &[
+    See("$ "),
+    Line("echo one"),
+    Times(2, "$ "),
+    Line("echo two"),
+    Times(3, "$ "),
+    Line("echo three"),
+    Times(4, "$ "),
+    Line("alike"),
+    Times(5, "$ "),
+    Answer,
+    Times(6, "$ "),
+    Line("exit"),
+];
+/// A command that asks, three times; then one that asks with the shell's own prompt.
+const ASK_OFTEN: &[Step] = &[
+    See("$ "),
+    Line("ask"),
+    See("value: "),
+    Answer,
+    Times(2, "$ "),
+    Line("ask"),
+    Times(2, "value: "),
+    Answer,
+    Times(3, "$ "),
+    Line("alike"),
+    Times(4, "$ "),
+    Answer,
+    Times(5, "$ "),
+    Line("exit"),
+];
+/// A secret, then Up and Ctrl-P at the shell's prompt.
+const UP: &[Step] = &[
+    See("$ "),
+    Line("echo one"),
+    Times(2, "$ "),
+    Line("echo two"),
+    Times(3, "$ "),
+    Line("ask"),
+    See("value: "),
+    Answer,
+    Times(4, "$ "),
+    Key("\x1b[A"),
+    Settle,
+    Key("\x10"),
+    Settle,
+    Key("\x1b[A"),
+    Settle,
+    Key("\x1b[B"),
+    Settle,
+    Key("\x1b[B"),
+    Key("\x1b[B"),
+    Settle,
+    Key("\x15"),
+    Line("exit"),
+];
+/// Text in the line, a key that asks for a secret without a prompt, and more text.
+const IN_THE_LINE: &[Step] = &[
+    See("$ "),
+    Line("echo one"),
+    Times(2, "$ "),
+    Line("echo two"),
+    Times(3, "$ "),
+    Type("echo three"),
+    Settle,
+    Key("\x07"),
+    Settle,
+    Answer,
+    Settle,
+    Line(""),
+    Settle,
+    Line("exit"),
+];
+
+/// The cases of this file.
+pub(super) const CASES: &[Case] = &[
+    bash("bash -i, three commands, then read -s", ASK),
+    bash("bash -i, three commands, then read -s with the shell's prompt", ALIKE),
+    bash(
+        "bash -i, three commands, then read -e -s with the shell's prompt",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Line("echo three"),
+            Times(4, "$ "),
+            Line("edited"),
+            Times(5, "$ "),
+            Answer,
+            Times(6, "$ "),
+            Line("exit"),
+        ],
+    ),
+    bash("bash -i, read -s often, then with the shell's prompt", ASK_OFTEN),
+    bash("bash -i, Up after read -s", UP),
+    bash(
+        "bash -i, a secret that goes to the shell's history, no Up",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("stored"),
+            See("value: "),
+            Answer,
+            Times(3, "$ "),
+            Line("echo two"),
+            Times(4, "$ "),
+            Line("exit"),
+        ],
+    ),
+    bash("bash -i, a key that runs read -s in a line with text", IN_THE_LINE),
+    bash(
+        "bash -i, a key that runs read -s in a line with text, typed on at once",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Type("echo three"),
+            Settle,
+            Key("\x07"),
+            Answer,
+            Settle,
+            Line(""),
+            Settle,
+            Line("exit"),
+        ],
+    ),
+    bash(
+        "bash -i, a secret pasted at read -s with the shell's prompt",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Line("echo three"),
+            Times(4, "$ "),
+            Line("edited"),
+            Times(5, "$ "),
+            Paste,
+            Times(6, "$ "),
+            Line("exit"),
+        ],
+    ),
+    bash(
+        "bash -i, a secret typed before the prompt of a command",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Line("stty -echo; : > off; sleep 1; ask; stty echo"),
+            Host("off"),
+            Answer,
+            Times(4, "$ "),
+            Line("exit"),
+        ],
+    ),
+    bash(
+        "bash -i, stty -echo by hand, then cat",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("stty -echo"),
+            Times(3, "$ "),
+            Line("head -n 1 > out"),
+            Settle,
+            Answer,
+            Times(4, "$ "),
+            Line("stty echo"),
+            Settle,
+            Line("exit"),
+        ],
+    ),
+    bash(
+        "bash -i, stty -echo by hand, then a command at the shell's prompt",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Line("stty -echo"),
+            Times(4, "$ "),
+            Type("echo "),
+            Settle,
+            Secret,
+            Line(" > out"),
+            Settle,
+            Line("stty echo"),
+            Settle,
+            Line("exit"),
+        ],
+    ),
+    zsh("zsh -i, three commands, then read -s", ASK),
+    zsh("zsh -i, three commands, then read -s with the shell's prompt", ALIKE),
+    zsh("zsh -i, Up after read -s", UP),
+    zsh("zsh -i, a key that runs read -s in a line with text", IN_THE_LINE),
+    fish("fish -i, three commands, then read -s", ASK),
+    fish("fish -i, three commands, then read -s with the shell's prompt", ALIKE),
+    fish("fish -i, Up after read -s", UP),
+];
