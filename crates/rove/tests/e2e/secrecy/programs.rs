@@ -162,7 +162,7 @@ pub(super) const EDITORS: &[Case] = &[
             Line("two lines of text"),
             Type("three"),
             Settle,
-            Key("\x07"),
+            Key("\x1b[15~"),
             Settle,
             Answer,
             Settle,
@@ -174,7 +174,7 @@ pub(super) const EDITORS: &[Case] = &[
         ],
     )
     .needs(VIM)
-    .with(&[("rc", "inoremap <C-G> <C-R>=writefile([inputsecret('> ')], 'out')<CR>\n")]),
+    .with(&[("rc", "inoremap <F5> <C-R>=writefile([inputsecret('> ')], 'out')<CR>\n")]),
     Case::new(
         "vim :X",
         "sh",

@@ -9,14 +9,14 @@ ask() { read -s -p 'value: ' word; echo; echo \"$word\" > out; }
 alike() { read -s -p \"$PS1\" word; echo; echo \"$word\" > out; }
 edited() { read -e -s -p \"$PS1\" word; echo; echo \"$word\" > out; }
 stored() { read -e -s -p 'value: ' word; history -s \"$word\"; echo \"$word\" > out; }
-silent() { read -s -d $'\\r' word; echo \"$word\" > out; }
+silent() { read -s -n 8 word; echo \"$word\" > out; }
 bind -x '\"\\C-g\": silent'
 ";
 const ZSH_RC: &str = "\
 PS1='$ '
 ask() { read -s 'word?value: '; echo; print -r -- $word > out }
 alike() { read -s \"word?$PS1\"; echo; print -r -- $word > out }
-secret() { read -s -d $'\\r' word < /dev/tty; print -r -- $word > out; zle reset-prompt }
+secret() { read -s word < /dev/tty; print -r -- $word > out; zle reset-prompt }
 zle -N secret; bindkey '^G' secret
 ";
 const FISH_RC: &str = "\
@@ -174,7 +174,25 @@ pub(super) const CASES: &[Case] = &[
             Line("exit"),
         ],
     ),
-    bash("bash -i, a key that runs read -s in a line with text", IN_THE_LINE),
+    bash(
+        "bash -i, a key that runs read -s in a line with text",
+        &[
+            See("$ "),
+            Line("echo one"),
+            Times(2, "$ "),
+            Line("echo two"),
+            Times(3, "$ "),
+            Type("echo three"),
+            Settle,
+            Key("\x07"),
+            Settle,
+            Secret,
+            Settle,
+            Line(""),
+            Settle,
+            Line("exit"),
+        ],
+    ),
     bash(
         "bash -i, a key that runs read -s in a line with text, typed on at once",
         &[
@@ -186,7 +204,7 @@ pub(super) const CASES: &[Case] = &[
             Type("echo three"),
             Settle,
             Key("\x07"),
-            Answer,
+            Secret,
             Settle,
             Line(""),
             Settle,
