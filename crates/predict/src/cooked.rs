@@ -2,37 +2,22 @@
 //!
 //! What the kernel will do is known exactly ([`discipline`]), so there is nothing to learn. What must be
 //! watched is time: the server's word is as old as the newest screen, and the program may have ended the
-//! echo since, as those do that ask for a password. So a key is seen
-//!
-//! - when another at the same prompt has been seen to be echoed, or
-//! - when it was typed at a screen that had stood still for so long that a prompt for a secret would have
-//!   been followed by the news ([`SETTLING`], and [`SETTLING_BLANK`] where no prompt stands) and whose text
-//!   asks for no secret,
-//!
-//! and what is typed behind a finished line waits until its answer is there. Nothing is seen of what is
-//! typed while nothing is echoed.
+//! echo since, as those do that ask for a password. [`crate::secrecy`] decides what may be seen
+//! for all that, and what is typed behind a finished line waits until its answer is there.
 
 mod discipline;
 
 use std::collections::VecDeque;
 
 use rove_terminal::{Position, Screen, Terminal};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use self::discipline::{Answer, Discipline};
 use crate::engine::{InputNum, Network};
 use crate::overlay::{self, Content};
 use crate::policy::Policy;
-use crate::scene::asks_for_secret;
+use crate::secrecy::Line;
 use crate::tty::Tty;
-
-/// How long a prompt stands, beyond the server's interval between two frames, before the echo that it came
-/// with is believed. Chosen: twice what `stty -echo` was seen to take behind a prompt on a busy computer.
-const SETTLING: Duration = Duration::from_millis(50);
-
-/// How long an empty line stands before the echo is believed. Shells that edit lines themselves leave the
-/// echo on while a command starts that will ask for a password. Chosen: longer than commands take to start.
-const SETTLING_BLANK: Duration = Duration::from_secs(1);
 
 /// Most bytes on their way; with more nothing is predicted until the last of them was answered.
 /// Chosen: a minute of fast typing.
@@ -64,11 +49,10 @@ pub(crate) struct Cooked {
     /// The terminal on which the first byte is echoed, where that is known.
     ground: Option<Box<Terminal>>,
     discipline: Discipline,
-    /// The newest screen, and since when it stands but for echoes.
+    /// The newest screen.
     screen: Option<Screen>,
-    stands_since: Instant,
-    /// Whether something typed at this prompt was seen to be echoed.
-    is_confirmed: bool,
+    /// The line that is typed at this prompt.
+    line: Line,
     due: Option<Instant>,
 }
 
@@ -83,8 +67,7 @@ impl Cooked {
             ground: None,
             discipline: Discipline::new(Tty::USUAL),
             screen: None,
-            stands_since: Instant::ZERO,
-            is_confirmed: false,
+            line: Line::default(),
             due: None,
         }
     }
@@ -166,7 +149,7 @@ impl Cooked {
             return tty.map(|_| screen.clone());
         };
         if !self.settle(now, screen, due, arrived, policy) {
-            self.lose_track(now, screen, tty, due, arrived);
+            self.lose_track(screen, tty, due, arrived);
         }
         self.screen = Some(screen.clone());
         Some(self.show(now, screen, policy))
@@ -188,8 +171,7 @@ impl Cooked {
         policy: &mut Policy,
     ) -> bool {
         let Some(mut ground) = self.ground.clone() else { return false };
-        let (mut discipline, mut is_confirmed) = (self.discipline.clone(), self.is_confirmed);
-        let mut handed_over = false;
+        let (mut discipline, mut line) = (self.discipline.clone(), self.line);
         let mut count = 0;
         // The least that agrees: what is left leads to the same picture.
         while count < due || !agrees(ground.screen(), screen) {
@@ -198,8 +180,8 @@ impl Cooked {
             };
             match play(&mut ground, &mut discipline, typed.byte) {
                 Answer::Unknown => return false,
-                Answer::HandedOver => (handed_over, is_confirmed) = (true, false),
-                Answer::Echoed => is_confirmed = true,
+                Answer::HandedOver => line = Line::default(),
+                Answer::Echoed => line.note_echo(char::from(typed.byte)),
             }
             count += 1;
         }
@@ -207,16 +189,12 @@ impl Cooked {
             policy.handle_confirmation(now, now.saturating_since(typed.at));
         }
         self.forget(count);
-        (self.ground, self.discipline, self.is_confirmed) =
-            (Some(ground), discipline, is_confirmed);
-        if handed_over {
-            self.stands_since = now;
-        }
+        (self.ground, self.discipline, self.line) = (Some(ground), discipline, line);
         true
     }
 
     /// Gives up the bytes that are due, and begins anew on this screen once nothing more can be on it.
-    fn lose_track(&mut self, now: Instant, screen: &Screen, tty: Tty, due: usize, arrived: usize) {
+    fn lose_track(&mut self, screen: &Screen, tty: Tty, due: usize, arrived: usize) {
         let mut unseen = Vec::new();
         for typed in self.typed.iter().take(due) {
             if typed.is_foreign {
@@ -229,8 +207,7 @@ impl Cooked {
         self.forget(due);
         self.typed.iter_mut().take(arrived - due).for_each(|typed| typed.is_adrift = true);
         if self.screen.as_ref().is_none_or(|known| !agrees(known, screen)) {
-            self.stands_since = now;
-            self.is_confirmed = false;
+            self.line = Line::default();
         }
         // In the last column nobody knows whether the next character wraps.
         let is_placed = screen.cursor().column + 1 < screen.size().columns();
@@ -244,10 +221,9 @@ impl Cooked {
         let mut frame = screen.clone();
         let Some(mut terminal) = self.ground.clone() else { return frame };
         let mut discipline = self.discipline.clone();
-        let believed_from = self.settling(screen).map(|settling| self.stands_since + settling);
         let mut oldest = None;
         for typed in &self.typed {
-            if !self.is_confirmed && believed_from.is_none_or(|from| typed.at < from) {
+            if !self.line.may_show() {
                 break;
             }
             let answer = play(&mut terminal, &mut discipline, typed.byte);
@@ -267,19 +243,6 @@ impl Cooked {
             }
         }
         frame
-    }
-
-    /// Returns how long the screen must have stood before a key was typed at it for its echo to be believed;
-    /// `None` where it never is: a script may end the echo long after it has asked for a secret.
-    fn settling(&self, screen: &Screen) -> Option<Duration> {
-        let cursor = screen.cursor();
-        if asks_for_secret(screen, cursor.position()) {
-            return None;
-        }
-        let cells = screen.row(cursor.row).map(|row| row.cells()).unwrap_or_default();
-        let left = cells.iter().take(usize::from(cursor.column));
-        let has_prompt = left.filter_map(|cell| cell.base).any(|c| !c.is_whitespace());
-        Some(if has_prompt { self.network.send_interval + SETTLING } else { SETTLING_BLANK })
     }
 
     /// Forgets the oldest bytes, which may be secret.

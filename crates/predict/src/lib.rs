@@ -15,6 +15,7 @@ mod overlay;
 mod policy;
 mod replay;
 mod scene;
+mod secrecy;
 mod stock;
 mod tty;
 

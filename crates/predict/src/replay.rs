@@ -31,7 +31,6 @@ mod mask;
 mod navigation;
 mod newline;
 mod paint;
-mod passage;
 mod recall;
 mod ruler;
 mod silence;
@@ -58,7 +57,6 @@ use self::mask::Masks;
 use self::navigation::{Navigation, Navigations, Stride};
 use self::newline::{Breaks, Newlines};
 use self::paint::Palettes;
-use self::passage::Passage;
 use self::recall::{Pasted, Sheet};
 use self::silence::Silence;
 use self::simulate::{Effect, Habits, Simulation};
@@ -67,6 +65,7 @@ use crate::cooked::Cooked;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::policy::{Policy, Prediction};
+use crate::secrecy::{Secrecy, Spot};
 use crate::tty::Tty;
 
 /// How long predictions are still seen on a screen that nothing explains, as long as the host has not
@@ -76,10 +75,6 @@ const HOLD: Duration = Duration::from_millis(100);
 /// How long after its echo ack a key is not taken back yet, where the host is mostly faster. Chosen: some keys
 /// take a shell longer than others, and a wrong verdict costs more than a late one.
 const PATIENCE: Duration = Duration::from_millis(80);
-
-/// How long the kernel must have been seen to echo lines in one place before it is believed without proof.
-/// Chosen: longer than a command takes from its start to a question for a password.
-const SETTLED: Duration = Duration::from_millis(300);
 
 /// What the oldest keys will do, as far as they are trusted.
 struct Forecast<'a> {
@@ -118,12 +113,12 @@ pub struct Replay {
     masks: Masks,
     /// What may still be echoed.
     late: Late,
-    /// Whether the place that keys go to has been the same for a while.
-    is_settled: bool,
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     is_searching: bool,
     silence: Silence,
-    passage: Passage,
+    secrecy: Secrecy,
+    /// Whether keys that came true since the ground was taken explain where its cursor is.
+    is_explained: bool,
     conventions: Conventions,
     histories: Histories,
     /// The line that is being entered.
@@ -148,8 +143,6 @@ pub struct Replay {
     moved_input: InputNum,
     /// How the cursor has come to where the first key of the log acts.
     stride: Stride,
-    /// The first input that ended a line: behind it another program may ask than the one before.
-    entered: Option<InputNum>,
     latency: Latency,
     /// Up to which input the host was heard to have the keys, and since when.
     heard: (InputNum, Instant),
@@ -179,10 +172,10 @@ impl Replay {
             palettes: Palettes::default(),
             masks: Masks::default(),
             late: Late::default(),
-            is_settled: false,
             is_searching: false,
             silence: Silence::default(),
-            passage: Passage::default(),
+            secrecy: Secrecy::default(),
+            is_explained: false,
             conventions: Conventions::default(),
             histories: Histories::default(),
             sheet: None,
@@ -198,7 +191,6 @@ impl Replay {
             spelling: 0,
             moved_input: InputNum::default(),
             stride: Stride::default(),
-            entered: None,
             latency: Latency::default(),
             heard: (InputNum::default(), Instant::from_millis(0)),
             unexplained_at: None,
@@ -236,9 +228,6 @@ impl Replay {
         let key = if is_behind_escape && key != Key::Escape { key.with_alt() } else { key };
         if key == Key::PasteEnd && self.log.end_paste() {
             return;
-        }
-        if matches!(key, Key::Enter | Key::LineFeed) {
-            self.entered.get_or_insert(sent.next());
         }
         if self.log.is_empty() {
             self.observe_recall();
@@ -292,6 +281,7 @@ impl Replay {
         self.log.clear();
         self.late.clear();
         self.field = Field::default();
+        self.secrecy.note_end();
         self.watch = None;
         self.unexplained_at = None;
     }
@@ -308,7 +298,6 @@ impl Replay {
         }
         self.answers.note_screen(screen.alternate_screen());
         self.judge(now, screen);
-        self.is_settled = now.saturating_since(self.field.since) >= SETTLED;
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
         let mut frame = screen.clone();
         self.show(now, &mut frame);
@@ -373,6 +362,12 @@ impl Replay {
             if is_doubtful {
                 break;
             }
+            // On a screen that nothing explains another question may stand already.
+            let is_new = self.unexplained_at.is_some() && !event.shown;
+            let is_text = matches!(event.key, Key::Text(_));
+            if is_text && (is_new || !self.may_show(&simulation)) {
+                break;
+            }
             let class = simulation.class_of(event.key);
             let is_trusted = match class {
                 Class::Newline => self.trusts_newline(&simulation),
@@ -394,6 +389,17 @@ impl Replay {
             count += 1;
         }
         Forecast { canvas: simulation.canvas, count, oldest }
+    }
+
+    /// Returns whether a character may be shown before its echo. A star in its place may.
+    fn may_show(&self, simulation: &Simulation<'_>) -> bool {
+        let spot = Spot {
+            line: self.field.line,
+            prompt: self.field.prompt().filter(|_| !self.silence.is_silent()),
+            is_ahead: !simulation.breaks.is_empty(),
+            screen: &self.ground,
+        };
+        self.mask().is_some() || self.secrecy.may_show(&spot)
     }
 
     /// Returns the field as the first key of the log finds it.

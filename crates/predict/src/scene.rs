@@ -13,11 +13,11 @@ mod rendition;
 mod secret;
 
 pub(crate) use self::editor::{EditorMode, editor_mode, gutter};
-pub(crate) use self::fingerprint::fingerprint;
+pub(crate) use self::fingerprint::{ends_as_shell, fingerprint};
 pub(crate) use self::input::{input_end, right_bound, suggestion};
 pub(crate) use self::pane::{Pane, pane};
 pub(crate) use self::rendition::{continued, is_in_word, surrounding, usual, word_pen};
-pub(crate) use self::secret::{asks_for_secret, is_mask};
+pub(crate) use self::secret::{asks_for_secret, is_mask, mentions_secret};
 
 use rove_terminal::{Attributes, Cell, Color, Screen};
 

@@ -15,6 +15,7 @@ use crate::replay::navigation::Stride;
 use crate::replay::simulate::{Break, Effect, Habits};
 use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
+use crate::secrecy::Sort;
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
 /// had its time to answer is then settled unjudged.
@@ -147,6 +148,7 @@ impl Replay {
         }
         if is_shown {
             self.field.confirmed = 0;
+            self.field.line.end();
             if self.conflicts(screen) {
                 self.contexts.distrust(self.field.context);
             }
@@ -271,6 +273,7 @@ impl Replay {
         count: usize,
         takes_commands: bool,
     ) -> (Vec<Break>, u32) {
+        self.is_explained = true;
         let habits = Habits { takes_commands, ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         let mut answered = Vec::new();
@@ -317,7 +320,7 @@ impl Replay {
         }
         let is_typed = |it: &&Answered| it.class == Class::Text && it.breaks == breaks.len();
         let typed = u32::try_from(answered.iter().filter(is_typed).count()).unwrap_or(u32::MAX);
-        for Answered { class, late, age, .. } in answered {
+        for Answered { key, class, late, age, .. } in answered {
             let context = self.field.context;
             self.contexts.learn(context, class, true);
             if self.field.kind == Kind::Line {
@@ -328,9 +331,10 @@ impl Replay {
             self.policy.handle_confirmation(now, age);
             self.latency.handle_answer(age);
             self.field.confirmed += u32::from(class == Class::Text);
-            if class == Class::Text {
-                self.passage.handle_proof();
+            if let Key::Text(c) = key {
                 self.silence.handle_echo();
+                self.field.line.note_echo(c);
+                self.secrecy.note_echo(self.field.prompt(), c);
             }
         }
         (breaks, typed)
@@ -365,7 +369,13 @@ impl Replay {
         }
         self.note_edits(count);
         self.note_settled(count);
+        let prompt = self.field.prompt();
         for event in self.log.iter().take(count) {
+            match event.key {
+                Key::Enter | Key::LineFeed => self.secrecy.note_enter(prompt),
+                Key::Interrupt => self.secrecy.note_end(),
+                _ => self.secrecy.note_key(prompt),
+            }
             match event.key {
                 Key::Search => self.is_searching = true,
                 Key::Enter | Key::LineFeed => {
@@ -415,12 +425,13 @@ impl Replay {
             self.credit_line(now, screen, index);
         }
         self.silence.handle_line(&line);
-        self.note_passage(key, screen);
         if index == 0 {
             self.learn_key(key, screen);
         }
         self.note_step(key, step);
         self.settle(index + 1);
+        // Whatever the key did, it may have begun another line.
+        self.field.line.end();
         if is_enter(key) || !self.field.has_name() {
             self.field = Field::default();
         }
@@ -532,6 +543,7 @@ impl Replay {
         if is_kept && !self.field.is_secret && self.mask().is_none() {
             self.late.push(GivenUp { key, due_at, context: self.field.context });
             self.field.confirmed = 0;
+            self.note_miss(key);
             self.field.is_doubted = true;
             self.unsure = input;
             self.note_edits(1);
@@ -565,12 +577,18 @@ impl Replay {
             self.contexts.distrust(context);
         }
         self.field.confirmed = 0;
+        self.note_miss(key);
         self.field.is_doubted = true;
-        if class == Class::Text {
-            self.passage.forget();
-        }
         self.abandon(count);
         self.late.clear();
+    }
+
+    /// Takes that a key was answered otherwise than by its echo, or not in time.
+    fn note_miss(&mut self, key: Key) {
+        if matches!(key, Key::Text(_)) {
+            self.secrecy.note_miss(self.field.prompt());
+            self.field.line.spoil();
+        }
     }
 
     /// Returns whether the first keys go over the edge of a row.
@@ -586,11 +604,18 @@ impl Replay {
     /// Makes a screen the one on which the first key acts.
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
+        let is_explained = core::mem::take(&mut self.is_explained);
+        if !is_explained && self.ground.cursor().column != screen.cursor().column {
+            // Something else than the keys has moved the cursor: another question may stand there.
+            self.field.line.end();
+        }
         self.note_ground(screen);
         self.ground = screen.clone();
         self.ground_input = self.network.arrived;
         self.ground_acked = self.network.echo_ack;
         self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
+        let mode = self.field.prompt().filter(|prompt| prompt.sort == Sort::Mode);
+        self.secrecy.note_screen(mode, screen.alternate_screen());
         self.part_suggestion();
         if !self.field.is_used {
             // What ends a line leaves nothing left of the next one.

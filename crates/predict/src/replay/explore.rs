@@ -60,9 +60,6 @@ impl Replay {
         navigation.has_tabs = navigation.has_tabs.or(has_no_tabs(screen, &trip.step));
         navigation.visit(screen, &pane, [from.row, to.row]);
         self.stride = trip.stride;
-        for (key, _) in &trip.motions {
-            self.note_passage(*key, screen);
-        }
         if from.row != to.row {
             // What is asked for there may be something else.
             self.field = Field::default();

@@ -11,6 +11,7 @@ use crate::replay::history::Walk;
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
 use crate::replay::wrap::{Lesson, Wrap};
 use crate::scene::{self, EditorMode, Pane};
+use crate::secrecy::{Line, Prompt, Sort};
 use crate::tty::Tty;
 
 /// What asks for the keys.
@@ -57,6 +58,8 @@ pub(super) struct Field {
     pub(super) context: ContextKey,
     /// Whether the text asks for something that is not to be seen.
     pub(super) is_secret: bool,
+    /// What the line has shown of its echo.
+    pub(super) line: Line,
     /// How many characters have been seen to come true here.
     pub(super) confirmed: u32,
     /// Whether something did not.
@@ -81,6 +84,8 @@ pub(super) struct Field {
     pub(super) place: u64,
     /// Whether what stands left of its start may have been typed.
     pub(super) is_foggy: bool,
+    /// Whether its prompt ends as those of shells do.
+    is_shell: bool,
     /// How far its line editor was taken back through its lines.
     pub(super) walk: Walk,
 }
@@ -136,6 +141,7 @@ impl Field {
             kind,
             context: context(screen, kind, at, pane),
             is_secret: scene::asks_for_secret(screen, at),
+            is_shell: scene::ends_as_shell(screen, at.row, pane.left..at.column),
             since: now,
             prompt: prompt.collect(),
             ..Self::default()
@@ -303,6 +309,24 @@ impl Field {
     /// Returns whether there is a prompt, by which to know it again.
     pub(super) fn has_name(&self) -> bool {
         self.prompt.iter().any(Option::is_some)
+    }
+
+    /// Returns what tells the place from others where text is typed: its prompt, or the mode of its editor.
+    pub(super) fn prompt(&self) -> Option<Prompt> {
+        let ContextKey { strong: whole, weak: end } = self.context;
+        let sort = if self.is_shell { Sort::Shell } else { Sort::Other };
+        match self.kind {
+            Kind::Insert | Kind::Replace => {
+                let name = mix([whole, self.pane.left.into(), self.pane.right.into()]);
+                Some(Prompt { whole: name, end: name, sort: Sort::Mode })
+            }
+            Kind::Line | Kind::Unknown if self.has_name() => Some(Prompt { whole, end, sort }),
+            // In a pane, or a row of input at the end of the screen.
+            Kind::Full if self.is_last && self.has_name() => {
+                Some(Prompt { whole, end: whole, sort })
+            }
+            _ => None,
+        }
     }
 
     /// Returns the row in which it begins by now, if the cursor is still in it.

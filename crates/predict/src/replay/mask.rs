@@ -94,6 +94,8 @@ impl Replay {
         if is_hidden {
             let (name, since) = (self.field.context.strong, self.field.since);
             self.masks.learn(name, since, glyph, count.into());
+            self.secrecy.note_mask(self.field.prompt());
+            self.field.line.spoil();
             self.settle(count.into());
         }
         is_hidden

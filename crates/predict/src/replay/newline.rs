@@ -359,7 +359,6 @@ impl Replay {
         if breaks.is_empty() {
             return;
         }
-        self.note_passage(Key::Enter, screen);
         let (from, to) = (self.ground.cursor(), screen.cursor());
         let scrolled = breaks.iter().filter(|done| done.trial.scrolls).count();
         let scrolled = u16::try_from(scrolled).unwrap_or(u16::MAX);

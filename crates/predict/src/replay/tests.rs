@@ -48,11 +48,18 @@ fn a_prompt_seen_before_needs_no_new_proof() {
 }
 
 #[test]
-fn a_line_editor_that_says_so_is_believed_at_once() {
-    let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
-    rig.type_keys("l");
-    assert_eq!(rig.row(), "$ l");
+fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
+    let shell = Shell::new("\x1b[?2004h$ ");
+    let mut rig = Rig::wary(Size::new(40, 8).unwrap(), Preference::Always, shell);
+    for row in ["$", "$", "$", "$ l"] {
+        rig.type_keys("l");
+        assert_eq!(rig.row(), row);
+        rig.settle();
+        rig.type_keys("s\r");
+        rig.settle();
+    }
     rig.assert_converges();
+    assert_eq!(rig.errors, 0);
 }
 
 #[test]
@@ -73,6 +80,7 @@ fn what_is_typed_before_the_prompt_returns_is_seen_with_it() {
 #[test]
 fn keys_stay_within_the_input() {
     let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
+    rig.prove("ls\r");
     rig.type_keys("ab");
     for (key, column) in [
         ("\x1b[C", 4),
@@ -96,6 +104,7 @@ fn keys_stay_within_the_input() {
 #[test]
 fn text_is_inserted_and_taken_out_in_the_middle_of_a_line() {
     let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
+    rig.prove("ls\r");
     rig.type_keys("hello\x1b[D\x1b[D");
     for (key, row) in [("x", "$ helxlo"), ("y", "$ helxylo"), ("\x7f", "$ helxlo")] {
         rig.type_keys(key);
@@ -252,15 +261,15 @@ fn a_suggestion_stays_as_long_as_it_is_followed_and_goes_with_the_first_other_ke
 
 #[test]
 fn predictions_move_with_their_row() {
-    let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));
+    let mut rig = Rig::new(Shell::new("\x1b[?2004hada@relay:~$ "));
     rig.type_keys("ab");
     rig.settle();
     // A job prints above the line.
-    rig.print(b"\r\x1b[Knews\r\n$ ab");
+    rig.print(b"\r\x1b[Knews\r\nada@relay:~$ ab");
     rig.type_keys("cd");
-    assert_eq!((rig.row(), rig.frame.cursor().row), ("$ abcd".into(), 0));
+    assert_eq!((rig.row(), rig.frame.cursor().row), ("ada@relay:~$ abcd".into(), 0));
     rig.run(Rig::ONE_WAY + 1);
-    assert_eq!((rig.row(), rig.frame.cursor().row), ("$ abcd".into(), 1));
+    assert_eq!((rig.row(), rig.frame.cursor().row), ("ada@relay:~$ abcd".into(), 1));
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
 }

@@ -77,27 +77,15 @@ impl Replay {
         if self.is_wary() {
             return false;
         }
-        if self.field.kind == Kind::Kernel {
-            // It is what the host was like some time ago, and a question may be about to come that turns the
-            // echo off.
-            return self.is_settled;
-        }
-        // Elsewhere anything may be asked for, a secret too, and nothing is seen before the first echo.
-        let is_editor = matches!(self.field.kind, Kind::Insert | Kind::Replace)
-            || self.field.kind == Kind::Line && self.is_first_line();
+        let is_editor = matches!(self.field.kind, Kind::Insert | Kind::Replace);
         let estimate = self.score(Class::Text).estimate(EDITOR);
-        self.is_passage() || (is_editor || self.is_known()) && estimate >= self.policy.threshold()
+        (is_editor || self.is_known()) && estimate >= self.policy.threshold()
     }
 
     /// Returns whether text has to come true here before more is believed.
     pub(super) fn is_wary(&self) -> bool {
         let is_careful = self.contexts.strong(self.field.context).is_careful();
         self.is_veiled() || is_careful || self.field.is_doubted || self.field.is_escaped
-    }
-
-    /// Returns whether no line was entered yet, so that nothing but a shell can be what asks.
-    fn is_first_line(&self) -> bool {
-        self.entered.is_none_or(|input| input > self.network.arrived)
     }
 
     /// Returns whether keys have come true at prompts like this one.

@@ -6,7 +6,7 @@ use std::hash::DefaultHasher;
 
 use rove_terminal::{Cell, Pen, Screen};
 
-use super::{cells, character, is_blank, is_half};
+use super::{cells, character, characters, is_blank, is_half};
 
 /// What two prompts of one kind have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +16,10 @@ pub(crate) struct Fingerprint {
     /// The sign that it ends with, such as `$`, and of what kind the character before that is.
     pub(crate) weak: u64,
 }
+
+/// What prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for users and
+/// for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
+const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
 /// Returns the fingerprint of the prompt in some columns of a row: those from the pane's edge to the input;
 /// `None` if nothing is seen there.
@@ -29,6 +33,16 @@ pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Opt
     let last = (start..end).rev().find(|column| !is_blank(row, *column))?;
     let prompt = &row[start..=last];
     Some(Fingerprint { strong: strong(prompt), weak: weak(prompt) })
+}
+
+/// Returns whether a prompt ends in the sign of a shell, or of Python's.
+pub(crate) fn ends_as_shell(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
+    let row = cells(screen, row);
+    let end = usize::from(columns.end).min(row.len());
+    let start = usize::from(columns.start).min(end);
+    let text: String = characters(&row[start..end]).collect();
+    let text = text.trim_end();
+    SHELL_SIGNS.iter().any(|sign| text.ends_with(sign))
 }
 
 fn strong(prompt: &[Cell]) -> u64 {

@@ -29,6 +29,9 @@ const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u
 /// Chosen: more than the passphrase of a key in the longest path takes that people have.
 const PROMPT_BYTES_MAX: usize = 512;
 
+/// Rows above the cursor in which a word for a secret counts. Chosen: a question, a blank row and the prompt.
+const MENTION_ROWS: u16 = 3;
+
 /// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word
 /// for one. It may have begun in a row above, where those down from it are full.
 pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
@@ -47,6 +50,16 @@ pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
         prompt.insert_str(0, &text(above));
     }
     contains_word(&prompt)
+}
+
+/// Returns whether a word for a secret stands left of the cursor or in one of the rows above it, question or not.
+pub(crate) fn mentions_secret(screen: &Screen) -> bool {
+    let cursor = screen.cursor();
+    let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;
+    let here = cells(screen, cursor.row);
+    let left = &here[..usize::from(cursor.column).min(here.len())];
+    let mut above = rows.map(|row| cells(screen, row));
+    contains_word(&text(left)) || above.any(|row| contains_word(&text(row)))
 }
 
 /// Returns whether a character that appears may stand for another.

@@ -60,6 +60,17 @@ impl Rig {
     pub(super) fn sized(
         size: Size,
         preference: Preference,
+        program: impl Program + 'static,
+    ) -> Self {
+        let mut rig = Self::wary(size, preference, program);
+        rig.engine.secrecy.assume_echo();
+        rig
+    }
+
+    /// Creates both ends; nothing is shown where a secret may be asked for.
+    pub(super) fn wary(
+        size: Size,
+        preference: Preference,
         mut program: impl Program + 'static,
     ) -> Self {
         let prediction = Prediction { preference, overwrite: false, engine: EngineKind::Replay };
@@ -95,6 +106,12 @@ impl Rig {
             bytes = rest;
         }
         self.draw();
+    }
+
+    /// Types keys and waits for their answer, by which the place is known.
+    pub(super) fn prove(&mut self, keys: &str) {
+        self.type_keys(keys);
+        self.settle();
     }
 
     /// Pastes a text, and shows what that does at once.

@@ -1,0 +1,213 @@
+use rove_terminal::{Size, Terminal};
+
+use super::*;
+
+const SHELL: Prompt = Prompt { whole: 1, end: 2, sort: Sort::Shell };
+const QUESTION: Prompt = Prompt { whole: 3, end: 4, sort: Sort::Other };
+const MODE: Prompt = Prompt { whole: 5, end: 5, sort: Sort::Mode };
+
+/// Returns a screen on which this was printed.
+fn screen(output: &str) -> Screen {
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    terminal.write(output.as_bytes());
+    terminal.snapshot()
+}
+
+/// Returns whether the first character of a new line would be seen.
+fn may_begin(secrecy: &Secrecy, prompt: Prompt) -> bool {
+    may_begin_on(secrecy, prompt, "$ ")
+}
+
+fn may_begin_on(secrecy: &Secrecy, prompt: Prompt, output: &str) -> bool {
+    let screen = screen(output);
+    let line = Line::default();
+    secrecy.may_show(&Spot { line, prompt: Some(prompt), is_ahead: false, screen: &screen })
+}
+
+/// Lets lines be typed, echoed and entered.
+fn enter(secrecy: &mut Secrecy, prompt: Prompt, lines: u16) {
+    for _ in 0..lines {
+        secrecy.note_echo(Some(prompt), 'l');
+        secrecy.note_enter(Some(prompt));
+    }
+}
+
+fn known(prompt: Prompt) -> Secrecy {
+    let mut secrecy = Secrecy::default();
+    enter(&mut secrecy, prompt, QUESTIONS_MIN);
+    assert!(may_begin(&secrecy, prompt));
+    secrecy
+}
+
+#[test]
+fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
+    for (echoed, may_show) in [
+        ("", false),
+        ("a", true),
+        (" ", false),
+        ("*", false),
+        ("\u{2022}*", false),
+        // They may mask others, but then it is always the same.
+        ("x", false),
+        ("xxx", false),
+        ("..", false),
+        ("./", true),
+        ("ox", true),
+    ] {
+        let mut line = Line::default();
+        echoed.chars().for_each(|c| line.note_echo(c));
+        let screen = screen("key: ");
+        let spot = Spot { line, prompt: Some(QUESTION), is_ahead: false, screen: &screen };
+        let secrecy = Secrecy::default();
+        assert_eq!(secrecy.may_show(&spot), may_show, "{echoed:?}");
+        // Rows that are not there yet may be another question.
+        assert!(!secrecy.may_show(&Spot { is_ahead: true, ..spot }));
+    }
+    let mut line = Line::default();
+    line.note_echo('a');
+    for end in [Line::end, Line::spoil] {
+        let mut ended = line;
+        end(&mut ended);
+        assert!(!ended.may_show());
+    }
+}
+
+#[test]
+fn a_prompt_is_known_after_so_many_lines_and_not_one_before() {
+    for (prompt, lines_min) in [(SHELL, LINES_MIN), (QUESTION, QUESTIONS_MIN)] {
+        let mut secrecy = Secrecy::default();
+        for lines in 0..=lines_min {
+            assert_eq!(may_begin(&secrecy, prompt), lines == lines_min, "{prompt:?}, {lines}");
+            enter(&mut secrecy, prompt, 1);
+        }
+    }
+}
+
+#[test]
+fn a_question_is_known_only_while_no_other_prompt_takes_input() {
+    let mut secrecy = known(QUESTION);
+    secrecy.note_key(Some(SHELL));
+    assert!(!may_begin(&secrecy, QUESTION));
+    secrecy.note_key(None);
+    assert!(!may_begin(&secrecy, QUESTION));
+    enter(&mut secrecy, QUESTION, 1);
+    assert!(may_begin(&secrecy, QUESTION));
+    // Nothing that asks for a secret ends as a shell's prompt does.
+    let mut secrecy = known(SHELL);
+    secrecy.note_key(Some(QUESTION));
+    assert!(may_begin(&secrecy, SHELL));
+}
+
+#[test]
+fn a_masked_or_silent_answer_ends_what_is_known_for_the_session() {
+    let masked = |secrecy: &mut Secrecy| secrecy.note_mask(Some(SHELL));
+    let silent = |secrecy: &mut Secrecy| secrecy.note_miss(Some(SHELL));
+    for answer in [masked, silent] {
+        let mut secrecy = known(SHELL);
+        answer(&mut secrecy);
+        secrecy.note_enter(Some(SHELL));
+        enter(&mut secrecy, SHELL, 1000);
+        assert!(!may_begin(&secrecy, SHELL));
+        let alike = Prompt { whole: 9, ..SHELL };
+        enter(&mut secrecy, alike, 1000);
+        assert!(!may_begin(&secrecy, alike), "it ends alike");
+    }
+}
+
+#[test]
+fn a_line_answered_late_lets_the_count_begin_again() {
+    let mut secrecy = known(SHELL);
+    secrecy.note_miss(Some(SHELL));
+    enter(&mut secrecy, SHELL, 1);
+    for lines in 0..=LINES_MIN {
+        assert_eq!(may_begin(&secrecy, SHELL), lines == LINES_MIN, "{lines}");
+        enter(&mut secrecy, SHELL, 1);
+    }
+}
+
+#[test]
+fn a_line_that_was_given_up_is_none() {
+    let mut secrecy = Secrecy::default();
+    for _ in 0..=LINES_MIN {
+        secrecy.note_echo(Some(SHELL), 'l');
+        secrecy.note_end();
+        secrecy.note_enter(Some(SHELL));
+    }
+    assert!(!may_begin(&secrecy, SHELL));
+}
+
+#[test]
+fn a_line_counts_for_the_prompt_that_echoed_it_whatever_the_terminal_is_like_at_its_end() {
+    let mut secrecy = Secrecy::default();
+    for _ in 0..LINES_MIN {
+        secrecy.note_echo(Some(SHELL), 'l');
+        secrecy.note_enter(Some(QUESTION));
+    }
+    assert!(may_begin(&secrecy, SHELL));
+}
+
+#[test]
+fn a_mode_is_one_input_while_it_is_shown_and_known_after_some_until_the_screen_is_another() {
+    let mut secrecy = Secrecy::default();
+    for stays in 0..=LINES_MIN {
+        secrecy.note_screen(Some(MODE), true);
+        assert_eq!(may_begin(&secrecy, MODE), stays == LINES_MIN, "{stays}");
+        secrecy.note_echo(Some(MODE), 'l');
+        assert!(may_begin(&secrecy, MODE), "rows and all, until it is left");
+        secrecy.note_screen(None, true);
+    }
+    secrecy.note_screen(None, false);
+    secrecy.note_screen(Some(MODE), true);
+    assert!(!may_begin(&secrecy, MODE));
+}
+
+#[test]
+fn words_for_secrets_near_a_prompt_take_what_is_known_away() {
+    let secrecy = known(SHELL);
+    for (output, may_show) in [
+        ("files\r\n$ ", true),
+        ("Your new password\r\n\r\n$ ", false),
+        ("Passwort\r\n$ ", false),
+        ("mot de passe ?\r\n\r\n$ ", false),
+        ("contraseña\r\n$ ", false),
+        ("пароль\r\n$ ", false),
+        ("密码\r\n$ ", false),
+        ("パスワード\r\n$ ", false),
+        ("password\r\n\r\n\r\n\r\n$ ", true),
+        ("token $ ", false),
+    ] {
+        assert_eq!(may_begin_on(&secrecy, SHELL, output), may_show, "{output:?}");
+    }
+    // A text in an editor may be about them.
+    let mut secrecy = Secrecy::default();
+    secrecy.note_screen(Some(MODE), true);
+    secrecy.note_echo(Some(MODE), 'l');
+    assert!(may_begin_on(&secrecy, MODE, "the password\r\n"));
+}
+
+#[test]
+fn no_more_places_are_remembered_than_there_is_room_for() {
+    let prompt = |name: usize| Prompt { whole: name as u64, end: 0, sort: Sort::Shell };
+    let mut secrecy = Secrecy::default();
+    for name in 0..=PLACES_MAX {
+        enter(&mut secrecy, prompt(name), LINES_MIN);
+        assert_eq!(secrecy.places.len(), (name + 1).min(PLACES_MAX));
+    }
+    assert!(!may_begin(&secrecy, prompt(0)), "the one used least recently is unknown again");
+    assert!(may_begin(&secrecy, prompt(1)));
+}
+
+#[test]
+fn where_more_was_refused_than_there_is_room_for_nothing_is_known() {
+    let mut secrecy = known(SHELL);
+    for name in 0..REFUSED_MAX {
+        assert!(may_begin(&secrecy, SHELL), "{name}");
+        let name = 100 + name as u64;
+        secrecy.refuse(Prompt { whole: name, end: name, sort: Sort::Other });
+    }
+    assert!(may_begin(&secrecy, SHELL));
+    secrecy.refuse(Prompt { whole: 99, end: 98, sort: Sort::Other });
+    assert!(!may_begin(&secrecy, SHELL));
+    secrecy.refuse(Prompt { whole: 97, end: 96, sort: Sort::Other });
+    assert_eq!(secrecy.refused.len(), REFUSED_MAX + 1);
+}
