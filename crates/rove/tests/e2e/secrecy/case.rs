@@ -18,7 +18,7 @@ const INTERPRETERS: [(&str, &str); 7] = [
 pub(super) const PYTHON: &str = "/usr/bin/python3";
 
 /// Programs whose packages are too large to be asked for: without them their cases are left out.
-const LARGE: [&str; 2] = ["node", "emacs"];
+const LARGE: [&str; 3] = ["node", "emacs", "systemd-ask-password"];
 
 /// A program that asks for a secret, and what its user does.
 #[derive(Clone, Copy, Debug)]

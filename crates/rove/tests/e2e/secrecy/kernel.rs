@@ -1,7 +1,7 @@
 //! Programs that turn the kernel's echo off.
 
 use super::case::Case;
-use super::case::Step::{Answer, Host, Key, Line, Paste, See, Settle, Times};
+use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[
@@ -161,7 +161,7 @@ Shell().cmdloop()",
         "bash",
         "printf 'item: '; stty cbreak; name=$(head -c 4); echo; printf 'item: '; stty -echo
         : > off; head -c 8 > out",
-        &[See("item: "), super::case::Step::Type("anna"), Host("off"), super::case::Step::Secret],
+        &[See("item: "), Type("anna"), Host("off"), Secret],
     ),
     Case::new(
         "typed ahead behind a name, before a prompt without echo",
@@ -210,7 +210,7 @@ Shell().cmdloop()",
         "an echo that is another's affair (EXTPROC)",
         "sh",
         "exec /usr/bin/python3 ask.py",
-        &[See("item: "), Answer],
+        &[See("item: "), Settle, Settle, Secret],
     )
     .needs(PYTHON_AND_BASH)
     .with(&[("ask.py", EXTPROC)]),

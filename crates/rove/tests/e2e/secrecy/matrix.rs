@@ -15,7 +15,7 @@ const USUAL_RTT_MS: u64 = 300;
 /// All round-trip times.
 const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
 /// Runs at once, over all tests. Chosen: they mostly wait; with more, two processors delay the programs' own answers.
-const RUNS_MAX: usize = 32;
+const RUNS_MAX: usize = 48;
 
 /// Runs the chosen cases with both servers.
 ///
