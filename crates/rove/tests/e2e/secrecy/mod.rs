@@ -12,8 +12,9 @@
 //! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
 //! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.
 //! - `ROVE_SECRECY_PREDICT=never`: no predictions. A letter that is seen then comes from the program, and the case is
-//!   wrong. Whoever adds a case runs it so once.
-//! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file.
+//!   wrong. Each new case is run so once.
+//! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file: server, time, letters, case, fault, with
+//!   tabs between them.
 //!
 //! The complete matrix, and a single run:
 //!
