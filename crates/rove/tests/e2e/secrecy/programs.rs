@@ -124,8 +124,7 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("one line of text"),
@@ -154,8 +153,7 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("one line of text"),
@@ -182,8 +180,7 @@ pub(super) const EDITORS: &[Case] = &[
         vim -N -u NONE -i NONE -es --cmd \"set key=$SECRET\" -c 'w! plain' -c 'set key=' -c 'w! plain' -c 'q!' text
         ! grep -q inner plain || echo \"$SECRET\" > out",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("inner"),

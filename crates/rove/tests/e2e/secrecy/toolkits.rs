@@ -1,6 +1,6 @@
 //! Programs that read keys by themselves and draw a line of input.
 
-use super::case::Step::{Answer, Burst, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Burst, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 use super::case::{Case, Step};
 
 const TOOLKIT: &[(&str, &str)] = &[("toolkit.py", include_str!("programs/toolkit.py"))];
@@ -170,7 +170,7 @@ pub(super) const RAW_MODE: &[Case] = &[
     raw(
         "raw mode, nothing, first prompt, no words",
         "/usr/bin/python3 raw.py 'none:'",
-        &[Settle, Settle, Answer],
+        &[Host("ready"), Settle, Answer],
     ),
     raw(
         "raw mode, nothing, first prompt, pastes marked",

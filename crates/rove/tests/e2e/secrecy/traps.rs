@@ -1,7 +1,7 @@
 //! Secrets that look like their echo, fields that are hidden without a word, and prompts that pretend.
 
 use super::case::Case;
-use super::case::Step::{Answer, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 use super::toolkits::{
     FIRST, NAME_THEN_SECRET, SAME_PLACE, THREE_SAME_PLACE, THREE_THEN_SECRET, raw, toolkit,
 };
@@ -125,12 +125,22 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "raw mode, three rows of text without prompts, then nothing",
         "/usr/bin/python3 raw.py 'echo:' 'echo:' 'echo:' 'none:'",
-        &[Settle, Settle, Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Answer],
+        &[
+            Host("ready"),
+            Settle,
+            Line("one"),
+            Settle,
+            Line("two"),
+            Settle,
+            Line("three"),
+            Settle,
+            Answer,
+        ],
     ),
     raw(
         "raw mode, three rows of text without prompts, then stars, typed on at once",
         "/usr/bin/python3 raw.py 'echo:' 'echo:' 'echo:' 'star:'",
-        &[Settle, Settle, Line("one"), Line("two"), Line("three"), Answer],
+        &[Host("ready"), Settle, Line("one"), Line("two"), Line("three"), Answer],
     ),
     raw(
         "raw mode, long echoed lines, then nothing",

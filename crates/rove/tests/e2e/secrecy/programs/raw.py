@@ -122,6 +122,7 @@ def ask(field):
 
 before = termios.tcgetattr(0)
 tty.setraw(0)
+open("ready", "w").close()
 try:
     if ",at" in sys.argv[1]:
         show("\x1b[?1049h\x1b[2J")
