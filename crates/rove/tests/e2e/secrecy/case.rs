@@ -1,9 +1,9 @@
-//! Cases: what runs on the host, and what its user does.
+//! Cases: a program on the host, and the keys of its user.
 
 /// The usual secret. No screen of a case has a letter of it.
 pub(super) const SECRET: &str = "ZWJXVQzj";
 
-/// What runs scripts: the word that a case has for it, and the Debian package that brings it.
+/// Interpreters of scripts: the word that a case has for one, and the Debian package that brings it.
 const INTERPRETERS: [(&str, &str); 7] = [
     ("bash", "bash"),
     ("sh", "dash"),
@@ -18,18 +18,19 @@ const INTERPRETERS: [(&str, &str); 7] = [
 pub(super) const PYTHON: &str = "/usr/bin/python3";
 
 /// Programs whose packages are too large to be asked for: without them their cases are left out.
-const LARGE: [&str; 2] = ["node", "emacs"];
+const LARGE: [&str; 3] = ["node", "emacs", "systemd-ask-password"];
 
 /// A program that asks for a secret, and what its user does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
-    /// What is special about it, for messages and for choosing it.
+    /// A phrase about its peculiarity, for messages and for choosing it.
     pub(super) name: &'static str,
     /// The words that run the script.
     pub(super) interpreter: &'static str,
-    /// What the server runs in an empty folder. It writes the secret it was given to `$OUT`, the file `out` there.
+    /// The script that runs in an empty folder on the host. It writes the secret it was given to `$OUT`, the file `out`
+    /// there.
     pub(super) script: &'static str,
-    /// What the user does.
+    /// The user's doings, in order.
     pub(super) steps: &'static [Step],
     /// The programs (or files) it needs beside the interpreter, each with the Debian package that brings it.
     pub(super) needs: &'static [(&'static str, &'static str)],
@@ -78,7 +79,7 @@ impl Case {
         self
     }
 
-    /// Takes another secret, as a screen has letters of the usual one, or for what its characters do.
+    /// Replaces the secret: a screen has letters of the usual one, or the case is about its characters.
     pub(super) const fn secret(mut self, secret: &'static str) -> Self {
         self.secret = secret;
         self

@@ -25,10 +25,10 @@ const fn form(name: &'static str, script: &'static str, steps: &'static [Step]) 
 const NAME_THEN_SECRET: &[Step] = &[See("value:"), Line("anna"), Settle, Settle, Answer];
 /// A name, Tab, then the secret.
 const THREE_FIELDS: &[Step] =
-    &[Settle, Settle, Line("anna"), Settle, Line("berta"), Settle, Answer];
+    &[See("an account"), Settle, Line("anna"), Settle, Line("berta"), Settle, Answer];
 /// Two names with Tab after them, then the secret.
 const TABBED: &[Step] = &[
-    Settle,
+    See("an account"),
     Settle,
     Type("anna"),
     Settle,

@@ -1,7 +1,7 @@
 //! Programs that turn the kernel's echo off.
 
 use super::case::Case;
-use super::case::Step::{Answer, Host, Key, Line, Paste, See, Settle, Times};
+use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[
@@ -15,7 +15,7 @@ pub(super) const CASES: &[Case] = &[
         "getpass, first prompt, no words",
         "/usr/bin/python3",
         "import getpass\nopen('out', 'w').write(getpass.getpass('\u{1f511} '))",
-        &[Settle, Settle, Answer],
+        &[See("\u{1f511}"), Answer],
     ),
     Case::new(
         "getpass, pasted, with the text of three input()s",
@@ -161,7 +161,7 @@ Shell().cmdloop()",
         "bash",
         "printf 'item: '; stty cbreak; name=$(head -c 4); echo; printf 'item: '; stty -echo
         : > off; head -c 8 > out",
-        &[See("item: "), super::case::Step::Type("anna"), Host("off"), super::case::Step::Secret],
+        &[See("item: "), Type("anna"), Host("off"), Secret],
     ),
     Case::new(
         "typed ahead behind a name, before a prompt without echo",
@@ -192,18 +192,106 @@ Shell().cmdloop()",
             See("$ "),
             Line("echo one"),
             Times(2, "$ "),
-            Line("sh ask"),
+            Line("/usr/bin/python3 ask.py"),
             See("item: "),
             Key("\x1a"),
             See("Stopped"),
             Settle,
             Line("fg"),
-            Settle,
-            Settle,
+            Host("off"),
             Answer,
             Settle,
             Line("exit"),
         ],
     )
-    .with(&[("ask", "stty -echo; printf 'item: '; read -r word; stty echo; echo \"$word\" > out")]),
+    .needs(PYTHON_AND_BASH)
+    .with(&[("ask.py", STOPPED)]),
+    Case::new(
+        "an echo that is another's affair (EXTPROC)",
+        "sh",
+        "exec /usr/bin/python3 ask.py",
+        &[See("item: "), Settle, Settle, Secret],
+    )
+    .needs(PYTHON_AND_BASH)
+    .with(&[("ask.py", EXTPROC)]),
+    Case::new(
+        "three reads and one without echo, no prompts",
+        "bash",
+        "echo ready; read a; read b; read c; stty -echo; : > off; read word; stty echo
+        echo \"$word\" > out",
+        &[See("ready"), Line("one"), Line("two"), Line("three"), Host("off"), Answer],
+    ),
+    Case::new(
+        "read and read -s on a screen that is cleared for each",
+        "bash",
+        "clear; read -p 'value: ' name; clear; read -p 'value: ' name; clear
+        read -s -p 'value: ' word; echo \"$word\" > out",
+        &[See("value: "), Line("one"), Settle, Line("two"), Settle, Settle, Answer],
+    ),
+    Case::new(
+        "a key that is echoed, then stty -echo in the same row",
+        "bash",
+        "read -n 1 -p 'sure? ' yes; stty -echo; printf '\\r\\033[Ksure? '; : > off
+        read word; stty echo; echo \"$word\" > out",
+        &[See("sure? "), Key("y"), Host("off"), Settle, Answer],
+    ),
+    Case::new(
+        "ticks on the screen while a secret is typed without echo",
+        "bash",
+        "read -p 'value: ' name; stty -echo; printf 'value: '
+        (for n in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo tick; done) &
+        read word; stty echo; wait; echo \"$word\" > out",
+        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+    ),
+    Case::new(
+        "systemd-ask-password",
+        "sh",
+        "systemd-ask-password --timeout=80 value: > out",
+        &[See("value:"), Answer],
+    )
+    .needs(&[("systemd-ask-password", "systemd")]),
+    Case::new(
+        "systemd-ask-password --echo=no at the text of an earlier read",
+        "bash",
+        "read -p 'value: ' name; systemd-ask-password --timeout=80 --emoji=no --echo=no value: > out",
+        &[See("value: "), Line("anna"), Times(2, "value:"), Answer],
+    )
+    .needs(&[("systemd-ask-password", "systemd")]),
 ];
+
+const PYTHON_AND_BASH: &[(&str, &str)] = &[(super::case::PYTHON, "python3"), ("bash", "bash")];
+
+/// Asks without echo, and turns the echo off again when it goes on after a stop.
+const STOPPED: &str = "\
+import signal, sys, termios
+def hide(*_):
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(0, termios.TCSANOW, modes)
+def again(*_):
+    hide()
+    open('off', 'w')
+before = termios.tcgetattr(0)
+modes = termios.tcgetattr(0)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+signal.signal(signal.SIGCONT, again)
+hide()
+print('item: ', end='', flush=True)
+word = sys.stdin.readline()
+termios.tcsetattr(0, termios.TCSANOW, before)
+open('out', 'w').write(word)
+";
+
+/// Reads without an echo while the terminal's modes say that there is one: EXTPROC leaves it to somebody else.
+const EXTPROC: &str = "\
+import os, termios
+before = termios.tcgetattr(0)
+modes = termios.tcgetattr(0)
+modes[3] |= termios.ECHO | termios.ICANON | 0o200000
+termios.tcsetattr(0, termios.TCSANOW, modes)
+print('item: ', end='', flush=True)
+word = b''
+while len(word) < 8:
+    word += os.read(0, 1)
+termios.tcsetattr(0, termios.TCSANOW, before)
+open('out', 'w').write(word.decode())
+";

@@ -15,7 +15,7 @@ const USUAL_RTT_MS: u64 = 300;
 /// All round-trip times.
 const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
 /// Runs at once, over all tests. Chosen: they mostly wait; with more, two processors delay the programs' own answers.
-const RUNS_MAX: usize = 16;
+const RUNS_MAX: usize = 48;
 
 /// Runs the chosen cases with both servers.
 ///
@@ -53,6 +53,7 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     let server = variable("ROVE_SECRECY_SERVER");
     let is_stock = variable("ROVE_SECRECY_CLIENT").is_some_and(|maker| maker == "stock");
     let client = if is_stock { Maker::Stock } else { Maker::Rove };
+    let is_plain = variable("ROVE_SECRECY_PREDICT").is_some_and(|mode| mode == "never");
     let rtts_ms = match variable("ROVE_SECRECY_RTT").as_deref() {
         None => vec![USUAL_RTT_MS],
         Some("all") => ALL_RTTS_MS.to_vec(),
@@ -64,7 +65,7 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
         for case in cases.iter().filter(is_chosen).filter(|case| is_possible(case)) {
             for maker in [Maker::Rove, Maker::Stock] {
                 if server.as_deref().is_none_or(|name| name == maker.name()) {
-                    runs.push_back(Run { case: *case, client, server: maker, rtt_ms });
+                    runs.push_back(Run { case: *case, client, server: maker, rtt_ms, is_plain });
                 }
             }
         }

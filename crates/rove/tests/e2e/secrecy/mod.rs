@@ -11,7 +11,10 @@
 //! - `ROVE_SECRECY_CASE=fish`: only the cases with this text in their names; `|` between several texts.
 //! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
 //! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.
-//! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file.
+//! - `ROVE_SECRECY_PREDICT=never`: no predictions. A letter that is seen then comes from the program, and the case is
+//!   wrong. Each new case is run so once.
+//! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file: server, time, letters, case, fault, with
+//!   tabs between them.
 //!
 //! The complete matrix, and a single run:
 //!
@@ -32,6 +35,7 @@ mod programs;
 mod prompts;
 mod shells;
 mod toolkits;
+mod traps;
 
 use case::{Case, Step};
 
@@ -67,7 +71,7 @@ fn programs_that_read_keys_by_themselves_show_nothing() {
 
 #[test]
 fn a_secret_that_looks_like_its_echo_is_not_shown() {
-    matrix::run(toolkits::TRAPS);
+    matrix::run(traps::CASES);
 }
 
 #[test]
@@ -88,4 +92,9 @@ fn programs_that_ask_for_passphrases_show_nothing() {
 #[test]
 fn editors_that_ask_for_secrets_show_nothing() {
     matrix::run(programs::EDITORS);
+}
+
+#[test]
+fn a_secret_at_the_prompt_of_another_program_is_not_shown() {
+    matrix::run(programs::PROMPTS);
 }

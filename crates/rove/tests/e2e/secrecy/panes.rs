@@ -43,6 +43,8 @@ const FILES: &[(&str, &str)] = &[
     ("nested", NESTED),
     ("bare.conf", BARE),
     ("status.conf", STATUS),
+    ("name", "read -p 'value: ' name; sleep 100"),
+    ("secret", "read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"; tmux kill-server"),
 ];
 
 /// Creates a case with all files.
@@ -239,5 +241,46 @@ pub(super) const CASES: &[Case] = &[
         SCREEN,
         "SCREENDIR=$HOME/screens screen -q bash lines",
         LINES_THEN_SECRET,
+    ),
+    case(
+        "tmux popup, bash read, then read -s, same prompt",
+        TMUX,
+        "tmux -S sock -f bare.conf new-session 'tmux display-popup -E \"bash ask\"; cat'",
+        NAME_THEN_SECRET,
+    ),
+    case(
+        "tmux, a name in the left pane, then the secret in the same row of the right one",
+        TMUX,
+        "tmux -S sock -f bare.conf new-session 'bash secret' ';' split-window -hb 'bash name'",
+        &[
+            Times(2, "value: "),
+            Line("anna"),
+            See("value: anna"),
+            Settle,
+            Key("\x02o"),
+            Settle,
+            Answer,
+        ],
+    ),
+    case(
+        "ssh to a shell and back, then read -s with the prompt of both",
+        SSH,
+        "(sh ./nested 'bash --norc --noprofile -i' ''); bash ask",
+        &[
+            See("$ "),
+            Line("read -p 'value: '"),
+            See("value: "),
+            Line("one"),
+            Times(2, "$ "),
+            Line("read -p 'value: '"),
+            Times(4, "value: "),
+            Line("two"),
+            Times(3, "$ "),
+            Line("exit"),
+            Times(5, "value: "),
+            Line("three"),
+            Times(6, "value: "),
+            Answer,
+        ],
     ),
 ];

@@ -124,8 +124,7 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("one line of text"),
@@ -154,8 +153,7 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("one line of text"),
@@ -182,8 +180,7 @@ pub(super) const EDITORS: &[Case] = &[
         vim -N -u NONE -i NONE -es --cmd \"set key=$SECRET\" -c 'w! plain' -c 'set key=' -c 'w! plain' -c 'q!' text
         ! grep -q inner plain || echo \"$SECRET\" > out",
         &[
-            Settle,
-            Settle,
+            See("~"), Settle,
             Key("i"),
             Settle,
             Line("inner"),
@@ -303,4 +300,51 @@ pub(super) const EDITORS: &[Case] = &[
     )
     .needs(PYTHON)
     .with(MINIBUFFER),
+];
+
+/// Other programs with a prompt of their own.
+pub(super) const PROMPTS: &[Case] = &[
+    Case::new(
+        "python's shell, three lines, then getpass with its prompt",
+        "sh",
+        "exec /usr/bin/python3 -q",
+        &[
+            See(">>> "),
+            Line("import getpass"),
+            Times(2, ">>>"),
+            Line("g = getpass.getpass"),
+            Times(3, ">>>"),
+            Line("w = open('out', 'w').write"),
+            Times(4, ">>>"),
+            Line("n = w(g('>' '>> '))"),
+            Times(5, ">>>"),
+            Answer,
+            Times(6, ">>>"),
+            Line("exit()"),
+        ],
+    )
+    .needs(&[(super::case::PYTHON, "python3")]),
+    Case::new(
+        "sqlite3, three lines, then getpass with its prompt in a command",
+        "sh",
+        "exec sqlite3 box",
+        &[
+            See("sqlite> "),
+            Line("select 1;"),
+            Times(2, "sqlite>"),
+            Line("select 2;"),
+            Times(3, "sqlite>"),
+            Line("select 3;"),
+            Times(4, "sqlite>"),
+            Line(".shell bash ask"),
+            Times(5, "sqlite>"),
+            Answer,
+            Settle,
+            Settle,
+            Line(".quit"),
+        ],
+    )
+    .needs(&[("sqlite3", "sqlite3")])
+    .with(&[("ask", "read -s -p 'sqlite> ' word; echo; echo \"$word\" > out")])
+    .secret("ZWJXVzj"),
 ];

@@ -1,6 +1,6 @@
 //! Programs that read keys by themselves and draw a line of input.
 
-use super::case::Step::{Answer, Burst, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Burst, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 use super::case::{Case, Step};
 
 const TOOLKIT: &[(&str, &str)] = &[("toolkit.py", include_str!("programs/toolkit.py"))];
@@ -14,12 +14,16 @@ const NODE: &[(&str, &str)] = &[("muted.js", include_str!("programs/muted.js"))]
 const NODE_NEEDS: &[(&str, &str)] = &[("node", "nodejs")];
 
 /// Creates a case of prompt_toolkit.
-const fn toolkit(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+pub(super) const fn toolkit(
+    name: &'static str,
+    script: &'static str,
+    steps: &'static [Step],
+) -> Case {
     Case::new(name, "sh", script, steps).needs(TOOLKIT_NEEDS).with(TOOLKIT)
 }
 
 /// Creates a case of the program that asks in raw mode.
-const fn raw(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+pub(super) const fn raw(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps).needs(RAW_NEEDS).with(RAW)
 }
 
@@ -29,16 +33,17 @@ const fn node(name: &'static str, script: &'static str, steps: &'static [Step]) 
 }
 
 /// The secret at the first prompt.
-const FIRST: &[Step] = &[See("value: "), Answer];
+pub(super) const FIRST: &[Step] = &[See("value: "), Answer];
 /// A name at `value: `, then the secret at the same prompt in the next row.
-const NAME_THEN_SECRET: &[Step] = &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
+pub(super) const NAME_THEN_SECRET: &[Step] =
+    &[See("value: "), Line("anna"), Times(2, "value:"), Answer];
 /// A name, then the secret at the same prompt in the same place.
-const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
+pub(super) const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
 /// Three names, then the secret at the same prompt in the same place.
-const THREE_SAME_PLACE: &[Step] =
+pub(super) const THREE_SAME_PLACE: &[Step] =
     &[See("value: "), Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Answer];
 /// Three names at `value: `, then the secret at the same prompt in the next row.
-const THREE_THEN_SECRET: &[Step] = &[
+pub(super) const THREE_THEN_SECRET: &[Step] = &[
     See("value: "),
     Line("one"),
     Times(2, "value:"),
@@ -126,7 +131,7 @@ pub(super) const EDITORS: &[Case] = &[
             Key("\t"),
             Settle,
             Line(""),
-            Settle,
+            See("part 2"),
             Secret,
             Settle,
             Key("\t"),
@@ -154,11 +159,7 @@ pub(super) const EDITORS: &[Case] = &[
         ],
     ),
     node("node readline muted, same question", "node muted.js 2 nothing", SAME_PLACE),
-    node(
-        "node readline muted, first question",
-        "node muted.js 1 nothing",
-        &[Settle, Settle, Answer],
-    ),
+    node("node readline muted, first question", "node muted.js 1 nothing", FIRST),
     node("node readline with stars, same question", "node muted.js 2 stars", SAME_PLACE),
     node("node readline muted after three questions", "node muted.js 4 nothing", THREE_SAME_PLACE),
 ];
@@ -169,7 +170,7 @@ pub(super) const RAW_MODE: &[Case] = &[
     raw(
         "raw mode, nothing, first prompt, no words",
         "/usr/bin/python3 raw.py 'none:'",
-        &[Settle, Settle, Answer],
+        &[Host("ready"), Settle, Answer],
     ),
     raw(
         "raw mode, nothing, first prompt, pastes marked",
@@ -291,88 +292,4 @@ pub(super) const RAW_MODE: &[Case] = &[
         "p=paste:value:; /usr/bin/python3 raw.py \"echo,$p \" \"echo,$p \" \"echo,$p \" \"dot,$p \"",
         THREE_THEN_SECRET,
     ),
-];
-
-/// Cases of raw mode in which the secret or its place is peculiar.
-pub(super) const TRAPS: &[Case] = &[
-    raw(
-        "a secret that begins with its mask's stars",
-        "/usr/bin/python3 raw.py 'echo:value: ' 'star:value: '",
-        NAME_THEN_SECRET,
-    )
-    .secret("**ZWJX*VQzj"),
-    raw(
-        "a secret that begins with its mask's dots, first prompt",
-        "/usr/bin/python3 raw.py 'dot:value: '",
-        FIRST,
-    )
-    .secret("...ZWJX.VQzj"),
-    raw(
-        "a secret with its mask's letters, same place",
-        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'x,at5-3:value: '",
-        SAME_PLACE,
-    )
-    .secret("xxxZWJXxVQzj"),
-    raw(
-        "a secret with its mask's hashes, pastes marked",
-        "/usr/bin/python3 raw.py 'hash,paste:value: '",
-        FIRST,
-    )
-    .secret("##ZWJX#VQzj"),
-    raw(
-        "a secret with blanks, its mask's blanks",
-        "/usr/bin/python3 raw.py 'echo:value: ' 'blank:value: '",
-        NAME_THEN_SECRET,
-    )
-    .secret("  ZWJX VQzj"),
-    raw(
-        "a secret that begins as the hint in its field",
-        "/usr/bin/python3 raw.py 'echo:value: ' 'holder:value: '",
-        NAME_THEN_SECRET,
-    )
-    .secret("passZWJXVQzj"),
-    raw(
-        "a secret that begins as the name before it",
-        "/usr/bin/python3 raw.py 'echo,at5-3:value: ' 'none,at5-3:value: '",
-        SAME_PLACE,
-    )
-    .secret("annaZWJXVQzj"),
-    raw(
-        "a field that moves and loses its echo",
-        "/usr/bin/python3 raw.py 'echo,at3-3:value: ' 'echo,at7-9:value: ' 'none,at11-20:value: '",
-        &[
-            See("value: "),
-            Line("anna"),
-            Times(2, "value:"),
-            Line("berta"),
-            Times(3, "value:"),
-            Answer,
-        ],
-    ),
-    raw(
-        "a field that goes on by itself to one without echo",
-        "/usr/bin/python3 raw.py 'echo,auto4:value: ' 'none:value: '",
-        &[See("value: "), Type("anna"), Times(2, "value:"), Answer],
-    ),
-    raw(
-        "a field that goes on by itself in the same place",
-        "/usr/bin/python3 raw.py 'echo,auto4,at5-3:value: ' 'star,at5-3:value: '",
-        &[See("value: "), Type("anna"), Settle, Answer],
-    ),
-    raw(
-        "a key that hides what is typed, answers seen",
-        "/usr/bin/python3 raw.py 'toggle:value: '",
-        &[See("value: "), Type("anna"), Settle, Key("\x14"), Settle, Answer],
-    ),
-    raw(
-        "a key that hides what is typed, typed on at once",
-        "/usr/bin/python3 raw.py 'toggle:value: '",
-        &[See("value: "), Type("anna"), Settle, Key("\x14"), Answer],
-    ),
-    raw(
-        "a command whose argument is hidden without a sign",
-        "/usr/bin/python3 raw.py 'auth:value: '",
-        &[See("value: "), Type("auth "), Settle, Answer],
-    )
-    .excused(4),
 ];

@@ -11,10 +11,10 @@ from prompt_toolkit.shortcuts import input_dialog
 
 how, texts = sys.argv[1], sys.argv[2:]
 session = PromptSession()
-for text in texts:
+for number, text in enumerate(texts, 1):
     hidden, text = text.startswith("!"), text.lstrip("!")
     if how == "window":
-        last = input_dialog(title="an account", text=text, password=hidden).run()
+        last = input_dialog(title="part %d" % number, text=text, password=hidden).run()
     elif how == "session":
         last = session.prompt(text, is_password=hidden)
     else:
