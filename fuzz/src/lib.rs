@@ -17,8 +17,9 @@ pub mod wire;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("assembler", wire::assembler_is_bounded),
+    ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),
     ("config", rove_shell::fuzzing::config_takes_anything),
     ("control", rove_shell::fuzzing::control_takes_anything),
     ("datagram", wire::datagram_takes_anything),
@@ -33,7 +34,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("prediction", rove_predict::fuzzing::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
     ("session", ends::session_survives),
-    ("startup", rove_shell::fuzzing::startup_takes_anything),
+    ("ssh_config", rove_shell::fuzzing::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),
     ("transport", ends::transport_survives),
     ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),

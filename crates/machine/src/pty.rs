@@ -21,10 +21,14 @@ use crate::{sys, tty};
 pub struct Pty {
     master: Master,
     terminal: OwnedFd,
+    /// What holds the program back, and what lets it start: the ends of a pipe.
+    gate: OwnedFd,
+    opener: OwnedFd,
 }
 
 impl Pty {
-    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters.
+    /// Opens a pseudo-terminal of this size that erases whole UTF-8 characters, with all descriptors that a
+    /// program on it will need.
     ///
     /// # Errors
     ///
@@ -41,7 +45,8 @@ impl Pty {
         fcntl_setfl(&master, fcntl_getfl(&master)? | OFlags::NONBLOCK)?;
         let master = Master(master);
         master.resize(size)?;
-        Ok(Self { master, terminal })
+        let (gate, opener) = io::pipe()?;
+        Ok(Self { master, terminal, gate: gate.into(), opener: opener.into() })
     }
 
     /// Returns the name of the terminal's device; `None` where it has none here, as in some containers.
@@ -62,11 +67,10 @@ impl Pty {
     ///
     /// Returns the system's refusal of the process.
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
-        let (gate, opener) = io::pipe()?;
-        let opener = OwnedFd::from(opener);
-        let pid = sys::spawn_gated(program, &self.terminal, &gate.into(), &opener)?;
+        let Self { master, terminal, gate, opener } = self;
+        let pid = sys::spawn_gated(program, &terminal, &gate, &opener)?;
         // From here on only the child's side keeps the terminal open, so its end shows.
-        Ok((self.master, Child { pid, gate: Some(opener), status: None }))
+        Ok((master, Child { pid, gate: Some(opener), status: None }))
     }
 }
 

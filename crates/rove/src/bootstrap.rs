@@ -1,38 +1,42 @@
 //! The start of a session: ssh starts a server on the host, says its port and key, and this process
 //! becomes the client.
 //!
-//! [`remote`] words what ssh runs, [`startup`] reads what comes back, [`proxy`] is the proxy command
-//! that learns the host's address while it connects for ssh, [`ssh_config`] asks ssh whether it may.
+//! [`remote`] words what ssh runs, [`launch`] runs it as a [`command`] with two streams, [`startup`] reads what
+//! comes back on them, line by [`line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
+//! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
+//! [`ssh_config`] asks ssh whether it may.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.
 //! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Read, Write};
-use std::iter;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Command, Stdio};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
-use crate::bootstrap::printable::Printable;
-use crate::bootstrap::startup::{Announced, Connect, Progress, Startup};
+use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
-use crate::colors;
 use crate::program::ProgramName;
 use crate::tunnel::inherited;
+use crate::{colors, entropy};
 
 pub(crate) mod address;
+pub(crate) mod challenge;
+pub(crate) mod command;
 pub(crate) mod error;
+mod launch;
+mod line;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod printable;
 pub(crate) mod proxy;
 mod quote;
 pub(crate) mod remote;
+mod screen;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;
 pub(crate) mod tunnel;
@@ -101,8 +105,12 @@ pub(crate) fn run(
         return Err(BootstrapError::NoTerminal);
     }
     let colors = color_count(options)?;
+    let challenge = entropy::challenge().map_err(|error| BootstrapError::Local {
+        what: "a random word",
+        error: io::Error::other(error),
+    })?;
     if options.tunnel {
-        let Started { connect, tunnel } = tunnel::start(options, colors)?;
+        let Started { connect, tunnel } = tunnel::start(options, colors, challenge)?;
         if options.verbose {
             let host = options.host.display();
             let place = format!(
@@ -114,8 +122,8 @@ pub(crate) fn run(
         let more = (inherited::VARIABLE, tunnel);
         return Err(become_client(options, invocation, tunnel::SERVER, &connect, more));
     }
-    let plan = Plan::new(options, invocation, colors, "")?;
-    let (announced, status) = start_server(options, &plan)?;
+    let plan = Plan::new(options, invocation, colors, challenge, "")?;
+    let (announced, status) = launch::start_server(options, &plan)?;
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
     if let Some(note) = server.note.as_ref().filter(|_| !options.quiet) {
@@ -181,58 +189,6 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
 }
 
-/// Runs ssh (or the local server) and reads what it prints until the server has announced itself
-/// or all is over.
-fn start_server(
-    options: &HostOptions,
-    plan: &Plan,
-) -> Result<(Announced, ExitStatus), BootstrapError> {
-    let pipe = |error| BootstrapError::Local { what: "a pipe to ssh", error };
-    let (mut output, input) = io::pipe().map_err(pipe)?;
-    let mut command = plan.command(options);
-    if options.verbose {
-        let words = iter::once(command.get_program()).chain(command.get_args());
-        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
-        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
-    }
-    command.stdout(input.try_clone().map_err(pipe)?).stderr(input);
-    let mut child: Child = command.spawn().map_err(|error| BootstrapError::SshMissing {
-        program: command.get_program().to_owned(),
-        error,
-    })?;
-    // The command holds the pipe's writing ends; the output would never end with them.
-    drop(command);
-
-    let mut startup = Startup::new(plan.rules());
-    let mut screen = Screen::new(options.name);
-    let mut buffer = [0; 4096];
-    let read = loop {
-        let read = match output.read(&mut buffer) {
-            Ok(0) => break startup.finish(&mut screen.pending).map(drop),
-            Ok(read) => startup.read(&buffer[..read], &mut screen.pending),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => {
-                return Err(BootstrapError::Local { what: "the output of ssh", error });
-            }
-        };
-        screen.show();
-        match read {
-            Ok(Progress::Reading) => {}
-            Ok(Progress::Announced) => break Ok(()),
-            Err(error) => break Err(error),
-        }
-    };
-    screen.show();
-    read?;
-    // What follows, the server's licence and ssh's farewell, is for nobody; but ssh must be able to
-    // write it, and must have ended before this process turns into another program. Only ssh is waited
-    // for: a verbose server on this computer writes on for as long as it lives.
-    thread::spawn(move || io::copy(&mut output, &mut io::sink()));
-    let status =
-        child.wait().map_err(|error| BootstrapError::Local { what: "the end of ssh", error })?;
-    Ok((startup.into_announced(), status))
-}
-
 /// Returns the client program with its environment, ready for its arguments.
 fn client_command(options: &HostOptions) -> Command {
     let mut client = client_program(options);
@@ -295,29 +251,4 @@ fn client_program(options: &HostOptions) -> Command {
 fn is_in_path(program: &str) -> bool {
     let search_path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&search_path).any(|directory| directory.join(program).is_file())
-}
-
-/// What ssh prints besides the server's announcement, on its way to the user: as it is for `mosh`,
-/// without escape sequences for `rove`.
-struct Screen {
-    pending: Vec<u8>,
-    filter: Option<Printable>,
-}
-
-impl Screen {
-    fn new(name: ProgramName) -> Self {
-        let filter = (name == ProgramName::Rove).then(Printable::default);
-        Self { pending: Vec::new(), filter }
-    }
-
-    fn show(&mut self) {
-        let shown = match &mut self.filter {
-            Some(filter) => filter.filter(&self.pending),
-            None => self.pending.clone(),
-        };
-        self.pending.clear();
-        // A reader that has gone away is no reason to end the session.
-        let mut stdout = io::stdout();
-        let _ = stdout.write_all(&shown).and_then(|()| stdout.flush());
-    }
 }

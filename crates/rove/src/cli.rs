@@ -132,8 +132,8 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     match host::parse(name, args, load) {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
-        Ok(HostCall::FakeProxy { family, host, port }) => {
-            finish(&speaker, proxy::run(name, &family, &host, &port).map(|()| 0))
+        Ok(HostCall::FakeProxy { family, host, port, word }) => {
+            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()).map(|()| 0))
         }
         Ok(HostCall::Connect(options)) => {
             let Err(error) = bootstrap::run(&options, &invocation);

@@ -73,7 +73,8 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         Fork::Parent(_) => {}
         Fork::Child => {
             stay_behind().context("cannot detach the demo's server")?;
-            station.serve(Listing::Unlisted)?;
+            let (clock, events) = server::start_loop()?;
+            station.serve(clock, events, Listing::Unlisted)?;
             return Ok(0);
         }
     }
@@ -121,7 +122,7 @@ fn stay_behind() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
-    server::silence()
+    server::silence(server::open_nothing()?)
 }
 
 /// Returns one direction of the link.

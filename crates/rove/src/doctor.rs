@@ -12,10 +12,11 @@ use std::time::Duration;
 
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
+use crate::bootstrap::command::Stop;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::{Invocation, address, ssh_config};
-use crate::doctor::command::{SIGNALS, Stop};
 use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
@@ -23,7 +24,6 @@ use crate::program::ProgramName;
 use crate::terminal_type::{self, Manner};
 use crate::{entropy, locale};
 
-mod command;
 pub(crate) mod diagnosis;
 pub(crate) mod facts;
 mod login;
@@ -39,6 +39,9 @@ const PROBLEM: u8 = 1;
 const FAILED: u8 = 2;
 /// Exit code: the user left. Source: what shells say of a command that SIGINT ended.
 const INTERRUPTED: u8 = 130;
+
+/// The signals the doctor wakes for: the user's wish to leave, and the end of a command.
+const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
 /// How long a name server may take. Chosen: what the system's resolver gives each of its servers, less
 /// the patience of whoever waits for a list that is only of interest.

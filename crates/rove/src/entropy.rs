@@ -4,6 +4,8 @@ use rove_ssp::Key;
 use rove_units::Seed;
 use zeroize::Zeroizing;
 
+use crate::bootstrap::challenge::Challenge;
+
 /// Draws a session key.
 ///
 /// # Errors
@@ -13,6 +15,17 @@ pub(crate) fn key() -> Result<Key, getrandom::Error> {
     let mut bytes = Zeroizing::new([0; 16]);
     getrandom::fill(bytes.as_mut_slice())?;
     Ok(Key::from_bytes(*bytes))
+}
+
+/// Draws the word by which a run knows its own commands again.
+///
+/// # Errors
+///
+/// Returns the operating system's refusal.
+pub(crate) fn challenge() -> Result<Challenge, getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(Challenge::from_bytes(bytes))
 }
 
 /// Draws a seed for padding.

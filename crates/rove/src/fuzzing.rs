@@ -3,61 +3,193 @@
 //!
 //! Each function takes the fuzzer's bytes and panics when something does not hold.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::OnceLock;
 
 use rove_ssp::Key;
 
-use crate::bootstrap::startup::{Announced, Progress, Rules, Startup, StartupError};
+use crate::bootstrap::Invocation;
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::plan::Plan;
+use crate::bootstrap::remote::START;
+use crate::bootstrap::ssh_config::{self, DETOUR_CHARS_MAX};
+use crate::bootstrap::startup::{
+    ADDRESS, Announced, IP, Progress, Rules, Startup, StartupError, StockAddress, Stream,
+};
 use crate::cli::config::Config;
+use crate::cli::host::{self, HostCall};
 use crate::control::protocol::{decode_reply, decode_request};
+use crate::program::ProgramName;
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
 
-/// What ssh prints may be anything, in pieces of any size: what is learnt and shown is the same, only
-/// stock's rules refuse anything, and what is announced is an address, a port and a key.
-pub fn startup_takes_anything(data: &[u8]) {
-    let Some((&choice, output)) = data.split_first() else { return };
-    let bit = |number: u32| choice >> number & 1 == 1;
-    let rules = if bit(0) {
-        Rules::Stock { address_known: bit(1) }
-    } else {
-        Rules::Tolerant { proxy: bit(1), start: bit(2) }
+/// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
+const CALLS: [(ProgramName, &[&str]); 6] = [
+    (ProgramName::Rove, &["--experimental-remote-ip=proxy", "host"]),
+    (ProgramName::Rove, &["--experimental-remote-ip=remote", "-p", "1:2", "host"]),
+    (ProgramName::Rove, &["--local", "192.0.2.7"]),
+    (ProgramName::Mosh, &["host"]),
+    (ProgramName::Mosh, &["-e", "remote", "host"]),
+    (ProgramName::Mosh, &["-e", "local", "192.0.2.7"]),
+];
+
+/// What one of them comes to.
+struct Way {
+    options: HostOptions,
+    plan: Plan,
+}
+
+/// The word of a run in which it is known: 32 zeros.
+const WORD: [u8; 16] = [0; 16];
+
+fn ways() -> &'static [Way] {
+    static WAYS: OnceLock<Vec<Way>> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        let way = |(name, words): (ProgramName, &[&str])| {
+            let words = words.iter().map(OsString::from).collect();
+            let Ok(HostCall::Connect(options)) = host::parse(name, words, || Ok(Config::default()))
+            else {
+                panic!("a session is asked for");
+            };
+            let invocation = Invocation { name, program: "/rove".into(), args: Vec::new() };
+            let challenge = Challenge::from_bytes(WORD);
+            let plan = Plan::new(&options, &invocation, 256, challenge, "");
+            Way { options: *options, plan: plan.expect("the address is a number") }
+        };
+        CALLS.map(way).into()
+    })
+}
+
+/// What ssh prints on its two streams may be anything, in pieces of any size and order, and so may its status: only
+/// stock's rules refuse anything, a session is announced on the standard output behind our own first line, its
+/// address told by our proxy command, and no session comes of an ssh that has failed.
+pub fn bootstrap_takes_anything(data: &[u8]) {
+    let &[choice, status, ref rest @ ..] = data else { return };
+    let way = &ways()[usize::from(choice) % CALLS.len()];
+    let status = ExitStatus::from_raw(match status {
+        0..0xc0 => i32::from(status) << 8,
+        0xc0..0xe0 => 255 << 8,
+        signal => i32::from(signal & 15) + 1,
+    });
+    let pieces = pieces(rest);
+    let whole = |stream: Stream| {
+        let of_stream = pieces.iter().filter(|(found, _)| *found == stream);
+        of_stream.flat_map(|(_, bytes)| bytes.iter().copied()).collect::<Vec<u8>>()
     };
-    let (whole, text) = read(rules, output.chunks(output.len().max(1)));
-    let pieces = read(rules, output.chunks(1 + usize::from(choice >> 3)));
-    assert!((&whole, &text) == (&pieces.0, &pieces.1), "it depends on how the output is cut");
-    assert!(text.len() <= output.len(), "the user is shown more than there was");
-    let announced = match whole {
-        Ok(announced) => announced,
-        Err(error) => {
-            assert!(matches!(rules, Rules::Stock { .. }), "refused: {error}");
-            return;
+    let (output, errors) = (whole(Stream::Output), whole(Stream::Errors));
+    let (mixed, text_len) = hear(&way.plan, &pieces);
+    assert!(text_len <= output.len() + errors.len(), "the user is shown more than there was");
+    let apart = [(Stream::Errors, &errors[..]), (Stream::Output, &output[..])];
+    let (apart, _) = hear(&way.plan, &apart);
+    let is_stock = matches!(way.plan.rules(), Rules::Stock(_));
+    let (Ok(mixed), Ok(apart)) = (&mixed, &apart) else {
+        assert!(is_stock && apart.is_err(), "refused: {mixed:?}");
+        return;
+    };
+    assert_eq!(mixed, apart, "it depends on how the streams are cut");
+    let alone = hear(&way.plan, &[(Stream::Output, &output[..])]).0.expect("as before");
+    assert_eq!(alone.connect, mixed.connect, "the error output has a say in it");
+    assert_announced(&way.plan, mixed, &output, &errors);
+    match way.plan.judge(&way.options, mixed.clone(), status) {
+        Ok((address, connect)) => {
+            assert!(!way.plan.is_ssh_failure(status), "a session of an ssh that failed");
+            assert_eq!(Some(&connect), mixed.connect.as_ref());
+            let is_plain = address.text.bytes().all(|byte| byte.is_ascii_graphic());
+            assert!(is_plain && !address.text.starts_with('-'));
         }
-    };
-    if let Some(connect) = announced.connect {
-        // Four bits of the last character belong to no key: the client refuses what has them.
-        let key = Key::from_text(&connect.key);
-        assert!(key.is_err() || *key.expect("a key").to_text() == connect.key);
-        assert!(connect.port.bytes().all(|byte| byte.is_ascii_digit()));
-    }
-    for address in [announced.proxy_address, announced.server_address].into_iter().flatten() {
-        assert!(!address.starts_with('-') && address.bytes().all(|byte| byte.is_ascii_graphic()));
+        Err(error) => assert!(!error.to_string().contains('\u{1b}'), "it acts on a terminal"),
     }
 }
 
-fn read<'a>(
-    rules: Rules,
-    pieces: impl Iterator<Item = &'a [u8]>,
-) -> (Result<Announced, StartupError>, Vec<u8>) {
-    let (mut startup, mut text) = (Startup::new(rules), Vec::new());
-    for piece in pieces {
-        match startup.read(piece, &mut text) {
-            Ok(Progress::Reading) => {}
-            Ok(Progress::Announced) => return (Ok(startup.into_announced()), text),
-            Err(error) => return (Err(error), text),
+/// Asserts that what is announced stands where it may stand.
+fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &[u8]) {
+    let lines = |stream: &[u8]| {
+        let lines = stream.split(|&byte| byte == b'\n');
+        lines.map(|line| line.trim_ascii_end().to_vec()).collect::<Vec<_>>()
+    };
+    let has = |lines: &[Vec<u8>], line: String| lines.iter().any(|it| *it == line.as_bytes());
+    let word = "0".repeat(2 * WORD.len());
+    let (mut host, proxy) = (lines(output), lines(errors));
+    let rules = plan.rules();
+    if matches!(rules, Rules::Tolerant { start: true, .. }) {
+        let start = format!("{START} {word}");
+        let at = host.iter().position(|line| *line == start.as_bytes());
+        host.drain(..at.map_or(host.len(), |at| at + 1));
+    }
+    if let Some(connect) = &announced.connect {
+        assert!(has(&host, format!("MOSH CONNECT {} {}", connect.port, connect.key)));
+        // Four bits of the last character belong to no key: the client refuses what has them.
+        let key = Key::from_text(&connect.key);
+        assert!(key.is_err() || *key.expect("a key").to_text() == connect.key);
+    }
+    if let Some(address) = &announced.server_address {
+        let is_it = |line: &Vec<u8>| {
+            line.starts_with(b"MOSH SSH_CONNECTION ")
+                && line.windows(address.len()).any(|it| it == address.as_bytes())
+        };
+        assert!(host.iter().any(is_it));
+    }
+    if let Some(address) = &announced.proxy_address {
+        let line = match rules {
+            Rules::Stock(StockAddress::Proxy) => format!("MOSH IP {address}"),
+            Rules::Tolerant { proxy: true, .. } => format!("{IP} {word} {address}"),
+            _ => panic!("there is no proxy that tells an address"),
+        };
+        assert!(has(&proxy, line));
+    }
+    for address in &announced.other_addresses {
+        assert!(has(&proxy, format!("{ADDRESS} {word} {address}")));
+    }
+}
+
+/// Takes the fuzzer's bytes apart: a byte says a stream and a length, so many bytes follow.
+fn pieces(data: &[u8]) -> Vec<(Stream, &[u8])> {
+    let mut pieces = Vec::new();
+    let mut rest = data;
+    while let [head, tail @ ..] = rest {
+        let stream = if head >> 7 == 0 { Stream::Output } else { Stream::Errors };
+        let (piece, after) = tail.split_at(usize::from(head & 0x7f).min(tail.len()));
+        pieces.push((stream, piece));
+        rest = after;
+    }
+    pieces
+}
+
+/// Reads the pieces to the streams' ends; returns what was announced and the length of what the user is shown.
+fn hear(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupError>, usize) {
+    let (mut startup, mut text) = (Startup::new(plan.rules()), Vec::new());
+    let mut is_announced = false;
+    for &(stream, piece) in pieces {
+        if is_announced && stream == Stream::Output {
+            continue;
+        }
+        match startup.read(stream, piece, &mut text) {
+            Ok(progress) => is_announced |= progress == Progress::Announced,
+            Err(error) => return (Err(error), text.len()),
         }
     }
-    let end = startup.finish(&mut text);
-    (end.map(|_| startup.into_announced()), text)
+    let ends = Stream::ALL.map(|stream| startup.finish(stream, &mut text));
+    let end = ends.into_iter().find_map(Result::err);
+    (end.map_or_else(|| Ok(startup.into_announced()), Err), text.len())
+}
+
+/// Whatever a program answers to `ssh -G`: what is taken of it is text that acts on no terminal, and a name that is
+/// no option.
+pub fn ssh_config_takes_anything(data: &[u8]) {
+    let answer = String::from_utf8_lossy(data);
+    let config = ssh_config::parse(&answer);
+    if let Some(name) = config.host_name {
+        assert!(answer.contains(&name) && !name.is_empty() && !name.starts_with('-'));
+        assert!(!name.contains(|c: char| c.is_whitespace() || c.is_control()));
+    }
+    if let Some(detour) = config.detour {
+        let (kind, words) = detour.split_once(' ').expect("a keyword and its value");
+        assert!(["ProxyJump", "ProxyCommand"].contains(&kind));
+        assert!(!words.is_empty() && !words.eq_ignore_ascii_case("none"));
+        assert!(!words.contains(char::is_control) && words.chars().count() <= DETOUR_CHARS_MAX);
+    }
 }
 
 /// A file of settings may hold anything: it is read, or a place in it is named; a host has settings or
@@ -115,7 +247,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bootstrap::remote::START;
 
     /// Pieces that mean something, and noise between them.
     fn pieces(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
@@ -124,11 +255,30 @@ mod tests {
         proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
     }
 
+    /// The pieces of an output, each on the stream that `streams` says for it.
+    fn on_streams(streams: u64, words: &[usize]) -> Vec<u8> {
+        let piece = |(at, &word): (usize, &usize)| {
+            let text = PRINTED[word % PRINTED.len()].as_bytes();
+            let stream = if streams >> (at % 64) & 1 == 1 { 0x80 } else { 0 };
+            let head = stream | u8::try_from(text.len()).expect("the pieces are short");
+            [&[head], text].concat()
+        };
+        words.iter().enumerate().flat_map(piece).collect()
+    }
+
     const PRINTED: &[&str] = &[
+        "MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw\n",
+        "MOSH IP 192.0.2.7\n",
+        "ROVE START 00000000000000000000000000000000\r\n",
+        "ROVE START\n",
+        "ROVE IP 00000000000000000000000000000000 192.0.2.7\n",
+        "ROVE ADDRESS 00000000000000000000000000000000 ::1\n",
+        "MOSH SSH_CONNECTION ::1 5 192.0.2.8 22\n",
+        "ROVE NO SERVER PROGRAM\n",
         "MOSH CONNECT ",
         "MOSH IP ",
         "MOSH SSH_CONNECTION ",
-        START,
+        "ROVE ",
         "\n",
         "\r\n",
         " ",
@@ -166,11 +316,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_printed_is_read_alike_however_it_is_cut(
+        fn whatever_ssh_prints_only_the_host_announces_a_session(
             choice: u8,
-            output in pieces(PRINTED),
+            status: u8,
+            streams: u64,
+            words in proptest::collection::vec(0..100_usize, 0..24),
         ) {
-            startup_takes_anything(&[&[choice], &output[..]].concat());
+            bootstrap_takes_anything(&[&[choice, status], &on_streams(streams, &words)[..]].concat());
+        }
+
+        #[test]
+        fn whatever_bytes_ssh_prints_only_the_host_announces_a_session(data in any::<Vec<u8>>()) {
+            bootstrap_takes_anything(&data);
+        }
+
+        #[test]
+        fn whatever_ssh_is_configured_to_is_shown_harmlessly(
+            answer in "((ProxyJump|proxycommand|hostname|x) ?(none|-o|[ -~\\PC]{0,20})?[\r\t\u{1b}]?\n){0,8}",
+        ) {
+            ssh_config_takes_anything(answer.as_bytes());
         }
 
         #[test]

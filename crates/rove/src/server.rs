@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::Context;
 use rove_machine::clock::{self, Clock};
@@ -16,7 +16,7 @@ use rove_ssp::{Config, Key};
 use rove_terminal::Size;
 use rove_units::Duration;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
@@ -83,25 +83,43 @@ pub(crate) struct ServerOptions {
 /// Returns why no server could be started, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let station = Station::prepare(&options)?;
-    announce(station.port(), &station.key).context("cannot announce the server")?;
+    let (clock, events) = start_loop()?;
+    let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and whatever that hangs up on.
     sys::ignore_signal(libc::SIGHUP).context("cannot ignore SIGHUP")?;
     match sys::fork().context("cannot detach")? {
         Fork::Parent(server) => {
+            // Nothing stands in the server's way any more, so that it is announced and not before.
+            if let Err(error) = announce(station.port(), &station.key) {
+                let _ = kill_process(server, Signal::TERM);
+                return Err(error.context("cannot announce the server"));
+            }
             say_goodbye(options.name, server);
             return Ok(0);
         }
         Fork::Child => {}
     }
-    detach(options.verbose).context("cannot detach")?;
+    detach(options.verbose, nothing).context("cannot detach")?;
     logging::to_standard_error(options.verbose);
-    let outcome = station.serve(Listing::Listed)?;
+    let outcome = station.serve(clock, events, Listing::Listed)?;
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
         // Whoever watches may have gone.
         let _ = writeln!(io::stdout(), "\n[{} is exiting.]", program(options.name));
     }
     Ok(0)
+}
+
+/// Returns the clock of a session and the loop that it waits in. From then on the loop has the signals of this
+/// process, and of one that it forks: so that the end of the session's program is never missed, the loop
+/// comes first.
+///
+/// # Errors
+///
+/// Returns the system's refusal, such as that of descriptors.
+pub(crate) fn start_loop() -> anyhow::Result<(Clock, EventLoop)> {
+    let clock = Clock::start();
+    Ok((clock, EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?))
 }
 
 /// Whether a session appears among those who are logged in and in `rove list`.
@@ -181,15 +199,17 @@ impl Station {
         &self.key
     }
 
-    /// Serves until the session is over. The program becomes a child of this process.
+    /// Serves until the session is over, in a loop from [`start_loop`]. The program becomes a child of this process.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal of something a server cannot do without.
-    pub(crate) fn serve(mut self, listing: Listing) -> anyhow::Result<ServerOutcome> {
-        let clock = Clock::start();
-        // Before the child exists, so that its end is never missed.
-        let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
+    pub(crate) fn serve(
+        mut self,
+        clock: Clock,
+        events: EventLoop,
+        listing: Listing,
+    ) -> anyhow::Result<ServerOutcome> {
         let card = self.card();
         let listed = listing == Listing::Listed;
         // Here and not before the announcement, for which somebody waits.
@@ -355,18 +375,22 @@ fn say_goodbye(name: ProgramName, server: Pid) {
 }
 
 /// Leaves the session of the ssh connection, and its descriptors unless someone wants to read on.
-fn detach(verbose: u8) -> rustix::io::Result<()> {
+fn detach(verbose: u8, nothing: OwnedFd) -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     if verbose == 0 {
         // ssh waits until nobody holds these any more.
-        silence()?;
+        silence(nothing)?;
     }
     Ok(())
 }
 
+/// Opens what the standard descriptors are pointed at to say and hear nothing.
+pub(crate) fn open_nothing() -> rustix::io::Result<OwnedFd> {
+    rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
+}
+
 /// Points the three standard descriptors at nothing.
-pub(crate) fn silence() -> rustix::io::Result<()> {
-    let nothing = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty())?;
+pub(crate) fn silence(nothing: OwnedFd) -> rustix::io::Result<()> {
     stdio::dup2_stdin(&nothing)?;
     stdio::dup2_stdout(&nothing)?;
     stdio::dup2_stderr(&nothing)

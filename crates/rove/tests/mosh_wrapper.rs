@@ -16,11 +16,15 @@ use std::process::{Command, Stdio};
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
 
-/// Notes how it was called, says what the test wants it to say.
+/// Notes how it was called, says what the test wants it to say: on the error output as a proxy command that it
+/// runs would, on the standard output as the host. `WORD` stands for the word of a rove's run.
 const RECORDING_SSH: &str = r#"#!/bin/sh
 case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
+word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')
+say() { printf "$1" | sed "s/WORD/$word/"; }
 { echo ssh; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_\|^LC_' | grep -v 'PID\|OVERWRITE' | sort; } >> "$RECORD"
-printf "$SAYS"
+say "$PROXY_SAYS" >&2
+say "$SAYS"
 exit "$STATUS"
 "#;
 
@@ -86,8 +90,18 @@ impl Bench {
             .env("STATUS", "0")
             .env("COLORS", "256")
             .env("COLORS_STATUS", "0")
-            .env("SAYS", format!("MOSH IP 192.0.2.7\\nMOSH CONNECT 60001 {KEY}\\n"))
+            .env("PROXY_SAYS", "MOSH IP 192.0.2.7\\n")
+            .env("SAYS", format!("MOSH CONNECT 60001 {KEY}\\n"))
             .stdin(Stdio::null());
+        command
+    }
+
+    /// A call of `rove`, whose host runs its command.
+    fn rove(&self, args: &[&str]) -> Command {
+        let mut command = self.command(&self.directory.join("rove"), args);
+        command
+            .env("PROXY_SAYS", "ROVE IP WORD 192.0.2.7\\n")
+            .env("SAYS", format!("ROVE START WORD\\nMOSH CONNECT 60001 {KEY}\\n"));
         command
     }
 
@@ -155,7 +169,11 @@ fn ssh_and_the_client_are_called_as_stock_calls_them() {
         &["-"],
         &["-P", "60010", "--SERVER", "x y", "host"],
     ] {
-        let outcome = bench.compare(args, &[]);
+        let address = "MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\n";
+        let says = format!("{address}MOSH CONNECT 60001 {KEY}\n");
+        let from_host = [("PROXY_SAYS", ""), ("SAYS", says.as_str())];
+        let is_remote = args.iter().any(|arg| arg.ends_with("remote"));
+        let outcome = bench.compare(args, if is_remote { &from_host } else { &[] });
         assert_eq!(outcome.code, Some(7), "the exit code is the client's: {args:?} {outcome:?}");
         assert!(outcome.record.ends_with("the pid is the wrapper's\n"), "{args:?}");
     }
@@ -193,8 +211,7 @@ fn the_client_is_asked_for_colors_as_with_stock() {
 #[test]
 fn a_local_address_is_used_for_ssh_and_datagrams_alike() {
     let bench = Bench::new("local");
-    let says = format!("MOSH CONNECT 60001 {KEY}\n");
-    let outcome = bench.compare(&["-e", "local", "me@127.0.0.1"], &[("SAYS", &says)]);
+    let outcome = bench.compare(&["-e", "local", "me@127.0.0.1"], &[("PROXY_SAYS", "")]);
     assert!(outcome.record.contains("\nme@127.0.0.1\n"), "{outcome:?}");
     assert!(outcome.record.contains("|\n127.0.0.1\n60001\n"), "{outcome:?}");
     assert_eq!(bench.compare(&["-e", "local", "127.0.0.1"], &[]).code, Some(29));
@@ -217,29 +234,64 @@ fn a_server_on_this_computer_may_keep_its_output_open() {
 fn what_ssh_prints_is_taken_as_stock_takes_it() {
     let bench = Bench::new("output");
     let key = KEY;
-    for (says, code) in [
-        (String::new(), 10),
-        ("MOSH IP 192.0.2.7\n".to_owned(), 10),
-        (format!("MOSH CONNECT 60001 {key}\n"), 10),
-        (format!("MOSH IP 192.0.2.7\r\nMOSH CONNECT 60001 {key}\r\n"), 7),
-        (format!("MOSH IP 192.0.2.7  \nMOSH CONNECT 60001 {key}  \r\nmore\n"), 7),
-        (format!("MOSH IP 192.0.2.7\nMOSH CONNECT 60001 {key}"), 7),
-        (format!("a\r\n\nb MOSH IP 1.1.1.1\nMOSH IPX\nMOSH IP ::1\nMOSH CONNECT 9 {key}\n"), 7),
-        ("MOSH IP 192.0.2.7\nMOSH IP 192.0.2.7\n".to_owned(), 29),
-        ("MOSH IP \n".to_owned(), 29),
-        ("MOSH IP 192.0.2.7 x\n".to_owned(), 29),
-        ("MOSH IP 192.0.2.7\nMOSH CONNECT 60001 short\n".to_owned(), 29),
-        ("MOSH IP 192.0.2.7\nMOSH CONNECT 60001\n".to_owned(), 29),
-        (format!("MOSH IP 192.0.2.7\nMOSH CONNECT x {key}\n"), 29),
-        (format!("MOSH IP 192.0.2.7\nMOSH  CONNECT 60001  {key}\n"), 10),
-        (format!("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\nMOSH CONNECT 60001 {key}\n"), 7),
-        ("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7\n".to_owned(), 29),
-        ("MOSH IP 192.0.2.7\nmosh-server: Bad UDP port (1:2)\n".to_owned(), 10),
+    let ip = "MOSH IP 192.0.2.7\n";
+    let connect = format!("MOSH CONNECT 60001 {key}\n");
+    for (proxy_says, says, code) in [
+        ("", String::new(), 10),
+        (ip, String::new(), 10),
+        ("", connect.clone(), 10),
+        ("MOSH IP 192.0.2.7\r\n", format!("MOSH CONNECT 60001 {key}\r\n"), 7),
+        ("MOSH IP 192.0.2.7  \n", format!("MOSH CONNECT 60001 {key}  \r\nmore\n"), 7),
+        (ip, format!("MOSH CONNECT 60001 {key}"), 7),
+        ("b MOSH IP 1.1.1.1\nMOSH IPX\nMOSH IP ::1\n", format!("a\r\n\nMOSH CONNECT 9 {key}\n"), 7),
+        ("MOSH IP 192.0.2.7\nMOSH IP 192.0.2.7\n", connect.clone(), 29),
+        ("MOSH IP \n", connect.clone(), 29),
+        ("MOSH IP 192.0.2.7 x\n", connect.clone(), 29),
+        (ip, "MOSH CONNECT 60001 short\n".to_owned(), 29),
+        (ip, "MOSH CONNECT 60001\n".to_owned(), 29),
+        (ip, format!("MOSH CONNECT x {key}\n"), 29),
+        (ip, format!("MOSH  CONNECT 60001  {key}\n"), 10),
+        ("", format!("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\n{connect}"), 7),
+        ("", "MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7\n".to_owned(), 29),
+        (ip, "mosh-server: Bad UDP port (1:2)\n".to_owned(), 10),
     ] {
-        for args in [&["host"][..], &["-e", "remote", "-p", "1:2", "host"]] {
-            let outcome = bench.compare(args, &[("SAYS", &says.replace('%', "%%"))]);
+        let says = [("PROXY_SAYS", proxy_says), ("SAYS", &*says)];
+        let outcome = bench.compare(&["-p", "1:2", "host"], &says);
+        assert_eq!(outcome.code, Some(code), "{says:?}");
+        if proxy_says.is_empty() {
+            let outcome = bench.compare(&["-e", "remote", "host"], &says);
             assert_eq!(outcome.code, Some(code), "{says:?}");
         }
+    }
+}
+
+/// Stock takes every line from either stream, whatever becomes of ssh; here ours is another on purpose.
+#[test]
+fn unlike_stock_each_line_counts_on_its_own_stream_and_never_of_an_ssh_that_failed() {
+    let bench = Bench::new("streams");
+    let connect = format!("MOSH CONNECT 60001 {KEY}\n");
+    let address = "MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\n";
+    let ip = "MOSH IP 192.0.2.7\n";
+    for (args, proxy_says, says, status, code) in [
+        (&["host"][..], ip, connect.clone(), "0", 7),
+        (&["host"], ip, connect.clone(), "1", 7),
+        (&["host"], ip, connect.clone(), "255", 10),
+        (&["host"], &format!("{ip}{connect}"), String::new(), "0", 10),
+        (&["host"], "", format!("{ip}{connect}"), "0", 10),
+        (&["host"], address, connect.clone(), "0", 10),
+        (&["-e", "remote", "host"], ip, connect.clone(), "0", 10),
+        (&["-e", "remote", "host"], "", format!("{address}{connect}"), "0", 7),
+        (&["-e", "remote", "host"], "", format!("{address}{connect}"), "255", 10),
+        (&["-e", "remote", "host"], &format!("{address}{connect}"), String::new(), "255", 10),
+        (&["-e", "local", "127.0.0.1"], "", connect.clone(), "255", 10),
+        (&["-e", "local", "127.0.0.1"], &connect, String::new(), "0", 10),
+    ] {
+        let mut command = bench.command(&bench.ours(), args);
+        command.env("PROXY_SAYS", proxy_says).env("SAYS", &says).env("STATUS", status);
+        let outcome = bench.run(command);
+        let case = format!("{args:?} {proxy_says:?} {says:?} {status}");
+        assert_eq!(outcome.code, Some(code), "{case}: {outcome:?}");
+        assert_eq!(outcome.record.contains("\nclient\n"), code == 7, "{case}: {outcome:?}");
     }
 }
 
@@ -270,9 +322,12 @@ fn arguments_need_not_be_text() {
     let bench = Bench::new("bytes");
     let record = bench.directory.join("record");
     let stock = Some(PathBuf::from(STOCK)).filter(|path| path.exists());
-    for program in [bench.ours(), bench.directory.join("rove")].into_iter().chain(stock) {
+    let args = ["host", "--", "echo"];
+    let ours = [bench.command(&bench.ours(), &args), bench.rove(&args)];
+    let stock = stock.map(|program| bench.command(&program, &args));
+    for mut command in ours.into_iter().chain(stock) {
+        let program = command.get_program().to_owned();
         let _ = fs::remove_file(&record);
-        let mut command = bench.command(&program, &["host", "--", "echo"]);
         let output = command.arg(OsStr::from_bytes(b"\xff'\xfe")).output().unwrap();
         assert_eq!(output.status.code(), Some(7), "{program:?}");
         let found = fs::read(&record).unwrap();
@@ -287,15 +342,15 @@ fn arguments_need_not_be_text() {
 fn what_ssh_asks_is_shown_before_its_line_ends() {
     let bench = Bench::new("question");
     // It waits for its answer where the wrapper's user would give it.
-    let ssh =
-        "--ssh=sh -c 'printf \"Password: \"; read answer <answers; echo \"got $answer\"; exit 255'";
-    for name in ["mosh", "rove"] {
+    let ssh = "--ssh=sh -c 'exec 3>&1; test $STREAM = 1 || exec 3>&2; printf \"Password: \" >&3; \
+               read answer <answers; echo \"got $answer\" >&3; exit 255'";
+    for (name, stream) in [("mosh", "1"), ("rove", "1"), ("mosh", "2"), ("rove", "2")] {
         let answers = bench.directory.join("answers");
         let _ = fs::remove_file(&answers);
         let made = Command::new("mkfifo").arg(&answers).status().unwrap();
         assert!(made.success());
         let mut command = bench.command(&bench.directory.join(name), &["host"]);
-        command.arg(ssh).current_dir(&bench.directory);
+        command.arg(ssh).current_dir(&bench.directory).env("STREAM", stream);
         let mut wrapper = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdout = wrapper.stdout.take().unwrap();
         let mut question = [0; 10];
@@ -313,7 +368,10 @@ fn what_ssh_asks_is_shown_before_its_line_ends() {
 fn a_missing_ssh_or_client_is_named() {
     let bench = Bench::new("missing");
     let run = |name: &str, option: &str| {
-        let mut command = bench.command(&bench.directory.join(name), &[option, "host"]);
+        let mut command = match name {
+            "rove" => bench.rove(&[option, "host"]),
+            _ => bench.command(&bench.ours(), &[option, "host"]),
+        };
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
@@ -334,39 +392,55 @@ fn a_missing_ssh_or_client_is_named() {
 #[test]
 fn rove_survives_what_banners_print_and_shows_it_without_its_escapes() {
     let bench = Bench::new("banner");
+    let proxy_says = "ROVE IP WORD 192.0.2.7\\n\\033]0;owned\\007\\2332JBanner\\r\\nMOSH IP 192.0.2.8\\n\
+                      ROVE IP WORD 192.0.2.9\\n";
     let says = format!(
-        "\\033]0;owned\\007\\033[2JWelcome\\r\\nMOSH IP nonsense\\nMOSH CONNECT 60001 short\\n\
-         MOSH IP 192.0.2.7\\nMOSH IP 192.0.2.8\\n\\n\\nMOSH CONNECT 60001 {KEY}\\r\\n"
+        "\\033]0;owned\\007\\033[2JWelcome\\r\\nMOSH IP nonsense\\nMOSH CONNECT 9 {KEY}\\n\
+         ROVE START WORD\\r\\nMOSH CONNECT 60001 short\\n\\n\\nMOSH CONNECT 60001 {KEY}\\r\\n"
     );
-    let mut command = bench.command(&bench.directory.join("rove"), &["host"]);
-    command.env("SAYS", says);
+    let mut command = bench.rove(&["host"]);
+    command.env("PROXY_SAYS", proxy_says).env("SAYS", says);
     let outcome = bench.run(command);
     assert_eq!(outcome.code, Some(7), "{outcome:?}");
-    assert_eq!(outcome.stdout, "Welcome\nMOSH IP nonsense\nMOSH CONNECT 60001 short\n");
+    let errors = "\u{fffd}2JBanner\nMOSH IP 192.0.2.8\n";
+    let output = "Welcome\nMOSH IP nonsense\nMOSH CONNECT 60001 short\n";
+    assert_eq!(outcome.stdout, format!("{errors}{output}"));
     assert!(outcome.record.contains("|\n192.0.2.7\n60001\n"), "{outcome:?}");
 }
 
 #[test]
 fn rove_says_what_is_missing_on_the_host() {
     let bench = Bench::new("nothing");
-    let run = |says: &str, status: &str| {
-        let mut command = bench.command(&bench.directory.join("rove"), &["me@host"]);
-        command.env("SAYS", says).env("STATUS", status);
+    let run = |proxy_says: &str, says: &str, status: &str| {
+        let mut command = bench.rove(&["me@host"]);
+        command.env("PROXY_SAYS", proxy_says).env("SAYS", says).env("STATUS", status);
         let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(10));
         String::from_utf8(output.stderr).unwrap()
     };
-    for (says, status, sentence) in [
-        ("ROVE NO SERVER PROGRAM\\r\\n", "127", "neither rove nor mosh-server found on me@host"),
-        ("Permission denied (publickey).\\n", "255", "ssh did not get through to me@host"),
+    let ip = "ROVE IP WORD 192.0.2.7\\n";
+    let connect = format!("MOSH CONNECT 1 {KEY}\\n");
+    let started = format!("ROVE START WORD\\n{connect}");
+    let not_through = "ssh did not get through to me@host";
+    let nothing = "Did not find the startup message of a server on me@host";
+    for (proxy_says, says, status, sentence) in [
         (
-            "MOSH IP 192.0.2.7\\nboom\\n",
-            "1",
-            "Did not find the startup message of a server on me@host",
+            ip,
+            "ROVE START WORD\\r\\nROVE NO SERVER PROGRAM\\r\\n",
+            "127",
+            "neither rove nor mosh-server found on me@host",
         ),
-        (&format!("MOSH CONNECT 1 {KEY}\\n"), "0", "Did not find the remote IP address"),
+        ("Permission denied (publickey).\\n", "", "255", not_through),
+        (ip, &*started, "255", not_through),
+        (ip, "boom\\n", "1", nothing),
+        (&format!("{ip}{started}"), "", "0", nothing),
+        (ip, &connect, "0", "me@host did not run rove's command"),
+        (ip, &format!("ROVE START\\n{connect}"), "0", "me@host did not run rove's command"),
+        ("", &started, "0", "Did not find the remote IP address"),
+        ("MOSH IP 192.0.2.7\\n", &started, "0", "Did not find the remote IP address"),
+        ("", &format!("{ip}{started}"), "0", "Did not find the remote IP address"),
     ] {
-        let stderr = run(says, status);
+        let stderr = run(proxy_says, says, status);
         assert!(stderr.starts_with(&format!("rove: {sentence}")), "{stderr}");
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
@@ -375,7 +449,9 @@ fn rove_says_what_is_missing_on_the_host() {
 #[test]
 fn rove_leaves_the_way_that_sshs_configuration_names_alone() {
     let bench = Bench::new("detour");
-    let says = format!("MOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\\nMOSH CONNECT 60001 {KEY}\\n");
+    let says = format!(
+        "ROVE START WORD\\nMOSH SSH_CONNECTION 1.1.1.1 5 192.0.2.7 22\\nMOSH CONNECT 60001 {KEY}\\n"
+    );
     for (configured, remote_ip, has_proxy) in [
         ("hostname x\\n", None, true),
         ("hostname x\\nproxyjump bastion\\n", None, false),
@@ -385,8 +461,8 @@ fn rove_leaves_the_way_that_sshs_configuration_names_alone() {
         ("hostname x\\n", Some("--experimental-remote-ip=remote"), false),
     ] {
         let args: Vec<&str> = remote_ip.into_iter().chain(["host"]).collect();
-        let mut command = bench.command(&bench.directory.join("rove"), &args);
-        command.env("CONFIGURED", configured).env("SAYS", &says);
+        let mut command = bench.rove(&args);
+        command.env("CONFIGURED", configured).env("SAYS", &says).env("PROXY_SAYS", "");
         let outcome = bench.run(command);
         assert_eq!(outcome.code, Some(7), "{outcome:?}");
         assert_eq!(outcome.record.contains("ProxyCommand="), has_proxy, "{configured}");
@@ -402,7 +478,7 @@ fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
         ("C", "'-l' 'LANG=C' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_CTYPE=C.UTF-8'"),
         ("sv_SE.UTF-8", "'-l' 'LANG=sv_SE.UTF-8' '-l' 'LC_TIME=it'\\''s' '-l' 'LC_ALL='"),
     ] {
-        let mut command = bench.command(&bench.directory.join("rove"), &["--server=x", "host"]);
+        let mut command = bench.rove(&["--server=x", "host"]);
         command.env("LANG", locale);
         let outcome = bench.run(command);
         assert!(
@@ -416,7 +492,7 @@ fn rove_asks_servers_for_utf8_whatever_is_configured_here() {
 fn rove_tells_servers_of_true_colors() {
     let bench = Bench::new("colors");
     for (value, is_told) in [("truecolor", true), ("", false)] {
-        let mut command = bench.command(&bench.directory.join("rove"), &["--server=x", "host"]);
+        let mut command = bench.rove(&["--server=x", "host"]);
         command.env("COLORTERM", value);
         let outcome = bench.run(command);
         assert_eq!(
@@ -430,26 +506,30 @@ fn rove_tells_servers_of_true_colors() {
 
 #[test]
 fn the_proxy_role_connects_tells_the_address_and_passes_ends_on() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
-    let mut proxy = Command::new(env!("CARGO_BIN_EXE_rove"))
-        .args(["--family=inet", "--fake-proxy", "--", "localhost", &port])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut host, _) = listener.accept().unwrap();
-    proxy.stdin.take().unwrap().write_all(b"no line end").unwrap();
-    let mut received = String::new();
-    host.read_to_string(&mut received).unwrap();
-    assert_eq!(received, "no line end");
-    host.write_all(b"an answer after the end").unwrap();
-    drop(host);
-    let output = proxy.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "an answer after the end");
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "MOSH IP 127.0.0.1\n");
-    assert!(output.status.success());
+    for (word, said) in [(None, "MOSH IP 127.0.0.1\n"), (Some("0ab1"), "ROVE IP 0ab1 127.0.0.1\n")]
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port().to_string();
+        let mut proxy = Command::new(env!("CARGO_BIN_EXE_rove"))
+            .args(["--family=inet", "--fake-proxy", "--", "localhost", &port])
+            .args(word)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut host, _) = listener.accept().unwrap();
+        proxy.stdin.take().unwrap().write_all(b"no line end").unwrap();
+        let mut received = String::new();
+        host.read_to_string(&mut received).unwrap();
+        assert_eq!(received, "no line end");
+        host.write_all(b"an answer after the end").unwrap();
+        drop(host);
+        let output = proxy.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "an answer after the end");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), said);
+        assert!(output.status.success());
+    }
 }
 
 #[test]
@@ -478,7 +558,7 @@ fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
 #[test]
 fn mosh_alone_is_its_own_client() {
     let bench = Bench::new("alone");
-    let says = format!("printf 'MOSH IP 192.0.2.7\\nMOSH CONNECT 60001 {KEY}\\n'");
+    let says = format!("echo MOSH IP 192.0.2.7 >&2; echo MOSH CONNECT 60001 {KEY}");
     let output = Command::new(bench.ours())
         .args([&format!("--ssh=/bin/sh -c \"{says}\""), "host"])
         .env("PATH", &bench.directory)

@@ -52,6 +52,13 @@ pub(crate) enum BootstrapError {
          installed there?", host.display()
     )]
     NoAnnouncement { host: OsString, status: ExitStatus },
+    /// Something on the host announced a server where our command had not begun.
+    #[error(
+        "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
+         file there printed it and ended the login, or a forced command runs a server of its own; for \
+         that, call rove as mosh", host.display()
+    )]
+    Diverted { host: OsString },
     /// No server program is installed on the host.
     #[error(
         "neither rove nor mosh-server found on {}: install one of them there, or say where it is \
@@ -88,6 +95,7 @@ impl BootstrapError {
             | Self::SshFailed { .. }
             | Self::NoAddress
             | Self::NoAnnouncement { .. }
+            | Self::Diverted { .. }
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }
             | Self::NoPortRange

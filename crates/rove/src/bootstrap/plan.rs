@@ -8,9 +8,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
+use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
-use crate::bootstrap::startup::{Announced, Connect, Rules};
+use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
 use crate::bootstrap::{Invocation, address, quote, remote, ssh_config};
 use crate::locale;
 use crate::program::ProgramName;
@@ -39,6 +40,8 @@ pub(crate) struct Plan {
     destination: OsString,
     /// What ssh, or the shell here, runs.
     remote: OsString,
+    /// What the commands of ours repeat.
+    challenge: Challenge,
 }
 
 /// Where to send datagrams.
@@ -51,8 +54,8 @@ pub(crate) struct ServerAddress {
 }
 
 impl Plan {
-    /// Decides how to start a session. `preamble` is a piece of sh for the host to run first; usually
-    /// there is none.
+    /// Decides how to start a session. `challenge` was drawn for this run; `preamble` is a piece of sh for the
+    /// host to run first; usually there is none.
     ///
     /// # Errors
     ///
@@ -61,9 +64,10 @@ impl Plan {
         options: &HostOptions,
         invocation: &Invocation,
         colors: u32,
+        challenge: Challenge,
         preamble: &str,
     ) -> Result<Self, BootstrapError> {
-        let (route, destination) = route(options, invocation)?;
+        let (route, destination) = route(options, invocation, &challenge)?;
         let mut variables = locale::from_environment();
         if options.name == ProgramName::Rove {
             variables = locale::as_utf8(variables);
@@ -80,7 +84,9 @@ impl Plan {
                 command.push(remote::stock(server, &args, false));
                 command
             }
-            (ProgramName::Rove, Some(server), _) => remote::named(server, preamble, &args),
+            (ProgramName::Rove, Some(server), _) => {
+                remote::named(server, preamble, &challenge, &args)
+            }
             (ProgramName::Rove, None, Route::Local(_)) => {
                 let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
                 let mut server = OsString::from(preamble);
@@ -90,10 +96,10 @@ impl Plan {
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
-                remote::searching(preamble, &args, if is_open { "-s" } else { "" })
+                remote::searching(preamble, &challenge, &args, if is_open { "-s" } else { "" })
             }
         };
-        Ok(Self { name: options.name, route, destination, remote })
+        Ok(Self { name: options.name, route, destination, remote, challenge })
     }
 
     /// Returns a plan to run this piece of sh on the host instead, by the same way.
@@ -103,6 +109,11 @@ impl Plan {
             _ => remote::script(script),
         };
         Self { remote, ..self.clone() }
+    }
+
+    /// Returns the word that was drawn for this run.
+    pub(crate) const fn challenge(&self) -> &Challenge {
+        &self.challenge
     }
 
     /// Returns the way around a direct connection, in ssh's words.
@@ -129,17 +140,21 @@ impl Plan {
     /// Returns how the output is to be read.
     pub(crate) fn rules(&self) -> Rules {
         match self.name {
-            ProgramName::Mosh => Rules::Stock {
-                address_known: matches!(self.route, Route::Address(_) | Route::Local(_)),
-            },
+            ProgramName::Mosh => Rules::Stock(match self.route {
+                Route::Proxy(_) => StockAddress::Proxy,
+                Route::Direct | Route::Detour(_) => StockAddress::Host,
+                Route::Address(_) | Route::Local(_) => StockAddress::Known,
+            }),
             ProgramName::Rove => Rules::Tolerant {
+                challenge: self.challenge.clone(),
                 proxy: matches!(self.route, Route::Proxy(_)),
                 start: !matches!(self.route, Route::Local(_)),
             },
         }
     }
 
-    /// Returns the session that the output announced.
+    /// Returns the session that the output announced, unless ssh has failed: then nobody knows whose words
+    /// they were.
     ///
     /// # Errors
     ///
@@ -152,8 +167,10 @@ impl Plan {
     ) -> Result<(ServerAddress, Connect), BootstrapError> {
         let host = || options.host.clone();
         let address = self.address(options, &announced);
+        let is_failure = self.is_ssh_failure(status);
         match (address, announced.connect) {
-            (Some(address), Some(connect)) => Ok((address, connect)),
+            (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
+            (_, Some(_)) if is_failure => Err(BootstrapError::SshFailed { host: host() }),
             (_, None) if announced.no_server_program => {
                 Err(BootstrapError::NoServerProgram { host: host() })
             }
@@ -161,11 +178,12 @@ impl Plan {
             (_, None) if announced.port_refused && is_range(options) => {
                 Err(BootstrapError::NoPortRange)
             }
-            (_, None) if self.is_ssh_failure(status) => {
+            (_, None) if is_failure && self.name == ProgramName::Rove => {
                 Err(BootstrapError::SshFailed { host: host() })
             }
+            (_, None) if announced.has_impostor => Err(BootstrapError::Diverted { host: host() }),
             (_, None) => Err(BootstrapError::NoAnnouncement { host: host(), status }),
-            (None, Some(_)) => Err(BootstrapError::NoAddress),
+            (_, Some(_)) => Err(BootstrapError::NoAddress),
         }
     }
 
@@ -218,10 +236,10 @@ impl Plan {
         Some(ServerAddress { text, note: Some(note) })
     }
 
-    /// ssh exits with 255 for its own failures. Stock never looks at it.
+    /// Returns whether ssh itself has failed, which it says by 255, or was killed. Stock never looks at it.
     pub(crate) fn is_ssh_failure(&self, status: ExitStatus) -> bool {
         let is_ssh = !matches!(self.route, Route::Local(_));
-        self.name == ProgramName::Rove && is_ssh && status.code() == Some(255)
+        is_ssh && status.code().is_none_or(|code| code == SSH_FAILURE)
     }
 
     fn ssh_command(&self, options: &HostOptions) -> Command {
@@ -259,6 +277,7 @@ impl Plan {
 fn route(
     options: &HostOptions,
     invocation: &Invocation,
+    challenge: &Challenge,
 ) -> Result<(Route, OsString), BootstrapError> {
     let host = options.host.clone();
     if options.local {
@@ -273,7 +292,9 @@ fn route(
         },
     };
     match how {
-        RemoteIp::Proxy => Ok((Route::Proxy(proxy_option(invocation, &options.family)), host)),
+        RemoteIp::Proxy => {
+            Ok((Route::Proxy(proxy_option(invocation, &options.family, challenge)), host))
+        }
         RemoteIp::Remote => Ok((Route::Direct, host)),
         RemoteIp::Local => {
             let host = host.to_string_lossy();
@@ -297,17 +318,23 @@ fn route(
     }
 }
 
+/// The exit status by which ssh says that it has failed itself. Source: ssh(1).
+const SSH_FAILURE: i32 = 255;
+
 /// The port given to the resolver, which wants one; only the address is used.
 const SSH_PORT: u16 = 22;
 
-/// Returns the option by which ssh connects through this program.
-fn proxy_option(invocation: &Invocation, family: &str) -> OsString {
+/// Returns the option by which ssh connects through this program: as `mosh`, it is stock's to the byte.
+fn proxy_option(invocation: &Invocation, family: &str, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [invocation.own_path(), format!("--family={family}").into()] {
         option.push(without_tokens(&quote::bourne(&word)));
         option.push(" ");
     }
     option.push("--fake-proxy -- %h %p");
+    if invocation.name == ProgramName::Rove {
+        option.push(format!(" {challenge}"));
+    }
     option
 }
 
@@ -337,10 +364,12 @@ mod tests {
             program: "/a b/50%/it's/rove".into(),
             args: Vec::new(),
         };
-        assert_eq!(
-            proxy_option(&invocation, "inet"),
-            r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p"
-        );
+        let wanted = r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p";
+        let challenge = Challenge::from_bytes([0xab; 16]);
+        let with_word = format!("{wanted} {}", "ab".repeat(16));
+        assert_eq!(proxy_option(&invocation, "inet", &challenge), *with_word);
+        let mosh = Invocation { name: ProgramName::Mosh, ..invocation };
+        assert_eq!(proxy_option(&mosh, "inet", &challenge), wanted);
     }
 
     #[test]
@@ -357,7 +386,8 @@ mod tests {
                 ..Announced::default()
             };
             let (name, empty) = (ProgramName::Rove, OsString::new);
-            let plan = Plan { name, route, destination: empty(), remote: empty() };
+            let challenge = Challenge::from_bytes([0; 16]);
+            let plan = Plan { name, route, destination: empty(), remote: empty(), challenge };
             plan.other_addresses(&options, &announced).join(" ")
         };
         const V4: &str = "192.0.2.7";

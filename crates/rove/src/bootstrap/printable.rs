@@ -6,14 +6,27 @@ use core::mem;
 /// Most blank lines shown in a row. Chosen: a paragraph's distance.
 const BLANK_LINES_MAX: u8 = 2;
 
-/// A filter for bytes on their way to the user's terminal.
+/// What stands for bytes that are no character.
+const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
+
+/// A filter for bytes on their way to the user's terminal. What passes is whole characters in UTF-8: a stray byte
+/// that is none could be a control (C1) to a terminal of 8 bits.
 #[derive(Debug, Default)]
 pub(crate) struct Printable {
     state: State,
+    /// The character that is not whole yet.
+    partial: Partial,
     /// Blank lines held back until text follows: the server prints one in front of its announcement.
     blank_lines: u8,
     /// Whether the line has text already.
     in_line: bool,
+}
+
+/// The first bytes of a character in UTF-8.
+#[derive(Clone, Copy, Debug, Default)]
+struct Partial {
+    bytes: [u8; 4],
+    len: usize,
 }
 
 /// Where in an escape sequence the bytes are (ECMA-48).
@@ -21,8 +34,6 @@ pub(crate) struct Printable {
 enum State {
     #[default]
     Text,
-    /// After 0xC2, with which a C1 control begins in UTF-8, and other characters too.
-    MaybeC1,
     Escape,
     Control,
     /// In a string, which BEL or `ESC \` ends.
@@ -41,6 +52,10 @@ impl Printable {
     }
 
     fn step(&mut self, byte: u8, shown: &mut Vec<u8>) -> State {
+        if self.partial.len > 0 && !matches!(byte, 0x80..=0xbf) {
+            self.partial.len = 0;
+            self.text(REPLACEMENT, shown);
+        }
         match (self.state, byte) {
             // A line break ends any sequence: a broken one must not swallow all that follows.
             (_, b'\n') => self.line_end(shown),
@@ -53,22 +68,35 @@ impl Printable {
             (State::Escape, 0x20..=0x2f) => State::Escape,
             (State::Control, 0x20..=0x3f) => State::Control,
             (State::Escape | State::Control, _) => State::Text,
-            (State::MaybeC1, 0x80..=0x9f) => State::Text,
-            (State::MaybeC1, 0xa0..=0xbf) => self.text(&[0xc2, byte], shown),
-            (State::Text | State::MaybeC1, 0xc2) => State::MaybeC1,
-            (State::Text | State::MaybeC1, b'\t' | 0x20..=0x7e | 0x80..) => {
-                self.text(&[byte], shown)
-            }
-            (State::Text | State::MaybeC1, _) => State::Text,
+            (State::Text, b'\t' | 0x20..=0x7e) => self.text(byte.into(), shown),
+            (State::Text, 0x80..) => self.part(byte, shown),
+            (State::Text, _) => State::Text,
         }
     }
 
-    fn text(&mut self, text: &[u8], shown: &mut Vec<u8>) -> State {
+    /// Takes a byte of a character.
+    fn part(&mut self, byte: u8, shown: &mut Vec<u8>) -> State {
+        let Partial { bytes, len } = &mut self.partial;
+        bytes[*len] = byte;
+        *len += 1;
+        let found = str::from_utf8(&bytes[..*len]);
+        let character = match found.map(|text| text.chars().next()) {
+            // More is to come.
+            Err(error) if error.error_len().is_none() => return State::Text,
+            Ok(Some(character)) => character,
+            Ok(None) | Err(_) => REPLACEMENT,
+        };
+        *len = 0;
+        // The other controls are single bytes, or C1 controls in UTF-8.
+        if character.is_control() { State::Text } else { self.text(character, shown) }
+    }
+
+    fn text(&mut self, character: char, shown: &mut Vec<u8>) -> State {
         for _ in 0..mem::take(&mut self.blank_lines) {
             shown.push(b'\n');
         }
         self.in_line = true;
-        shown.extend(text);
+        shown.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
         State::Text
     }
 
@@ -96,7 +124,9 @@ mod tests {
             ("\x1b]0;title\x07a\x1b]0;title\x1b\\b", "ab"),
             ("\x1bPq#0\x1b\\c\x1b(Bd\x1bce", "cde"),
             ("x\x1b]52;c;never closed\nnext", "x\nnext"),
-            ("\u{9b}31mred \u{a0}ok Â", "31mred \u{a0}ok Â"),
+            ("\u{9b}31mred \u{a0}ok Â ", "31mred \u{a0}ok Â "),
+            ("\u{80}\u{9d}0;title\u{9c}\u{9f}", "0;title"),
+            ("雛 has 0x9b in it 😀", "雛 has 0x9b in it 😀"),
             ("a\x07\x08\x00\x7f\rb", "ab"),
             ("a\n\n\n\n\nb\n\n\n", "a\n\n\nb\n"),
             ("\r\n\n", ""),
@@ -107,6 +137,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn no_byte_passes_that_is_no_character() {
+        for (bytes, shown) in [
+            (&b"\x9b31mred"[..], "\u{fffd}31mred"),
+            (b"\x9d0;title\x9c", "\u{fffd}0;title\u{fffd}"),
+            (b"caf\xe9 ol\xe9!", "caf\u{fffd} ol\u{fffd}!"),
+            (b"\xc2\x1b[1mx", "\u{fffd}x"),
+            (b"\xc2\xc2\x9bx", "\u{fffd}x"),
+            (b"\xe2\x82\nx", "\u{fffd}\nx"),
+            // Longer than need be: what takes them for U+009B is no terminal of ours.
+            (b"\xc0\x9b", "\u{fffd}\u{fffd}"),
+            (b"\xe0\x82\x9b", "\u{fffd}\u{fffd}"),
+            (b"\xf0\x80\x82\x9bx", "\u{fffd}\u{fffd}\u{fffd}x"),
+            (b"\xed\xa0\x80\xff", "\u{fffd}\u{fffd}\u{fffd}"),
+        ] {
+            let filtered = Printable::default().filter(bytes);
+            assert_eq!(str::from_utf8(&filtered), Ok(shown), "{}", bytes.escape_ascii());
+        }
+    }
+
     proptest! {
         #[test]
         fn no_control_passes_however_the_bytes_are_cut(
@@ -114,8 +164,9 @@ mod tests {
             cut in 0..200_usize,
         ) {
             let whole = Printable::default().filter(&bytes);
-            prop_assert!(whole.iter().all(|&byte| matches!(byte, b'\n' | b'\t' | 0x20..=0x7e | 0x80..)));
-            prop_assert!(!whole.windows(2).any(|pair| pair[0] == 0xc2 && pair[1] < 0xa0));
+            let text = str::from_utf8(&whole);
+            let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+            prop_assert!(text.is_ok_and(|text| text.chars().all(is_plain)));
             let (head, tail) = bytes.split_at(cut.min(bytes.len()));
             let mut filter = Printable::default();
             prop_assert_eq!([filter.filter(head), filter.filter(tail)].concat(), whole);

@@ -14,8 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 
 use crate::bootstrap::address;
-use crate::bootstrap::startup::ADDRESS;
-use crate::program::ProgramName;
+use crate::bootstrap::startup::{ADDRESS, IP};
 
 /// How long an address may take to answer while there are others to try. Chosen: ten times the worst
 /// round trip that anybody works over, so that a host behind one dead address stays reachable.
@@ -24,18 +23,19 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes copied at a time. Chosen: what a pipe holds on Linux.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// Runs the proxy until the host has closed the connection. Called as `rove`, it also tells all addresses
-/// of the host.
+/// Runs the proxy until the host has closed the connection. By `word`, which is the run's challenge, the
+/// `rove` that started ssh knows what it says; with one it also tells all addresses of the host.
 ///
 /// # Errors
 ///
 /// Returns why there is no connection.
-pub(crate) fn run(name: ProgramName, family: &str, host: &str, port: &str) -> anyhow::Result<()> {
+pub(crate) fn run(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<()> {
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
     let addresses = address::resolve(host, port, family)?;
-    if name == ProgramName::Rove && addresses.len() > 1 {
+    if let Some(word) = word.filter(|_| addresses.len() > 1) {
         // In one piece: others write to the same pipe.
-        let line = |address: &SocketAddr| format!("{ADDRESS}{}\n", address::numeric(*address));
+        let line =
+            |address: &SocketAddr| format!("{ADDRESS} {word} {}\n", address::numeric(*address));
         let lines: String = addresses.iter().map(line).collect();
         io::stderr().write_all(lines.as_bytes()).context("cannot tell the addresses")?;
     }
@@ -43,9 +43,13 @@ pub(crate) fn run(name: ProgramName, family: &str, host: &str, port: &str) -> an
         connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
     // A closing terminal must not cut off what ssh still has to say to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
-    let address = stream.peer_addr().context("the connection broke")?;
-    writeln!(io::stderr(), "MOSH IP {}", address::numeric(address))
-        .context("cannot tell the address")?;
+    let address = address::numeric(stream.peer_addr().context("the connection broke")?);
+    // Before anything that the host sends is passed on: until then ssh has nothing of its to print.
+    let line = match word {
+        Some(word) => format!("{IP} {word} {address}\n"),
+        None => format!("MOSH IP {address}\n"),
+    };
+    io::stderr().write_all(line.as_bytes()).context("cannot tell the address")?;
     relay(stream)
 }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
@@ -9,15 +10,17 @@ use crate::tunnel::NO_TUNNEL_PROGRAM;
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// What `rove`'s own commands say first: what a banner or a start-up file has printed stands above it.
+/// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
+/// stands above it.
 pub(crate) const START: &str = "ROVE START";
 
 /// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
-/// The same behind [`START`], without a backslash, which fish reads in single quotes.
-const TELLS_ADDRESS: &str = r#"echo; echo "ROVE START"; if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
+/// The same for behind [`START`], without a backslash, which fish reads in single quotes.
+const TELLS_ADDRESS: &str =
+    r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
 /// Where programs are looked for apart from `PATH`, which is short in a login without a terminal:
 /// what users install, what cargo installs, what administrators and Homebrew install.
@@ -64,9 +67,15 @@ pub(crate) fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> Os
 
 /// Returns `rove`'s command with the server the user named, for any login shell. `preamble` is a piece of
 /// sh that runs first.
-pub(crate) fn named(server: &OsStr, preamble: &str, args: &[OsString]) -> OsString {
+pub(crate) fn named(
+    server: &OsStr,
+    preamble: &str,
+    challenge: &Challenge,
+    args: &[OsString],
+) -> OsString {
     let mut command = OsString::from("sh -c ");
-    command.push(quote::any_shell(OsStr::new(&format!("{preamble}{TELLS_ADDRESS}"))));
+    let script = format!("{preamble}{}", starts(challenge));
+    command.push(quote::any_shell(OsStr::new(&script)));
     command.push("; ");
     command.push(server);
     push_quoted(&mut command, args, quote::any_shell);
@@ -76,8 +85,13 @@ pub(crate) fn named(server: &OsStr, preamble: &str, args: &[OsString]) -> OsStri
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
 /// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
 /// has in addition, behind the first word.
-pub(crate) fn searching(preamble: &str, args: &[OsString], bind: &str) -> OsString {
-    let mut script = format!("{preamble}{TELLS_ADDRESS}");
+pub(crate) fn searching(
+    preamble: &str,
+    challenge: &Challenge,
+    args: &[OsString],
+    bind: &str,
+) -> OsString {
+    let mut script = format!("{preamble}{}", starts(challenge));
     let stock = match bind {
         "" => "exec \"$p\" \"$@\"".to_owned(),
         bind => format!("w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""),
@@ -97,12 +111,13 @@ pub(crate) fn searching(preamble: &str, args: &[OsString], bind: &str) -> OsStri
 ///
 /// A server that the user named is a piece of sh here, as the login shell may be unable to go on with what it
 /// says.
-pub(crate) fn tunnel(server: Option<&OsStr>, args: &[OsString]) -> OsString {
+pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsString]) -> OsString {
     let server = server.map_or("\"$t\" server".into(), OsStr::to_string_lossy);
     let script = format!(
-        "{TELLS_ADDRESS}{} o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
+        "{}{} o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
          if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
          exec \"$t\" tunnel \"${{o%%[!0-9]*}}\"",
+        starts(challenge),
         tunnel_program()
     );
     let mut command = OsString::from("exec sh -c ");
@@ -110,6 +125,11 @@ pub(crate) fn tunnel(server: Option<&OsStr>, args: &[OsString]) -> OsString {
     command.push(" rove");
     push_quoted(&mut command, args, quote::any_shell);
     command
+}
+
+/// Returns the piece of sh with which our command begins, on a line of its own.
+fn starts(challenge: &Challenge) -> String {
+    format!("echo; echo \"{START} {challenge}\"; {TELLS_ADDRESS}")
 }
 
 /// Returns the command that starts another far end for a server at this port.

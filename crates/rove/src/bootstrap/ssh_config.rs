@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
+/// Longest way around a direct connection that is told, in characters. Chosen: four lines of a terminal.
+pub(crate) const DETOUR_CHARS_MAX: usize = 320;
+
 /// What we want to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SshConfig {
@@ -49,15 +52,22 @@ pub(crate) fn is_ssh(ssh: &[String]) -> bool {
     ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh")))
 }
 
-fn parse(answer: &str) -> SshConfig {
+/// Takes what we want to know from the answer. It may hold what a configuration had from somewhere else, so the way
+/// is told without what would act on a terminal, and a host's name is nothing that a program takes for an option.
+pub(crate) fn parse(answer: &str) -> SshConfig {
     let mut config = SshConfig::default();
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
-        let is_set = !value.is_empty() && !value.eq_ignore_ascii_case("none");
+        let shown: String =
+            value.chars().filter(|c| !c.is_control()).take(DETOUR_CHARS_MAX).collect();
+        let is_set = !shown.is_empty() && !shown.eq_ignore_ascii_case("none");
+        let is_name = !value.contains(|c: char| c.is_whitespace() || c.is_control());
         match keyword.to_ascii_lowercase().as_str() {
-            "proxyjump" if is_set => config.detour = Some(format!("ProxyJump {value}")),
-            "proxycommand" if is_set => config.detour = Some(format!("ProxyCommand {value}")),
-            "hostname" if is_set => config.host_name = Some(value.to_owned()),
+            "proxyjump" if is_set => config.detour = Some(format!("ProxyJump {shown}")),
+            "proxycommand" if is_set => config.detour = Some(format!("ProxyCommand {shown}")),
+            "hostname" if is_set && is_name && !value.starts_with('-') => {
+                config.host_name = Some(value.to_owned())
+            }
             _ => {}
         }
     }
@@ -75,11 +85,25 @@ mod tests {
             ("proxycommand nc -X 5 %h %p\n", Some("ProxyCommand nc -X 5 %h %p")),
             ("proxycommand none\nport 22\n", None),
             ("proxyjump\nproxyusefdpass no\n", None),
+            ("proxycommand a\u{1b}]0;t\u{7}\n", Some("ProxyCommand a]0;t")),
             ("", None),
         ] {
             assert_eq!(parse(answer).detour.as_deref(), detour, "{answer:?}");
         }
-        assert_eq!(parse("hostname a.example\n").host_name.as_deref(), Some("a.example"));
+        for (answer, name) in [
+            ("hostname a.example\n", Some("a.example")),
+            ("hostname -oProxyCommand=x\n", None),
+            ("hostname a\u{9b}b\n", None),
+            ("hostname a b\n", None),
+        ] {
+            assert_eq!(parse(answer).host_name.as_deref(), name, "{answer:?}");
+        }
+        for (len, kept) in
+            [(DETOUR_CHARS_MAX, DETOUR_CHARS_MAX), (DETOUR_CHARS_MAX + 1, DETOUR_CHARS_MAX)]
+        {
+            let detour = parse(&format!("proxycommand {}\n", "x".repeat(len))).detour;
+            assert_eq!(detour.unwrap().len(), "ProxyCommand ".len() + kept);
+        }
     }
 
     #[test]

@@ -2,28 +2,32 @@
 //! is for the user, and goes there without waiting for a line's end.
 //!
 //! ```text
-//! ROVE ADDRESS 2001:db8::7                            from our proxy command: the host has this one, too
-//! MOSH IP 192.0.2.7                                   from our proxy command
-//! MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22 from the host, the third is its own address
-//! MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw           from the server: UDP port and key
+//! on ssh's error output, from our proxy command
+//!   ROVE ADDRESS 5ad0... 2001:db8::7                  the host has this address, too
+//!   ROVE IP 5ad0... 192.0.2.7                         it is connected to this one; `MOSH IP 192.0.2.7` as mosh
+//! on its standard output, from the host
+//!   ROVE START 5ad0...                                here our own command begins; nothing counts before it
+//!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
+//!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
+//! Each kind counts on its own stream only. Whoever answers at ssh's TCP port, a host's banner and the hosts on
+//! the way print on the error output alone; the standard output is the host's, once ssh has authenticated
+//! it. The second word of a line of ours is the run's [`Challenge`].
 //! Source: Mosh 1.4.0 as observed; the last line also docs/wire.md.
 
 use core::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::line::LineReader;
 use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START};
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// Longest line that can be for us, in bytes; longer ones are for the user. Chosen: five times the
-/// longest that makes sense, two IPv6 addresses with zones and their ports.
-const LINE_BYTES_MAX: usize = 1024;
-
-/// What our lines begin with.
-const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
-
 /// What a line with another address of the host begins with.
-pub(crate) const ADDRESS: &str = "ROVE ADDRESS ";
+pub(crate) const ADDRESS: &str = "ROVE ADDRESS";
+
+/// What the line with the address that ssh is connected to begins with.
+pub(crate) const IP: &str = "ROVE IP";
 
 /// Most other addresses of a host that are taken. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
@@ -34,16 +38,45 @@ const KEY_LEN: usize = 22;
 /// What a server that knows no port range says of one.
 const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
-/// How malformed and unexpected lines are taken.
+/// A stream of ssh's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// The standard output: what the host says, once it has shown its key.
+    Output,
+    /// The error output: ssh itself, its proxy command, and whoever these let speak.
+    Errors,
+}
+
+impl Stream {
+    /// Both, in the order in which to show what they bring at a time: a banner comes before a login.
+    pub(crate) const ALL: [Self; 2] = [Self::Errors, Self::Output];
+}
+
+/// How malformed and unexpected lines are taken, and what can be ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
-    /// As stock takes them: malformed lines and a second address are fatal. `address_known` says that
-    /// the address is settled already, so that any is a second.
-    Stock { address_known: bool },
-    /// Only well-formed lines count, whatever a banner says; others are text. Only with `proxy` can a
-    /// `MOSH IP` line come from our own proxy command, and then the first is it. With `start` our command
-    /// on the host says where it begins, and announcements from before that are not the server's.
-    Tolerant { proxy: bool, start: bool },
+    /// As stock takes them: malformed lines and a second address are fatal.
+    Stock(StockAddress),
+    /// Only well-formed lines count, whatever others say; these are text.
+    Tolerant {
+        /// What our own lines repeat.
+        challenge: Challenge,
+        /// Whether ssh runs our proxy command.
+        proxy: bool,
+        /// Whether the host runs a command of our own wording, which says where it begins.
+        start: bool,
+    },
+}
+
+/// Where stock's rules have the server's address from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StockAddress {
+    /// The proxy command tells it, on the error output.
+    Proxy,
+    /// The host tells it; nobody tells any on the error output.
+    Host,
+    /// It is settled already, so that any is a second.
+    Known,
 }
 
 /// What has been learnt.
@@ -57,6 +90,8 @@ pub(crate) struct Announced {
     pub(crate) server_address: Option<String>,
     /// Where the server listens.
     pub(crate) connect: Option<Connect>,
+    /// Whether a server was announced where our command had not begun.
+    pub(crate) has_impostor: bool,
     /// Whether the host has no server program.
     pub(crate) no_server_program: bool,
     /// Whether the host has no program for a tunnel.
@@ -94,23 +129,19 @@ pub(crate) enum Progress {
     Announced,
 }
 
-/// A reader of the bootstrap's output.
+/// A reader of what ssh prints on its two streams.
 #[derive(Debug)]
 pub(crate) struct Startup {
     rules: Rules,
     announced: Announced,
-    /// Whether what stands here now can be the server's.
+    /// Whether what stands on the standard output now can be the server's.
     started: bool,
-    /// The last announcement from before the start. Where a host runs a command of its own in place of
-    /// ours there is no start, and this is the server's after all.
-    early: Option<Connect>,
-    /// The line so far, up to [`LINE_BYTES_MAX`].
-    line: Vec<u8>,
-    /// Whether the line is for the user, and has been passed on so far.
-    is_text: bool,
+    /// A reader for each [`Stream`].
+    lines: [LineReader; 2],
 }
 
 /// A line of ours.
+#[derive(Debug, PartialEq, Eq)]
 enum Line {
     Ip(String),
     Address(String),
@@ -133,62 +164,46 @@ impl Startup {
     /// Creates a reader.
     pub(crate) fn new(rules: Rules) -> Self {
         let started = !matches!(rules, Rules::Tolerant { start: true, .. });
-        Self {
-            rules,
-            announced: Announced::default(),
-            started,
-            early: None,
-            line: Vec::new(),
-            is_text: false,
-        }
+        Self { rules, announced: Announced::default(), started, lines: Default::default() }
     }
 
-    /// Takes bytes of the output; what is for the user goes to `text`.
+    /// Takes bytes of a stream; what is for the user goes to `text`. Of the standard output nothing is read
+    /// behind the server's announcement.
     ///
     /// # Errors
     ///
     /// Returns an error under [`Rules::Stock`] only.
     pub(crate) fn read(
         &mut self,
+        stream: Stream,
         bytes: &[u8],
         text: &mut Vec<u8>,
     ) -> Result<Progress, StartupError> {
         for &byte in bytes {
-            if byte == b'\n' {
-                self.end_line(Some(byte), text)?;
-                if self.announced.connect.is_some() {
-                    return Ok(Progress::Announced);
-                }
+            if byte != b'\n' {
+                self.lines[stream as usize].push(byte, text);
                 continue;
             }
-            let fits = self.line.len() < LINE_BYTES_MAX;
-            if fits {
-                self.line.push(byte);
-            }
-            if self.is_text {
-                text.push(byte);
-            } else if !fits || !may_be_ours(&self.line) {
-                self.is_text = true;
-                text.extend(&self.line);
-                if !fits {
-                    text.push(byte);
-                }
+            self.end_line(stream, Some(byte), text)?;
+            if stream == Stream::Output && self.announced.connect.is_some() {
+                break;
             }
         }
-        Ok(Progress::Reading)
+        let is_announced = self.announced.connect.is_some();
+        Ok(if is_announced { Progress::Announced } else { Progress::Reading })
     }
 
-    /// Takes the end of the output, which may lack its last line end.
+    /// Takes the end of a stream, which may lack its last line end.
     ///
     /// # Errors
     ///
     /// As [`Startup::read`].
-    pub(crate) fn finish(&mut self, text: &mut Vec<u8>) -> Result<Progress, StartupError> {
-        self.end_line(None, text)?;
-        if let Some(early) = self.early.take() {
-            self.announced.connect.get_or_insert(early);
-        }
-        Ok(Progress::Announced)
+    pub(crate) fn finish(
+        &mut self,
+        stream: Stream,
+        text: &mut Vec<u8>,
+    ) -> Result<(), StartupError> {
+        self.end_line(stream, None, text)
     }
 
     /// Returns what has been learnt.
@@ -196,65 +211,135 @@ impl Startup {
         self.announced
     }
 
-    fn end_line(&mut self, end: Option<u8>, text: &mut Vec<u8>) -> Result<(), StartupError> {
-        let line = core::mem::take(&mut self.line);
-        let was_text = core::mem::take(&mut self.is_text);
-        if was_text || !self.take(&line)? {
-            if !was_text {
-                text.extend(&line);
+    fn end_line(
+        &mut self,
+        stream: Stream,
+        end: Option<u8>,
+        text: &mut Vec<u8>,
+    ) -> Result<(), StartupError> {
+        let line = self.lines[stream as usize].end();
+        if line.is_text || !self.take(stream, &line.bytes)? {
+            if !line.is_text {
+                text.extend(&line.bytes);
             }
             text.extend(end);
             self.announced.port_refused |=
-                line.windows(PORT_REFUSED.len()).any(|window| window == PORT_REFUSED);
+                line.bytes.windows(PORT_REFUSED.len()).any(|window| window == PORT_REFUSED);
         }
         Ok(())
     }
 
     /// Takes a line; returns whether it was ours.
-    fn take(&mut self, line: &[u8]) -> Result<bool, StartupError> {
+    fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
-        match (parse(&line, self.rules), self.rules) {
-            (Line::Text, _) | (Line::Malformed(_), Rules::Tolerant { .. }) => return Ok(false),
-            (Line::Malformed(kind), Rules::Stock { .. }) => {
-                return Err(StartupError::Malformed { kind, line: without_key(&line) });
+        let line = line.trim_ascii_end();
+        let found = match stream {
+            Stream::Output => self.rules.parse_output(line),
+            Stream::Errors => self.rules.parse_errors(line),
+        };
+        let announced = &mut self.announced;
+        match found {
+            Line::Text => return Ok(false),
+            Line::Malformed(kind) if self.rules.is_stock() => {
+                return Err(StartupError::Malformed { kind, line: without_key(line) });
             }
-            (Line::Ip(_), Rules::Tolerant { proxy: false, .. }) => return Ok(false),
-            (Line::Ip(_), Rules::Stock { address_known })
-                if address_known || self.announced.proxy_address.is_some() =>
-            {
+            Line::Malformed(_) => return Ok(false),
+            Line::Ip(_) if self.rules.knows_address(announced) => {
                 return Err(StartupError::Redefined);
             }
-            (Line::Ip(address), _) => {
-                self.announced.proxy_address.get_or_insert(address);
+            Line::Ip(address) => drop(announced.proxy_address.get_or_insert(address)),
+            // Our proxy command says them before it connects.
+            Line::Address(address) => {
+                let is_early = announced.proxy_address.is_none();
+                if !is_early || announced.other_addresses.len() >= OTHER_ADDRESSES_MAX {
+                    return Ok(false);
+                }
+                announced.other_addresses.push(address);
             }
-            // Our proxy command says them before it connects, and nobody else can speak then.
-            (Line::Address(address), Rules::Tolerant { proxy: true, .. })
-                if self.announced.proxy_address.is_none()
-                    && self.announced.other_addresses.len() < OTHER_ADDRESSES_MAX =>
-            {
-                self.announced.other_addresses.push(address);
-            }
-            (Line::Address(_), _) => return Ok(false),
-            (Line::SshConnection(address), _) => self.announced.server_address = Some(address),
-            (Line::Start, Rules::Tolerant { start: true, .. }) => {
-                self.started = true;
-                self.announced.server_address = None;
-                self.early = None;
-            }
-            (Line::Start, _) => return Ok(false),
-            (Line::Connect(connect), _) if self.started => self.announced.connect = Some(connect),
-            // It is not shown: should it be the server's after all, it holds the key.
-            (Line::Connect(connect), _) => self.early = Some(connect),
-            (Line::NoServerProgram, _) => self.announced.no_server_program = true,
-            (Line::NoTunnelProgram, _) => self.announced.no_tunnel_program = true,
+            Line::Start => self.started = true,
+            // It is not shown: should it be a server's after all, it holds a key.
+            Line::Connect(_) if !self.started => announced.has_impostor = true,
+            Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
+            _ if !self.started => return Ok(false),
+            Line::SshConnection(address) => announced.server_address = Some(address),
+            Line::NoServerProgram => announced.no_server_program = true,
+            Line::NoTunnelProgram => announced.no_tunnel_program = true,
         }
         Ok(true)
     }
 }
 
+impl Rules {
+    const fn is_stock(&self) -> bool {
+        matches!(self, Self::Stock(_))
+    }
+
+    /// Returns whether another address would be a second one, which stock refuses.
+    fn knows_address(&self, announced: &Announced) -> bool {
+        match self {
+            Self::Stock(address) => {
+                *address == StockAddress::Known || announced.proxy_address.is_some()
+            }
+            Self::Tolerant { .. } => false,
+        }
+    }
+
+    /// Reads a line of the error output.
+    fn parse_errors(&self, line: &str) -> Line {
+        match self {
+            Self::Stock(StockAddress::Host) | Self::Tolerant { proxy: false, .. } => Line::Text,
+            Self::Stock(_) => match line.strip_prefix("MOSH IP") {
+                Some(rest) => match rest.strip_prefix(' ').filter(|it| is_address(it, self)) {
+                    Some(address) => Line::Ip(address.to_owned()),
+                    None if rest.is_empty() || rest.starts_with(' ') => Line::Malformed("MOSH IP"),
+                    None => Line::Text,
+                },
+                None => Line::Text,
+            },
+            Self::Tolerant { challenge, .. } => {
+                let answer = |marker| {
+                    let address = challenge.answer(marker, line)?.strip_prefix(' ')?;
+                    is_address(address, self).then(|| address.to_owned())
+                };
+                answer(IP)
+                    .map(Line::Ip)
+                    .or_else(|| answer(ADDRESS).map(Line::Address))
+                    .unwrap_or(Line::Text)
+            }
+        }
+    }
+
+    /// Reads a line of the standard output.
+    fn parse_output(&self, line: &str) -> Line {
+        if let Self::Tolerant { challenge, start, .. } = self {
+            if *start && challenge.answer(START, line) == Some("") {
+                return Line::Start;
+            }
+            match line {
+                NO_SERVER_PROGRAM => return Line::NoServerProgram,
+                NO_TUNNEL_PROGRAM => return Line::NoTunnelProgram,
+                _ => {}
+            }
+        }
+        let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words: Vec<&str> = rest.split(' ').collect();
+        match (kind, words.as_slice()) {
+            ("SSH_CONNECTION", &[_, _, address, _]) if is_address(address, self) => {
+                Line::SshConnection(address.to_owned())
+            }
+            ("SSH_CONNECTION", _) => Line::Malformed("MOSH SSH_CONNECTION"),
+            ("CONNECT", &[port, key]) if is_port(port, self) && is_key(key) => {
+                Line::Connect(Connect { port: port.to_owned(), key: key.to_owned() })
+            }
+            ("CONNECT", _) => Line::Malformed("MOSH CONNECT"),
+            _ => Line::Text,
+        }
+    }
+}
+
 /// Returns a malformed line as it may be shown: what stands where a key would may be one.
 fn without_key(line: &str) -> String {
-    let line = line.trim_end();
     let shown = match (line.starts_with("MOSH CONNECT"), line.match_indices(' ').nth(2)) {
         (true, Some((end, _))) => format!("{} ...", &line[..end]),
         _ => line.to_owned(),
@@ -262,48 +347,11 @@ fn without_key(line: &str) -> String {
     shown.escape_debug().to_string()
 }
 
-/// Returns whether a line that begins like this may be one of ours.
-fn may_be_ours(line: &[u8]) -> bool {
-    MARKERS.iter().any(|marker| line.iter().zip(*marker).all(|(byte, expected)| byte == expected))
-}
-
-fn parse(line: &str, rules: Rules) -> Line {
-    let line = line.trim_ascii_end();
-    if line == NO_SERVER_PROGRAM {
-        return Line::NoServerProgram;
-    }
-    if line == NO_TUNNEL_PROGRAM {
-        return Line::NoTunnelProgram;
-    }
-    if line == START {
-        return Line::Start;
-    }
-    if let Some(address) = line.strip_prefix(ADDRESS).filter(|it| is_address(it, rules)) {
-        return Line::Address(address.to_owned());
-    }
-    let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };
-    let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let words: Vec<&str> = rest.split(' ').collect();
-    match (kind, words.as_slice()) {
-        ("IP", &[address]) if is_address(address, rules) => Line::Ip(address.to_owned()),
-        ("IP", _) => Line::Malformed("MOSH IP"),
-        ("SSH_CONNECTION", &[_, _, address, _]) if is_address(address, rules) => {
-            Line::SshConnection(address.to_owned())
-        }
-        ("SSH_CONNECTION", _) => Line::Malformed("MOSH SSH_CONNECTION"),
-        ("CONNECT", &[port, key]) if is_port(port, rules) && is_key(key) => {
-            Line::Connect(Connect { port: port.to_owned(), key: key.to_owned() })
-        }
-        ("CONNECT", _) => Line::Malformed("MOSH CONNECT"),
-        _ => Line::Text,
-    }
-}
-
 /// Returns whether a word can stand for an address on the client's command line: stock takes any that
 /// is no option, and lets the client judge it.
-fn is_address(word: &str, rules: Rules) -> bool {
+fn is_address(word: &str, rules: &Rules) -> bool {
     match rules {
-        Rules::Stock { .. } => {
+        Rules::Stock(_) => {
             let is_plain = word.bytes().all(|byte| byte.is_ascii_graphic());
             is_plain && !word.is_empty() && !word.starts_with('-')
         }
@@ -317,10 +365,10 @@ fn is_address(word: &str, rules: Rules) -> bool {
     }
 }
 
-fn is_port(word: &str, rules: Rules) -> bool {
+fn is_port(word: &str, rules: &Rules) -> bool {
     let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
     match rules {
-        Rules::Stock { .. } => is_number,
+        Rules::Stock(_) => is_number,
         Rules::Tolerant { .. } => is_number && word.parse::<u16>().is_ok_and(|port| port != 0),
     }
 }

@@ -6,12 +6,15 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, poll};
 
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::command::is_waiting;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::{BindServer, HostOptions};
-use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup};
-use crate::bootstrap::{Screen, remote, ssh_config, tell};
+use crate::bootstrap::screen::Screen;
+use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
+use crate::bootstrap::{remote, ssh_config, tell};
 use crate::locale;
 use crate::program::ProgramName;
 use crate::sys;
@@ -28,14 +31,18 @@ pub(crate) struct Started {
     pub(crate) tunnel: OsString,
 }
 
-/// Logs in and starts the server.
+/// Logs in and starts the server. `challenge` was drawn for this run.
 ///
 /// # Errors
 ///
 /// Returns why there is no session.
-pub(crate) fn start(options: &HostOptions, colors: u32) -> Result<Started, BootstrapError> {
+pub(crate) fn start(
+    options: &HostOptions,
+    colors: u32,
+    challenge: Challenge,
+) -> Result<Started, BootstrapError> {
     let command_line = |remote: OsString, asks| ssh_words(options, remote, asks);
-    let words = command_line(remote_command(options, colors), true);
+    let words = command_line(remote_command(options, colors, &challenge), true);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove("MOSH_PREDICTION_DISPLAY").env_remove("MOSH_KEY");
     if options.verbose {
@@ -52,7 +59,9 @@ pub(crate) fn start(options: &HostOptions, colors: u32) -> Result<Started, Boots
         program: command.get_program().to_owned(),
         error,
     })?;
-    let announced = listen(&mut child, options.name).map_err(refused("the output of ssh"))?;
+    let rules = Rules::Tolerant { challenge, proxy: false, start: true };
+    let announced =
+        listen(&mut child, options.name, rules).map_err(refused("the output of ssh"))?;
     let Some(connect) = announced.connect.clone() else {
         // There is nothing more to read, or to write.
         child.stdin = None;
@@ -71,7 +80,7 @@ pub(crate) fn start(options: &HostOptions, colors: u32) -> Result<Started, Boots
     Ok(Started { connect, tunnel })
 }
 
-fn remote_command(options: &HostOptions, colors: u32) -> OsString {
+fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> OsString {
     let mut variables = locale::from_environment();
     if options.name == ProgramName::Rove {
         variables = locale::as_utf8(variables);
@@ -82,7 +91,7 @@ fn remote_command(options: &HostOptions, colors: u32) -> OsString {
     let args = remote::server_arguments(&bound, colors, variables);
     let server = options.server.as_deref();
     let stock = (options.name == ProgramName::Mosh).then_some(OsStr::new("mosh-server"));
-    remote::tunnel(server.or(stock), &args)
+    remote::tunnel(server.or(stock), challenge, &args)
 }
 
 /// Returns the words of an ssh without a terminal there. One that must not ask fails instead.
@@ -110,11 +119,11 @@ fn ssh_words(options: &HostOptions, remote: OsString, asks: bool) -> Vec<OsStrin
 
 /// Reads what ssh and the host say until the server has announced itself or all is over. Of the output
 /// nothing behind that is read: it is the tunnel's.
-fn listen(child: &mut Child, name: ProgramName) -> io::Result<Announced> {
+fn listen(child: &mut Child, name: ProgramName, rules: Rules) -> io::Result<Announced> {
     let (Some(output), Some(errors)) = (&mut child.stdout, &mut child.stderr) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
-    let mut startup = Startup::new(Rules::Tolerant { proxy: false, start: true });
+    let mut startup = Startup::new(rules);
     let mut screen = Screen::new(name);
     let mut are_errors_open = true;
     loop {
@@ -129,20 +138,21 @@ fn listen(child: &mut Child, name: ProgramName) -> io::Result<Announced> {
         if !has_output {
             continue;
         }
-        let mut byte = [0];
-        let progress = match output.read(&mut byte)? {
-            0 => {
-                // ssh has said all it has to say, and somebody else may hold its pipe open.
-                while are_errors_open && is_waiting(errors)? {
-                    are_errors_open = show(errors, &mut screen)?;
-                }
-                startup.finish(&mut screen.pending)
-            }
-            _ => startup.read(&byte, &mut screen.pending),
-        };
-        screen.show();
+        let (mut byte, mut text) = ([0], Vec::new());
+        let len = output.read(&mut byte)?;
         // Only stock's rules find fault with a line.
-        if progress.is_ok_and(|progress| progress == Progress::Announced) {
+        let progress = match len {
+            0 => startup.finish(Stream::Output, &mut text).map(|()| Progress::Reading),
+            _ => startup.read(Stream::Output, &byte, &mut text),
+        };
+        screen.show(Stream::Output, &text);
+        if len == 0 {
+            // ssh has said all it has to say, and somebody else may hold its pipe open.
+            while are_errors_open && is_waiting(Some(&*errors))? {
+                are_errors_open = show(errors, &mut screen)?;
+            }
+        }
+        if len == 0 || progress.is_ok_and(|progress| progress == Progress::Announced) {
             return Ok(startup.into_announced());
         }
     }
@@ -152,15 +162,8 @@ fn listen(child: &mut Child, name: ProgramName) -> io::Result<Announced> {
 fn show(errors: &mut ChildStderr, screen: &mut Screen) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     let read = errors.read(&mut buffer)?;
-    screen.pending.extend(&buffer[..read]);
-    screen.show();
+    screen.show(Stream::Errors, &buffer[..read]);
     Ok(read > 0)
-}
-
-fn is_waiting(pipe: &impl AsFd) -> io::Result<bool> {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut fds = [PollFd::new(pipe, PollFlags::IN)];
-    Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
 }
 
 fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> BootstrapError {
@@ -171,6 +174,8 @@ fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> 
         BootstrapError::NoPortRange
     } else if status.code() == Some(255) {
         BootstrapError::SshFailed { host }
+    } else if announced.has_impostor {
+        BootstrapError::Diverted { host }
     } else {
         BootstrapError::NoAnnouncement { host, status }
     }

@@ -225,6 +225,8 @@ pub(crate) enum HostCall {
         host: String,
         /// The TCP port there.
         port: String,
+        /// By which the other `rove` knows what the proxy says, if it asks for that.
+        word: Option<String>,
     },
     /// Start a session.
     Connect(Box<HostOptions>),
@@ -519,11 +521,13 @@ pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
 }
 
 fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {
-    match (host.to_str(), words) {
-        (Some(host), [port]) if port.to_str().is_some() => Ok(HostCall::FakeProxy {
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    match (host.to_str(), words.as_deref()) {
+        (Some(host), Some([port, word @ ..])) if word.len() <= 1 => Ok(HostCall::FakeProxy {
             family,
             host: host.to_owned(),
-            port: port.to_string_lossy().into_owned(),
+            port: (*port).to_owned(),
+            word: word.first().map(|&word| word.to_owned()),
         }),
         _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
     }

@@ -10,15 +10,16 @@ use rove_ssp::Key;
 use rove_units::Duration;
 
 use crate::bootstrap::Invocation;
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::command::{self, Stop};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::printable::Printable;
-use crate::bootstrap::startup::{Announced, Rules, Startup};
-use crate::colors;
-use crate::doctor::command::{self, Stop};
+use crate::bootstrap::startup::{Progress, Rules, Startup, Stream};
 use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
 use crate::doctor::survey;
+use crate::{colors, entropy};
 
 /// How long ssh may take to log in. Chosen: time to type a password, and some.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
@@ -34,6 +35,8 @@ const OUTPUT_LEN_MAX: usize = 65_536;
 const SAID_MAX: usize = 100;
 /// What a stock server says before it gives up. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
+/// What stands before the number of its process where a server detaches.
+const DETACHED: &str = "detached, pid = ";
 /// What the line begins with by which a server tells its version when it detaches.
 const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
 /// What ssh says that is neither trouble nor the host's. Source: OpenSSH's messages.
@@ -74,8 +77,9 @@ pub(crate) fn open(
     // UDP is what is looked at.
     options.tunnel = false;
     let colors = colors::of_terminal_or_guess();
-    let survey = survey::script(options.server.is_none() && !options.local);
-    let plan = match Plan::new(&options, invocation, colors, &survey) {
+    let challenge = entropy::challenge().map_err(io::Error::other)?;
+    let survey = survey::script(&challenge, options.server.is_none() && !options.local);
+    let plan = match Plan::new(&options, invocation, colors, challenge, &survey) {
         Ok(plan) => plan,
         Err(error) => {
             host.ssh = Ssh::NoAddress(error.to_string());
@@ -83,12 +87,12 @@ pub(crate) fn open(
         }
     };
     host.detour = plan.detour().map(str::to_owned);
-    let mut listener = Listener::new(plan.rules());
-    let command = plan.command(&options);
+    let mut listener = Listener::new(plan.challenge().clone(), plan.rules());
+    let mut command = plan.command(&options);
     let program = command.get_program().to_owned();
-    let status = command::run(command, events, LOGIN_PATIENCE, |bytes| {
+    let status = command::run(&mut command, events, LOGIN_PATIENCE, |stream, bytes| {
         let stood = listener.is_announced;
-        listener.read(bytes);
+        listener.read(stream, bytes);
         (!stood && listener.is_announced).then_some(END_PATIENCE)
     });
     let status = match status {
@@ -114,16 +118,19 @@ pub(crate) fn look_again(
     server: &Server,
     events: &mut EventLoop,
 ) -> Result<Option<Aftermath>, Stop> {
-    let script = survey::aftermath_script(mark, server.port, server.pid);
-    let command = door.plan.for_script(&script).command(&door.options);
+    let challenge = door.plan.challenge();
+    let script = survey::aftermath_script(challenge, mark, server.port, server.pid);
+    let mut command = door.plan.for_script(&script).command(&door.options);
     let mut output = Vec::new();
-    let status = command::run(command, events, SECOND_PATIENCE, |bytes| {
-        keep(&mut output, bytes);
+    let status = command::run(&mut command, events, SECOND_PATIENCE, |stream, bytes| {
+        if stream == Stream::Output {
+            keep(&mut output, bytes);
+        }
         None
     });
     match status {
         Err(Stop::Interrupted) => Err(Stop::Interrupted),
-        Ok(Some(_)) => Ok(Some(survey::aftermath(&String::from_utf8_lossy(&output)))),
+        Ok(Some(_)) => Ok(Some(survey::aftermath(challenge, &String::from_utf8_lossy(&output)))),
         Ok(None) | Err(Stop::Local(_)) => Ok(None),
     }
 }
@@ -137,14 +144,12 @@ fn keep(output: &mut Vec<u8>, bytes: &[u8]) {
 /// Takes apart what comes out of ssh, line by line.
 struct Listener {
     seconds: i64,
-    rules: Rules,
-    line: Vec<u8>,
-    /// What was announced before our survey began: the proxy's address, and whatever a start-up file
-    /// pretends.
-    before: Announced,
+    challenge: Challenge,
+    startup: Startup,
+    /// What of each stream's line has come so far and is not the bootstrap's.
+    lines: [Vec<u8>; 2],
+    /// Whether the survey has begun: what the host printed before, its start-up files did.
     has_begun: bool,
-    /// What was announced since.
-    startup: Announced,
     is_announced: bool,
     noise: Noise,
     far: Far,
@@ -155,14 +160,13 @@ struct Listener {
 }
 
 impl Listener {
-    fn new(rules: Rules) -> Self {
+    fn new(challenge: Challenge, rules: Rules) -> Self {
         Self {
             seconds: i64::try_from(clock::unix_seconds()).unwrap_or_default(),
-            rules,
-            line: Vec::new(),
-            before: Announced::default(),
+            challenge,
+            startup: Startup::new(rules),
+            lines: Default::default(),
             has_begun: false,
-            startup: Announced::default(),
             is_announced: false,
             noise: Noise::default(),
             far: Far::default(),
@@ -172,62 +176,76 @@ impl Listener {
         }
     }
 
-    fn read(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            if byte == b'\n' {
-                self.end_line();
-            } else if self.line.len() < LINE_LEN_MAX {
-                self.line.push(byte);
+    fn read(&mut self, stream: Stream, bytes: &[u8]) {
+        let mut text = Vec::new();
+        for byte in bytes.chunks(1) {
+            // Lines with a key are taken here and never shown. Byte by byte it also reads on behind them.
+            let read = self.startup.read(stream, byte, &mut text);
+            debug_assert!(read.is_ok(), "only stock's rules refuse a line");
+            self.is_announced |= read == Ok(Progress::Announced);
+            self.take_all(stream, &mut text);
+        }
+    }
+
+    fn finish(&mut self) {
+        for stream in Stream::ALL {
+            let mut text = Vec::new();
+            let end = self.startup.finish(stream, &mut text);
+            debug_assert!(end.is_ok(), "only stock's rules refuse a line");
+            self.take_all(stream, &mut text);
+            if !self.lines[stream as usize].is_empty() {
+                self.end_line(stream);
             }
         }
     }
 
-    fn end_line(&mut self) {
-        let line = core::mem::take(&mut self.line);
+    fn take_all(&mut self, stream: Stream, text: &mut Vec<u8>) {
+        for byte in text.drain(..) {
+            let line = &mut self.lines[stream as usize];
+            if byte == b'\n' {
+                self.end_line(stream);
+            } else if line.len() < LINE_LEN_MAX {
+                line.push(byte);
+            }
+        }
+    }
+
+    fn end_line(&mut self, stream: Stream) {
+        let line = core::mem::take(&mut self.lines[stream as usize]);
         let text = String::from_utf8_lossy(&line).trim_ascii_end().to_owned();
-        if text.starts_with(survey::BEGIN) {
-            self.has_begun = true;
-            self.said.clear();
-            return;
+        if stream == Stream::Output {
+            if survey::begins(&self.challenge, &text) {
+                self.has_begun = true;
+                self.said.clear();
+                return;
+            }
+            if self.has_begun && survey::take(&text, self.seconds, &mut self.far) {
+                return;
+            }
         }
-        if self.has_begun && survey::take(&text, self.seconds, &mut self.far) {
-            return;
-        }
-        // Lines with a key are taken here and never shown.
-        let mut startup = Startup::new(self.rules);
-        let mut rest = Vec::new();
-        let with_end = [line.as_slice(), b"\n"].concat();
-        // A line by itself begins and ends the reading: what comes too early is told by `has_begun`.
-        let read = startup.read(&with_end, &mut rest).and_then(|_| startup.finish(&mut rest));
-        debug_assert!(read.is_ok(), "only stock's rules refuse a line");
-        let found = startup.into_announced();
-        let was_ours = rest.is_empty();
-        if self.has_begun {
-            merge(&mut self.startup, found);
-            self.is_announced = self.startup.connect.is_some();
-        } else {
-            let is_second = found.proxy_address.is_none() || self.before.proxy_address.is_some();
-            self.noise.fake |= text.starts_with("MOSH CONNECT ");
-            self.noise.fake |= text.starts_with("MOSH IP ") && is_second;
-            merge(&mut self.before, found);
-        }
-        if !was_ours {
-            self.take_text(&line);
-        }
+        // Stock's wrapper reads both streams, and believes it.
+        self.noise.fake |= !self.has_begun
+            && ["MOSH CONNECT ", "MOSH IP "].iter().any(|marker| text.starts_with(marker));
+        self.take_text(&line);
     }
 
     fn take_text(&mut self, line: &[u8]) {
         let shown = Printable::default().filter(line);
         let shown = String::from_utf8_lossy(&shown);
         let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
-        if self.is_announced {
-            if let Some((_, digits)) = text.split_once("pid = ") {
+        if self.has_begun {
+            // It may come on the error output, and before the announcement then.
+            if let Some((_, digits)) = text.split_once(DETACHED) {
                 self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
+                return;
             }
             let tells = VERSIONS.iter().any(|version| text.starts_with(version));
             if tells && self.far.version.is_empty() {
                 self.far.version = text;
+                return;
             }
+        }
+        if self.is_announced {
             return;
         }
         self.locale_refused |= self.has_begun && text.contains(LOCALE_REFUSED);
@@ -256,17 +274,12 @@ impl Listener {
         status: Option<ExitStatus>,
         host: &mut Host,
     ) -> Option<Opening> {
-        if !self.line.is_empty() {
-            self.end_line();
-        }
+        self.finish();
         host.locale_refused = self.locale_refused && !self.is_announced;
         host.said = self.said;
-        // A host may run a server whatever it is asked to, and no survey then.
-        let obeys = self.has_begun || self.before.connect.is_none();
-        if !obeys {
-            merge(&mut self.startup, core::mem::take(&mut self.before));
-            self.noise = Noise::default();
-        } else if !self.has_begun {
+        let announced = self.startup.into_announced();
+        self.noise.fake |= announced.has_impostor;
+        if !self.has_begun {
             host.ssh = match status {
                 None => Ssh::TimedOut,
                 Some(status) if plan.is_ssh_failure(status) => Ssh::Failed,
@@ -276,9 +289,7 @@ impl Listener {
             return None;
         }
         host.noise = self.noise;
-        host.far = obeys.then_some(self.far);
-        let mut announced = self.startup;
-        announced.proxy_address = self.before.proxy_address.or(announced.proxy_address);
+        host.far = Some(self.far);
         let addresses: Vec<String> = [&announced.proxy_address, &announced.server_address]
             .into_iter()
             .flatten()
@@ -298,18 +309,13 @@ impl Listener {
                 host.no_server_program = matches!(error, BootstrapError::NoServerProgram { .. });
                 host.port_refused = matches!(error, BootstrapError::NoPortRange);
                 host.no_address = matches!(error, BootstrapError::NoAddress);
+                if matches!(error, BootstrapError::SshFailed { .. }) {
+                    host.ssh = Ssh::Failed;
+                }
                 None
             }
         }
     }
-}
-
-fn merge(known: &mut Announced, found: Announced) {
-    known.proxy_address = known.proxy_address.take().or(found.proxy_address);
-    known.server_address = found.server_address.or(known.server_address.take());
-    known.connect = found.connect.or(known.connect.take());
-    known.no_server_program |= found.no_server_program;
-    known.port_refused |= found.port_refused;
 }
 
 #[cfg(test)]

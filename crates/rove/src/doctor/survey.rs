@@ -7,14 +7,15 @@
 
 use std::ffi::OsString;
 
+use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::remote;
 use crate::doctor::facts::{Aftermath, Far};
 
 /// What every line of ours begins with.
 const MARKER: &str = "ROVE DOCTOR ";
 
-/// The first line; what stands before it, start-up files have printed.
-pub(crate) const BEGIN: &str = "ROVE DOCTOR begin ";
+/// The first line, with the run's challenge behind it; what stands before it, start-up files have printed.
+const BEGIN: &str = "ROVE DOCTOR begin";
 
 /// Prints a line: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
@@ -25,18 +26,23 @@ const VALUE_LEN_MAX: usize = 4096;
 /// Returns the survey, with a look for the server program if a session would look for it. It starts a
 /// line of its own, as a start-up file may have left one open, and prints no more than it finds: a host
 /// without one of these programs says less.
-pub(crate) fn script(searches: bool) -> String {
+pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
                  (IFS= read -r v; echo \"$v\"))\"; fi";
     format!(
-        "{SAY}s=; echo; d begin now; d path \"$PATH\"; \
+        "{SAY}s=; echo; d begin {challenge}; d path \"$PATH\"; \
          d charset \"$(locale charmap 2>/dev/null)\"; \
          d locale \"${{LC_ALL:-${{LC_CTYPE:-$LANG}}}}\"; \
          d system \"$(uname -sr 2>/dev/null)\"; \
          d clock \"$(date +%s 2>/dev/null)\"; {}",
         if searches { remote::search(found, found) } else { String::new() }
     )
+}
+
+/// Returns whether the survey, or the look for a silent server, begins here.
+pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
+    challenge.answer(BEGIN, line) == Some("")
 }
 
 /// Takes a line of the survey; returns whether it was one. `seconds` is our own calendar.
@@ -80,12 +86,17 @@ pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
 /// Returns the piece of sh that looks for what a silent server has done, and ends it.
 ///
 /// Only a number and a name of ours go into it.
-pub(crate) fn aftermath_script(mark: &str, port: u16, pid: Option<u32>) -> String {
+pub(crate) fn aftermath_script(
+    challenge: &Challenge,
+    mark: &str,
+    port: u16,
+    pid: Option<u32>,
+) -> String {
     let pid = pid.map_or_else(String::new, |pid| {
         format!("if kill -0 {pid} 2>/dev/null; then d alive yes; kill {pid}; else d alive no; fi; ")
     });
     format!(
-        "{SAY}echo; d begin now; if [ -e \"{mark}\" ]; then d heard yes; else d heard no; fi; {pid}\
+        "{SAY}echo; d begin {challenge}; if [ -e \"{mark}\" ]; then d heard yes; else d heard no; fi; {pid}\
          rm -f \"{mark}\"; \
          if [ -r /proc/net/udp ]; then b=no; \
          for f in /proc/net/udp /proc/net/udp6; do if [ -r $f ]; then \
@@ -98,10 +109,11 @@ pub(crate) fn aftermath_script(mark: &str, port: u16, pid: Option<u32>) -> Strin
     )
 }
 
-/// Reads what that piece of sh has printed.
-pub(crate) fn aftermath(output: &str) -> Aftermath {
+/// Reads what that piece of sh has printed on the standard output, behind whatever else stands there.
+pub(crate) fn aftermath(challenge: &Challenge, output: &str) -> Aftermath {
     let mut aftermath = Aftermath::default();
-    for (name, value) in output.lines().filter_map(entry) {
+    let lines = output.lines().skip_while(|line| !begins(challenge, line.trim_ascii_end()));
+    for (name, value) in lines.filter_map(entry) {
         match name {
             "alive" => aftermath.alive = Some(value == "yes"),
             "heard" => aftermath.heard = Some(value == "yes"),
@@ -138,12 +150,11 @@ mod tests {
 
     #[test]
     fn the_survey_tells_what_this_computer_is() {
-        let output = run(&script(true));
+        let challenge = Challenge::from_bytes([7; 16]);
+        let output = run(&script(&challenge, true));
         let mut far = Far::default();
-        assert_eq!(
-            output.lines().find(|line| !line.is_empty()),
-            Some(BEGIN.to_owned() + "now").as_deref()
-        );
+        let first = output.lines().find(|line| !line.is_empty());
+        assert!(first.is_some_and(|line| begins(&challenge, line)), "{output}");
         assert!(output.lines().skip(1).all(|line| take(line, 0, &mut far)), "{output}");
         assert_eq!(far.path, std::env::var("PATH").unwrap());
         assert!(!far.system.is_empty() && far.ahead_seconds.is_some(), "{far:?}");
@@ -178,11 +189,18 @@ mod tests {
         let mark = std::env::temp_dir().join(format!("rove-survey-test-{}", std::process::id()));
         std::fs::write(&mark, "").unwrap();
         let mut server = Command::new("sleep").arg("600").spawn().unwrap();
-        let script = |pid| aftermath_script(mark.to_str().unwrap(), 9, pid);
-        let found = aftermath(&run(&script(Some(server.id()))));
+        let challenge = Challenge::from_bytes([7; 16]);
+        let script = |pid| aftermath_script(&challenge, mark.to_str().unwrap(), 9, pid);
+        let output = run(&script(Some(server.id())));
+        // Whoever does not know the word says nothing about the server.
+        let others = aftermath(&Challenge::from_bytes([8; 16]), &output);
+        assert_eq!(others, Aftermath::default());
+        let found = aftermath(&challenge, &format!("ROVE DOCTOR bound yes\n{output}"));
+        let bound = found.bound;
+        assert!(bound.is_none() || bound == Some(false), "nobody listens at the port: {found:?}");
         assert_eq!((found.alive, found.heard), (Some(true), Some(true)));
         assert!(!server.wait().unwrap().success());
-        let found = aftermath(&run(&script(None)));
+        let found = aftermath(&challenge, &run(&script(None)));
         assert_eq!((found.alive, found.heard), (None, Some(false)), "the mark is gone");
     }
 }

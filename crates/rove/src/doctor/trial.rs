@@ -12,7 +12,7 @@ use rove_terminal::Size;
 use rove_units::{Duration, Instant, Seed};
 use rustix::io::Errno;
 
-use crate::doctor::command::{self, Stop};
+use crate::bootstrap::command::{self, Stop};
 use crate::doctor::facts::{Large, Path, Refusal};
 use crate::doctor::login::Opening;
 use crate::entropy;

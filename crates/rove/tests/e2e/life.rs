@@ -7,7 +7,7 @@ use rustix::termios::LocalModes;
 
 use crate::support::{
     ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair,
-    lossy, rove,
+    lossy, rove, side_by_side,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -162,5 +162,35 @@ fn the_last_words_of_a_command_are_shown() {
         let exit = session.terminal.wait_exit();
         exit.assert_code(0).assert_restored(client);
         assert!(exit.output.contains("abc"), "{}", exit.output.escape_debug());
+    });
+}
+
+/// Few descriptors are refused to whoever asks last, which must not be a server that is already announced.
+#[test]
+fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
+    let limits: Vec<u32> = (3..=20).collect();
+    side_by_side(limits.chunks(6), |limits| {
+        for limit in limits {
+            let ip = LOCALHOST;
+            let words =
+                ["new", "-i", "127.0.0.1", "-p", "0", "--", "sh", "-c", "echo served; read x"];
+            let limited = format!("ulimit -n {limit}; exec \"$@\"");
+            let call = Maker::Rove.server().args(words).behind(&["sh", "-c", &limited, "sh"]);
+            match Server::from_call(ip, call) {
+                Ok(server) => {
+                    let call = Maker::Rove.client(server.address, &server.key);
+                    let mut terminal = Terminal::start(&call, SIZE);
+                    terminal.wait_for_text("served");
+                    terminal.send("\r");
+                    terminal.wait_exit().assert_code(0);
+                    server.assert_gone();
+                }
+                Err(output) => {
+                    assert!(!output.status.success(), "{limit}: {output:?}");
+                    assert!(!output.stderr.is_empty(), "{limit}: {output:?}");
+                    assert!(*limit < 20, "twenty are enough: {output:?}");
+                }
+            }
+        }
     });
 }

@@ -11,6 +11,7 @@ mod display;
 mod doctor;
 mod exit_status;
 mod host;
+mod impostors;
 mod input;
 mod interop;
 mod keys;

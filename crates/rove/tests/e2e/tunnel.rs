@@ -56,7 +56,7 @@ fn a_session_goes_through_ssh_whatever_the_shell_and_whatever_the_server() {
         |(shell, options, code)| {
             let profile = "printf 'welcome\\nMOSH CONNECT 1 AAAAAAAAAAAAAAAAAAAAAA\\nto \\377'";
             let programs = &["rove", "mosh-server"];
-            let sshd = Sshd::start(Far { shell, programs, profile });
+            let sshd = Sshd::start(Far { shell, programs, profile, ..Far::default() });
             let mut terminal = Terminal::start(&call(&sshd, options).args(HELLO), SIZE);
             let exit = terminal.wait_exit();
             assert!(exit.output.contains("hello from afar"), "{}\n{}", terminal.dump(), sshd.log());

@@ -53,7 +53,12 @@ impl Drop for Host {
 }
 
 const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
-const ADDRESS: &str = "\nROVE START\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
+const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
+
+/// A run's word, 32 zeros.
+fn challenge() -> Challenge {
+    Challenge::from_bytes([0; 16])
+}
 
 fn arguments() -> Vec<OsString> {
     ["new", "-l", "LANG=it's", "--", "echo", "a b!\\$x\"", ""].map(OsString::from).to_vec()
@@ -67,7 +72,7 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
     host.install("bin/rove");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &arguments(), "")) {
+        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "")) {
             assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
         }
     }
@@ -79,7 +84,7 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
         let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
-        let output = host.run("sh", &searching("", &arguments(), "")).unwrap();
+        let output = host.run("sh", &searching("", &challenge(), &arguments(), "")).unwrap();
         assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
     }
 }
@@ -89,7 +94,7 @@ fn without_rove_a_mosh_server_runs() {
     let host = Host::new("mosh");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &arguments(), "")) {
+        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "")) {
             assert_eq!(output, format!("{ADDRESS}mosh-server {RECEIVED}"), "{shell}");
         }
     }
@@ -104,7 +109,8 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
         let host = Host::new(&format!("bind-{program}"));
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
-            if let Some(output) = host.run(shell, &searching("", &arguments(), "-s")) {
+            if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "-s"))
+            {
                 assert_eq!(output, format!("{ADDRESS}{program} {received}"), "{shell}");
             }
         }
@@ -115,7 +121,7 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
 fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
-    let command = searching("", &arguments(), "").into_string().unwrap();
+    let command = searching("", &challenge(), &arguments(), "").into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );
@@ -131,8 +137,8 @@ fn a_named_server_is_a_piece_of_shell() {
     let host = Host::new("named");
     host.install("bin/my-server");
     for shell in SHELLS {
-        if let Some(output) =
-            host.run(shell, &named(OsStr::new("env A=b my-server -x"), "", &arguments()))
+        if let Some(output) = host
+            .run(shell, &named(OsStr::new("env A=b my-server -x"), "", &challenge(), &arguments()))
         {
             assert_eq!(output, format!("{ADDRESS}my-server [-x] {RECEIVED}"), "{shell}");
         }
@@ -148,12 +154,12 @@ fn every_login_shell_starts_a_server_and_then_the_far_end_of_a_tunnel() {
     let said = "MOSH CONNECT 60001 key\n";
     for shell in SHELLS {
         let server = OsStr::new("env A=b my-server -x");
-        if let Some(output) = host.run(shell, &tunnel(Some(server), &arguments())) {
+        if let Some(output) = host.run(shell, &tunnel(Some(server), &challenge(), &arguments())) {
             let received = RECEIVED.trim_end().replace("] [", "][");
             let wanted = format!("{ADDRESS}\n{said}[-x]{received}\nrove [tunnel] [60001]\n");
             assert_eq!(output, wanted, "{shell}");
         }
-        if let Some(output) = host.run(shell, &tunnel(None, &arguments())) {
+        if let Some(output) = host.run(shell, &tunnel(None, &challenge(), &arguments())) {
             let wanted = format!("{ADDRESS}rove [server] {RECEIVED}rove [tunnel] []\n");
             assert_eq!(output, wanted, "{shell}");
         }

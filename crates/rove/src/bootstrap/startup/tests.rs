@@ -1,25 +1,36 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::bootstrap::line::LINE_BYTES_MAX;
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
-const STOCK: Rules = Rules::Stock { address_known: false };
-const PROXY: Rules = Rules::Tolerant { proxy: true, start: false };
+const STOCK: Rules = Rules::Stock(StockAddress::Proxy);
 
-/// Reads `output` in one piece; `KEY` in it stands for a key.
-fn read(rules: Rules, output: &str) -> Result<(Announced, String), StartupError> {
-    let mut startup = Startup::new(rules);
+/// Rules of a run whose challenge is 32 zeros.
+fn tolerant(proxy: bool, start: bool) -> Rules {
+    Rules::Tolerant { challenge: Challenge::from_bytes([0; 16]), proxy, start }
+}
+
+/// Replaces what is long in the tables.
+fn written_out(text: &str) -> String {
+    text.replace("KEY", KEY).replace("WORD", &"0".repeat(32))
+}
+
+/// Reads both streams, each in one piece; returns what is announced, and the text left for the user.
+fn read(rules: &Rules, errors: &str, output: &str) -> Result<(Announced, String), StartupError> {
+    let mut startup = Startup::new(rules.clone());
     let mut text = Vec::new();
-    let output = output.replace("KEY", KEY);
-    if startup.read(output.as_bytes(), &mut text)? == Progress::Reading {
-        startup.finish(&mut text)?;
+    for (stream, said) in [(Stream::Errors, errors), (Stream::Output, output)] {
+        if startup.read(stream, written_out(said).as_bytes(), &mut text)? == Progress::Reading {
+            startup.finish(stream, &mut text)?;
+        }
     }
     Ok((startup.into_announced(), String::from_utf8(text).unwrap()))
 }
 
-/// The addresses and the port that `output` announces, and the text left for the user.
-fn summary(rules: Rules, output: &str) -> String {
-    match read(rules, output) {
+/// The addresses and the port that are announced, and the text left for the user.
+fn summary(rules: &Rules, errors: &str, output: &str) -> String {
+    match read(rules, errors, output) {
         Ok((announced, text)) => {
             let port = announced.connect.map(|connect| {
                 assert_eq!(connect.key, KEY);
@@ -39,46 +50,83 @@ fn summary(rules: Rules, output: &str) -> String {
 
 #[test]
 fn stock_takes_each_line_as_stock_does() {
-    for (output, outcome) in [
-        ("MOSH IP 1.2.3.4\nMOSH CONNECT 60001 KEY\n", r#"1.2.3.4 - 60001 """#),
-        ("MOSH IP 1.2.3.4  \r\nMOSH CONNECT 60001 KEY \r\n", r#"1.2.3.4 - 60001 """#),
-        ("MOSH IP 1.2.3.4\nMOSH CONNECT 60001 KEY", r#"1.2.3.4 - 60001 """#),
-        ("MOSH IP 1.2.3.4\nMOSH CONNECT 60001 KEY\nmore", r#"1.2.3.4 - 60001 """#),
-        ("MOSH IP foo\nMOSH CONNECT 99999 KEY\n", r#"foo - 99999 """#),
-        ("MOSH CONNECT 60001 KEY\n", r#"- - 60001 """#),
-        ("MOSH IP 1.2.3.4\n", r#"1.2.3.4 - - """#),
-        ("\nMOSH SSH_CONNECTION a 1 ::1 22\r\nx\r\n", r#"- ::1 - "\nx\r\n""#),
+    const CONNECT: &str = "MOSH CONNECT 60001 KEY\n";
+    for (errors, output, outcome) in [
+        ("MOSH IP 1.2.3.4\n", CONNECT, r#"1.2.3.4 - 60001 """#),
+        ("MOSH IP 1.2.3.4  \r\n", "MOSH CONNECT 60001 KEY \r\n", r#"1.2.3.4 - 60001 """#),
+        ("MOSH IP 1.2.3.4\n", "MOSH CONNECT 60001 KEY", r#"1.2.3.4 - 60001 """#),
+        ("MOSH IP 1.2.3.4\n", "MOSH CONNECT 60001 KEY\nmore", r#"1.2.3.4 - 60001 """#),
+        ("MOSH IP foo\n", "MOSH CONNECT 99999 KEY\n", r#"foo - 99999 """#),
+        ("", CONNECT, r#"- - 60001 """#),
+        ("MOSH IP 1.2.3.4\n", "", r#"1.2.3.4 - - """#),
+        ("x\r\n", "\nMOSH SSH_CONNECTION a 1 ::1 22\r\n", r#"- ::1 - "x\r\n\n""#),
         (
-            "x MOSH IP 1.2.3.4\nMOSH IPX\nMOSH CONNECTED\nMOSH",
-            r#"- - - "x MOSH IP 1.2.3.4\nMOSH IPX\nMOSH CONNECTED\nMOSH""#,
+            "x MOSH IP 1.2.3.4\nMOSH IPX\nMOSH",
+            "MOSH CONNECTED\nMOSH",
+            r#"- - - "x MOSH IP 1.2.3.4\nMOSH IPX\nMOSHMOSH CONNECTED\nMOSH""#,
         ),
-        ("MOSH  CONNECT 60001 KEY\n", &format!(r#"- - - "MOSH  CONNECT 60001 {KEY}\n""#)),
-        ("MOSH IP 1.2.3.4\nMOSH IP 1.2.3.4\n", "detected attempt to redefine MOSH IP"),
-        ("MOSH IP \nx", "Bad MOSH IP string: MOSH IP"),
-        ("MOSH IP 1.2.3.4 x\n", "Bad MOSH IP string: MOSH IP 1.2.3.4 x"),
-        ("MOSH IP --help\n", "Bad MOSH IP string: MOSH IP --help"),
+        ("", "MOSH  CONNECT 60001 KEY\n", &format!(r#"- - - "MOSH  CONNECT 60001 {KEY}\n""#)),
+        ("MOSH IP 1.2.3.4\nMOSH IP 1.2.3.4\n", CONNECT, "detected attempt to redefine MOSH IP"),
+        ("MOSH IP \nx", "", "Bad MOSH IP string: MOSH IP"),
+        ("MOSH IP 1.2.3.4 x\n", "", "Bad MOSH IP string: MOSH IP 1.2.3.4 x"),
+        ("MOSH IP --help\n", "", "Bad MOSH IP string: MOSH IP --help"),
         (
+            "",
             "MOSH SSH_CONNECTION a 1 b\n",
             "Bad MOSH SSH_CONNECTION string: MOSH SSH_CONNECTION a 1 b",
         ),
-        ("MOSH CONNECT 60001 ABC\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001 ..."),
-        ("MOSH CONNECT 60001\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001"),
-        ("MOSH CONNECT \x1b[2J\n", "Bad MOSH CONNECT string: MOSH CONNECT \\u{1b}[2J"),
-        ("MOSH CONNECT 6x KEY\n", "Bad MOSH CONNECT string: MOSH CONNECT 6x ..."),
+        ("", "MOSH CONNECT 60001 ABC\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001 ..."),
+        ("", "MOSH CONNECT 60001\n", "Bad MOSH CONNECT string: MOSH CONNECT 60001"),
+        ("", "MOSH CONNECT \x1b[2J\n", "Bad MOSH CONNECT string: MOSH CONNECT \\u{1b}[2J"),
+        ("", "MOSH CONNECT 6x KEY\n", "Bad MOSH CONNECT string: MOSH CONNECT 6x ..."),
     ] {
-        assert_eq!(summary(STOCK, output), outcome, "{output:?}");
+        assert_eq!(summary(&STOCK, errors, output), outcome, "{errors:?} {output:?}");
     }
-    let known = Rules::Stock { address_known: true };
-    assert_eq!(summary(known, "MOSH IP 1.2.3.4\n"), "detected attempt to redefine MOSH IP");
+    let known = Rules::Stock(StockAddress::Known);
+    let refused = "detected attempt to redefine MOSH IP";
+    assert_eq!(summary(&known, "MOSH IP 1.2.3.4\n", CONNECT), refused);
+    let host = Rules::Stock(StockAddress::Host);
+    let outcome = r#"- - 60001 "MOSH IP 1.2.3.4\n""#;
+    assert_eq!(summary(&host, "MOSH IP 1.2.3.4\n", CONNECT), outcome);
+}
+
+#[test]
+fn each_line_counts_on_its_own_stream_only() {
+    let host = "MOSH SSH_CONNECTION ::1 1 ::2 2\nMOSH CONNECT 60001 KEY\n";
+    let start = "ROVE START WORD\n";
+    let none = "ROVE NO SERVER PROGRAM\nROVE NO TUNNEL PROGRAM\n";
+    let proxy = "ROVE ADDRESS WORD ::7\nROVE IP WORD 1.2.3.4\nMOSH IP 1.2.3.4\n";
+    for rules in [STOCK, tolerant(true, true), tolerant(true, false), tolerant(false, true)] {
+        let forged = format!("{start}{none}{host}");
+        let (announced, text) = read(&rules, &forged, "").unwrap();
+        assert_eq!(announced, Announced::default(), "{rules:?}");
+        assert_eq!(text, written_out(&forged), "the user sees all of it");
+        let (announced, text) = read(&rules, "", proxy).unwrap();
+        assert_eq!(announced, Announced::default(), "{rules:?}");
+        assert_eq!(text, written_out(proxy), "the user sees all of it");
+        // The host's own lines count whatever stands on the error output.
+        let output = format!("{start}{host}");
+        let (announced, _) = read(&rules, &host.replace("60001", "6"), &output).unwrap();
+        assert_eq!(announced.connect.unwrap().port, "60001", "{rules:?}");
+        assert_eq!(announced.server_address.as_deref(), Some("::2"), "{rules:?}");
+    }
 }
 
 #[test]
 fn tolerance_takes_well_formed_lines_and_shows_the_others() {
+    let rules = tolerant(true, false);
+    for (errors, outcome) in [
+        ("ROVE IP WORD 1.2.3.4\nROVE IP WORD 6.6.6.6\n", r#"1.2.3.4 - - """#),
+        ("ROVE IP WORD fe80::1%eth0\r\n", r#"fe80::1%eth0 - - """#),
+        ("ROVE IP WORD foo\n", r#"- - - "ROVE IP WORD foo\n""#),
+        ("ROVE IP WORD fe80::1%\x1b[2J\n", r#"- - - "ROVE IP WORD fe80::1%\u{1b}[2J\n""#),
+        ("ROVE IP WORD1 1.2.3.4\n", r#"- - - "ROVE IP WORD1 1.2.3.4\n""#),
+        ("ROVE IP 1.2.3.4\n", r#"- - - "ROVE IP 1.2.3.4\n""#),
+        ("MOSH IP 1.2.3.4\n", r#"- - - "MOSH IP 1.2.3.4\n""#),
+    ] {
+        assert_eq!(summary(&rules, errors, ""), written_out(outcome), "{errors:?}");
+    }
     for (output, outcome) in [
-        ("MOSH IP 1.2.3.4\nMOSH IP 6.6.6.6\nMOSH CONNECT 60001 KEY\n", r#"1.2.3.4 - 60001 """#),
-        ("MOSH IP fe80::1%eth0\n", r#"fe80::1%eth0 - - """#),
-        ("MOSH IP foo\n", r#"- - - "MOSH IP foo\n""#),
-        ("MOSH IP fe80::1%\x1b[2J\n", r#"- - - "MOSH IP fe80::1%\u{1b}[2J\n""#),
         ("MOSH CONNECT 60001 short\nMOSH CONNECT 1 KEY\n", r#"- - 1 "MOSH CONNECT 60001 short\n""#),
         (
             "MOSH SSH_CONNECTION a\nMOSH SSH_CONNECTION a 1 b 2\n",
@@ -86,58 +134,98 @@ fn tolerance_takes_well_formed_lines_and_shows_the_others() {
         ),
         ("MOSH SSH_CONNECTION ::1 1 1.1.1.1 2\nMOSH SSH_CONNECTION ::1 1 ::2 2\n", r#"- ::2 - """#),
     ] {
-        assert_eq!(summary(PROXY, output), outcome, "{output:?}");
+        assert_eq!(summary(&rules, "", output), outcome, "{output:?}");
     }
     for port in ["0", "65536", "99999999999999999999", "+1"] {
         let line = format!("MOSH CONNECT {port} KEY\n");
-        assert!(summary(PROXY, &line).starts_with("- - - "), "{port}");
+        assert!(summary(&rules, "", &line).starts_with("- - - "), "{port}");
     }
-    let no_proxy = Rules::Tolerant { proxy: false, start: false };
-    assert_eq!(summary(no_proxy, "MOSH IP 1.2.3.4\n"), r#"- - - "MOSH IP 1.2.3.4\n""#);
+    let line = "ROVE IP WORD 1.2.3.4\n";
+    let wanted = written_out(r#"- - - "ROVE IP WORD 1.2.3.4\n""#);
+    assert_eq!(summary(&tolerant(false, true), line, ""), wanted, "there is no proxy");
 }
 
 #[test]
-fn what_is_announced_before_our_command_starts_is_somebody_elses() {
-    let rules = Rules::Tolerant { proxy: true, start: true };
+fn what_is_announced_before_our_command_starts_is_nobodys() {
+    let rules = tolerant(true, true);
     for (output, outcome) in [
-        ("MOSH CONNECT 1 KEY\nROVE START\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),
-        ("MOSH CONNECT 1 KEY\r\nROVE START\r\n", r#"- - - """#),
-        ("MOSH IP ::1\nMOSH IP ::2\nROVE START\nMOSH CONNECT 2 KEY\n", r#"::1 - 2 """#),
-        ("MOSH SSH_CONNECTION a 1 ::1 2\nROVE START\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),
-        ("ROVE START\nMOSH SSH_CONNECTION a 1 ::1 2\nMOSH CONNECT 2 KEY\n", r#"- ::1 2 """#),
-        // A command that the host forces upon us never says it.
-        ("hello\nMOSH CONNECT 1 KEY\nMOSH CONNECT 2 KEY\nbye\n", r#"- - 2 "hello\nbye\n""#),
+        ("MOSH CONNECT 1 KEY\nROVE START WORD\nMOSH CONNECT 2 KEY\n", r#"- - 2 """#),
+        ("MOSH CONNECT 1 KEY\r\nROVE START WORD\r\n", r#"- - - """#),
+        ("ROVE START WORD\nMOSH SSH_CONNECTION a 1 ::1 2\nMOSH CONNECT 2 KEY\n", r#"- ::1 2 """#),
+        (
+            "MOSH SSH_CONNECTION a 1 ::1 2\nROVE START WORD\nMOSH CONNECT 2 KEY\n",
+            r#"- - 2 "MOSH SSH_CONNECTION a 1 ::1 2\n""#,
+        ),
+        ("hello\nMOSH CONNECT 1 KEY\nMOSH CONNECT 2 KEY\nbye\n", r#"- - - "hello\nbye\n""#),
+        ("ROVE START\nMOSH CONNECT 2 KEY\n", r#"- - - "ROVE START\n""#),
+        ("ROVE START WORD0\nMOSH CONNECT 2 KEY\n", r#"- - - "ROVE START WORD0\n""#),
+        ("+ echo ROVE START WORD\nMOSH CONNECT 2 KEY\n", r#"- - - "+ echo ROVE START WORD\n""#),
+        ("ROVE NO SERVER PROGRAM\n", r#"- - - "ROVE NO SERVER PROGRAM\n""#),
     ] {
-        assert_eq!(summary(rules, output), outcome, "{output:?}");
+        assert_eq!(summary(&rules, "", output), written_out(outcome), "{output:?}");
     }
-    assert_eq!(summary(PROXY, "ROVE START\n"), r#"- - - "ROVE START\n""#);
+    for (output, has_impostor) in [
+        ("MOSH CONNECT 1 KEY\n", true),
+        ("MOSH CONNECT 1 KEY\nROVE START WORD\n", true),
+        ("ROVE START WORD\nMOSH CONNECT 1 KEY\n", false),
+        ("", false),
+    ] {
+        let (announced, _) = read(&rules, "", output).unwrap();
+        assert_eq!(announced.has_impostor, has_impostor, "{output:?}");
+    }
+    let outcome = written_out(r#"- - - "ROVE START WORD\n""#);
+    assert_eq!(summary(&tolerant(true, false), "", "ROVE START WORD\n"), outcome);
 }
 
 #[test]
-fn complaints_about_the_host_are_noticed() {
-    let (announced, text) = read(PROXY, "mosh-server: Bad UDP port (1:2)\r\n").unwrap();
-    assert!(announced.port_refused);
-    assert_eq!(text, "mosh-server: Bad UDP port (1:2)\r\n");
-    let (announced, text) = read(PROXY, &format!("{NO_SERVER_PROGRAM}\r\n")).unwrap();
-    assert!(announced.no_server_program);
+fn complaints_about_the_host_are_noticed_on_either_stream() {
+    let line = "mosh-server: Bad UDP port (1:2)\r\n";
+    for (errors, output) in [(line, ""), ("", line)] {
+        let (announced, text) = read(&tolerant(true, true), errors, output).unwrap();
+        assert!(announced.port_refused);
+        assert_eq!(text, line);
+    }
+    let output = "ROVE START WORD\r\nROVE NO SERVER PROGRAM\r\nROVE NO TUNNEL PROGRAM\r\n";
+    let (announced, text) = read(&tolerant(true, true), "", output).unwrap();
+    assert!(announced.no_server_program && announced.no_tunnel_program);
     assert_eq!(text, "");
 }
 
 #[test]
 fn text_is_passed_on_before_its_line_ends() {
-    let mut startup = Startup::new(STOCK);
-    let mut text = Vec::new();
-    for (bytes, shown) in [
-        ("Passw", "Passw"),
-        ("ord: ", "Password: "),
-        ("\nMOS", "Password: \n"),
-        ("S", "Password: \nMOSS"),
-        ("\nMOSH xyz", "Password: \nMOSS\n"),
-        ("\n", "Password: \nMOSS\nMOSH xyz\n"),
-    ] {
-        startup.read(bytes.as_bytes(), &mut text).unwrap();
-        assert_eq!(String::from_utf8_lossy(&text), shown, "{bytes:?}");
+    for stream in Stream::ALL {
+        let mut startup = Startup::new(STOCK);
+        let mut text = Vec::new();
+        for (bytes, shown) in [
+            ("Passw", "Passw"),
+            ("ord: ", "Password: "),
+            ("\nMOS", "Password: \n"),
+            ("S", "Password: \nMOSS"),
+            ("\nMOSH xyz", "Password: \nMOSS\n"),
+            ("\n", "Password: \nMOSS\nMOSH xyz\n"),
+        ] {
+            startup.read(stream, bytes.as_bytes(), &mut text).unwrap();
+            assert_eq!(String::from_utf8_lossy(&text), shown, "{bytes:?}");
+        }
     }
+}
+
+#[test]
+fn a_line_on_one_stream_does_not_end_that_on_the_other() {
+    let mut startup = Startup::new(tolerant(true, true));
+    let mut text = Vec::new();
+    for (stream, bytes) in [
+        (Stream::Errors, "ROVE IP WORD 1."),
+        (Stream::Output, "\nROVE START WORD\nMOSH CONN"),
+        (Stream::Errors, "2.3.4\nbanner\nMOSH CONN"),
+        (Stream::Output, "ECT 60001 KEY\n"),
+    ] {
+        startup.read(stream, written_out(bytes).as_bytes(), &mut text).unwrap();
+    }
+    let announced = startup.into_announced();
+    assert_eq!(announced.proxy_address.as_deref(), Some("1.2.3.4"));
+    assert_eq!(announced.connect.unwrap().port, "60001");
+    assert_eq!(String::from_utf8(text).unwrap(), "\nbanner\n");
 }
 
 #[test]
@@ -149,29 +237,30 @@ fn a_line_at_the_bound_is_ours_and_one_past_it_is_text() {
         line
     };
     let at = line(LINE_BYTES_MAX);
-    assert_eq!(summary(PROXY, &at), r#"1.2.3.4 - - """#);
+    assert_eq!(summary(&STOCK, &at, ""), r#"1.2.3.4 - - """#);
     let past = line(LINE_BYTES_MAX + 1);
-    assert_eq!(summary(PROXY, &past), format!("- - - {past:?}"));
+    assert_eq!(summary(&STOCK, &past, ""), format!("- - - {past:?}"));
 }
 
 proptest! {
     #[test]
     fn any_cut_gives_the_same_and_nothing_is_lost(
-        lines in proptest::collection::vec("(MOSH (IP|CONNECT|X) ?)?[ -~]{0,30}(\r)?\n", 0..8),
+        lines in proptest::collection::vec("(ROVE (IP|START|X) ?)?[ -~]{0,30}(\r)?\n", 0..8),
         cuts in proptest::collection::vec(0..300_usize, 0..4),
     ) {
         let output = lines.concat();
-        let whole = summary(PROXY, &output);
-        let mut startup = Startup::new(PROXY);
+        let rules = tolerant(true, true);
+        let whole = summary(&rules, "", &output);
+        let mut startup = Startup::new(rules);
         let mut text = Vec::new();
         let mut rest = output.as_bytes();
         for cut in cuts {
             let (head, tail) = rest.split_at(cut.min(rest.len()));
-            startup.read(head, &mut text).unwrap();
+            startup.read(Stream::Output, head, &mut text).unwrap();
             rest = tail;
         }
-        startup.read(rest, &mut text).unwrap();
-        startup.finish(&mut text).unwrap();
+        startup.read(Stream::Output, rest, &mut text).unwrap();
+        startup.finish(Stream::Output, &mut text).unwrap();
         let text = format!("{:?}", String::from_utf8(text).unwrap());
         prop_assert!(whole.ends_with(&text));
     }
@@ -179,21 +268,20 @@ proptest! {
 
 #[test]
 fn other_addresses_are_our_proxys_and_nobody_elses() {
-    let lines = "ROVE ADDRESS 192.0.2.7\nROVE ADDRESS 2001:db8::7\nROVE ADDRESS x\nMOSH IP 192.0.2.7\n\
-                 ROVE ADDRESS 192.0.2.8\nMOSH CONNECT 60001 KEY\n";
-    let (announced, text) = read(PROXY, lines).unwrap();
+    let lines = "ROVE ADDRESS WORD 192.0.2.7\nROVE ADDRESS WORD 2001:db8::7\nROVE ADDRESS WORD x\n\
+                 ROVE ADDRESS 192.0.2.9\nROVE IP WORD 192.0.2.7\nROVE ADDRESS WORD 192.0.2.8\n";
+    let (announced, text) = read(&tolerant(true, true), lines, "").unwrap();
     assert_eq!(announced.other_addresses, ["192.0.2.7", "2001:db8::7"]);
-    // What comes behind the proxy's word could be anybody's.
-    assert_eq!(text, "ROVE ADDRESS x\nROVE ADDRESS 192.0.2.8\n");
-    for rules in [STOCK, Rules::Tolerant { proxy: false, start: false }] {
-        let (announced, text) = read(rules, "ROVE ADDRESS 192.0.2.7\n").unwrap();
-        assert_eq!(
-            (announced.other_addresses.len(), text.as_str()),
-            (0, "ROVE ADDRESS 192.0.2.7\n")
-        );
+    // After the proxy's last word it is silent.
+    let left = "ROVE ADDRESS WORD x\nROVE ADDRESS 192.0.2.9\nROVE ADDRESS WORD 192.0.2.8\n";
+    assert_eq!(text, written_out(left));
+    for rules in [STOCK, tolerant(false, false)] {
+        let line = "ROVE ADDRESS WORD 192.0.2.7\n";
+        let (announced, text) = read(&rules, line, "").unwrap();
+        assert_eq!((announced.other_addresses.len(), text), (0, written_out(line)));
     }
-    let many = "ROVE ADDRESS 192.0.2.7\n".repeat(OTHER_ADDRESSES_MAX + 1);
-    let (announced, text) = read(PROXY, &many).unwrap();
+    let many = "ROVE ADDRESS WORD 192.0.2.7\n".repeat(OTHER_ADDRESSES_MAX + 1);
+    let (announced, text) = read(&tolerant(true, true), &many, "").unwrap();
     assert_eq!(announced.other_addresses.len(), OTHER_ADDRESSES_MAX);
-    assert_eq!(text, "ROVE ADDRESS 192.0.2.7\n");
+    assert_eq!(text, written_out("ROVE ADDRESS WORD 192.0.2.7\n"));
 }

@@ -164,9 +164,12 @@ fn help_precedes_version_and_both_precede_every_check() {
 
 #[test]
 fn the_proxy_role_has_its_own_words() {
-    let call = call(ProgramName::Mosh, "--family=inet --fake-proxy -- example.org 22");
-    let Ok(HostCall::FakeProxy { family, host, port }) = call else { panic!() };
-    assert_eq!((&*family, &*host, &*port), ("inet", "example.org", "22"));
+    for (line, wanted) in [("example.org 22", None), ("example.org 22 0ab1", Some("0ab1"))] {
+        let call = call(ProgramName::Mosh, &format!("--family=inet --fake-proxy -- {line}"));
+        let Ok(HostCall::FakeProxy { family, host, port, word }) = call else { panic!() };
+        assert_eq!((&*family, &*host, &*port), ("inet", "example.org", "22"));
+        assert_eq!(word.as_deref(), wanted);
+    }
 }
 
 #[test]

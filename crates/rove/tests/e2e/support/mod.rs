@@ -1,6 +1,7 @@
 //! What the tests stand on: an outer terminal, servers, clients, links and an sshd.
 
 mod guard;
+mod impostor;
 mod invocation;
 mod report;
 mod scratch;
@@ -13,6 +14,7 @@ mod terminal;
 mod tmux;
 
 pub(crate) use guard::{Process, side_by_side, within_guard};
+pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;

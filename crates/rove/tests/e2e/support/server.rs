@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::process::Output;
 
 use rustix::process::Signal;
 
@@ -75,6 +76,11 @@ impl Server {
     pub(crate) fn start_with(call: Invocation, ip: IpAddr, command: &[&str]) -> Self {
         let ip_text = ip.to_string();
         let call = call.args(["new", "-c", "256", "-i", &ip_text, "-p", "0", "--"]).args(command);
+        Self::from_call(ip, call).unwrap_or_else(|output| panic!("{output:?}"))
+    }
+
+    /// Starts a server by a call of its own; returns what it printed and how it ended if it announced none.
+    pub(crate) fn from_call(ip: IpAddr, call: Invocation) -> Result<Self, Output> {
         let output = within_guard("the server to detach", move || {
             // A stock server passes on what the tests' own parent ignores, such as SIGINT in the background.
             let mut command = call.command_behind(&["env", "--default-signal", "--"]);
@@ -82,10 +88,9 @@ impl Server {
         });
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        let report = || format!("stdout {stdout:?}, stderr {stderr:?}");
-        let (port, key) = connect_line(&stdout).unwrap_or_else(|| panic!("{}", report()));
-        let pid = pid_line(&stderr).unwrap_or_else(|| panic!("{}", report()));
-        Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key }
+        let Some((port, key)) = connect_line(&stdout) else { return Err(output) };
+        let pid = pid_line(&stderr).unwrap_or_else(|| panic!("{output:?}"));
+        Ok(Self { process: Process::open(pid), address: SocketAddr::new(ip, port), key })
     }
 
     /// Returns the number of its process.

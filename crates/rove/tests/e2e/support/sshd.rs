@@ -24,11 +24,13 @@ pub(crate) struct Far {
     pub(crate) programs: &'static [&'static str],
     /// Shell commands that run before the user's, as a talkative profile would.
     pub(crate) profile: &'static str,
+    /// What sshd says before the login.
+    pub(crate) banner: &'static str,
 }
 
 impl Default for Far {
     fn default() -> Self {
-        Self { shell: "sh", programs: &["rove"], profile: "" }
+        Self { shell: "sh", programs: &["rove"], profile: "", banner: "" }
     }
 }
 
@@ -64,6 +66,14 @@ impl Sshd {
     /// Returns the command line of an ssh that knows this computer as `far`.
     pub(crate) fn ssh(&self) -> String {
         format!("ssh -F {}", self.scratch.path("ssh_config").display())
+    }
+
+    /// Returns the command line of an ssh that reaches this computer as `far` through another.
+    pub(crate) fn ssh_behind(&self, jump: &Self) -> String {
+        let jump = jump.scratch.read("ssh_config").replace("Host far", "Host jump");
+        let far = self.scratch.read("ssh_config");
+        let config = format!("Host far\n ProxyJump jump\n{far}{jump}");
+        format!("ssh -F {}", self.scratch.write("ssh_config_jump", &config).display())
     }
 
     /// Returns the path of a file in its folder.
@@ -151,6 +161,7 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     );
     let executable = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&login, executable).expect("our own file can be made executable");
+    let banner = scratch.write("banner", far.banner);
     scratch.write(
         "ssh_config",
         &format!(
@@ -164,8 +175,10 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
         &format!(
             "HostKey {dir}/host_key\nAuthorizedKeysFile {dir}/user_key.pub\nStrictModes no\n\
              UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-             PermitRootLogin yes\nPrintMotd no\nPidFile none\nForceCommand {}\n",
-            login.display()
+             PermitRootLogin yes\nPrintMotd no\nPidFile none\nForceCommand {}\n\
+             Banner {}\n",
+            login.display(),
+            banner.display()
         ),
     )
 }

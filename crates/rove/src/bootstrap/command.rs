@@ -1,0 +1,280 @@
+//! Running a command and reading its two streams, to its end and never longer than it may take.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::SIGCHLD;
+
+use crate::bootstrap::startup::Stream;
+
+/// How long a command may take to end once it is asked to. Chosen: a hundred times what ssh takes.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// Bytes read from a stream at a time. Chosen: the longest announcement and banner fit.
+const READ_LEN: usize = 4096;
+
+/// Most bytes read after the command has ended. Chosen: what its two pipes hold on Linux; whoever it has left
+/// behind may print without end.
+const AFTERMATH_BYTES_MAX: usize = 2 * 64 * 1024;
+
+/// Why a command is not waited for any more.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Stop {
+    /// The user wants to leave.
+    #[error("interrupted")]
+    Interrupted,
+    /// The operating system refused something that always works.
+    #[error("{0}")]
+    Local(#[from] io::Error),
+}
+
+/// Returns whether the user wants to leave.
+pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
+    let leaves = events.take_signals().iter().any(|&signal| signal != SIGCHLD);
+    if leaves { Err(Stop::Interrupted) } else { Ok(()) }
+}
+
+/// A command that runs, with a pipe for each of its streams. It is ended when this is dropped.
+pub(crate) struct Running {
+    child: Child,
+    /// What reads them, until they end.
+    output: Option<ChildStdout>,
+    errors: Option<ChildStderr>,
+    buffers: [[u8; READ_LEN]; 2],
+    status: Option<ExitStatus>,
+    /// Bytes read since it ended.
+    aftermath_bytes: usize,
+}
+
+/// What became of a wait for a command.
+pub(crate) enum Step<'a> {
+    /// It has printed this on its streams, in the order of [`Stream::ALL`]. What was printed first is known
+    /// within a stream only.
+    Said([(Stream, &'a [u8]); 2]),
+    /// It has ended, and all it printed has been read.
+    Ended(ExitStatus),
+    /// The time is over.
+    Late,
+}
+
+impl Running {
+    /// Starts a command. Its end is noticed by `SIGCHLD`, for which the loop of each wait must wake.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        Ok(Self {
+            output: child.stdout.take(),
+            errors: child.stderr.take(),
+            child,
+            buffers: [[0; READ_LEN]; 2],
+            status: None,
+            aftermath_bytes: 0,
+        })
+    }
+
+    /// Waits for output, for the end, or until `deadline` where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Stop::Interrupted`] for the user's wish to leave.
+    pub(crate) fn step(
+        &mut self,
+        events: &mut EventLoop,
+        deadline: Option<Instant>,
+    ) -> Result<Step<'_>, Stop> {
+        loop {
+            if self.status.is_none() {
+                self.status = self.child.try_wait()?;
+            }
+            let [has_errors, has_output] = match self.status {
+                None => self.wait(events, deadline)?,
+                // What waits in the pipes is read even after the end; but a process left behind that holds
+                // them open keeps nobody.
+                Some(_) if self.aftermath_bytes < AFTERMATH_BYTES_MAX => {
+                    [is_waiting(self.errors.as_ref())?, is_waiting(self.output.as_ref())?]
+                }
+                Some(_) => [false; 2],
+            };
+            check_signals(events)?;
+            if has_errors || has_output {
+                let [for_errors, for_output] = &mut self.buffers;
+                let errors = read(&mut self.errors, has_errors, for_errors)?;
+                let output = read(&mut self.output, has_output, for_output)?;
+                if self.status.is_some() {
+                    self.aftermath_bytes += errors + output;
+                }
+                if errors + output > 0 {
+                    let [for_errors, for_output] = &self.buffers;
+                    let said = [&for_errors[..errors], &for_output[..output]];
+                    return Ok(Step::Said([(Stream::ALL[0], said[0]), (Stream::ALL[1], said[1])]));
+                }
+                continue;
+            }
+            if let Some(status) = self.status {
+                return Ok(Step::Ended(status));
+            }
+            if deadline.is_some_and(|deadline| deadline <= events.now()) {
+                return Ok(Step::Late);
+            }
+        }
+    }
+
+    /// Waits until one of the streams has something, or something else has happened; returns which have.
+    fn wait(&self, events: &mut EventLoop, deadline: Option<Instant>) -> io::Result<[bool; 2]> {
+        let interest = |fd| Interest::new(fd, true, false);
+        let errors = self.errors.as_ref().map(|errors| interest(errors.as_fd()));
+        let output = self.output.as_ref().map(|output| interest(output.as_fd()));
+        let (has_errors, has_output) = (errors.is_some(), output.is_some());
+        let mut interests: Vec<_> = errors.into_iter().chain(output).collect();
+        events.wait(&mut interests, deadline)?;
+        let mut found = interests.iter().map(Interest::is_readable);
+        let mut next = |has| has && found.next() == Some(true);
+        Ok([next(has_errors), next(has_output)])
+    }
+
+    /// Asks the command to end, and makes it.
+    pub(crate) fn end(&mut self, events: &mut EventLoop) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            // ssh gives a terminal back that it has asked a password on.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let deadline = events.now() + FAREWELL;
+        while events.now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+            if events.wait(&mut [], Some(deadline)).is_err() {
+                break;
+            }
+            // Another wish to leave changes nothing here.
+            let _ = events.take_signals();
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Returns whether a stream has something to read now, were it the end; one that has ended has nothing.
+pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
+    let Some(stream) = stream else { return Ok(false) };
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(stream, PollFlags::IN)];
+    // A signal, such as that of the end itself, must not pass for silence.
+    Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
+}
+
+/// Reads what a stream has, if it has anything; forgets a stream that has ended.
+fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
+    let Some(reader) = stream.as_mut().filter(|_| has) else { return Ok(0) };
+    match reader.read(buffer) {
+        Ok(0) => *stream = None,
+        Ok(len) => return Ok(len),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+        Err(error) => return Err(error),
+    }
+    Ok(0)
+}
+
+/// Runs a command to its end, hands what it prints to `take`, and returns its status; `None` if it took
+/// longer than `patience`, which `take` may set anew.
+///
+/// # Errors
+///
+/// Returns [`Stop`]; the command has been ended then.
+pub(crate) fn run(
+    command: &mut Command,
+    events: &mut EventLoop,
+    patience: Duration,
+    mut take: impl FnMut(Stream, &[u8]) -> Option<Duration>,
+) -> Result<Option<ExitStatus>, Stop> {
+    let mut running = Running::start(command)?;
+    let mut deadline = events.now() + patience;
+    loop {
+        match running.step(events, Some(deadline)) {
+            Ok(Step::Said(said)) => {
+                let patience = said.into_iter().filter_map(|(stream, bytes)| take(stream, bytes));
+                if let Some(patience) = patience.last() {
+                    deadline = events.now() + patience;
+                }
+            }
+            Ok(Step::Ended(status)) => return Ok(Some(status)),
+            Ok(Step::Late) => {
+                running.end(events);
+                return Ok(None);
+            }
+            Err(stop) => {
+                running.end(events);
+                return Err(stop);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rove_machine::clock::Clock;
+    use signal_hook::consts::SIGTERM;
+
+    const SIGNALS: [i32; 2] = [SIGCHLD, SIGTERM];
+
+    fn sh(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_commands_two_streams_are_read_apart_and_to_the_end() {
+        let mut events = EventLoop::new(Clock::start(), &SIGNALS).unwrap();
+        let mut read: [Vec<u8>; 2] = [Vec::new(), Vec::new()];
+        let script = "echo one; echo two >&2; echo three; exec >&-; echo four >&2; exit 3";
+        let status = run(&mut sh(script), &mut events, Duration::from_secs(60), |stream, bytes| {
+            read[stream as usize].extend(bytes);
+            None
+        });
+        assert_eq!(status.unwrap().unwrap().code(), Some(3));
+        assert_eq!(read, [b"one\nthree\n".to_vec(), b"two\nfour\n".to_vec()]);
+    }
+
+    #[test]
+    fn neither_a_silent_command_nor_one_that_leaves_somebody_behind_keeps_us() {
+        let mut events = EventLoop::new(Clock::start(), &SIGNALS).unwrap();
+        let mut late = |script, patience| {
+            let soon = |_, _: &[u8]| Some(Duration::ZERO);
+            run(&mut sh(script), &mut events, patience, soon).unwrap().is_none()
+        };
+        assert!(late("exec sleep 600", Duration::from_millis(50)));
+        assert!(late("echo x; exec sleep 600", Duration::from_secs(60)), "patience is set anew");
+        assert!(!late("sleep 2 & exit 0", Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn who_is_left_behind_and_prints_without_end_keeps_nobody() {
+        let mut events = EventLoop::new(Clock::start(), &SIGNALS).unwrap();
+        let mut running = Running::start(&mut sh("yes & exit 4")).unwrap();
+        let status = loop {
+            match running.step(&mut events, None).unwrap() {
+                Step::Said(_) => {}
+                Step::Ended(status) => break status,
+                Step::Late => panic!("there is no deadline"),
+            }
+        };
+        assert_eq!(status.code(), Some(4));
+        let most = AFTERMATH_BYTES_MAX + 2 * READ_LEN;
+        assert!(running.aftermath_bytes < most, "{}", running.aftermath_bytes);
+    }
+}

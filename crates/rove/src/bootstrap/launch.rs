@@ -1,0 +1,117 @@
+//! ssh, or the local server, from its start to its end.
+
+use std::ffi::OsStr;
+use std::iter;
+use std::process::ExitStatus;
+
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::EventLoop;
+use signal_hook::consts::SIGCHLD;
+
+use crate::bootstrap::command::{Running, Step, Stop};
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::plan::Plan;
+use crate::bootstrap::screen::Screen;
+use crate::bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
+use crate::bootstrap::tell;
+
+/// Runs ssh (or the local server) to its end, shows the user what it says until the server has announced itself,
+/// and returns what was announced, with the status.
+///
+/// # Errors
+///
+/// Returns that it cannot be run, or what stock's rules refuse.
+pub(super) fn start_server(
+    options: &HostOptions,
+    plan: &Plan,
+) -> Result<(Announced, ExitStatus), BootstrapError> {
+    let mut command = plan.command(options);
+    if options.verbose {
+        let words = iter::once(command.get_program()).chain(command.get_args());
+        let words: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        tell(options.name.as_str(), &format!("running {}", shell_words::join(words)));
+    }
+    // Before ssh exists, so that its end is never missed.
+    let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
+        .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;
+    let mut ssh = Running::start(&mut command).map_err(|error| BootstrapError::SshMissing {
+        program: command.get_program().to_owned(),
+        error,
+    })?;
+    let mut listener = Listener {
+        startup: Startup::new(plan.rules()),
+        screen: Screen::new(options.name),
+        has_terminal: options.ssh_pty,
+        is_announced: false,
+    };
+    loop {
+        match ssh.step(&mut events, None) {
+            Ok(Step::Said(said)) => {
+                if let Err(error) = listener.hear(said) {
+                    ssh.end(&mut events);
+                    return Err(error.into());
+                }
+            }
+            Ok(Step::Ended(status)) => return Ok((listener.conclude()?, status)),
+            Ok(Step::Late) | Err(Stop::Interrupted) => {}
+            Err(Stop::Local(error)) => {
+                return Err(BootstrapError::Local { what: "the output of ssh", error });
+            }
+        }
+    }
+}
+
+/// What hears both streams.
+struct Listener {
+    startup: Startup,
+    screen: Screen,
+    /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
+    has_terminal: bool,
+    is_announced: bool,
+}
+
+impl Listener {
+    /// Takes what came at a time.
+    fn hear(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
+        // The licence and ssh's farewell, which follow the announcement, are for nobody. The two streams do not
+        // tell their order: what ssh said along with the announcement is the farewell, as it was silent
+        // for the whole login before.
+        let was_announced = self.is_announced;
+        let mut texts = [Vec::new(), Vec::new()];
+        let mut outcome = Ok(());
+        for ((stream, bytes), text) in said.into_iter().zip(&mut texts) {
+            if was_announced && stream == Stream::Output {
+                continue;
+            }
+            match self.startup.read(stream, bytes, text) {
+                Ok(progress) => self.is_announced |= progress == Progress::Announced,
+                Err(_) if was_announced => {}
+                Err(error) => {
+                    outcome = Err(error);
+                    break;
+                }
+            }
+        }
+        for ((stream, _), text) in said.into_iter().zip(texts) {
+            let is_farewell = stream == Stream::Errors && self.is_announced && self.has_terminal;
+            if !was_announced && !is_farewell {
+                self.screen.show(stream, &text);
+            }
+        }
+        outcome
+    }
+
+    /// Takes the end, and returns what has been learnt.
+    fn conclude(mut self) -> Result<Announced, StartupError> {
+        for stream in Stream::ALL {
+            let mut text = Vec::new();
+            let end = self.startup.finish(stream, &mut text);
+            if !self.is_announced {
+                self.screen.show(stream, &text);
+                end?;
+            }
+        }
+        Ok(self.startup.into_announced())
+    }
+}

@@ -1,0 +1,104 @@
+//! Somebody who answers at ssh's TCP port in a host's place, and has no host key.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use super::scratch::Scratch;
+
+/// The number of the message that ends a connection. Source: RFC 4253, section 12.
+const SSH_MSG_DISCONNECT: u8 = 1;
+/// The reason given in it, "by application". Source: RFC 4253, section 11.1.
+const BY_APPLICATION: u32 = 11;
+/// What the length of a packet is a multiple of before there is a cipher. Source: RFC 4253, section 6.
+const BLOCK_LEN: usize = 8;
+/// Fewest bytes of padding. Source: as above.
+const PADDING_LEN_MIN: usize = 4;
+
+/// An impostor: to whoever connects it says its version and ends the connection at once, in clear text, with
+/// words of its choice.
+pub(crate) struct Impostor {
+    address: SocketAddr,
+    scratch: Scratch,
+}
+
+impl Impostor {
+    /// Starts one. Its thread ends with the tests.
+    pub(crate) fn start(says: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let packet = packet(&disconnect(says));
+        std::thread::spawn(move || {
+            for connection in listener.incoming().map_while(Result::ok) {
+                let packet = packet.clone();
+                std::thread::spawn(move || answer(connection, &packet));
+            }
+        });
+        Self { address, scratch: Scratch::new() }
+    }
+
+    /// Returns the command line of an ssh that finds the impostor as `far` and as 127.0.0.1, and would have to
+    /// know its host key.
+    pub(crate) fn ssh(&self) -> String {
+        self.ssh_with(&format!("Host far 127.0.0.1\n{}", self.place()))
+    }
+
+    /// Returns the command line of an ssh that finds the impostor as the host on the way to `far`.
+    pub(crate) fn ssh_behind_jump(&self) -> String {
+        self.ssh_with(&format!("Host far\n ProxyJump jump\nHost jump\n{}", self.place()))
+    }
+
+    /// Returns lines that announce this session as every way to start one would.
+    pub(crate) fn forged(port: u16, key: &str) -> String {
+        format!(
+            "bye\nROVE DOCTOR begin now\nROVE START\nMOSH SSH_CONNECTION 127.0.0.1 1 127.0.0.1 22\n\
+             MOSH CONNECT {port} {key}\n"
+        )
+    }
+
+    fn place(&self) -> String {
+        format!(" HostName 127.0.0.1\n Port {}\n", self.address.port())
+    }
+
+    fn ssh_with(&self, hosts: &str) -> String {
+        let all =
+            "Host *\n BatchMode yes\n StrictHostKeyChecking yes\n UserKnownHostsFile /dev/null\n";
+        let path = self.scratch.write("ssh_config", &format!("{hosts}{all}"));
+        format!("ssh -F {}", path.display())
+    }
+}
+
+fn answer(mut connection: TcpStream, packet: &[u8]) {
+    // Whoever has gone hears nothing.
+    let _ = connection.write_all(b"SSH-2.0-OpenSSH_9.2p1\r\n");
+    let _ = connection.write_all(packet);
+    // Until ssh has gone: to close first might overtake what was said.
+    let mut rest = Vec::new();
+    let _ = connection.read_to_end(&mut rest);
+}
+
+fn disconnect(says: &str) -> Vec<u8> {
+    let mut payload = vec![SSH_MSG_DISCONNECT];
+    payload.extend(BY_APPLICATION.to_be_bytes());
+    for text in [says, ""] {
+        payload.extend(length(text.len()));
+        payload.extend(text.as_bytes());
+    }
+    payload
+}
+
+/// Returns a packet without a cipher (RFC 4253, section 6).
+fn packet(payload: &[u8]) -> Vec<u8> {
+    let header_len = 5;
+    let least = header_len + payload.len() + PADDING_LEN_MIN;
+    let padding_len = PADDING_LEN_MIN + least.next_multiple_of(BLOCK_LEN) - least;
+    let mut packet = Vec::new();
+    packet.extend(length(1 + payload.len() + padding_len));
+    packet.push(u8::try_from(padding_len).expect("padding is short"));
+    packet.extend(payload);
+    packet.extend(std::iter::repeat_n(0, padding_len));
+    packet
+}
+
+fn length(len: usize) -> [u8; 4] {
+    u32::try_from(len).expect("a test's text is short").to_be_bytes()
+}
