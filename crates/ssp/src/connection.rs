@@ -296,6 +296,11 @@ impl Connection {
         }
     }
 
+    /// Returns how many datagrams the peer has sent, as far as is known: only its newest ones change that.
+    pub(crate) const fn peer_datagrams(&self) -> u64 {
+        self.window.sent()
+    }
+
     /// Returns the most bytes a fragment's contents may have.
     pub(crate) fn contents_max(&self) -> usize {
         self.payload_max - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN

@@ -11,18 +11,18 @@ use crate::path::Loss;
 /// Words of the record, used in turn.
 const WORDS: usize = 128;
 
-/// How many numbers, from the highest down, are told apart. The word in which the highest lies is not full,
-/// so one word does not count. Chosen: a record of a kilobyte, as WireGuard's. A paste of 1 MiB has some 900
-/// datagrams; a path may let nine times as many overtake the first of them.
-const WIDTH: u64 = (WORDS as u64 - 1) * WORD;
-const _: () = assert!(WIDTH >= 1024);
+/// Most numbers, from the highest down, that are told apart: a datagram that so many have overtaken is refused.
+/// The word in which the highest lies is not full, so one word does not count. Chosen: a record of a kilobyte,
+/// as WireGuard's. A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
+const OVERTAKEN_MAX: u64 = 127 * 64;
+const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 
 /// Numbers in a word.
 const WORD: u64 = u64::BITS as u64;
 
 /// How many of the newest numbers the recent loss is of. Chosen: what a typing user causes in some seconds.
 const RECENT: u64 = 128;
-const _: () = assert!(RECENT <= WIDTH);
+const _: () = assert!(RECENT <= OVERTAKEN_MAX);
 
 /// The numbers that have arrived.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Window {
     /// Returns whether a number may be that of a datagram that has not arrived yet.
     pub(crate) fn takes(&self, seq: SeqNum) -> bool {
         let seq = seq.get();
-        seq >= self.next || (self.next - seq <= WIDTH && !self.contains(seq))
+        seq >= self.next || (self.next - seq <= OVERTAKEN_MAX && !self.contains(seq))
     }
 
     /// Records the number of an authentic datagram; returns whether it is newer than all before.
@@ -58,6 +58,11 @@ impl Window {
         self.words[word] |= bit;
         self.count += 1;
         is_newest
+    }
+
+    /// Returns how many numbers the sender has used, as far as is known.
+    pub(crate) const fn sent(&self) -> u64 {
+        self.next
     }
 
     /// Returns how much of what was sent has not arrived.

@@ -7,7 +7,7 @@ use super::*;
 /// The highest number there is.
 const HIGHEST: u64 = u64::MAX >> 1;
 
-/// The window as a sentence: a number is taken once, and none that lies [`WIDTH`] below the highest or deeper.
+/// The window as a sentence: a number is taken once, and none that lies [`OVERTAKEN_MAX`] below the highest or deeper.
 #[derive(Debug, Default)]
 struct Model {
     arrived: BTreeSet<u64>,
@@ -16,7 +16,7 @@ struct Model {
 impl Model {
     fn takes(&self, seq: u64) -> bool {
         let highest = self.arrived.last().copied();
-        !self.arrived.contains(&seq) && highest.is_none_or(|highest| seq + WIDTH > highest)
+        !self.arrived.contains(&seq) && highest.is_none_or(|highest| seq + OVERTAKEN_MAX > highest)
     }
 
     fn record(&mut self, seq: u64) -> bool {
@@ -66,23 +66,23 @@ fn loss(arrivals: impl IntoIterator<Item = u64>) -> (u64, u64, u32, u32) {
 
 #[test]
 fn every_order_of_four_numbers_at_the_edges_is_taken_as_the_model_takes_it() {
-    let whole = WIDTH + WORD;
+    let whole = OVERTAKEN_MAX + WORD;
     let edges = [
         0,
         1,
         WORD - 1,
         WORD,
-        WIDTH - 1,
-        WIDTH,
-        WIDTH + 1,
+        OVERTAKEN_MAX - 1,
+        OVERTAKEN_MAX,
+        OVERTAKEN_MAX + 1,
         whole - 1,
         whole,
         whole + 1,
         whole + WORD,
         2 * whole - 1,
         2 * whole,
-        HIGHEST - WIDTH,
-        HIGHEST - WIDTH + 1,
+        HIGHEST - OVERTAKEN_MAX,
+        HIGHEST - OVERTAKEN_MAX + 1,
         HIGHEST,
     ];
     for first in edges {
@@ -98,15 +98,22 @@ fn every_order_of_four_numbers_at_the_edges_is_taken_as_the_model_takes_it() {
 
 #[test]
 fn what_is_overtaken_by_the_whole_width_but_one_is_taken_and_one_more_is_not() {
-    for highest in [WIDTH - 1, WIDTH, WIDTH + 1, 10 * WIDTH, 10 * WIDTH + 63, HIGHEST] {
+    for highest in [
+        OVERTAKEN_MAX - 1,
+        OVERTAKEN_MAX,
+        OVERTAKEN_MAX + 1,
+        10 * OVERTAKEN_MAX,
+        10 * OVERTAKEN_MAX + 63,
+        HIGHEST,
+    ] {
         let mut window = Window::new();
         assert!(window.record(SeqNum::new(highest)));
-        let lowest = highest + 1 - WIDTH;
+        let lowest = highest + 1 - OVERTAKEN_MAX;
         for seq in lowest..highest {
             assert!(window.takes(SeqNum::new(seq)), "{seq} under {highest}");
             assert!(!window.record(SeqNum::new(seq)), "{seq} is not the newest");
         }
-        for seq in lowest.saturating_sub(2 * WIDTH)..=highest {
+        for seq in lowest.saturating_sub(2 * OVERTAKEN_MAX)..=highest {
             assert!(!window.takes(SeqNum::new(seq)), "{seq} under {highest}");
         }
         assert_eq!(window.loss().missing, lowest);
@@ -116,7 +123,7 @@ fn what_is_overtaken_by_the_whole_width_but_one_is_taken_and_one_more_is_not() {
 #[test]
 fn every_number_of_a_long_session_is_taken_once() {
     let mut window = Window::new();
-    for seq in (0..4 * (WIDTH + WORD)).map(SeqNum::new) {
+    for seq in (0..4 * (OVERTAKEN_MAX + WORD)).map(SeqNum::new) {
         assert!(window.takes(seq) && window.record(seq) && !window.takes(seq), "{seq:?}");
     }
     assert_eq!(window.loss().missing, 0);
@@ -142,8 +149,8 @@ fn the_recent_loss_forgets_what_is_older() {
     assert_eq!(loss([0, 2].into_iter().chain(3..130)), (130, 1, 128, 0));
     assert_eq!(loss([0, 1000]), (1001, 999, 128, 127));
     // What comes late counts as arrived for as long as it is taken.
-    assert_eq!(loss((1..WIDTH).chain([0])), (WIDTH, 0, 128, 0));
-    assert_eq!(loss((1..=WIDTH).chain([0])), (WIDTH + 1, 1, 128, 0));
+    assert_eq!(loss((1..OVERTAKEN_MAX).chain([0])), (OVERTAKEN_MAX, 0, 128, 0));
+    assert_eq!(loss((1..=OVERTAKEN_MAX).chain([0])), (OVERTAKEN_MAX + 1, 1, 128, 0));
     assert_eq!(loss([(1 << 47) - 1, 0]).1, (1 << 47) - 1);
 }
 
