@@ -9,6 +9,7 @@ pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
+pub mod replay;
 mod script;
 pub mod terminal;
 pub mod wire;
@@ -17,7 +18,7 @@ pub mod wire;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("assembler", wire::assembler_is_bounded),
     ("config", rove_shell::fuzzing::config_takes_anything),
     ("control", rove_shell::fuzzing::control_takes_anything),
@@ -32,6 +33,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("keystroke", rove_predict::fuzzing::keys_do_not_depend_on_cuts),
     ("prediction", rove_predict::fuzzing::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
+    ("replay", replay::copies_change_nothing),
     ("session", ends::session_survives),
     ("startup", rove_shell::fuzzing::startup_takes_anything),
     ("terminal", terminal::takes_anything),
