@@ -9,6 +9,7 @@ pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
+pub mod replay;
 mod script;
 pub mod terminal;
 pub mod wire;
@@ -33,6 +34,7 @@ pub const TARGETS: [(&str, Target); 21] = [
     ("keystroke", rove_predict::fuzzing::keys_do_not_depend_on_cuts),
     ("prediction", rove_predict::fuzzing::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
+    ("replay", replay::copies_change_nothing),
     ("session", ends::session_survives),
     ("ssh_config", rove_shell::fuzzing::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),

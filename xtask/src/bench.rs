@@ -3,6 +3,8 @@
 //! Everything compared runs in turn, round by round in one run, so that a change of the machine's speed
 //! hits all alike. Targets are printed with the figures; a missed one is no failure of the command.
 
+mod attack;
+mod attacker;
 mod clock;
 mod echo;
 mod emulator;
@@ -10,6 +12,7 @@ mod flood;
 mod frame;
 mod idle;
 mod interrupt;
+mod overhear;
 mod prediction;
 mod process;
 mod programs;
@@ -78,10 +81,12 @@ enum Row {
     Idle,
     /// 100 sessions in a row, 200 at once: time, memory.
     Sessions,
+    /// A server that strangers send datagrams: processor time, memory, and its user's echo.
+    Attack,
 }
 
 impl Row {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
@@ -92,6 +97,7 @@ impl Row {
         Self::Echo,
         Self::Idle,
         Self::Sessions,
+        Self::Attack,
     ];
 
     fn measure(self, bench: &Bench) -> Result<Vec<Line>> {
@@ -106,6 +112,7 @@ impl Row {
             Self::Echo => echo::measure(bench),
             Self::Idle => idle::measure(bench),
             Self::Sessions => sessions::measure(bench),
+            Self::Attack => attack::measure(bench),
         }
     }
 
@@ -113,9 +120,12 @@ impl Row {
     const fn programs(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Emulator | Self::Frame | Self::Prediction => &[],
-            Self::Flood | Self::Interrupt | Self::Echo | Self::Idle | Self::Sessions => {
-                &[STOCK_CLIENT, STOCK_SERVER]
-            }
+            Self::Flood
+            | Self::Interrupt
+            | Self::Echo
+            | Self::Idle
+            | Self::Sessions
+            | Self::Attack => &[STOCK_CLIENT, STOCK_SERVER],
             Self::Start => &[
                 STOCK_CLIENT,
                 STOCK_SERVER,
@@ -139,6 +149,7 @@ impl Row {
             Self::Echo => "echo",
             Self::Idle => "idle",
             Self::Sessions => "sessions",
+            Self::Attack => "attack",
         }
     }
 }

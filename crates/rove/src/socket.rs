@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use rove_ssp::Transmit;
-use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
@@ -23,6 +22,12 @@ pub(crate) const CLIENT_PORTS_MAX: usize = 10;
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
+
+/// Most bytes of datagrams that wait in a socket for their turn. The system counts what it needs to hold them, too:
+/// some 770 bytes for a small one and 2300 for a full one. Its own choice, 208 KiB, is full after 2.7 ms of a flood
+/// of 100 000 datagrams a second, and then what the peer sends is lost with the rest; no process is sure to
+/// run that soon. Chosen: 50 ms of such a flood, by the table "Attacks" in docs/bench.md.
+const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The UDP ports a server may bind, tried in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,32 +111,24 @@ fn discard_path_errors(_socket: &UdpSocket) {}
 ///
 /// # Errors
 ///
-/// Returns the first error that is not the end of what waits.
+/// Returns the error that is there in place of a datagram.
 pub(crate) fn receive_waiting(
     socket: &UdpSocket,
-    mut handle: impl FnMut(Received, &[u8]),
+    handle: impl FnMut(Received, &[u8]),
 ) -> io::Result<()> {
-    // One more byte is room to notice a datagram that is too long.
-    let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
-    for turn in 0..DATAGRAMS_PER_TURN {
-        match crate::sys::receive(socket.as_fd(), &mut buffer) {
-            Ok(received) => handle(received, &buffer[..received.len]),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // Woken for nothing: a send has had the error already, and reports without one are
-                // left. Every later wait would end at once for them.
-                if turn == 0 {
-                    discard_path_errors(socket);
-                }
-                break;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                discard_path_errors(socket);
-                return Err(error);
-            }
+    match crate::sys::receive::<DATAGRAMS_PER_TURN>(socket.as_fd(), handle) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+            // Woken for nothing: a send has had the error already, and reports without one are left. Every
+            // later wait would end at once for them.
+            discard_path_errors(socket);
+            Ok(())
         }
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+            discard_path_errors(socket);
+            Err(error)
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The server's socket.
@@ -298,7 +295,25 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     set_options(&socket, address.is_ipv6())?;
+    widen_receive_buffer(&socket);
     Ok(socket.into())
+}
+
+/// Asks for a receive buffer that outlasts the time in which others run. The system gives an ordinary user as
+/// much as it allows (`net.core.rmem_max` on Linux), and an administrator all of it.
+fn widen_receive_buffer(socket: &Socket) {
+    // Linux counts twice what it is asked for, as it holds more than payloads there.
+    let wanted = RECEIVE_BUFFER_BYTES_MAX / 2;
+    if socket.recv_buffer_size().is_ok_and(|bytes| bytes >= RECEIVE_BUFFER_BYTES_MAX) {
+        return;
+    }
+    #[cfg(target_os = "linux")]
+    if rustix::net::sockopt::set_socket_recv_buffer_size_force(socket, wanted).is_ok() {
+        return;
+    }
+    if let Err(error) = socket.set_recv_buffer_size(wanted) {
+        tracing::debug!(%error, "the receive buffer stays as it is");
+    }
 }
 
 /// Asks for congestion marks, and for fragmentation where a datagram does not fit.
@@ -350,6 +365,7 @@ fn ignore(result: rustix::io::Result<()>, option: &'static str) {
 #[cfg(test)]
 mod tests {
     use rove_ssp::Ecn;
+    use rove_ssp::wire::DATAGRAM_LEN_MAX;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::*;
@@ -439,6 +455,52 @@ mod tests {
         assert_eq!(client.iter().count(), CLIENT_PORTS_MAX);
         client.close_ports(0);
         assert_eq!(client.iter().count(), 1);
+    }
+
+    #[test]
+    fn one_turn_takes_so_many_datagrams_and_leaves_the_rest_in_order() {
+        let server = loopback_server();
+        let clients = [0, 1].map(|_| ClientSockets::open(server.local_addr()).unwrap());
+        let sources = clients.each_ref().map(|it| it.newest().local_addr().unwrap().port());
+        let count = u8::try_from(DATAGRAMS_PER_TURN + 1).unwrap();
+        for number in 0..count {
+            let client = clients[usize::from(number % 2)].newest();
+            send(client, &transmit(server.local_addr(), &vec![number; number.into()])).unwrap();
+        }
+        let mut expected = 0..count;
+        for len in [DATAGRAMS_PER_TURN, 1, 0] {
+            let mut taken = 0;
+            receive_waiting(server.get(), |received, payload| {
+                let number = expected.next().unwrap();
+                assert_eq!(payload, vec![number; number.into()]);
+                assert_eq!(received.len, payload.len());
+                assert_eq!(received.source.port(), sources[usize::from(number % 2)]);
+                taken += 1;
+            })
+            .unwrap();
+            assert_eq!(taken, len);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn more_datagrams_wait_for_their_turn_than_the_system_would_keep_by_itself() {
+        // 277 of these fill a buffer that nobody asked for, and an ordinary user may ask for twice as many.
+        const COUNT: usize = 400;
+        let server = loopback_server();
+        let client = ClientSockets::open(server.local_addr()).unwrap();
+        for _ in 0..COUNT {
+            send(client.newest(), &transmit(server.local_addr(), &[7; 100])).unwrap();
+        }
+        let mut taken = 0;
+        loop {
+            let before = taken;
+            receive_waiting(server.get(), |_, _| taken += 1).unwrap();
+            if taken == before {
+                break;
+            }
+        }
+        assert_eq!(taken, COUNT);
     }
 
     #[cfg(target_os = "linux")]

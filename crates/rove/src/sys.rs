@@ -9,10 +9,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::ptr;
+use std::{ptr, slice};
 
 use libc::{c_char, c_int};
 use rove_ssp::Ecn;
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rustix::process::{Pid, Resource, Rlimit};
 use zeroize::Zeroizing;
 
@@ -23,7 +24,7 @@ const CONTROL_LEN: usize = 128;
 /// What arrived with a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Received {
-    /// Its length; as long as the buffer for one that was longer and has been cut.
+    /// Its length; one byte over the limit for one that was longer and has been cut.
     pub len: usize,
     /// Where it came from.
     pub source: SocketAddr,
@@ -34,36 +35,107 @@ pub(crate) struct Received {
     pub local: Option<Ipv6Addr>,
 }
 
-/// Receives one datagram and what its IP header said about congestion.
+/// What the system writes one datagram into.
+#[repr(C, align(8))] // control message headers hold a `size_t`
+struct Slot {
+    control: [u8; CONTROL_LEN],
+    source: libc::sockaddr_storage,
+    /// One more byte is room to notice a datagram that is too long.
+    bytes: [u8; DATAGRAM_LEN_MAX + 1],
+}
+
+#[cfg(target_os = "linux")]
+use libc::mmsghdr;
+
+/// A message's header and length, as on Linux.
+#[cfg(not(target_os = "linux"))]
+#[expect(non_camel_case_types, reason = "it stands for one of Linux's")]
+struct mmsghdr {
+    msg_hdr: libc::msghdr,
+    msg_len: libc::c_uint,
+}
+
+/// Takes up to `N` datagrams that wait on a non-blocking socket, with what their IP headers said about
+/// congestion, and hands each to `handle`. Returns how many there were.
+///
+/// Memory is touched only for what arrives.
 ///
 /// # Errors
 ///
-/// Returns the system call's error, `WouldBlock` when nothing waits on a non-blocking socket.
-pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
-    #[repr(align(8))] // control message headers hold a `size_t`
-    struct Control([u8; CONTROL_LEN]);
+/// Returns the system call's error, `WouldBlock` when nothing waits. One that is met after a datagram is left
+/// for the next call.
+pub(crate) fn receive<const N: usize>(
+    socket: BorrowedFd<'_>,
+    mut handle: impl FnMut(Received, &[u8]),
+) -> io::Result<usize> {
+    let mut slots = Box::<[Slot; N]>::new_uninit();
+    let first: *mut Slot = slots.as_mut_ptr().cast();
+    let mut slices = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; N];
+    // SAFETY: all-zero bytes are valid message headers, which are integers and pointers.
+    let mut messages: [mmsghdr; N] = unsafe { MaybeUninit::zeroed().assume_init() };
+    for (index, (message, slice)) in messages.iter_mut().zip(&mut slices).enumerate() {
+        // SAFETY: `index` is below `N`, so the slot and its fields lie in the allocation. Only their addresses
+        // are taken, as nothing is in them yet.
+        unsafe {
+            let slot = first.add(index);
+            slice.iov_base = (&raw mut (*slot).bytes).cast();
+            message.msg_hdr.msg_name = (&raw mut (*slot).source).cast();
+            message.msg_hdr.msg_control = (&raw mut (*slot).control).cast();
+        }
+        slice.iov_len = DATAGRAM_LEN_MAX + 1;
+        message.msg_hdr.msg_namelen = length_of::<libc::sockaddr_storage>();
+        message.msg_hdr.msg_iov = slice;
+        message.msg_hdr.msg_iovlen = 1;
+        message.msg_hdr.msg_controllen = CONTROL_LEN as _;
+    }
+    let count = receive_messages(socket, &mut messages)?;
+    for (index, message) in messages.iter().enumerate().take(count) {
+        let header = &message.msg_hdr;
+        let len = usize::try_from(message.msg_len).map_or(usize::MAX, |len| len);
+        let len = len.min(DATAGRAM_LEN_MAX + 1);
+        if header.msg_namelen < length_of::<libc::sockaddr_in>() {
+            continue; // no Internet address, which no UDP socket does
+        }
+        // SAFETY: the kernel has filled this message: an address of the length and family it says, `len` bytes, and
+        // control messages of the length that the header now has. All of it lives until the end of this
+        // function, and nobody writes there any more.
+        let (source, ecn, local, bytes) = unsafe {
+            let slot = first.add(index);
+            let bytes = slice::from_raw_parts((&raw const (*slot).bytes).cast::<u8>(), len);
+            let source = socket_address(&raw const (*slot).source);
+            (source, congestion_mark(header), local_address(header), bytes)
+        };
+        if let Some(source) = source {
+            handle(Received { len, source, ecn, local }, bytes);
+        }
+    }
+    Ok(count)
+}
 
-    let mut source = MaybeUninit::<libc::sockaddr_storage>::zeroed();
-    let mut control = Control([0; CONTROL_LEN]);
-    let mut slice = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: all-zero bytes are a valid msghdr, which is integers and pointers.
-    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
-    message.msg_name = source.as_mut_ptr().cast();
-    message.msg_namelen = length_of::<libc::sockaddr_storage>();
-    message.msg_iov = &raw mut slice;
-    message.msg_iovlen = 1;
-    message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = CONTROL_LEN as _;
+/// Lets the system fill messages; returns how many it has.
+#[cfg(target_os = "linux")]
+fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Result<usize> {
+    let count = libc::c_uint::try_from(messages.len()).expect("a turn's datagrams");
+    // SAFETY: every pointer in `messages` is to live memory of its true length, as the caller has set them.
+    let count = unsafe {
+        libc::recvmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), count, 0, ptr::null_mut())
+    };
+    usize::try_from(count).map_err(|_| io::Error::last_os_error())
+}
 
-    // SAFETY: every pointer in `message` is to a live local or to `buffer`, with its true length.
-    let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
-    let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;
-    // SAFETY: zeroed bytes are a valid sockaddr_storage, and the kernel wrote an address over them.
-    let source = socket_address(unsafe { source.assume_init_ref() })
-        .ok_or_else(|| io::Error::other("a datagram came without an Internet address"))?;
-    // SAFETY: the kernel has filled `message` and the control buffer it points to.
-    let (ecn, local) = unsafe { (congestion_mark(&message), local_address(&message)) };
-    Ok(Received { len: len.min(buffer.len()), source, ecn, local })
+/// Lets the system fill messages, one after the other; returns how many it has.
+#[cfg(not(target_os = "linux"))]
+fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Result<usize> {
+    for (index, message) in messages.iter_mut().enumerate() {
+        // SAFETY: every pointer in `message` is to live memory of its true length, as the caller has set them.
+        let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message.msg_hdr, 0) };
+        match libc::c_uint::try_from(len) {
+            Ok(len) => message.msg_len = len,
+            Err(_) if index > 0 => return Ok(index),
+            Err(_) => return Err(io::Error::last_os_error()),
+        }
+    }
+    Ok(messages.len())
 }
 
 /// Reads the ECN bits from whichever control message carries them.
@@ -206,10 +278,12 @@ const fn ecn(class: u8) -> Ecn {
 }
 
 /// Returns the Internet address in `storage`, or `None` for another family.
-fn socket_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
-    let storage = ptr::from_ref(storage);
-    // SAFETY: sockaddr_storage is large enough and aligned for every address; the family says which
-    // one it holds, and each is plain integers.
+///
+/// # Safety
+///
+/// `storage` is valid and aligned, and holds as much of an address as its family says.
+unsafe fn socket_address(storage: *const libc::sockaddr_storage) -> Option<SocketAddr> {
+    // SAFETY: the caller vouches for it; each address is plain integers.
     unsafe {
         match c_int::from((*storage).ss_family) {
             libc::AF_INET => {

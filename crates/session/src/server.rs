@@ -351,6 +351,12 @@ impl Server {
         })
     }
 
+    /// Returns how many datagrams the client has sent, as far as is known. Each that is newer than all before lets
+    /// it grow, and nothing else does.
+    pub fn client_datagrams(&self) -> u64 {
+        self.transport.peer_datagrams()
+    }
+
     /// Returns when the client was last heard; `None` before its first message.
     pub fn client_heard_at(&self) -> Option<Instant> {
         self.transport.remote_arrived_at()

@@ -226,6 +226,8 @@ fn besiege(
             result,
             Err(ReceiveError::TooLong { .. }
                 | ReceiveError::Truncated { .. }
+                | ReceiveError::Reflected
+                | ReceiveError::Replayed { .. }
                 | ReceiveError::Forged)
         );
         assert!(is_refused, "{name} {number}: {result:?}");

@@ -8,10 +8,10 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 
 /// Collects the fragments of one instruction at a time.
 ///
-/// A fragment of any other instruction, newer or older, takes the place of what is held. What
-/// contradicts it under the same id is refused and changes nothing. It keeps at most
-/// [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`] pieces, and memory only for what
-/// arrived.
+/// A fragment of a newer instruction takes the place of what is held. One of an older instruction discards
+/// nothing: it is of use only if it is all of its instruction. What contradicts something held under the same
+/// id is refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
+/// [`FRAGMENTS_MAX`] pieces, and memory only for what arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
     /// Which instruction is in progress, or was completed last.
@@ -33,6 +33,13 @@ impl Assembler {
     pub fn handle_fragment(&mut self, fragment: Fragment) -> Result<Option<Vec<u8>>, ReceiveError> {
         if fragment.number >= FRAGMENTS_MAX {
             return Err(ReceiveError::FragmentNumber { number: fragment.number });
+        }
+        if self.holds_newer_than(fragment.id) {
+            let is_all = fragment.number == 0 && fragment.last;
+            return match fragment.contents.len() {
+                ..=COMPRESSED_LEN_MAX => Ok(is_all.then_some(fragment.contents)),
+                _ => Err(ReceiveError::AssemblyTooLarge { max: COMPRESSED_LEN_MAX }),
+            };
         }
         if self.id != Some(fragment.id) {
             self.discard();
@@ -61,6 +68,12 @@ impl Assembler {
     /// Returns how many bytes of contents are held.
     pub fn bytes_held(&self) -> usize {
         self.bytes_held
+    }
+
+    /// Returns whether an instruction is in progress that is newer than the one with this id: its sender counts
+    /// ids up.
+    fn holds_newer_than(&self, id: u64) -> bool {
+        !self.slices.is_empty() && self.id > Some(id)
     }
 
     /// Refuses a fragment behind the last one, and a last one in front of others.

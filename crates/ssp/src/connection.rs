@@ -1,8 +1,8 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
 //! A datagram that is newer than all before it tells the round-trip time, where the peer is and that
-//! it is alive. An older one tells nothing, but its payload still counts: what it means is up to the
-//! transport.
+//! it is alive. An older one that arrives for the first time tells nothing, but its payload still counts: what
+//! it means is up to the transport. One that has been here before, or may have been, is refused.
 
 use core::net::SocketAddr;
 use std::collections::VecDeque;
@@ -12,15 +12,16 @@ use rove_units::{Duration, Instant};
 use crate::candidates::Candidates;
 use crate::config::Config;
 use crate::crypto::Cipher;
-use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Timestamp16};
+use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Sealed, Timestamp16};
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::FRAGMENT_HEADER_LEN;
 use crate::hop::PortHop;
 use crate::key::Key;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
-use crate::path::{Arrivals, Path, Traffic};
+use crate::path::{Path, Traffic};
 use crate::rtt::RttEstimator;
+use crate::window::Window;
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -109,8 +110,8 @@ pub(crate) struct Connection {
     cipher: Cipher,
     sends: Direction,
     next_seq: u64,
-    /// The lowest sequence number that would be newer than all received.
-    expected_seq: u64,
+    /// The numbers that have arrived.
+    window: Window,
     held: Option<HeldTimestamp>,
     rtt: RttEstimator,
     peer: Option<SocketAddr>,
@@ -125,7 +126,6 @@ pub(crate) struct Connection {
     /// What the newest datagram carried, for probes.
     newest_payload: Vec<u8>,
     events: VecDeque<Event>,
-    arrivals: Arrivals,
     sent: Traffic,
     received: Traffic,
 }
@@ -140,7 +140,7 @@ impl Connection {
             cipher: Cipher::new(key),
             sends,
             next_seq: 0,
-            expected_seq: 0,
+            window: Window::new(),
             held: None,
             rtt: RttEstimator::new(),
             peer,
@@ -151,7 +151,6 @@ impl Connection {
             candidates: peer.map(Candidates::new),
             newest_payload: Vec::new(),
             events: VecDeque::new(),
-            arrivals: Arrivals::default(),
             sent: Traffic::default(),
             received: Traffic::default(),
         }
@@ -166,19 +165,25 @@ impl Connection {
         bytes: &[u8],
         config: &Config,
     ) -> Result<Opened, ReceiveError> {
-        let datagram = Datagram::open(&mut self.cipher, self.sends.opposite(), bytes)?;
-        self.arrivals.handle(datagram.seq.get());
+        let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
+        let seq = sealed.seq();
+        // Numbers are in clear text: what has been here before costs no more than a look. Anybody can claim a
+        // number, so it is recorded only below.
+        if !self.window.takes(seq) {
+            return Err(ReceiveError::Replayed { seq });
+        }
+        let datagram = sealed.open(&mut self.cipher)?;
+        let is_newest = self.window.record(seq);
         self.received.count(bytes.len());
         if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
             self.push_event(Event::ClosePorts { keep });
         }
         let mut is_peer_regained = false;
-        if datagram.seq.get() >= self.expected_seq {
-            self.expected_seq = datagram.seq.get() + 1;
+        if is_newest {
             is_peer_regained = self.regains(now, source, config);
             self.handle_newest(now, source, ecn, &datagram);
         }
-        tracing::trace!(seq = datagram.seq.get(), bytes = bytes.len(), "datagram received");
+        tracing::trace!(seq = seq.get(), bytes = bytes.len(), "datagram received");
         Ok(Opened { payload: datagram.payload, is_peer_regained })
     }
 
@@ -283,12 +288,17 @@ impl Connection {
         Path {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
-            loss: self.arrivals.loss(),
+            loss: self.window.loss(),
             sent: self.sent,
             received: self.received,
             heard_at: self.heard_at,
             hops: self.hop.as_ref().map_or(0, PortHop::count),
         }
+    }
+
+    /// Returns how many datagrams the peer has sent, as far as is known: only its newest ones change that.
+    pub(crate) const fn peer_datagrams(&self) -> u64 {
+        self.window.sent()
     }
 
     /// Returns the most bytes a fragment's contents may have.

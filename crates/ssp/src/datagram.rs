@@ -103,7 +103,7 @@ impl Datagram {
         Ok(bytes)
     }
 
-    /// Opens a UDP payload: length, tag and direction are checked in this order.
+    /// Opens a UDP payload: length, direction and tag are checked in this order.
     ///
     /// # Errors
     ///
@@ -113,29 +113,55 @@ impl Datagram {
         expected: Direction,
         bytes: &[u8],
     ) -> Result<Self, ReceiveError> {
+        Sealed::parse(expected, bytes)?.open(cipher)
+    }
+}
+
+/// A datagram as it arrives: its number is in clear text, and nobody knows yet who sealed it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sealed<'a> {
+    direction: Direction,
+    seq: SeqNum,
+    message: &'a [u8],
+    tag: &'a [u8; TAG_LEN],
+}
+
+impl<'a> Sealed<'a> {
+    /// Takes a UDP payload apart: length and direction are checked in this order.
+    pub(crate) fn parse(expected: Direction, bytes: &'a [u8]) -> Result<Self, ReceiveError> {
         let len = bytes.len();
         if len > DATAGRAM_LEN_MAX {
             return Err(ReceiveError::TooLong { len });
         }
         let truncated = ReceiveError::Truncated { len };
         let Some((nonce, rest)) = bytes.split_first_chunk() else { return Err(truncated) };
-        let Some((sealed, tag)) = rest.split_last_chunk() else { return Err(truncated) };
-
+        let Some((message, tag)) = rest.split_last_chunk() else { return Err(truncated) };
         let (direction, seq) = Direction::split(u64::from_be_bytes(*nonce));
+        if direction != expected {
+            return Err(ReceiveError::Reflected);
+        }
+        Ok(Self { direction, seq, message, tag })
+    }
+
+    /// Returns the number that it claims.
+    pub(crate) const fn seq(&self) -> SeqNum {
+        self.seq
+    }
+
+    /// Checks the tag, and only then looks at what is inside.
+    pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
+        let Self { direction, seq, message, tag } = self;
         // Who cannot seal costs us no allocation.
         let mut buffer = [0; DATAGRAM_LEN_MAX];
-        let plain = &mut buffer[..sealed.len()];
-        plain.copy_from_slice(sealed);
+        let plain = &mut buffer[..message.len()];
+        plain.copy_from_slice(message);
         if !cipher.open(direction, seq, plain, tag) {
             return Err(ReceiveError::Forged);
         }
         let &mut [t0, t1, r0, r1, ref payload @ ..] = plain else {
             return Err(ReceiveError::TimestampsTruncated { len: plain.len() });
         };
-        if direction != expected {
-            return Err(ReceiveError::Reflected);
-        }
-        Ok(Self {
+        Ok(Datagram {
             direction,
             seq,
             timestamp: Timestamp16::new(u16::from_be_bytes([t0, t1])),

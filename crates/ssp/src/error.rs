@@ -19,6 +19,15 @@ pub enum ReceiveError {
         /// Its length in bytes.
         len: usize,
     },
+    /// One of our own datagrams, sent back to us.
+    #[error("the datagram travels away from this end")]
+    Reflected,
+    /// Its number has arrived before, or is so far below the highest that it may have.
+    #[error("datagram {} was here before, or comes too late to tell", seq.get())]
+    Replayed {
+        /// Its number.
+        seq: SeqNum,
+    },
     /// The tag does not fit: not sealed with our key, or damaged on the way.
     #[error("the datagram was not sealed with this session's key")]
     Forged,
@@ -28,9 +37,6 @@ pub enum ReceiveError {
         /// Length of the opened bytes.
         len: usize,
     },
-    /// One of our own datagrams, sent back to us.
-    #[error("the datagram travels away from this end")]
-    Reflected,
     /// Authentic, but without room for a fragment header.
     #[error("{len} bytes are too few for a fragment header")]
     FragmentTruncated {
@@ -121,12 +127,16 @@ pub enum ReceiveError {
 }
 
 impl ReceiveError {
-    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, and not
-    /// by this end. All others anybody can send; they have changed nothing.
+    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, not by this
+    /// end, and arrived for the first time. All others anybody can send; they have changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(
             self,
-            Self::TooLong { .. } | Self::Truncated { .. } | Self::Forged | Self::Reflected
+            Self::TooLong { .. }
+                | Self::Truncated { .. }
+                | Self::Reflected
+                | Self::Replayed { .. }
+                | Self::Forged
         )
     }
 }

@@ -34,6 +34,7 @@ mod receiver;
 mod rtt;
 mod sender;
 mod transport;
+mod window;
 pub mod wire;
 
 pub use config::{Config, ReferencePolicy};

@@ -302,6 +302,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().srtt()
     }
 
+    /// Returns how many datagrams the peer has sent, as far as is known. It grows with each authentic datagram
+    /// that is newer than all before, and with no other: whoever keeps something of where such a one came from
+    /// looks at this before and after.
+    pub fn peer_datagrams(&self) -> u64 {
+        self.connection.peer_datagrams()
+    }
+
     /// Returns what is known of the path to the peer, for people to look at.
     pub fn path(&self) -> Path {
         self.connection.path()

@@ -70,7 +70,8 @@ impl Programs {
                 | Row::Start
                 | Row::Echo
                 | Row::Idle
-                | Row::Sessions => ["rove-shell", "--bin", "rove"],
+                | Row::Sessions
+                | Row::Attack => ["rove-shell", "--bin", "rove"],
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
                 Row::Frame => ["rove-session", "--example", "frame"],
                 Row::Prediction => ["rove-predict", "--example", "prediction"],

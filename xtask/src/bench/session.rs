@@ -62,6 +62,11 @@ impl Server {
         Process::open(pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?)
     }
 
+    /// Returns where it listens.
+    pub(super) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Puts a path in front of the server, the same in both directions.
     ///
     /// # Errors
@@ -96,6 +101,21 @@ impl Client {
         terminal: &Terminal,
     ) -> Result<Self> {
         let address = relay.map_or(server.address, Relay::address);
+        Self::start_at(system, server, address, home, terminal)
+    }
+
+    /// Starts a client of `server` on this terminal, by way of this address.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn start_at(
+        system: &System,
+        server: &Server,
+        address: SocketAddr,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
         let mut call = system.client();
         call.args([address.ip().to_string(), address.port().to_string()]);
         let child = in_known_environment(&mut call, home)

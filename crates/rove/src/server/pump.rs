@@ -241,11 +241,12 @@ impl Pump {
         let Self { session, socket, local, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
             let (source, len) = (received.source, payload.len());
+            let datagrams = session.client_datagrams();
             if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
                 tracing::debug!(%error, len, %source, "datagram of no use");
             }
-            let is_newest = session.client_heard_at() == Some(now);
-            if is_newest && session.client_address() == Some(source) {
+            // A forged one may claim the client's address, in the same turn as the client speaks.
+            if session.client_datagrams() > datagrams {
                 *local = received.local;
             }
         });

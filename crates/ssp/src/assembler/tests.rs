@@ -36,15 +36,54 @@ fn same_id_may_come_again_with_other_bytes() {
 }
 
 #[test]
-fn any_other_id_takes_the_place_of_what_is_held() {
-    for other in [0, 4, 6, u64::MAX] {
+fn a_newer_id_takes_the_place_of_what_is_held() {
+    for newer in [6, 7, u64::MAX] {
         let mut assembler = Assembler::default();
-        hold(&mut assembler, &[fragment(5, 0, false, b"old"), fragment(other, 1, true, b"b")]);
+        hold(&mut assembler, &[fragment(5, 0, false, b"old"), fragment(newer, 1, true, b"b")]);
         assert_eq!(assembler.bytes_held(), 1);
-        // What was held of 5 is gone: its second half completes nothing.
-        hold(&mut assembler, &[fragment(5, 1, true, b"half")]);
-        assert_eq!(assembler.handle_fragment(fragment(5, 0, false, b"old")), complete(b"oldhalf"));
+        // Nothing is left of 5, and it does not come back.
+        hold(&mut assembler, &[fragment(5, 1, true, b"half"), fragment(5, 0, false, b"old")]);
+        assert_eq!(assembler.handle_fragment(fragment(newer, 0, false, b"a")), complete(b"ab"));
     }
+}
+
+#[test]
+fn an_older_id_discards_nothing_and_counts_if_it_is_complete() {
+    for older in [0, 1, 4] {
+        for (late, outcome) in [
+            (fragment(older, 0, false, b"x"), Ok(None)),
+            (fragment(older, 1, true, b"x"), Ok(None)),
+            (fragment(older, 0, true, b"whole"), complete(b"whole")),
+            (fragment(older, 0, true, b""), complete(b"")),
+        ] {
+            let mut assembler = Assembler::default();
+            hold(&mut assembler, &[fragment(5, 0, false, b"a"), fragment(5, 2, true, b"c")]);
+            for _ in 0..3 {
+                assert_eq!(assembler.handle_fragment(late.clone()), outcome);
+                assert_eq!(assembler.bytes_held(), 2);
+            }
+            assert_eq!(assembler.handle_fragment(fragment(5, 1, false, b"b")), complete(b"abc"));
+        }
+    }
+}
+
+#[test]
+fn an_older_instruction_is_collected_when_no_newer_one_is_in_progress() {
+    let mut assembler = Assembler::default();
+    assert_eq!(assembler.handle_fragment(fragment(5, 0, true, b"newer")), complete(b"newer"));
+    hold(&mut assembler, &[fragment(4, 1, true, b"b")]);
+    assert_eq!(assembler.handle_fragment(fragment(4, 0, false, b"a")), complete(b"ab"));
+}
+
+#[test]
+fn an_older_fragment_over_the_limit_is_refused_and_discards_nothing() {
+    let mut assembler = Assembler::default();
+    hold(&mut assembler, &[fragment(5, 0, false, b"a")]);
+    for (len, is_taken) in [(COMPRESSED_LEN_MAX, true), (COMPRESSED_LEN_MAX + 1, false)] {
+        let outcome = assembler.handle_fragment(fragment(4, 0, true, &vec![7; len]));
+        assert_eq!(outcome.is_ok(), is_taken, "{len} bytes");
+    }
+    assert_eq!(assembler.handle_fragment(fragment(5, 1, true, b"b")), complete(b"ab"));
 }
 
 #[test]
@@ -181,6 +220,24 @@ proptest! {
             }
         }
         prop_assert!((1..=3).contains(&completed));
+    }
+
+    #[test]
+    fn no_older_fragments_keep_an_instruction_from_being_complete(
+        bytes in prop::collection::vec(any::<u8>(), 1..200),
+        contents_max in 1..40_usize,
+        older in prop::collection::vec(any_fragment(), 1..40),
+    ) {
+        // Ids of arbitrary fragments are below 3.
+        let mut assembler = Assembler::default();
+        let mut older = older.into_iter().cycle();
+        let mut whole = None;
+        for fragment in split(3, &bytes, contents_max) {
+            prop_assert_eq!(&whole, &None);
+            whole = assembler.handle_fragment(fragment).unwrap();
+            let _ = assembler.handle_fragment(older.next().expect("an endless row"));
+        }
+        prop_assert_eq!(whole, Some(bytes));
     }
 
     #[test]

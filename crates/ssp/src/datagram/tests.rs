@@ -38,10 +38,11 @@ fn checks_come_in_this_order() {
         (to_server(4), None),
         (forged(to_client(2025)), Some(ReceiveError::TooLong { len: 2049 })),
         (vec![0; 23], Some(ReceiveError::Truncated { len: 23 })),
-        (forged(to_client(0)), Some(ReceiveError::Forged)),
-        (forged(to_client(100)), Some(ReceiveError::Forged)),
-        (to_client(3), Some(ReceiveError::TimestampsTruncated { len: 3 })),
         (to_client(4), Some(ReceiveError::Reflected)),
+        (forged(to_client(0)), Some(ReceiveError::Reflected)),
+        (forged(to_server(0)), Some(ReceiveError::Forged)),
+        (forged(to_server(100)), Some(ReceiveError::Forged)),
+        (to_server(3), Some(ReceiveError::TimestampsTruncated { len: 3 })),
     ] {
         assert_eq!(refusal(&bytes), expected, "{} bytes", bytes.len());
     }
@@ -135,7 +136,10 @@ proptest! {
         let mut bytes = datagram.seal(&mut cipher()).unwrap();
         let bit = bit.index(bytes.len() * 8);
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let opened = Datagram::open(&mut cipher(), datagram.direction, &bytes);
+        // The direction in clear text is sealed as well: it leads to the other end, and no further.
+        let is_turned = bit == 7;
+        let toward = if is_turned { datagram.direction.opposite() } else { datagram.direction };
+        let opened = Datagram::open(&mut cipher(), toward, &bytes);
         prop_assert_eq!(opened, Err(ReceiveError::Forged));
     }
 

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use rove_link::net::{End, LEFT_ADDRESS};
-use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
+use rove_ssp::wire::{Cipher, Codec, Datagram, Fragment, Instruction, SeqNum, Timestamp16, split};
 use rove_ssp::{Direction, Ecn, ReceiveError, StateNum};
 use rove_units::{Duration, Instant};
 
@@ -86,13 +86,25 @@ impl<const MAX: usize> Fake<MAX> {
         timestamp: Option<Timestamp16>,
         timestamp_reply: Option<Timestamp16>,
     ) -> Result<(), ReceiveError> {
-        self.id += 1;
-        let compressed = self.codec.compress(&instruction.encode()).expect("small");
         let mut outcome = Ok(());
-        for fragment in split(self.id, &compressed, CONTENTS_MAX) {
-            outcome = self.deliver(fragment.encode(), timestamp, timestamp_reply);
+        for datagram in self.datagrams(instruction, timestamp, timestamp_reply) {
+            outcome = self.hand_in(&datagram);
         }
         outcome
+    }
+
+    /// Returns `instruction` in as many datagrams as it takes.
+    pub(crate) fn datagrams(
+        &mut self,
+        instruction: &Instruction,
+        timestamp: Option<Timestamp16>,
+        timestamp_reply: Option<Timestamp16>,
+    ) -> Vec<Vec<u8>> {
+        self.id += 1;
+        let compressed = self.codec.compress(&instruction.encode()).expect("small");
+        let fragments = split(self.id, &compressed, CONTENTS_MAX);
+        let payloads = fragments.iter().map(Fragment::encode);
+        payloads.map(|payload| self.seal(payload, timestamp, timestamp_reply)).collect()
     }
 
     /// Delivers a datagram with this payload.
@@ -102,6 +114,16 @@ impl<const MAX: usize> Fake<MAX> {
         timestamp: Option<Timestamp16>,
         timestamp_reply: Option<Timestamp16>,
     ) -> Result<(), ReceiveError> {
+        let datagram = self.seal(payload, timestamp, timestamp_reply);
+        self.hand_in(&datagram)
+    }
+
+    fn seal(
+        &mut self,
+        payload: Vec<u8>,
+        timestamp: Option<Timestamp16>,
+        timestamp_reply: Option<Timestamp16>,
+    ) -> Vec<u8> {
         let datagram = Datagram {
             direction: self.direction,
             seq: SeqNum::new(self.seq),
@@ -110,11 +132,16 @@ impl<const MAX: usize> Fake<MAX> {
             payload,
         };
         self.seq += 1;
-        let bytes = datagram.seal(&mut self.cipher).expect("a short test");
-        self.hand_in(&bytes)
+        datagram.seal(&mut self.cipher).expect("a short test")
     }
 
-    /// Returns `instruction` in a datagram with this sequence number.
+    /// Leaves out so many numbers and ids: what has them is still on its way.
+    pub(crate) fn skip(&mut self, count: u64) {
+        self.seq += count;
+        self.id += count;
+    }
+
+    /// Returns `instruction` in a datagram with this number, which is its fragment's id as well.
     pub(crate) fn sealed(&self, instruction: &Instruction, seq: u64) -> Vec<u8> {
         let compressed = Codec::new().compress(&instruction.encode()).expect("small");
         let fragment = split(seq, &compressed, CONTENTS_MAX).remove(0);

@@ -10,6 +10,7 @@ mod paste;
 mod picture;
 mod referee;
 mod repair;
+mod replay;
 mod schedule;
 mod shutdown;
 mod timeline;

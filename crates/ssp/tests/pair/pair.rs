@@ -35,6 +35,8 @@ pub(crate) struct Party<const MAX: usize> {
     pub(crate) transport: Transport<Note<MAX>, Note<MAX>>,
     /// When each datagram was sent, in ms, and its length.
     pub(crate) sent: Vec<(u64, usize)>,
+    /// What a test listens in on: the datagrams themselves, while it wants to.
+    pub(crate) overheard: Option<Vec<Vec<u8>>>,
     pub(crate) referee: Referee,
     /// What happens to the next datagrams sent; afterwards all are delivered.
     pub(crate) fates: VecDeque<Fate>,
@@ -73,6 +75,7 @@ impl<const MAX: usize> Party<MAX> {
         Self {
             transport: Transport::new(role, &key(), config, local, remote, chaff, Instant::ZERO),
             sent: Vec::new(),
+            overheard: None,
             referee: Referee::new(direction),
             fates: VecDeque::new(),
             delayed: VecDeque::new(),
@@ -123,6 +126,9 @@ impl<const MAX: usize> End for Party<MAX> {
             let Some(Transmit { destination, payload }) = transmit else { return self.release() };
             self.sent.push((now.as_millis(), payload.len()));
             self.referee.watch(&payload);
+            if let Some(overheard) = &mut self.overheard {
+                overheard.push(payload.clone());
+            }
             match self.fates.pop_front().unwrap_or(Fate::Delivered) {
                 Fate::Lost => {}
                 Fate::Delivered => {

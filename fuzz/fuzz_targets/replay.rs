@@ -1,0 +1,4 @@
+//! Old datagrams between fragments.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| rove_fuzz::run("replay", data));

@@ -1,0 +1,197 @@
+//! A session whose server is sent datagrams by somebody else: what that costs, and what its user notices.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use rove_terminal::Size;
+use rove_units::{Duration, Seed};
+
+use super::attacker::{Attacker, Kind};
+use super::overhear::Overheard;
+use super::programs::System;
+use super::report::{Line, Target};
+use super::scratch::Scratch;
+use super::session::{Client, Server};
+use super::terminal::Terminal;
+use super::{Bench, clock, process, stats};
+
+/// Echoes by itself, so that no line is waited for.
+const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
+/// Keys that no control sequence of a frame holds. They take turns, so that a late echo is not taken for that of
+/// the next key.
+const KEYS: [&str; 3] = ["#", "&", "~"];
+/// Keys typed per turn. Chosen: five seconds under each attack.
+const KEYS_PER_TURN: u64 = 50;
+/// Least and most milliseconds between a key's echo and the next key. Chosen: as in the row `echo`.
+const PAUSE_MILLIS: [u64; 2] = [60, 160];
+/// Longest that an echo is waited for; one that takes longer counts as this. Chosen: a heartbeat, after which
+/// even a lost datagram was sent again.
+const ECHO_MAX: Duration = Duration::from_secs(3);
+/// What nine in ten echoes are to stay within, in milliseconds, at any of these rates.
+const ECHO_P90_MILLIS: f64 = 30.0;
+/// Datagrams in a second.
+const RATES: [u32; 2] = [10_000, 100_000];
+
+/// What one turn has measured.
+#[derive(Clone, Debug)]
+struct Turn {
+    echoes: Vec<f64>,
+    /// Share of a processor that the server used, in percent.
+    cpu: f64,
+    /// How much its peak memory grew, in kilobytes.
+    memory: f64,
+    /// Datagrams in a second that were sent in fact.
+    rate: f64,
+    /// Share of them that found the socket's buffer full, in percent.
+    dropped: f64,
+}
+
+/// Attacks sessions of rove in all ways; of stock Mosh, which waits after each datagram of a wrong length, in one.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    let quiet = bench.compare("no attack", |system| turn(system, None))?;
+    lines.extend(echo_lines("no attack", &quiet[1], Some(&quiet[0])));
+    for rate in RATES {
+        for kind in Kind::ALL {
+            let what = format!("{} at {} k/s", kind.name(), rate / 1_000);
+            let attack = Some((kind, rate));
+            let [stock, rove] = if kind == Kind::Forged {
+                let [stock, rove] = bench.compare(&what, |system| turn(system, attack))?;
+                [Some(stock), Some(rove)]
+            } else {
+                let [_, rove] = bench.programs.systems();
+                let mut turns = Vec::new();
+                for round in 1..=bench.rounds {
+                    bench.progress(&what, rove.name, round);
+                    turns.push(turn(rove, attack).context(what.clone())?);
+                }
+                [None, Some(turns)]
+            };
+            let rove = rove.expect("always measured");
+            lines.extend(echo_lines(&what, &rove, stock.as_ref()));
+            lines.extend(cost_lines(&what, &rove, stock.as_ref()));
+        }
+    }
+    Ok(lines)
+}
+
+fn echo_lines(what: &str, rove: &[Turn], stock: Option<&Vec<Turn>>) -> [Line; 2] {
+    let mean = |turn: &Turn| {
+        #[expect(clippy::cast_precision_loss, reason = "some dozens")]
+        let count = turn.echoes.len() as f64;
+        turn.echoes.iter().sum::<f64>() / count
+    };
+    let p90 = |turn: &Turn| stats::quantile(&turn.echoes, 0.9);
+    [
+        line(format!("{what}: a key's echo, mean"), "ms", rove, stock, &mean),
+        line(format!("{what}: nine in ten within"), "ms", rove, stock, &p90)
+            .target(Target::AtMost(ECHO_P90_MILLIS)),
+    ]
+}
+
+fn cost_lines(what: &str, rove: &[Turn], stock: Option<&Vec<Turn>>) -> [Line; 4] {
+    [
+        line(format!("{what}: server's processor"), "%", rove, stock, &|turn| turn.cpu),
+        line(format!("{what}: memory more"), "kB", rove, stock, &|turn| turn.memory),
+        line(format!("{what}: sent in fact"), "1/s", rove, stock, &|turn| turn.rate),
+        line(format!("{what}: found the buffer full"), "%", rove, stock, &|turn| turn.dropped),
+    ]
+}
+
+fn line(
+    what: String,
+    unit: &'static str,
+    rove: &[Turn],
+    stock: Option<&Vec<Turn>>,
+    figure: &dyn Fn(&Turn) -> f64,
+) -> Line {
+    let figures = |turns: &[Turn]| turns.iter().map(figure).collect();
+    let line = Line::new(what, unit, figures(rove));
+    match stock {
+        Some(stock) => line.beside("stock", figures(stock)),
+        None => line,
+    }
+}
+
+/// Types in a session while it is attacked.
+fn turn(system: &System, attack: Option<(Kind, u32)>) -> Result<Turn> {
+    let scratch = Scratch::new()?;
+    let server = Server::start(system, scratch.path(), &ECHO)?;
+    let overheard = Overheard::start(server.address())?;
+    let mut terminal = Terminal::open(Size::DEFAULT)?;
+    let home = scratch.path();
+    let _client = Client::start_at(system, &server, overheard.address(), home, &terminal)?;
+    terminal.read_past("ready")?;
+    // What an attacker would have overheard.
+    type_keys(&mut terminal, 5)?;
+
+    let pid = server.process.pid();
+    let memory = server.process.peak_megabytes()?;
+    let drops = socket_drops(server.address().port())?;
+    let (start, usage) = (clock::now(), process::usage(pid)?);
+    let attacker = attack
+        .map(|(kind, rate)| Attacker::start(server.address(), kind.payloads(&overheard), rate))
+        .transpose()?;
+    let echoes = type_keys(&mut terminal, KEYS_PER_TURN)?;
+    let seconds = clock::seconds_since(start);
+    let cpu_seconds = process::usage(pid)?.since(usage).cpu_seconds;
+    let sent = attacker.map_or(0.0, Attacker::stop);
+    let dropped = socket_drops(server.address().port())? - drops;
+    Ok(Turn {
+        echoes,
+        cpu: 100.0 * cpu_seconds / seconds,
+        memory: 1e3 * (server.process.peak_megabytes()? - memory),
+        rate: sent / seconds,
+        dropped: if sent > 0.0 { 100.0 * dropped / sent } else { 0.0 },
+    })
+}
+
+/// Types so many keys; returns the milliseconds from each to its echo.
+fn type_keys(terminal: &mut Terminal, count: u64) -> Result<Vec<f64>> {
+    let chance = Seed::new(1).stream("keys");
+    let [least, most] = PAUSE_MILLIS;
+    let mut waits = Vec::new();
+    for (number, key) in (0..count).zip(KEYS.into_iter().cycle()) {
+        let next =
+            clock::now() + Duration::from_millis(least + chance.at(number).below(most - least));
+        while terminal.read(next)?.is_some() {}
+        let start = clock::now();
+        terminal.send(key.as_bytes())?;
+        while let Some(bytes) = terminal.read(start + ECHO_MAX)? {
+            if bytes.contains(&key.as_bytes()[0]) {
+                break;
+            }
+        }
+        waits.push(clock::seconds_since(start) * 1e3);
+    }
+    Ok(waits)
+}
+
+/// Returns how many datagrams have found the buffer of this UDP port full.
+fn socket_drops(port: u16) -> Result<f64> {
+    let path = "/proc/net/udp";
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+    drops_of(&text, port).with_context(|| format!("no port {port} in {path}"))
+}
+
+fn drops_of(table: &str, port: u16) -> Option<f64> {
+    let ending = format!(":{port:04X}");
+    let fields = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut of_port =
+        fields.filter(|fields| fields.get(1).is_some_and(|local| local.ends_with(&ending)));
+    of_port.next()?.last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_stand_last_in_the_row_of_the_port() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops\n\
+            \x20 10: 0100007F:EA60 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 42 2 0000000000000000 3\n\
+            \x20 11: 0100007F:EA61 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 43 2 0000000000000000 4711\n";
+        assert_eq!(drops_of(table, 60_001), Some(4711.0));
+        assert_eq!(drops_of(table, 60_002), None);
+    }
+}

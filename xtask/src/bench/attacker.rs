@@ -1,0 +1,137 @@
+//! Somebody who sends a session's server datagrams, at a steady rate.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use anyhow::Result;
+use rove_units::{Duration, Seed};
+use rustix::event::{Timespec, poll};
+
+use super::clock;
+use super::overhear::Overheard;
+
+/// How long the attacker sleeps when all that is due is sent. Chosen: twenty datagrams at the highest rate, as
+/// little at once as a sleep can do.
+const NAP: Duration = Duration::from_micros(200);
+/// Most datagrams sent at once after a delay of the attacker's own. Chosen: what is due in 10 ms at the highest
+/// rate; the rest is left out, and the rate that is reported is lower.
+const BURST_MAX: u64 = 1_000;
+/// Different datagrams of a kind that is made up.
+const VARIETY: u64 = 256;
+
+/// What is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// As long as a key's datagram, with numbers that are still to come.
+    Forged,
+    /// The same, as long as any.
+    ForgedLong,
+    /// What the client itself has sent.
+    Replayed,
+    /// What the server has sent.
+    Reflected,
+    /// One byte less than a datagram has.
+    Truncated,
+    /// One byte more.
+    Oversize,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Forged,
+        Self::ForgedLong,
+        Self::Replayed,
+        Self::Reflected,
+        Self::Truncated,
+        Self::Oversize,
+    ];
+
+    /// Returns the name in the table.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Forged => "forged, 80 B",
+            Self::ForgedLong => "forged, 1252 B",
+            Self::Replayed => "replayed",
+            Self::Reflected => "reflected",
+            Self::Truncated => "truncated, 23 B",
+            Self::Oversize => "oversize, 2049 B",
+        }
+    }
+
+    /// Returns what to send, in turn.
+    pub(super) fn payloads(self, overheard: &Overheard) -> Vec<Vec<u8>> {
+        match self {
+            Self::Forged => made_up(80),
+            Self::ForgedLong => made_up(1_252),
+            Self::Replayed => overheard.up(),
+            Self::Reflected => overheard.down(),
+            Self::Truncated => made_up(23),
+            Self::Oversize => made_up(2_049),
+        }
+    }
+}
+
+/// Returns noise that claims the numbers after those of a young session, on the way to a server.
+fn made_up(len: usize) -> Vec<Vec<u8>> {
+    let chance = Seed::new(1).stream("attack");
+    let datagram = |number: u64| {
+        let nonce = (10_000 + number).to_be_bytes();
+        let noise = (0..).flat_map(|at| chance.at(number << 16 | at).bits().to_be_bytes());
+        nonce.into_iter().chain(noise).take(len).collect()
+    };
+    (0..VARIETY).map(datagram).collect()
+}
+
+/// A thread that sends until it is stopped.
+#[derive(Debug)]
+pub(super) struct Attacker {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<u64>,
+}
+
+impl Attacker {
+    /// Starts to send so many datagrams in a second.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a socket.
+    pub(super) fn start(server: SocketAddr, payloads: Vec<Vec<u8>>, rate: u32) -> Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+        socket.connect(server)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let until = Arc::clone(&is_over);
+        let thread = thread::spawn(move || flood(&socket, &payloads, rate, &until));
+        Ok(Self { is_over, thread })
+    }
+
+    /// Stops, and returns how many were sent.
+    pub(super) fn stop(self) -> f64 {
+        self.is_over.store(true, Ordering::Relaxed);
+        let sent = self.thread.join().expect("the attacker does not panic");
+        #[expect(clippy::cast_precision_loss, reason = "some millions")]
+        let sent = sent as f64;
+        sent
+    }
+}
+
+fn flood(socket: &UdpSocket, payloads: &[Vec<u8>], rate: u32, is_over: &AtomicBool) -> u64 {
+    let start = clock::now();
+    let nap = Timespec::try_from(NAP).expect("a short time");
+    let mut payloads = payloads.iter().cycle();
+    let (mut sent, mut left_out) = (0, 0);
+    while !is_over.load(Ordering::Relaxed) {
+        let elapsed = clock::now().saturating_since(start).as_micros();
+        let elapsed = u64::try_from(elapsed).expect("some seconds");
+        let due = elapsed * u64::from(rate) / 1_000_000 - sent - left_out;
+        left_out += due.saturating_sub(BURST_MAX);
+        for _ in 0..due.min(BURST_MAX) {
+            let is_sent = payloads.next().is_some_and(|payload| socket.send(payload).is_ok());
+            // What the system does not take is an attack that failed.
+            *if is_sent { &mut sent } else { &mut left_out } += 1;
+        }
+        let _ = poll(&mut [], Some(&nap));
+    }
+    sent
+}
