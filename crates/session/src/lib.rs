@@ -19,6 +19,7 @@ mod notice;
 mod notifications;
 mod performer;
 mod probe;
+mod ration;
 mod report;
 mod scrollback;
 mod server;
