@@ -35,6 +35,27 @@ fn titles_are_cut_at_254_characters() {
 }
 
 #[test]
+fn a_title_hides_nothing_and_turns_nothing_around() {
+    for (input, title) in [
+        ("\x1b]2;\u{202e}evil\u{202c}\x07", "evil"),
+        ("\x1b]2;\u{2028}\u{2067}evil\x07", "evil"),
+        ("\x1b]0;a\u{200b}b\u{e0061}\x07", "ab"),
+        ("\x1b]2;\u{5e9}\u{5dc}\u{200f}\x07", "\u{5e9}\u{5dc}"),
+    ] {
+        let mut terminal = host(80, 2, input);
+        assert_eq!(terminal.screen().title(), title, "{input:?}");
+        terminal.write(b"\x1b[22t\x1b]2;x\x07\x1b[23t");
+        assert_eq!(terminal.screen().title(), title, "put aside and taken back");
+        let mut replica = Terminal::replica(Size::DEFAULT);
+        replica.write(input.as_bytes());
+        assert_eq!(replica.screen().title(), title, "replica {input:?}");
+    }
+    // What is left out does not count towards the bound.
+    let terminal = host(80, 2, format!("\x1b]2;{}\x07", "\u{200b}a".repeat(300)));
+    assert_eq!(terminal.screen().title(), "a".repeat(254));
+}
+
+#[test]
 fn titles_are_put_aside_and_taken_back() {
     for (input, title, icon_name) in [
         ("\x1b]0;a\x07\x1b[22t\x1b]0;b\x07\x1b[23t", "a", "a"),
