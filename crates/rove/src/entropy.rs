@@ -2,7 +2,6 @@
 
 use rove_ssp::Key;
 use rove_units::Seed;
-use zeroize::Zeroizing;
 
 /// Draws a session key.
 ///
@@ -10,9 +9,7 @@ use zeroize::Zeroizing;
 ///
 /// Returns the operating system's refusal.
 pub(crate) fn key() -> Result<Key, getrandom::Error> {
-    let mut bytes = Zeroizing::new([0; 16]);
-    getrandom::fill(bytes.as_mut_slice())?;
-    Ok(Key::from_bytes(*bytes))
+    Key::draw(|bytes| getrandom::fill(bytes))
 }
 
 /// Draws a seed for padding.

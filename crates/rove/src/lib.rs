@@ -18,6 +18,7 @@ mod doctor;
 mod entropy;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hardening;
 mod locale;
 mod logging;
 mod login;

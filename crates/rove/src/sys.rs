@@ -6,6 +6,7 @@ use std::ffi::{CStr, OsStr, OsString};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use std::ptr;
 
 use libc::{c_char, c_int};
 use rove_ssp::Ecn;
-use rustix::process::{Pid, Resource, Rlimit};
+use rustix::process::Pid;
 use zeroize::Zeroizing;
 
 /// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
@@ -347,21 +348,19 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     }
 }
 
-/// Soft limit on core dumps that keeps them away from files, being smaller than any, and from
-/// programs that collect them as well: those a limit of 0 does not stop.
-/// Source: Linux, fs/coredump.c, which takes 1 for "not even to a program".
-const NO_CORE_DUMP: u64 = 1;
-
-/// Keeps the session key out of core dumps; returns the limit that programs get back.
+/// Locks the pages that hold `memory`, so that they are never written to the disk; they are unlocked when they
+/// are given back to the system.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
-pub(crate) fn forbid_core_dumps() -> io::Result<Rlimit> {
-    let found = rustix::process::getrlimit(Resource::Core);
-    let current = found.maximum.map_or(NO_CORE_DUMP, |maximum| maximum.min(NO_CORE_DUMP));
-    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(current), ..found })?;
-    Ok(found)
+/// Returns the system's refusal, such as a limit.
+pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
+    let len = memory.end.addr() - memory.start.addr();
+    // SAFETY: locking changes no memory, and an address that is not mapped makes it fail.
+    if unsafe { libc::mlock(memory.start.cast(), len) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// What the user database says about the user.

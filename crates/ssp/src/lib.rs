@@ -34,6 +34,7 @@ mod receiver;
 mod rtt;
 mod sender;
 mod transport;
+mod wiping;
 pub mod wire;
 
 pub use config::{Config, ReferencePolicy};
@@ -47,3 +48,4 @@ pub use num::StateNum;
 pub use object::{ApplyError, Object};
 pub use path::{Loss, Path, Traffic};
 pub use transport::{Closed, Transport};
+pub use wiping::wiping;
