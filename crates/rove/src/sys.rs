@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::io;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{MaybeUninit, offset_of, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -16,6 +16,8 @@ use libc::{c_char, c_int};
 use rove_ssp::Ecn;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
+
+use crate::ancillary::{control_messages, integer};
 
 /// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
 /// each with its header and padding, several times over.
@@ -62,75 +64,43 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<R
     // SAFETY: zeroed bytes are a valid sockaddr_storage, and the kernel wrote an address over them.
     let source = socket_address(unsafe { source.assume_init_ref() })
         .ok_or_else(|| io::Error::other("a datagram came without an Internet address"))?;
-    // SAFETY: the kernel has filled `message` and the control buffer it points to.
-    let (ecn, local) = unsafe { (congestion_mark(&message), local_address(&message)) };
+    let filled = usize::try_from(message.msg_controllen).unwrap_or(usize::MAX).min(CONTROL_LEN);
+    let control = &control.0[..filled];
+    let (ecn, local) = (congestion_mark(control), local_address(control));
     Ok(Received { len: len.min(buffer.len()), source, ecn, local })
 }
 
 /// Reads the ECN bits from whichever control message carries them.
-///
-/// # Safety
-///
-/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
-unsafe fn congestion_mark(message: &libc::msghdr) -> Ecn {
+pub(crate) fn congestion_mark(control: &[u8]) -> Ecn {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const TOS: c_int = libc::IP_TOS;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     const TOS: c_int = libc::IP_RECVTOS;
 
-    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its
-    // control buffer and return null at its end. TOS is one byte and the traffic class a `c_int`,
-    // as the kernel writes them; both are read without assuming alignment.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while let Some(found) = header.as_ref() {
-            let class = match (found.cmsg_level, found.cmsg_type) {
-                (libc::IPPROTO_IP, TOS) => Some(*libc::CMSG_DATA(header)),
-                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-                    let class = ptr::read_unaligned(libc::CMSG_DATA(header).cast::<c_int>());
-                    Some(class.to_le_bytes()[0])
-                }
-                _ => None,
-            };
-            if let Some(class) = class {
-                return ecn(class);
-            }
-            header = libc::CMSG_NXTHDR(message, header);
+    let class = control_messages(control).find_map(|message| match (message.level, message.kind) {
+        (libc::IPPROTO_IP, TOS) => message.data.first().copied(),
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+            integer(message.data).map(|class| class.to_le_bytes()[0])
         }
-    }
-    Ecn::NotCapable
+        _ => None,
+    });
+    class.map_or(Ecn::NotCapable, ecn)
 }
 
-/// Reads the local address from the control message that carries it.
-///
-/// # Safety
-///
-/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
-#[cfg(target_os = "linux")]
-unsafe fn local_address(message: &libc::msghdr) -> Option<Ipv6Addr> {
-    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its control buffer
-    // and return null at its end. The kernel writes a whole in6_pktinfo, read without assuming alignment.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while let Some(found) = header.as_ref() {
-            if (found.cmsg_level, found.cmsg_type) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) {
-                let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>();
-                return Some(Ipv6Addr::from(ptr::read_unaligned(info).ipi6_addr.s6_addr));
-            }
-            header = libc::CMSG_NXTHDR(message, header);
-        }
+/// Reads the local address from the control message that carries it; only Linux is asked to send one.
+pub(crate) fn local_address(control: &[u8]) -> Option<Ipv6Addr> {
+    #[cfg(target_os = "linux")]
+    return control_messages(control).find_map(|message| {
+        let is_local = (message.level, message.kind) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO);
+        let address: &[u8; 16] =
+            message.data.get(offset_of!(libc::in6_pktinfo, ipi6_addr)..)?.first_chunk()?;
+        is_local.then(|| Ipv6Addr::from(*address))
+    });
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = control;
+        None
     }
-    None
-}
-
-/// Returns nothing: the socket is not asked here.
-///
-/// # Safety
-///
-/// There is nothing to keep to.
-#[cfg(not(target_os = "linux"))]
-unsafe fn local_address(_message: &libc::msghdr) -> Option<Ipv6Addr> {
-    None
 }
 
 /// Asks the system to tell of each datagram that an IPv6 socket receives which address it was for; IPv4 ones
