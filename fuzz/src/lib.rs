@@ -18,7 +18,9 @@ pub mod wire;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 21] = [
+pub const TARGETS: [(&str, Target); 24] = [
+    ("ancillary", rove_shell::fuzzing::ancillary_takes_anything),
+    ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
     ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),
     ("config", rove_shell::fuzzing::config_takes_anything),

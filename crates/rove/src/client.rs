@@ -8,14 +8,14 @@ use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
 use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction};
-use rove_ssp::{Config, Key};
+use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
 use crate::program::ProgramName;
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
-use crate::{doctor, entropy, logging, sys};
+use crate::{doctor, entropy, hardening, logging, sys};
 
 mod families;
 mod pump;
@@ -104,7 +104,10 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
 /// As [`run`].
 fn session(options: ClientOptions) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
-    sys::forbid_core_dumps().context("cannot forbid core dumps")?;
+    hardening::conceal_memory().context("cannot conceal the key")?;
+    if options.tunnel.is_none() {
+        hardening::renounce_privileges().context("cannot renounce privileges")?;
+    }
     let term = std::env::var("TERM").unwrap_or_default();
     let ClientOptions { name, init, scrollback, title_prefix, .. } = options;
     let manner = Manner { name, init, scrollback, title_prefix };
@@ -139,6 +142,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         },
         clock.now(),
     );
+    hardening::keep_in_memory(session.key_memory());
     if options.tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
     } else {
@@ -159,7 +163,8 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
 ///
 /// When other threads run.
 pub(crate) fn take_key() -> anyhow::Result<Key> {
-    let text = sys::take_secret_variable(c"MOSH_KEY").context(
+    hardening::conceal_memory().context("cannot conceal the key")?;
+    let text = wiping(|| sys::take_secret_variable(c"MOSH_KEY")).context(
         "the environment variable MOSH_KEY is not set: \
          it must hold the key that the server printed on its MOSH CONNECT line",
     )?;

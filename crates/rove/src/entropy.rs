@@ -2,7 +2,6 @@
 
 use rove_ssp::Key;
 use rove_units::Seed;
-use zeroize::Zeroizing;
 
 use crate::bootstrap::challenge::Challenge;
 
@@ -12,9 +11,7 @@ use crate::bootstrap::challenge::Challenge;
 ///
 /// Returns the operating system's refusal.
 pub(crate) fn key() -> Result<Key, getrandom::Error> {
-    let mut bytes = Zeroizing::new([0; 16]);
-    getrandom::fill(bytes.as_mut_slice())?;
-    Ok(Key::from_bytes(*bytes))
+    Key::draw(|bytes| getrandom::fill(bytes))
 }
 
 /// Draws the word by which a run knows its own commands again.

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 use rove_ssp::Key;
 
+use crate::ancillary::control_messages;
 use crate::bootstrap::Invocation;
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::options::HostOptions;
@@ -23,6 +24,7 @@ use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
 use crate::control::protocol::{decode_reply, decode_request};
 use crate::program::ProgramName;
+use crate::sys;
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
@@ -234,6 +236,14 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(),
     (frames, Ok(()))
 }
 
+/// Control messages may be anything: the walk over them ends, stays within the bytes, and so do their readers.
+pub fn ancillary_takes_anything(data: &[u8]) {
+    let span: usize = control_messages(data).map(|message| message.data.len()).sum();
+    assert!(span <= data.len(), "more than there was");
+    assert!(control_messages(data).count() <= data.len(), "a walk without an end");
+    let _ = (sys::congestion_mark(data), sys::local_address(data));
+}
+
 /// A key's text is read back as it was written, and no other text is a key.
 pub fn key_takes_anything(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
@@ -357,6 +367,13 @@ mod tests {
             };
             let stream: Vec<Vec<u8>> = frames.iter().map(frame).collect();
             tunnel_takes_anything(&[&[cut], &stream.concat()[..]].concat());
+        }
+
+        #[test]
+        fn whatever_the_control_messages_are_the_walk_ends(
+            data in proptest::collection::vec(prop_oneof![Just(0_u8), 0..64_u8, any::<u8>()], 0..200),
+        ) {
+            ancillary_takes_anything(&data);
         }
 
         #[test]

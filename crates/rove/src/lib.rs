@@ -7,6 +7,7 @@
 //! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
 //! server there over ssh and turns the process into the client.
 
+mod ancillary;
 mod bootstrap;
 pub mod cli;
 mod client;
@@ -18,6 +19,7 @@ mod doctor;
 mod entropy;
 #[doc(hidden)]
 pub mod fuzzing;
+mod hardening;
 mod locale;
 mod logging;
 mod login;

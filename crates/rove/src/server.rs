@@ -27,7 +27,7 @@ use crate::login::Login;
 use crate::program::ProgramName;
 use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
-use crate::{detached, entropy, logging, utmp};
+use crate::{detached, entropy, hardening, logging, utmp};
 
 mod pump;
 
@@ -153,7 +153,7 @@ impl Station {
     ///
     /// Returns what is missing, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
-        let core_limit = sys::forbid_core_dumps().context("cannot forbid core dumps")?;
+        let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = bind(options)?;
         let size = tty::window_size(stdio::stdin()).unwrap_or(Size::DEFAULT);
         let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
@@ -234,6 +234,7 @@ impl Station {
             },
             clock.now(),
         );
+        hardening::keep_in_memory(session.key_memory());
         let host = Host { master, child, entry, control };
         Pump::new(events, session, self.socket, host, self.signal_timeout).run()
     }

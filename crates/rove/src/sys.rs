@@ -4,8 +4,9 @@
 
 use std::ffi::{CStr, OsStr, OsString};
 use std::io;
-use std::mem::{MaybeUninit, size_of};
+use std::mem::{MaybeUninit, offset_of, size_of};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -14,8 +15,10 @@ use std::{ptr, slice};
 use libc::{c_char, c_int};
 use rove_ssp::Ecn;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
-use rustix::process::{Pid, Resource, Rlimit};
+use rustix::process::Pid;
 use zeroize::Zeroizing;
+
+use crate::ancillary::{control_messages, integer};
 
 /// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
 /// each with its header and padding, several times over.
@@ -74,10 +77,11 @@ pub(crate) fn receive<const N: usize>(
     // SAFETY: all-zero bytes are valid message headers, which are integers and pointers.
     let mut messages: [mmsghdr; N] = unsafe { MaybeUninit::zeroed().assume_init() };
     for (index, (message, slice)) in messages.iter_mut().zip(&mut slices).enumerate() {
-        // SAFETY: `index` is below `N`, so the slot and its fields lie in the allocation. Only their addresses
-        // are taken, as nothing is in them yet.
+        // SAFETY: `index` is below `N`, so the slot and its fields lie in the allocation. Of what nothing is in yet
+        // only the addresses are taken; the kernel leaves the padding between control messages as it is.
         unsafe {
             let slot = first.add(index);
+            (&raw mut (*slot).control).write([0; CONTROL_LEN]);
             slice.iov_base = (&raw mut (*slot).bytes).cast();
             message.msg_hdr.msg_name = (&raw mut (*slot).source).cast();
             message.msg_hdr.msg_control = (&raw mut (*slot).control).cast();
@@ -103,7 +107,10 @@ pub(crate) fn receive<const N: usize>(
             let slot = first.add(index);
             let bytes = slice::from_raw_parts((&raw const (*slot).bytes).cast::<u8>(), len);
             let source = socket_address(&raw const (*slot).source);
-            (source, congestion_mark(header), local_address(header), bytes)
+            let filled = usize::try_from(header.msg_controllen).unwrap_or(usize::MAX);
+            let filled = filled.min(CONTROL_LEN);
+            let control = slice::from_raw_parts((&raw const (*slot).control).cast::<u8>(), filled);
+            (source, congestion_mark(control), local_address(control), bytes)
         };
         if let Some(source) = source {
             handle(Received { len, source, ecn, local }, bytes);
@@ -139,69 +146,36 @@ fn receive_messages(socket: BorrowedFd<'_>, messages: &mut [mmsghdr]) -> io::Res
 }
 
 /// Reads the ECN bits from whichever control message carries them.
-///
-/// # Safety
-///
-/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
-unsafe fn congestion_mark(message: &libc::msghdr) -> Ecn {
+pub(crate) fn congestion_mark(control: &[u8]) -> Ecn {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const TOS: c_int = libc::IP_TOS;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     const TOS: c_int = libc::IP_RECVTOS;
 
-    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its
-    // control buffer and return null at its end. TOS is one byte and the traffic class a `c_int`,
-    // as the kernel writes them; both are read without assuming alignment.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while let Some(found) = header.as_ref() {
-            let class = match (found.cmsg_level, found.cmsg_type) {
-                (libc::IPPROTO_IP, TOS) => Some(*libc::CMSG_DATA(header)),
-                (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-                    let class = ptr::read_unaligned(libc::CMSG_DATA(header).cast::<c_int>());
-                    Some(class.to_le_bytes()[0])
-                }
-                _ => None,
-            };
-            if let Some(class) = class {
-                return ecn(class);
-            }
-            header = libc::CMSG_NXTHDR(message, header);
+    let class = control_messages(control).find_map(|message| match (message.level, message.kind) {
+        (libc::IPPROTO_IP, TOS) => message.data.first().copied(),
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+            integer(message.data).map(|class| class.to_le_bytes()[0])
         }
-    }
-    Ecn::NotCapable
+        _ => None,
+    });
+    class.map_or(Ecn::NotCapable, ecn)
 }
 
-/// Reads the local address from the control message that carries it.
-///
-/// # Safety
-///
-/// `message` is as `recvmsg` left it, and its control buffer is alive and aligned for headers.
-#[cfg(target_os = "linux")]
-unsafe fn local_address(message: &libc::msghdr) -> Option<Ipv6Addr> {
-    // SAFETY: the caller vouches for `message`; CMSG_FIRSTHDR and CMSG_NXTHDR stay within its control buffer
-    // and return null at its end. The kernel writes a whole in6_pktinfo, read without assuming alignment.
-    unsafe {
-        let mut header = libc::CMSG_FIRSTHDR(message);
-        while let Some(found) = header.as_ref() {
-            if (found.cmsg_level, found.cmsg_type) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) {
-                let info = libc::CMSG_DATA(header).cast::<libc::in6_pktinfo>();
-                return Some(Ipv6Addr::from(ptr::read_unaligned(info).ipi6_addr.s6_addr));
-            }
-            header = libc::CMSG_NXTHDR(message, header);
-        }
+/// Reads the local address from the control message that carries it; only Linux is asked to send one.
+pub(crate) fn local_address(control: &[u8]) -> Option<Ipv6Addr> {
+    #[cfg(target_os = "linux")]
+    return control_messages(control).find_map(|message| {
+        let is_local = (message.level, message.kind) == (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO);
+        let address: &[u8; 16] =
+            message.data.get(offset_of!(libc::in6_pktinfo, ipi6_addr)..)?.first_chunk()?;
+        is_local.then(|| Ipv6Addr::from(*address))
+    });
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = control;
+        None
     }
-    None
-}
-
-/// Returns nothing: the socket is not asked here.
-///
-/// # Safety
-///
-/// There is nothing to keep to.
-#[cfg(not(target_os = "linux"))]
-unsafe fn local_address(_message: &libc::msghdr) -> Option<Ipv6Addr> {
-    None
 }
 
 /// Asks the system to tell of each datagram that an IPv6 socket receives which address it was for; IPv4 ones
@@ -421,21 +395,19 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     }
 }
 
-/// Soft limit on core dumps that keeps them away from files, being smaller than any, and from
-/// programs that collect them as well: those a limit of 0 does not stop.
-/// Source: Linux, fs/coredump.c, which takes 1 for "not even to a program".
-const NO_CORE_DUMP: u64 = 1;
-
-/// Keeps the session key out of core dumps; returns the limit that programs get back.
+/// Locks the pages that hold `memory`, so that they are never written to the disk; they are unlocked when they
+/// are given back to the system.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
-pub(crate) fn forbid_core_dumps() -> io::Result<Rlimit> {
-    let found = rustix::process::getrlimit(Resource::Core);
-    let current = found.maximum.map_or(NO_CORE_DUMP, |maximum| maximum.min(NO_CORE_DUMP));
-    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(current), ..found })?;
-    Ok(found)
+/// Returns the system's refusal, such as a limit.
+pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
+    let len = memory.end.addr() - memory.start.addr();
+    // SAFETY: locking changes no memory, and an address that is not mapped makes it fail.
+    if unsafe { libc::mlock(memory.start.cast(), len) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// What the user database says about the user.

@@ -1,6 +1,7 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
 use core::net::SocketAddr;
+use core::ops::Range;
 
 use rove_predict::{Engine, InputNum, Network, Prediction};
 use rove_ssp::{
@@ -317,6 +318,11 @@ impl Client {
     /// answer; the one that answers is kept.
     pub fn add_candidate(&mut self, address: SocketAddr) {
         self.transport.add_candidate(address);
+    }
+
+    /// Returns where the session's secrets lie ([`Transport::key_memory`]).
+    pub fn key_memory(&self) -> Range<*const u8> {
+        self.transport.key_memory()
     }
 
     /// Returns all addresses that the server may be reached at, the first of them first.

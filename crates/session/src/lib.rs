@@ -11,6 +11,8 @@ mod clipboard;
 mod echo;
 mod escape;
 mod exit_status;
+#[doc(hidden)]
+pub mod fuzzing;
 mod host_screen;
 mod key_event;
 mod keys;
@@ -19,6 +21,7 @@ mod notice;
 mod notifications;
 mod performer;
 mod probe;
+mod ration;
 mod report;
 mod scrollback;
 mod server;

@@ -1,22 +1,25 @@
 //! What must happen once on the user's terminal, whatever is drawn there how often: copies, bells and
 //! notifications.
 //!
-//! Between two roves each carries a number, and only numbers above the highest performed count. (What
-//! a stock server says of them is part of its picture, and [`rove_terminal::Renderer`]'s business.)
-
-use std::collections::VecDeque;
+//! Between two roves each carries a number, and only numbers above the highest performed count. A stock
+//! server's are part of its picture, where a change counts. Either way they are rationed here.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
 
 use crate::host_screen::HostScreen;
+use crate::ration::{Allowance, Ration};
 
 /// Most bells at once. Chosen: two and three in a row are told from one, more are not.
-const BELLS_MAX: u64 = 3;
+const BELLS_MAX: usize = 3;
 
 /// Least time from bells to the next. Chosen: what is more is no ringing but a noise, and some
 /// terminals queue it.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Least time from a copy to the next, of which the newest is performed. Chosen: shorter than it takes to
+/// paste what was just copied, and a flood leaves a terminal at most 2 MiB a second to read.
+const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Least time from some notifications to the next. Chosen: a program that notifies without end has
 /// eight shown each time, which is bad enough.
@@ -26,99 +29,111 @@ const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// What was performed, and what is to be.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Performer {
     /// Whether the user's terminal takes operating system commands.
     takes_commands: bool,
-    copies: u64,
-    copied: Option<Copied>,
-    bells: Ration<u64>,
-    notifications: Ration<VecDeque<(Instant, Notification)>>,
+    seen: Seen,
+    bells: Ration<()>,
+    copies: Ration<Copied>,
+    notifications: Ration<Notification>,
 }
 
-/// Events of which so many happen at once, and then none for a while.
+/// The last of each kind that was looked at.
 #[derive(Debug, Default)]
-struct Ration<T> {
-    /// The number of the last that was seen.
-    seen: u64,
-    /// What is to happen.
-    due: T,
-    /// When it may.
-    quiet_until: Instant,
+struct Seen {
+    bells: u64,
+    copies: u64,
+    notifications: u64,
+    /// The picture's own count of bells, and its clipboard.
+    picture: (u64, String),
 }
 
 impl Performer {
     pub(crate) fn new(takes_commands: bool) -> Self {
-        Self { takes_commands, ..Self::default() }
+        let allowance = |most, interval| Allowance { most, interval, age_max: None };
+        Self {
+            takes_commands,
+            seen: Seen::default(),
+            bells: Ration::new(allowance(BELLS_MAX, BELL_INTERVAL)),
+            copies: Ration::new(allowance(1, COPY_INTERVAL)),
+            notifications: Ration::new(Allowance {
+                age_max: Some(NOTIFICATION_AGE_MAX),
+                ..allowance(NOTIFICATIONS_MAX, NOTIFICATION_INTERVAL)
+            }),
+        }
     }
 
     /// Looks at the server's newest state.
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
-        let clipboard = state.clipboard();
-        if clipboard.number() > self.copies && clipboard.is_whole() {
-            self.copies = clipboard.number();
-            self.copied = clipboard.whole().filter(|_| self.takes_commands).or(self.copied.take());
+        self.look_for_bells(now, state);
+        self.look_for_copies(now, state);
+        let notifications = state.notifications();
+        for new in
+            notifications.after(self.seen.notifications).iter().filter(|_| self.takes_commands)
+        {
+            self.notifications.push(now, new.clone());
         }
-        let bells = &mut self.bells;
-        bells.due = bells.due.saturating_add(state.bells().saturating_sub(bells.seen));
-        bells.seen = bells.seen.max(state.bells());
-        let (seen, due) = (&mut self.notifications.seen, &mut self.notifications.due);
-        if self.takes_commands {
-            due.extend(state.notifications().after(*seen).iter().map(|new| (now, new.clone())));
-            due.drain(..due.len().saturating_sub(NOTIFICATIONS_MAX));
+        self.seen.notifications = self.seen.notifications.max(notifications.newest());
+    }
+
+    fn look_for_bells(&mut self, now: Instant, state: &HostScreen) {
+        let told = state.bells().saturating_sub(self.seen.bells);
+        self.seen.bells = self.seen.bells.max(state.bells());
+        // A picture rings once for any number of bells, and may count fewer than an earlier one.
+        let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
+        let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
+        let most = u64::try_from(BELLS_MAX).expect("a few");
+        (0..rung.min(most)).for_each(|_| self.bells.push(now, ()));
+    }
+
+    fn look_for_copies(&mut self, now: Instant, state: &HostScreen) {
+        let drawn = state.screen().clipboard();
+        let mut copied = None;
+        if drawn != self.seen.picture.1 {
+            drawn.clone_into(&mut self.seen.picture.1);
+            // Copying nothing is no reason to take the user's own clipboard away.
+            copied = Copied::new("c", drawn).filter(|_| !drawn.is_empty());
         }
-        *seen = (*seen).max(state.notifications().newest());
+        let told = state.clipboard();
+        if told.number() > self.seen.copies && told.is_whole() {
+            self.seen.copies = told.number();
+            copied = told.whole().or(copied);
+        }
+        if let Some(copied) = copied.filter(|_| self.takes_commands) {
+            self.copies.push(now, copied);
+        }
     }
 
     /// Returns whether there is something to perform now.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.copied.is_some() || self.poll_timeout().is_some_and(|at| at <= now)
+        self.poll_timeout().is_some_and(|at| at <= now)
     }
 
     /// Returns when something that waits for its time may happen.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let bells = (self.bells.due > 0).then_some(self.bells.quiet_until);
-        let is_notifying = !self.notifications.due.is_empty();
-        let notifications = is_notifying.then_some(self.notifications.quiet_until);
-        [bells, notifications].into_iter().flatten().min()
+        let notifications = self.notifications.poll_timeout();
+        [self.bells.poll_timeout(), self.copies.poll_timeout(), notifications]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Writes what is due for the user's terminal.
     pub(crate) fn perform(&mut self, now: Instant, out: &mut Vec<u8>) {
-        if self.bells.due > 0 && self.bells.quiet_until <= now {
-            self.bells.quiet_until = now + BELL_INTERVAL;
-            self.ring(out);
-        }
-        let notifications = &mut self.notifications;
-        if !notifications.due.is_empty() && notifications.quiet_until <= now {
-            notifications.due.retain(|(since, _)| now < *since + NOTIFICATION_AGE_MAX);
-            notifications.quiet_until = now + NOTIFICATION_INTERVAL;
-            self.notify(out);
-        }
-        self.copy(out);
+        let (bells, copies) = (self.bells.take(now), self.copies.take(now));
+        write(&bells, &self.notifications.take(now), &copies, out);
     }
 
     /// Writes what is left, its time come or not: the terminal is given back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
-        self.ring(out);
-        self.notify(out);
-        self.copy(out);
+        let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
+        write(&bells, &self.notifications.take_all(), &copies, out);
     }
+}
 
-    fn ring(&mut self, out: &mut Vec<u8>) {
-        let bells = core::mem::take(&mut self.bells.due).min(BELLS_MAX);
-        (0..bells).for_each(|_| out.push(b'\x07'));
-    }
-
-    fn notify(&mut self, out: &mut Vec<u8>) {
-        for (_, notification) in self.notifications.due.drain(..) {
-            notification.write_to(out);
-        }
-    }
-
-    fn copy(&mut self, out: &mut Vec<u8>) {
-        if let Some(copied) = self.copied.take() {
-            copied.write_to(out);
-        }
-    }
+fn write(bells: &[()], notifications: &[Notification], copies: &[Copied], out: &mut Vec<u8>) {
+    bells.iter().for_each(|()| out.push(b'\x07'));
+    notifications.iter().for_each(|notification| notification.write_to(out));
+    copies.iter().for_each(|copied| copied.write_to(out));
 }

@@ -2,6 +2,7 @@
 
 use core::mem;
 use core::net::SocketAddr;
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_predict::Tty;
@@ -370,6 +371,11 @@ impl Server {
     /// Returns where the client was last heard from; `None` before its first datagram.
     pub fn client_address(&self) -> Option<SocketAddr> {
         self.transport.peer_address()
+    }
+
+    /// Returns where the session's secrets lie ([`Transport::key_memory`]).
+    pub fn key_memory(&self) -> Range<*const u8> {
+        self.transport.key_memory()
     }
 
     /// Returns the live screen.

@@ -160,6 +160,48 @@ fn a_flood_of_bells_rings_as_often_as_it_can_be_told_apart() {
 }
 
 #[test]
+fn a_flood_of_copies_performs_some_and_the_newest() {
+    for server in [rove(Config::server()), stock(Config::server())] {
+        let mut pair = pair_with(&LinkConfig::lossless(ms(20)), rove(Config::client()), server);
+        pair.run_for(secs(1));
+        for number in 1000..2000 {
+            print(&mut pair, &copy("c", &number.to_string()).repeat(10));
+            pair.run_for(ms(10));
+        }
+        pair.run_for(secs(1));
+        // Two a second, in eleven seconds, and a first one.
+        let performed = pair.left.copied.len();
+        assert!((18..=23).contains(&performed), "{performed} in eleven seconds");
+        assert_eq!(pair.left.copied.last(), Some(&copied("c", "1999")));
+    }
+}
+
+#[test]
+fn a_copy_is_performed_at_once_and_the_next_waits_for_its_time() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    print(&mut pair, &copy("c", "YQ=="));
+    pair.run_for(ms(100));
+    print(&mut pair, &copy("c", "Yg=="));
+    pair.run_for(ms(100));
+    assert_eq!(pair.left.copied, [copied("c", "YQ==")]);
+    pair.run_for(ms(500));
+    assert_eq!(pair.left.copied, [copied("c", "YQ=="), copied("c", "Yg==")]);
+}
+
+#[test]
+fn the_longest_copy_is_performed_whole_and_a_longer_one_not_at_all() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    let longest = text(COPY_CHARS_MAX);
+    for len in [COPY_CHARS_MAX, COPY_CHARS_MAX + 4] {
+        print(&mut pair, &copy("c", &text(len)));
+        pair.run_for(secs(60));
+        assert!(pair.left.copied == [copied("c", &longest)], "{len}");
+    }
+}
+
+#[test]
 fn every_notification_is_passed_on_once() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));

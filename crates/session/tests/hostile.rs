@@ -258,7 +258,7 @@ fn no_copy_and_no_notification_of_a_hostile_server_asks_or_breaks_out() {
 
 #[test]
 fn what_a_hostile_rove_copies_and_notifies_stays_words() {
-    let words: [&[u8]; 12] = [
+    let words: [&[u8]; 13] = [
         b"c;?\x07",
         b"c;?",
         b"?",
@@ -271,6 +271,7 @@ fn what_a_hostile_rove_copies_and_notifies_stays_words() {
         b"52;c;?",
         b"4;1;?",
         b"9;\xff\xfe",
+        "9;a\u{202e}b\u{2028}\u{e0041}".as_bytes(),
     ];
     let copy = |n: u32, selections: &[u8], text: &[u8]| {
         let length = u32::try_from(text.len()).unwrap();
@@ -290,13 +291,14 @@ fn what_a_hostile_rove_copies_and_notifies_stays_words() {
         victim.now += Duration::from_secs(3);
         victim.receive(b"\rshown");
     }
+    victim.receive("\x1b]2;\u{2028}\u{202e}t\u{e0041}itle\x07\rshown".as_bytes());
     // What breaks no rule is passed on.
     victim.receive_diff(copy(100, b"c", b"aGk="));
     victim.receive_diff(notification(100, b"9;done"));
     victim.output.extend(victim.end.client.close_terminal());
     let sent = String::from_utf8_lossy(&victim.output);
     assert!(victim.end.tty.take_replies().is_empty(), "{}", sent.escape_debug());
-    for question in [";?", "\x1b[6n", "\u{9b}", "report"] {
+    for question in [";?", "\x1b[6n", "\u{9b}", "report", "\u{202e}", "\u{2028}", "\u{e0041}"] {
         assert!(!sent.contains(question), "{question:?} in {}", sent.escape_debug());
     }
     assert!(victim.output.iter().filter(|byte| **byte == 0x07).count() < 200);

@@ -5,6 +5,7 @@
 //! it means is up to the transport. One that has been here before, or may have been, is refused.
 
 use core::net::SocketAddr;
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
@@ -154,6 +155,11 @@ impl Connection {
             sent: Traffic::default(),
             received: Traffic::default(),
         }
+    }
+
+    /// Returns where all that is derived from the key lies ([`Cipher::memory`]).
+    pub(crate) fn key_memory(&self) -> Range<*const u8> {
+        self.cipher.memory()
     }
 
     /// Opens a datagram and takes from it what it says about the path.

@@ -1,12 +1,14 @@
 //! The cipher of one end: AES-128-OCB with this protocol's nonces, and the key's life span.
 
 use core::fmt;
+use core::ops::Range;
 
 use crate::error::SendError;
 use crate::key::Key;
 use crate::nonce::{Direction, nonce};
 use crate::num::SeqNum;
 use crate::ocb::{BLOCK_LEN, Ocb, TAG_LEN};
+use crate::wiping::{wiping, wiping_message};
 
 /// Blocks one end may seal with a key. Both ends share the key, so that together they stay below
 /// 2^48, the bound of RFC 7253, section 5.
@@ -27,7 +29,13 @@ pub struct Cipher {
 impl Cipher {
     /// Prepares the key schedule.
     pub fn new(key: &Key) -> Self {
-        Self { ocb: Ocb::new(key.bytes()), sealed_blocks: 0, unsealed: [0; 2] }
+        Self { ocb: wiping(|| Ocb::new(key.bytes())), sealed_blocks: 0, unsealed: [0; 2] }
+    }
+
+    /// Returns where all that is derived from the key lies for as long as the cipher lives.
+    pub(crate) fn memory(&self) -> Range<*const u8> {
+        let start = core::ptr::from_ref(&*self.ocb);
+        start.cast()..start.wrapping_add(1).cast()
     }
 
     /// Encrypts `message` in place and returns its tag.
@@ -48,7 +56,7 @@ impl Cipher {
             return Err(SendError::KeyExhausted);
         }
         *unsealed = seq.get() + 1;
-        Ok(self.ocb.seal(nonce(direction, seq), message))
+        Ok(wiping_message(|| self.ocb.seal(nonce(direction, seq), message)))
     }
 
     /// Decrypts `message` in place and returns whether it is authentic; where not, it holds zeros.
@@ -60,7 +68,7 @@ impl Cipher {
         message: &mut [u8],
         tag: &[u8; TAG_LEN],
     ) -> bool {
-        self.ocb.open(nonce(direction, seq), message, tag)
+        wiping_message(|| self.ocb.open(nonce(direction, seq), message, tag))
     }
 }
 

@@ -4,11 +4,16 @@ use core::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use crate::wiping::wiping;
 
 /// Characters of a key's text form: 128 bits at 6 per character, unpadded.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const TEXT_LEN: usize = 22;
+
+/// Bytes of a key.
+const KEY_LEN: usize = 16;
 
 /// Room the base64 decoder asks for before it has looked at the text: three bytes for every four
 /// characters begun.
@@ -28,14 +33,26 @@ pub enum KeyError {
     TrailingBits,
 }
 
-/// The 128-bit key of one session, shared by both directions; wiped on drop.
-#[derive(Clone, ZeroizeOnDrop)]
-pub struct Key([u8; 16]);
+/// The 128-bit key of one session, shared by both directions; wiped on drop. It stays in one place of the heap,
+/// so that moving it leaves no copy.
+#[derive(Clone)]
+pub struct Key(Box<[u8; KEY_LEN]>);
 
 impl Key {
-    /// Creates a key from random bytes that the caller drew from the operating system.
-    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+    /// Creates a key from bytes of which the caller may have copies.
+    pub fn from_bytes(bytes: [u8; KEY_LEN]) -> Self {
+        Self(Box::new(bytes))
+    }
+
+    /// Creates a key that `draw` fills with bytes from the operating system.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `draw`.
+    pub fn draw<E>(draw: impl FnOnce(&mut [u8; KEY_LEN]) -> Result<(), E>) -> Result<Self, E> {
+        let mut key = Self(Box::new([0; KEY_LEN]));
+        wiping(|| draw(&mut key.0))?;
+        Ok(key)
     }
 
     /// Reads the 22-character text form.
@@ -51,28 +68,40 @@ impl Key {
         if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/') {
             return Err(KeyError::Alphabet);
         }
-        let mut decoded = Zeroizing::new([0; DECODE_LEN]);
-        // The engine is strict: of a text of this length and alphabet it refuses only stray bits.
-        let decoded_len = STANDARD_NO_PAD
-            .decode_slice(text, decoded.as_mut_slice())
-            .map_err(|_| KeyError::TrailingBits)?;
-        let bytes = decoded.first_chunk().expect("the decoder's room holds a key");
-        assert_eq!(decoded_len, bytes.len(), "22 characters hold 16 bytes");
-        Ok(Self(*bytes))
+        let mut key = Self(Box::new([0; KEY_LEN]));
+        wiping(|| {
+            let mut decoded = Zeroizing::new([0; DECODE_LEN]);
+            // The engine is strict: of a text of this length and alphabet it refuses only stray bits.
+            let decoded_len = STANDARD_NO_PAD
+                .decode_slice(text, decoded.as_mut_slice())
+                .map_err(|_| KeyError::TrailingBits)?;
+            assert_eq!(decoded_len, KEY_LEN, "22 characters hold 16 bytes");
+            key.0.copy_from_slice(&decoded[..KEY_LEN]);
+            Ok(())
+        })?;
+        Ok(key)
     }
 
     /// Returns the 22-character text form.
     pub fn to_text(&self) -> Zeroizing<String> {
         // Room from the start: a string that grew would leave an unwiped copy behind.
         let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
-        STANDARD_NO_PAD.encode_string(self.0, &mut text);
+        wiping(|| STANDARD_NO_PAD.encode_string(*self.0, &mut text));
         text
     }
 
-    pub(crate) const fn bytes(&self) -> &[u8; 16] {
+    pub(crate) const fn bytes(&self) -> &[u8; KEY_LEN] {
         &self.0
     }
 }
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Key {}
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -35,6 +35,7 @@ mod rtt;
 mod sender;
 mod transport;
 mod window;
+mod wiping;
 pub mod wire;
 
 pub use config::{Config, ReferencePolicy};
@@ -48,3 +49,4 @@ pub use num::StateNum;
 pub use object::{ApplyError, Object};
 pub use path::{Loss, Path, Traffic};
 pub use transport::{Closed, Transport};
+pub use wiping::wiping;

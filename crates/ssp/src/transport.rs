@@ -1,6 +1,7 @@
 //! One end of a session: sender, receiver and connection put together.
 
 use core::net::SocketAddr;
+use core::ops::Range;
 
 use rove_units::{Duration, Instant, Stream};
 
@@ -237,6 +238,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// [`Transport::handle_datagram`]: contents that all newer states share are forgotten.
     pub fn remote(&self) -> &Remote {
         self.receiver.newest()
+    }
+
+    /// Returns the memory in which all that is derived from the key lies for as long as this end lives, for a
+    /// caller that can keep it off the disk.
+    pub fn key_memory(&self) -> Range<*const u8> {
+        self.connection.key_memory()
     }
 
     /// Returns the number of the newest state of the peer's object; 0 until one has arrived.

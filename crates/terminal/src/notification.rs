@@ -3,6 +3,18 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use crate::plain::{is_plain, plain};
+
+/// Standard base64, its padding complete or left away.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
 /// Longest notification, in bytes; a longer one is ignored whole. Chosen: far beyond what a desktop
 /// shows of one.
 pub const NOTIFICATION_BYTES_MAX: usize = 1024;
@@ -19,7 +31,8 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// Creates a notification from the text of an operating system command, if it is one.
+    /// Creates a notification from the text of an operating system command, if it is one; its text
+    /// becomes [`plain`].
     ///
     /// Not among them: commands of `ConEmu`, which has numbers behind `9;`; what makes a terminal
     /// report (kitty's `a=report`, `c=1`, `p=?` and others), since it would be typed into a program.
@@ -27,6 +40,7 @@ impl Notification {
         if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
             return None;
         }
+        let command = plain_parts(command);
         let (number, rest) = command.split_once(';')?;
         let is_notification = match number {
             "9" => !rest.is_empty() && !is_numbered(rest),
@@ -50,6 +64,11 @@ impl Notification {
     }
 }
 
+/// Returns a command with each of its parts plain: the terminal may show the title apart from the body.
+fn plain_parts(command: &str) -> String {
+    command.split(';').map(plain).collect::<Vec<_>>().join(";")
+}
+
 /// Returns whether `text` begins with a number of its own, as `ConEmu`'s commands do.
 fn is_numbered(text: &str) -> bool {
     let number = text.split(';').next().unwrap_or_default();
@@ -59,8 +78,8 @@ fn is_numbered(text: &str) -> bool {
 /// Returns whether metadata and payload of OSC 99 show a text, or a part of one, and nothing more.
 /// Source: kitty's desktop notifications protocol.
 fn is_plain_kitty(text: &str) -> bool {
-    let Some((metadata, _)) = text.split_once(';') else { return false };
-    let is_plain = |pair: &str| {
+    let Some((metadata, payload)) = text.split_once(';') else { return false };
+    let is_shown = |pair: &str| {
         let Some((key, value)) = pair.split_once('=') else { return false };
         match key {
             "p" => matches!(value, "title" | "body"),
@@ -71,7 +90,16 @@ fn is_plain_kitty(text: &str) -> bool {
             _ => false,
         }
     };
-    metadata.is_empty() || metadata.split(':').all(is_plain)
+    let is_encoded = metadata.split(':').any(|pair| pair == "e=1");
+    (metadata.is_empty() || metadata.split(':').all(is_shown))
+        && (!is_encoded || is_plain_base64(payload))
+}
+
+/// Returns whether `payload` is the base64 of plain text, in which lines may end. It is refused otherwise and
+/// not made plain, as programs encode what would break the sequence, and seldom anything else.
+fn is_plain_base64(payload: &str) -> bool {
+    let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))
 }
 
 #[cfg(test)]
@@ -96,6 +124,11 @@ mod tests {
             ("99;;hello", true),
             ("99;i=1:d=0;hello", true),
             ("99;i=1:d=1:p=body:e=1:u=2:o=unfocused;aGk=", true),
+            ("99;e=1;aGkKaGk", true),
+            ("99;e=1:d=0;4oCuYQ==", false),
+            ("99;e=1;G10yOw==", false),
+            ("99;e=1;/w==", false),
+            ("99;e=1;a", false),
             ("99;i=1:p=?;", false),
             ("99;i=1:a=report;hello", false),
             ("99;i=1:c=1;hello", false),
@@ -109,6 +142,17 @@ mod tests {
         ] {
             assert_eq!(Notification::new(command).is_some(), valid, "{command}");
         }
+        for (command, kept) in [
+            ("9;\u{202e}done", "9;done"),
+            ("777;notify;\u{2066}a\u{2028};\u{338}b\u{200b}", "777;notify;a;b"),
+            ("99;;\u{1f469}\u{200d}\u{1f4bb}\u{feff}", "99;;\u{1f469}\u{200d}\u{1f4bb}"),
+        ] {
+            let notification = Notification::new(command).expect("a notification");
+            assert_eq!(notification.command(), kept, "{command}");
+            // At the client it is read a second time.
+            assert_eq!(Notification::new(kept), Some(notification));
+        }
+        assert_eq!(Notification::new("9;\u{202e}"), None, "nothing is left");
         for (len, valid) in [(NOTIFICATION_BYTES_MAX, true), (NOTIFICATION_BYTES_MAX + 1, false)] {
             let command = "9;".to_owned() + &"x".repeat(len - 2);
             assert_eq!(Notification::new(&command).is_some(), valid, "{len}");

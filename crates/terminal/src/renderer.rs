@@ -10,7 +10,7 @@ use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
 use crate::display::{
-    Dialect, MODES_OFF, Repertoire, Vocabulary, clipboard, modes, picture, private_mode, titles,
+    Dialect, MODES_OFF, Repertoire, Vocabulary, modes, picture, private_mode, titles,
 };
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
@@ -123,7 +123,7 @@ pub struct Renderer {
     vocabulary: Vocabulary,
     feed: Feed,
     settings: Settings,
-    /// The last frame; kept through [`Self::close`], so that no bell or copied text is repeated.
+    /// The last frame; kept through [`Self::close`], which others follow.
     shown: Option<Screen>,
     loan: Loan,
     /// Whether the user's own titles were put aside.
@@ -195,7 +195,7 @@ impl Renderer {
 
     /// Returns the bytes that make the terminal show `frame`, given what it shows now.
     ///
-    /// A repaint draws all cells, modes and titles, but never repeats a bell or copied text.
+    /// Bells and copied text are no part of it: a frame may be drawn twice, and these happen once.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
         self.frame_below(&[], frame)
     }
@@ -210,22 +210,11 @@ impl Renderer {
         let shown = self.shown.as_ref().unwrap_or(&first);
         let repaint = self.stale || self.shown.is_none() || shown.size() != frame.size();
         let base = Some(shown).filter(|_| !repaint);
-        if self.shown.is_some() && shown.bells != frame.bells {
-            out.push(b'\x07');
-        }
         if self.outer.titles {
             if frame.titled && !core::mem::replace(&mut self.has_pushed_title, true) {
                 out.extend(PUSH_TITLES);
             }
             titles(&mut out, base, frame, &self.outer.title_prefix);
-        }
-        // Copying nothing is no reason to take the user's own clipboard away.
-        if self.outer.operating_system_commands
-            && self.shown.is_some()
-            && shown.clipboard != frame.clipboard
-            && !frame.clipboard.is_empty()
-        {
-            clipboard(&mut out, &frame.clipboard);
         }
         self.loan.follow(&mut out, &self.outer, frame, repaint);
         modes(&mut out, base, frame, self.outer.pixel_mouse);

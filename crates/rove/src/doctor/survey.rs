@@ -133,7 +133,7 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 
 /// Returns text that acts on no terminal, within the bound.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(VALUE_LEN_MAX).collect()
+    rove_terminal::plain(text).chars().take(VALUE_LEN_MAX).collect()
 }
 
 #[cfg(test)]

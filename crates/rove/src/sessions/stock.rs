@@ -1,7 +1,7 @@
 //! Servers of this user that have no control socket: stock ones, found among the processes.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use rustix::process::geteuid;
 
@@ -20,7 +20,7 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
         .flatten()
         .flatten()
         .take(PROCESSES_MAX)
-        .filter(|entry| entry.metadata().is_ok_and(|entry| entry.uid() == user))
+        .filter(|entry| owner(&entry.path()) == Some(user))
         .filter_map(|entry| {
             let pid = entry.file_name().to_str()?.parse().ok()?;
             let name = fs::read(entry.path().join("comm")).ok()?;
@@ -30,4 +30,23 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
         .collect();
     found.sort_unstable();
     found
+}
+
+/// Returns the user whose process this is. The folder's owner does not tell: that is root where a process keeps
+/// its memory to itself, as rove's servers do, which may be called mosh-server.
+fn owner(process: &Path) -> Option<u32> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_of_a_process_is_its_effective_user() {
+        assert_eq!(owner(Path::new("/proc/self")), Some(geteuid().as_raw()));
+        assert_eq!(owner(Path::new("/proc/self/nothing")), None);
+    }
 }

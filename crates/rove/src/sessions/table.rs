@@ -99,14 +99,14 @@ fn command(status: &SessionStatus) -> String {
     text
 }
 
-/// Returns a text that moves no cursor and asks the terminal nothing.
+/// Returns a text in one line that moves no cursor, hides nothing and asks the terminal nothing.
 fn printable(text: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\t' => ' ',
         c if c.is_control() => '?',
         c => c,
     };
-    text.chars().map(shown).collect()
+    rove_terminal::plain(&text.chars().map(shown).collect::<String>())
 }
 
 fn cut(text: &str, width: usize) -> String {

@@ -325,8 +325,7 @@ impl Ssh {
         let text = String::from_utf8_lossy(&line);
         let text = text.trim().trim_end_matches('.');
         if !text.is_empty() {
-            let shown = text.chars().filter(|c| !c.is_control()).take(SAID_CHARS_MAX);
-            self.said = shown.collect();
+            self.said = rove_terminal::plain(text).chars().take(SAID_CHARS_MAX).collect();
         }
     }
 

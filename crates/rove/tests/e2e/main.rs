@@ -18,6 +18,7 @@ mod keys;
 mod life;
 mod logins;
 mod manuals;
+mod memory;
 mod network;
 mod outer;
 mod predict;

@@ -1,6 +1,6 @@
 //! Operating system commands: titles, hyperlinks, colours, the clipboard and more. And the title stack.
 //!
-//! A title longer than a diff can carry is cut here already.
+//! A title longer than a diff can carry is cut here already, and is [`plain`] text from here on.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
 use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::parse::Terminator;
+use crate::plain::plain;
 use crate::screen::decoration::Hyperlink;
 use crate::screen::palette::ColorSlot;
 
@@ -94,6 +95,7 @@ impl Emulator {
         screen.titled = true;
         for (text, name) in [(icon_name, &mut screen.icon_name), (title, &mut screen.title)] {
             if let Some(text) = text {
+                let text = plain(text);
                 let end = text.char_indices().nth(TITLE_CHARS_MAX).map_or(text.len(), |(at, _)| at);
                 *name = text[..end].into();
             }

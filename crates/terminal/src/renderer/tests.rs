@@ -88,7 +88,7 @@ fn titles_are_left_alone_where_none_was_set_or_none_may_be() {
 }
 
 #[test]
-fn a_repaint_repeats_all_but_bells_and_copied_text() {
+fn a_repaint_repeats_all_and_no_frame_rings_or_copies() {
     let host =
         host("\x1b]2;t\x07\x1b[?2004h\x1b[?1002h\x1b[?1006h\x1b[?5hab\x07\x1b]52;c;YQ==\x07");
     let mut renderer = Renderer::new(outer());
@@ -96,20 +96,13 @@ fn a_repaint_repeats_all_but_bells_and_copied_text() {
     let blank = Terminal::host(Size::clamped(20, 3));
     renderer.frame(blank.screen());
     let frame = readable(&renderer.frame(host.screen()));
-    assert_eq!(frame, "!^[22;0t^]2;[rove] t!^]52;c;YQ==!^[?5h^[?2004h^[?1002h^[?1006hab");
+    assert_eq!(frame, "^[22;0t^]2;[rove] t!^[?5h^[?2004h^[?1002h^[?1006hab");
     renderer.invalidate();
     let frame = readable(&renderer.frame(host.screen()));
     assert!(frame.starts_with("^]2;[rove] t!^[?5l"), "{frame}");
     assert!(frame.contains("^[?5h^[?2004h^[?1002h^[?1006h^[?1h^>^[?25l"), "{frame}");
     assert!(frame.ends_with("^[2Jab^[?25h"), "{frame}");
     assert_eq!(renderer.frame(host.screen()), b"");
-}
-
-#[test]
-fn a_bell_is_rung_even_when_everything_is_repainted() {
-    let mut renderer = showing(&host(""), outer());
-    renderer.invalidate();
-    assert!(readable(&renderer.frame(host("\x07\x07").screen())).starts_with("!^[?5l"));
 }
 
 #[test]

@@ -35,6 +35,27 @@ fn titles_are_cut_at_254_characters() {
 }
 
 #[test]
+fn a_title_hides_nothing_and_turns_nothing_around() {
+    for (input, title) in [
+        ("\x1b]2;\u{202e}evil\u{202c}\x07", "evil"),
+        ("\x1b]2;\u{2028}\u{2067}evil\x07", "evil"),
+        ("\x1b]0;a\u{200b}b\u{e0061}\x07", "ab"),
+        ("\x1b]2;\u{5e9}\u{5dc}\u{200f}\x07", "\u{5e9}\u{5dc}"),
+    ] {
+        let mut terminal = host(80, 2, input);
+        assert_eq!(terminal.screen().title(), title, "{input:?}");
+        terminal.write(b"\x1b[22t\x1b]2;x\x07\x1b[23t");
+        assert_eq!(terminal.screen().title(), title, "put aside and taken back");
+        let mut replica = Terminal::replica(Size::DEFAULT);
+        replica.write(input.as_bytes());
+        assert_eq!(replica.screen().title(), title, "replica {input:?}");
+    }
+    // What is left out does not count towards the bound.
+    let terminal = host(80, 2, format!("\x1b]2;{}\x07", "\u{200b}a".repeat(300)));
+    assert_eq!(terminal.screen().title(), "a".repeat(254));
+}
+
+#[test]
 fn titles_are_put_aside_and_taken_back() {
     for (input, title, icon_name) in [
         ("\x1b]0;a\x07\x1b[22t\x1b]0;b\x07\x1b[23t", "a", "a"),
@@ -72,13 +93,13 @@ fn a_bell_alone_is_worth_a_frame() {
     for bells in 1..=3 {
         follow.write(b"\x07\x07");
         assert_eq!(follow.host().screen().bells(), 2 * bells);
-        // Two in one frame become one.
-        assert_eq!((follow.replica().bells(), follow.user().bells()), (bells, bells));
+        // Two in one frame become one. When the user hears it is not the renderer's business.
+        assert_eq!((follow.replica().bells(), follow.user().bells()), (bells, 0));
     }
 }
 
 #[test]
-fn the_users_terminal_follows_modes_titles_and_copied_text() {
+fn the_users_terminal_follows_modes_and_titles() {
     let mut follow = Follow::new(Size::DEFAULT);
     for (input, title) in [
         ("\x1b]1;icon\x07", ""),
@@ -101,9 +122,14 @@ fn the_users_terminal_follows_modes_titles_and_copied_text() {
             assert_eq!(user.bracketed_paste(), host.bracketed_paste(), "{input:?}");
         }
     }
+}
+
+#[test]
+fn a_replica_follows_copied_text_and_no_frame_copies() {
+    let mut follow = Follow::new(Size::DEFAULT);
     for text in ["aGVsbG8=", "YQ=="] {
         follow.write(format!("\x1b]52;c;{text}\x07").as_bytes());
-        assert_eq!((follow.replica().clipboard(), follow.user().clipboard()), (text, text));
+        assert_eq!((follow.replica().clipboard(), follow.user().clipboard()), (text, ""));
     }
 }
 

@@ -1,0 +1,122 @@
+//! The control messages that a datagram brings along (ancillary data, RFC 3542, section 20), read from their bytes.
+//!
+//! The kernel writes them, and nothing here relies on that: a length that is wrong ends the walk.
+
+use std::mem::{offset_of, size_of};
+
+use libc::{c_int, cmsghdr};
+
+/// Control messages start at multiples of this. Source: `CMSG_ALIGN` of Linux, where it is a `size_t`; of macOS and
+/// FreeBSD, where it is 32 bits and, on most processors of FreeBSD, 64.
+#[cfg(target_os = "macos")]
+const ALIGNMENT: usize = 4;
+#[cfg(not(target_os = "macos"))]
+const ALIGNMENT: usize = size_of::<usize>();
+
+/// Bytes of a header, with its padding.
+const HEADER_LEN: usize = size_of::<cmsghdr>().next_multiple_of(ALIGNMENT);
+
+/// One control message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ControlMessage<'a> {
+    /// Whose it is, such as `IPPROTO_IP`.
+    pub(crate) level: c_int,
+    /// What it is, to that level.
+    pub(crate) kind: c_int,
+    /// What it says.
+    pub(crate) data: &'a [u8],
+}
+
+/// Returns the control messages in `bytes`, as far as they are whole.
+pub(crate) fn control_messages(mut bytes: &[u8]) -> impl Iterator<Item = ControlMessage<'_>> {
+    std::iter::from_fn(move || {
+        let (message, len) = first(bytes)?;
+        bytes = bytes.get(len.next_multiple_of(ALIGNMENT)..).unwrap_or_default();
+        Some(message)
+    })
+}
+
+/// Returns the first control message, and its length with its header.
+fn first(bytes: &[u8]) -> Option<(ControlMessage<'_>, usize)> {
+    let len = length(bytes.get(offset_of!(cmsghdr, cmsg_len)..)?)?;
+    // Also keeps the walk going: no message is shorter than its header.
+    let data = bytes.get(HEADER_LEN..len)?;
+    let level = integer(&bytes[offset_of!(cmsghdr, cmsg_level)..])?;
+    let kind = integer(&bytes[offset_of!(cmsghdr, cmsg_type)..])?;
+    Some((ControlMessage { level, kind, data }, len))
+}
+
+/// Reads a length: a `size_t` in Linux with glibc, 32 bits elsewhere.
+fn length(bytes: &[u8]) -> Option<usize> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    return bytes.first_chunk().map(|bytes| usize::from_ne_bytes(*bytes));
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    usize::try_from(u32::from_ne_bytes(*bytes.first_chunk()?)).ok()
+}
+
+/// Reads the integer that `bytes` begin with.
+pub(crate) fn integer(bytes: &[u8]) -> Option<c_int> {
+    bytes.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a control message as the kernel writes it, with a length of its own.
+    fn written(level: c_int, kind: c_int, data: &[u8], len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER_LEN];
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        let len = len.to_ne_bytes();
+        #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+        let len = u32::try_from(len).unwrap_or(u32::MAX).to_ne_bytes();
+        for (at, field) in [
+            (offset_of!(cmsghdr, cmsg_len), &len[..]),
+            (offset_of!(cmsghdr, cmsg_level), &level.to_ne_bytes()),
+            (offset_of!(cmsghdr, cmsg_type), &kind.to_ne_bytes()),
+        ] {
+            bytes[at..at + field.len()].copy_from_slice(field);
+        }
+        bytes.extend(data);
+        bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+        bytes
+    }
+
+    #[test]
+    fn every_message_is_found_with_its_data() {
+        let messages: [(c_int, c_int, &[u8]); 3] =
+            [(0, 1, &[3]), (41, 67, &[1, 0, 0, 0]), (41, 50, &[7; 20])];
+        let bytes: Vec<u8> = messages
+            .iter()
+            .flat_map(|(level, kind, data)| written(*level, *kind, data, HEADER_LEN + data.len()))
+            .collect();
+        let found: Vec<_> = control_messages(&bytes)
+            .map(|message| (message.level, message.kind, message.data))
+            .collect();
+        assert_eq!(found, messages);
+        // Cut anywhere, what is whole is there and nothing else.
+        for len in 0..bytes.len() {
+            let count = control_messages(&bytes[..len]).count();
+            assert!(count < 3 || len > bytes.len() - ALIGNMENT, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_length_ends_the_walk() {
+        for (len, count) in [
+            (0, 0),
+            (HEADER_LEN - 1, 0),
+            // The data is the next header then, whose length is 0.
+            (HEADER_LEN, 1),
+            (HEADER_LEN + 8, 2),
+            (2 * HEADER_LEN + 8, 1),
+            (2 * HEADER_LEN + 9, 0),
+            (usize::MAX, 0),
+            (usize::MAX / 2, 0),
+        ] {
+            let bytes = [written(0, 1, &[0; 8], len), written(0, 1, &[], HEADER_LEN)].concat();
+            let found = control_messages(&bytes).count();
+            assert_eq!(found, count, "{len}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What lies in the memory of a client and a server, and who may look.
+//!
+//! The tests read the memory of their own processes, as root may (`CAP_SYS_PTRACE`). Whoever may not must be
+//! refused, as the programs make themselves unreadable.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::FileExt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
+use rustix::process::geteuid;
+
+use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, require, rove};
+
+/// Echoes lines.
+const ECHO: &str = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
+
+/// Says which process it is.
+const SHELL: &str = "echo $$ is the shell; cat";
+
+/// A user whom nobody is.
+const STRANGER: u32 = 12_345;
+
+/// Round keys of AES-128, the session key itself first.
+const ROUND_KEYS: usize = 11;
+
+/// Most that a mapping may have for the tests to read it: stacks, heaps and data are far smaller.
+const MAPPING_BYTES_MAX: u64 = 256 << 20;
+
+/// The writable memory of a process, each mapping with its address.
+struct Memory(Vec<(u64, Vec<u8>)>);
+
+impl Memory {
+    /// Reads it; `None` where the system refuses.
+    fn read(pid: u32) -> Option<Self> {
+        let refused = |error: &std::io::Error| error.kind() == ErrorKind::PermissionDenied;
+        let maps = match fs::read_to_string(format!("/proc/{pid}/maps")) {
+            Err(error) if refused(&error) => return None,
+            maps => maps.expect("the process is there"),
+        };
+        let memory = match File::open(format!("/proc/{pid}/mem")) {
+            Err(error) if refused(&error) => return None,
+            memory => memory.expect("the process is there"),
+        };
+        let mut mappings = Vec::new();
+        for line in maps.lines().filter(|line| line.contains(" rw")) {
+            let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+            let (start, end) = range.expect("a mapping begins with its range");
+            let [start, end] = [start, end]
+                .map(|word| u64::from_str_radix(word, 16).expect("an address in hexadecimal"));
+            assert!(end - start <= MAPPING_BYTES_MAX, "{line}");
+            let mut bytes = vec![0; usize::try_from(end - start).expect("within the bound")];
+            memory.read_exact_at(&mut bytes, start).expect("a writable mapping can be read");
+            mappings.push((start, bytes));
+        }
+        assert!(maps.contains("[stack]") && maps.contains("[heap]"), "{maps}");
+        Some(Self(mappings))
+    }
+
+    /// Returns the addresses at which `wanted` is.
+    fn find(&self, wanted: &[u8]) -> Vec<u64> {
+        let mut found = Vec::new();
+        for (start, bytes) in &self.0 {
+            let is_there = |at: &usize| bytes[*at..].starts_with(wanted);
+            let first = wanted[0];
+            let candidates = (0..bytes.len()).filter(|at| bytes[*at] == first);
+            found.extend(candidates.filter(is_there).map(|at| start + at as u64));
+        }
+        found
+    }
+}
+
+/// Returns the round keys (FIPS 197, section 5.2).
+fn round_keys(key: [u8; 16]) -> [[u8; 16]; ROUND_KEYS] {
+    let times = |byte: u8, by: u8| {
+        let mut product = 0;
+        let mut power = byte;
+        for bit in 0..8 {
+            product ^= if by >> bit & 1 == 1 { power } else { 0 };
+            power = power << 1 ^ if power & 0x80 == 0 { 0 } else { 0x1b };
+        }
+        product
+    };
+    let substitute = |byte: u8| {
+        let inverse = (1..=255).find(|other| times(byte, *other) == 1).unwrap_or(0_u8);
+        (0..5).fold(0x63, |sum, shift| sum ^ inverse.rotate_left(shift))
+    };
+    let mut keys = [key; ROUND_KEYS];
+    let mut constant = 1;
+    for round in 1..ROUND_KEYS {
+        let old = keys[round - 1];
+        let mut word = [13, 14, 15, 12].map(|at: usize| substitute(old[at]));
+        word[0] ^= constant;
+        constant = times(constant, 2);
+        for at in 0..16 {
+            let before = if at < 4 { word[at] } else { keys[round][at - 4] };
+            keys[round][at] = old[at] ^ before;
+        }
+    }
+    keys
+}
+
+#[test]
+fn the_round_keys_are_those_of_the_standard() {
+    // FIPS 197, appendix A.1.
+    let keys = round_keys(0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes());
+    assert_eq!(keys[10], 0xd014_f9a8_c9ee_2589_e13f_0cc8_b663_0ca6_u128.to_be_bytes());
+}
+
+/// Returns how often each round key is to be found: the schedules for sealing and for opening each hold the first
+/// and the last, and between them keys of their own. Other processors than those with instructions for AES keep
+/// them in another form.
+fn expected(round: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    let is_plain = std::arch::is_x86_feature_detected!("aes");
+    #[cfg(not(target_arch = "x86_64"))]
+    let is_plain = false;
+    match round {
+        _ if !is_plain => 0,
+        0 | 10 => 2,
+        _ => 1,
+    }
+}
+
+#[test]
+fn the_key_lies_in_one_place_of_the_heap_and_nowhere_else() {
+    let server = Server::start(Maker::Rove, Ipv4Addr::LOCALHOST.into(), &["sh", "-c", ECHO]);
+    let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    terminal.wait_for_text("ready");
+    for number in 0..5 {
+        terminal.send(format!("line {number}\r"));
+        terminal.wait_for_text(&format!("got line {number}"));
+    }
+    let key: [u8; 16] = STANDARD_NO_PAD.decode(&server.key).unwrap().try_into().unwrap();
+    for (who, pid) in [("client", terminal.pid()), ("server", server.pid())] {
+        let Some(memory) = Memory::read(pid) else {
+            assert!(!geteuid().is_root(), "root may look into the {who}");
+            continue;
+        };
+        // The environment of the start is a part of the stack.
+        let texts = memory.find(server.key.as_bytes());
+        assert!(texts.is_empty(), "the key's text in the {who}: {texts:x?}");
+        let mut places = Vec::new();
+        for (round, key) in round_keys(key).iter().enumerate() {
+            let found = memory.find(key);
+            assert_eq!(found.len(), expected(round), "round key {round} in the {who}: {found:x?}");
+            places.extend(found);
+        }
+        let reversed: Vec<u8> = key.iter().rev().copied().collect();
+        assert!(memory.find(&reversed).is_empty(), "the key as a number in the {who}");
+        let (first, last) = (places.iter().min(), places.iter().max());
+        let span = last.zip(first).map_or(0, |(last, first)| last - first);
+        assert!(span < 512, "{span} bytes between the places of the {who}: {places:x?}");
+    }
+}
+
+/// A user without privileges: the tests' own, or one whom root becomes.
+struct User {
+    wrapper: Vec<&'static str>,
+    scratch: Scratch,
+}
+
+impl User {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let wrapper = if geteuid().is_root() {
+            require("setpriv", "util-linux");
+            std::os::unix::fs::chown(scratch.folder(), Some(STRANGER), Some(STRANGER))
+                .expect("root gives folders away");
+            vec!["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]
+        } else {
+            vec!["env"]
+        };
+        Self { wrapper, scratch }
+    }
+
+    /// Returns a call as this user.
+    fn call(&self, call: Invocation) -> Invocation {
+        let sockets = self.scratch.path("sockets");
+        call.env("ROVE_RUNTIME_DIR", sockets)
+            .env("HOME", self.scratch.folder())
+            .behind(&self.wrapper)
+    }
+
+    /// Returns whether this user can read the environment of a process, and with it all of its memory.
+    fn can_read(&self, pid: u32) -> bool {
+        let call = Invocation::new("cat").arg(format!("/proc/{pid}/environ"));
+        let output = self.call(call).command().output().expect("cat starts");
+        output.status.success()
+    }
+}
+
+/// Returns a field of what the system says of a process.
+fn status(pid: u32, field: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
+    let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    value.unwrap_or_else(|| panic!("no {field} in {text}")).trim().to_owned()
+}
+
+#[test]
+fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() {
+    let user = User::new();
+    let server = user.call(Maker::Rove.server());
+    let server = Server::start_with(server, Ipv4Addr::LOCALHOST.into(), &["sh", "-c", SHELL]);
+    let terminal =
+        Terminal::start(&user.call(Maker::Rove.client(server.address, &server.key)), SIZE);
+    terminal.wait_for_text(" is the shell");
+    let screen = terminal.screen().contents();
+    let shell = screen.split(' ').next().unwrap().trim().parse().expect("a number");
+    for (who, pid, is_readable, renounces) in [
+        ("client", terminal.pid(), false, "1"),
+        ("server", server.pid(), false, "0"),
+        ("shell", shell, true, "0"),
+    ] {
+        assert_eq!(user.can_read(pid), is_readable, "the {who}");
+        assert_eq!(status(pid, "NoNewPrivs"), renounces, "the {who}");
+    }
+    // Locked where the limit allows it, a page or two, and a session there is either way.
+    for pid in [terminal.pid(), server.pid()] {
+        assert!(["4 kB", "8 kB"].contains(&&*status(pid, "VmLck")), "{}", status(pid, "VmLck"));
+    }
+    // Who owns the session still finds it, and ends it.
+    let rove = |words: &[&str]| {
+        let call = user.call(Invocation::new(rove()).args(words));
+        String::from_utf8(call.command().output().expect("rove starts").stdout).unwrap()
+    };
+    let listed = rove(&["list"]);
+    assert!(listed.contains(&server.pid().to_string()), "{listed}");
+    rove(&["kill", &server.pid().to_string()]);
+    server.assert_gone();
+}
+
+#[test]
+fn a_session_starts_where_no_memory_may_be_locked() {
+    let unlocked = ["prlimit", "--memlock=0:0", "--"];
+    require("prlimit", "util-linux");
+    let user = User::new();
+    let server = user.call(Maker::Rove.server()).behind(&unlocked);
+    let server = Server::start_with(server, Ipv4Addr::LOCALHOST.into(), &["sh", "-c", ECHO]);
+    let client = user.call(Maker::Rove.client(server.address, &server.key)).behind(&unlocked);
+    let terminal = Terminal::start(&client, SIZE);
+    terminal.wait_for_text("ready");
+    for pid in [terminal.pid(), server.pid()] {
+        assert_eq!(status(pid, "VmLck"), "0 kB");
+    }
+}

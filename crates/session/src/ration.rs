@@ -1,0 +1,118 @@
+//! A ration of events: the newest few happen at once, and then none for a while.
+//!
+//! Bells, copies and notifications each have one: whoever causes them, a server included, cannot make the
+//! user's terminal do nothing else.
+
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant};
+
+/// How many events happen how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    /// Most events at once; one more displaces the oldest.
+    pub(crate) most: usize,
+    /// Least time from events to the next.
+    pub(crate) interval: Duration,
+    /// How long an event may wait; `None` for as long as it takes.
+    pub(crate) age_max: Option<Duration>,
+}
+
+/// Events that wait for their time.
+#[derive(Debug)]
+pub(crate) struct Ration<T> {
+    allowance: Allowance,
+    /// What is to happen, oldest first, and since when it waits.
+    due: VecDeque<(Instant, T)>,
+    /// When it may.
+    quiet_until: Instant,
+}
+
+impl<T> Ration<T> {
+    pub(crate) const fn new(allowance: Allowance) -> Self {
+        Self { allowance, due: VecDeque::new(), quiet_until: Instant::from_millis(0) }
+    }
+
+    /// Takes an event.
+    pub(crate) fn push(&mut self, now: Instant, event: T) {
+        self.due.push_back((now, event));
+        if self.due.len() > self.allowance.most {
+            self.due.pop_front();
+        }
+    }
+
+    /// Returns when what waits may happen, a time in the past for at once; `None` if nothing waits.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        (!self.due.is_empty()).then_some(self.quiet_until)
+    }
+
+    /// Returns and forgets what may happen now; the next interval begins with it.
+    pub(crate) fn take(&mut self, now: Instant) -> Vec<T> {
+        if self.poll_timeout().is_none_or(|at| now < at) {
+            return Vec::new();
+        }
+        if let Some(age_max) = self.allowance.age_max {
+            self.due.retain(|(since, _)| now < *since + age_max);
+        }
+        let taken = self.take_all();
+        if !taken.is_empty() {
+            self.quiet_until = now + self.allowance.interval;
+        }
+        taken
+    }
+
+    /// Returns and forgets all that waits, its time come or not.
+    pub(crate) fn take_all(&mut self) -> Vec<T> {
+        self.due.drain(..).map(|(_, event)| event).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALLOWANCE: Allowance = Allowance {
+        most: 3,
+        interval: Duration::from_millis(100),
+        age_max: Some(Duration::from_secs(60)),
+    };
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn ration(events: impl Iterator<Item = u32>) -> Ration<u32> {
+        let mut ration = Ration::new(ALLOWANCE);
+        events.for_each(|event| ration.push(at(5), event));
+        ration
+    }
+
+    #[test]
+    fn as_many_as_allowed_happen_at_once_and_of_more_the_newest() {
+        for (pushed, taken) in [(0, vec![]), (3, vec![1, 2, 3]), (4, vec![2, 3, 4])] {
+            assert_eq!(ration(1..=pushed).take(at(5)), taken, "{pushed}");
+        }
+    }
+
+    #[test]
+    fn the_next_waits_until_the_interval_is_over() {
+        let mut ration = ration(1..=1);
+        assert_eq!(ration.take(at(5)), [1]);
+        assert_eq!(ration.poll_timeout(), None);
+        ration.push(at(6), 2);
+        assert_eq!(ration.poll_timeout(), Some(at(105)));
+        assert_eq!(ration.take(at(104)), []);
+        assert_eq!(ration.take(at(105)), [2]);
+        ration.push(at(106), 3);
+        assert_eq!(ration.take_all(), [3], "its time come or not");
+    }
+
+    #[test]
+    fn what_is_too_old_never_happens() {
+        for (millis, taken) in [(60_004, vec![1]), (60_005, vec![])] {
+            let mut ration = ration(1..=1);
+            assert_eq!(ration.take(at(millis)), taken, "{millis}");
+            assert_eq!(ration.poll_timeout(), None);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Work that leaves nothing of a secret on the stack.
+
+use zeroize::Zeroize;
+
+/// Words of stack that are wiped after work on a key: 64 KiB. Chosen: four times what reading a key, and deriving
+/// its schedule, were seen to use in a build without optimization.
+const KEY_WORDS: usize = 8192;
+
+/// Words of stack that are wiped after one message: 4 KiB. Chosen: twice what the block cipher was seen to use in
+/// a build without optimization. The wiping takes a tenth of a microsecond.
+const MESSAGE_WORDS: usize = 512;
+
+/// Does `work`, then overwrites the stack it has used: values that were moved, and registers that were put
+/// aside, leave copies there that nobody owns and so nobody wipes. What it returns should hold its secrets on
+/// the heap.
+pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
+    let result = below(work);
+    wipe::<KEY_WORDS>();
+    result
+}
+
+/// Does work on one message as [`wiping`] does, with less to overwrite.
+pub(crate) fn wiping_message<T>(work: impl FnOnce() -> T) -> T {
+    let result = below(work);
+    wipe::<MESSAGE_WORDS>();
+    result
+}
+
+/// Does the work in a frame of its own, which begins where that of [`wipe`] will.
+#[inline(never)]
+fn below<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+#[inline(never)]
+fn wipe<const WORDS: usize>() {
+    let mut stack = [0_u64; WORDS];
+    stack.zeroize();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_work_returns_arrives() {
+        assert_eq!(wiping(|| Box::new(7)), Box::new(7));
+        assert_eq!(wiping_message(|| 8), 8);
+    }
+}

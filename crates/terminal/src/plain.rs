@@ -1,0 +1,165 @@
+//! Text from elsewhere that the user's terminal or desktop shows outside the screen: titles, notifications,
+//! messages. Nothing in it is invisible, reorders what stands beside it, or acts.
+//!
+//! Inside the screen each character has its cell, and the emulator decides. Outside somebody else lays the
+//! text out: a right-to-left override turns `[rove] ` around, a line separator hides it.
+
+use core::ops::RangeInclusive;
+
+/// What is left out: format characters (Unicode 16, General Category Cf; Bidi_Control is a part of them),
+/// line and paragraph separators (Zl, Zp), and what else is invisible (Default_Ignorable_Code_Point). Not
+/// left out are signs that enclose the number after them (Prepended_Concatenation_Mark), which are visible,
+/// and [`is_joiner`].
+const LEFT_OUT: [RangeInclusive<char>; 23] = [
+    '\u{ad}'..='\u{ad}',       // soft hyphen
+    '\u{34f}'..='\u{34f}',     // combining grapheme joiner
+    '\u{61c}'..='\u{61c}',     // Arabic letter mark
+    '\u{115f}'..='\u{1160}',   // Hangul fillers
+    '\u{17b4}'..='\u{17b5}',   // Khmer inherent vowels
+    '\u{180e}'..='\u{180e}',   // Mongolian vowel separator
+    '\u{200b}'..='\u{200b}',   // zero width space
+    '\u{200e}'..='\u{200f}',   // directional marks
+    '\u{2028}'..='\u{202e}',   // separators; embeddings and overrides
+    '\u{2060}'..='\u{206f}',   // word joiner, invisible operators, isolates, deprecated ones
+    '\u{3164}'..='\u{3164}',   // Hangul filler
+    '\u{feff}'..='\u{feff}',   // zero width no-break space
+    '\u{ffa0}'..='\u{ffa0}',   // halfwidth Hangul filler
+    '\u{fff0}'..='\u{fffb}',   // unassigned; interlinear annotation
+    '\u{110bd}'..='\u{110bd}', // Kaithi number sign
+    '\u{110cd}'..='\u{110cd}', // Kaithi number sign above
+    '\u{13430}'..='\u{1343f}', // Egyptian hieroglyph format controls
+    '\u{1bca0}'..='\u{1bca3}', // shorthand format controls
+    '\u{1d173}'..='\u{1d17a}', // musical format controls
+    '\u{fdd0}'..='\u{fdef}',   // noncharacters
+    '\u{fffe}'..='\u{ffff}',   // noncharacters
+    '\u{e0000}'..='\u{e00ff}', // language tags
+    '\u{e01f0}'..='\u{e0fff}', // unassigned, ignorable
+];
+
+/// Returns what of `text` shows: without controls and the characters of [`LEFT_OUT`]. A joiner is kept where a
+/// script or an emoji needs it: one after a character that is not ASCII, and never at the beginning. So is a
+/// combining mark, which would change what stands in front of the text.
+pub fn plain(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars().filter(|c| !is_left_out(*c)) {
+        if may_follow(kept.chars().next_back(), c) {
+            kept.push(c);
+        }
+    }
+    kept
+}
+
+/// Returns whether [`plain`] changes nothing.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
+}
+
+/// Returns for each character the one before it.
+fn previous(text: &str) -> impl Iterator<Item = Option<char>> {
+    [None].into_iter().chain(text.chars().map(Some))
+}
+
+fn is_left_out(c: char) -> bool {
+    c.is_control() || LEFT_OUT.iter().any(|range| range.contains(&c))
+}
+
+/// Returns whether `c` may stand after `last`, or at the beginning.
+fn may_follow(last: Option<char>, c: char) -> bool {
+    match (last, c) {
+        (Some(last), '\u{200c}' | '\u{200d}') => !last.is_ascii() && !is_zero_width_joiner(last),
+        // Emoji join in other forms than letters: a heart in colour, joined with fire.
+        (Some(last), c) if is_variation_selector(c) => last != ' ' && !is_joiner(last),
+        (Some(_), _) => true,
+        (None, c) => !is_joiner(c) && crate::char_width(c) > 0,
+    }
+}
+
+/// Returns whether a character chooses the form of its neighbours, and shows nothing itself: the joiners that
+/// Arabic and Indic scripts and emoji need, and the variation selectors.
+fn is_joiner(c: char) -> bool {
+    is_zero_width_joiner(c) || is_variation_selector(c)
+}
+
+const fn is_zero_width_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+const fn is_variation_selector(c: char) -> bool {
+    matches!(c, '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_hides_or_reorders_is_left_out() {
+        for (text, kept) in [
+            ("\u{202e}tfel ot thgir", "tfel ot thgir"),
+            ("\u{2066}a\u{2069}\u{200e}b\u{200f}c\u{61c}", "abc"),
+            ("a\u{2028}b\u{2029}c", "abc"),
+            ("pass\u{ad}word\u{200b}\u{2060}\u{feff}", "password"),
+            ("a\u{e0041}\u{e007f}", "a"),
+            ("a\u{fff9}b\u{fffb}\u{206a}", "ab"),
+            ("\u{3164}\u{115f}\u{ffa0}x", "x"),
+            ("a\x1b]2;b\x07\u{9b}\n\tc", "a]2;bc"),
+            ("a\u{34f}\u{fffe}", "a"),
+        ] {
+            assert_eq!(plain(text), kept, "{text:?}");
+            assert!(!is_plain(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_and_emoji_keep_what_they_need() {
+        for text in [
+            "",
+            "vim: a file.txt",
+            "\u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+            // Persian: "I want", with a non-joiner.
+            "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+            // Sinhala: "Sri", with a joiner.
+            "\u{dc1}\u{dca}\u{200d}\u{dbb}\u{dd3}",
+            // A woman at a computer; a heart on fire; a keycap.
+            "\u{1f469}\u{200d}\u{1f4bb}",
+            "\u{2764}\u{fe0f}\u{200d}\u{1f525}",
+            "1\u{fe0f}\u{20e3}",
+            // The end of a verse, and a number's sign.
+            "\u{6dd}\u{661}",
+            "e\u{301}",
+            // A branch, in a font for prompts.
+            "\u{e0a0} main \u{f02a2}",
+            "\u{8fbb}\u{e0100}",
+        ] {
+            assert_eq!(plain(text), text, "{text:?}");
+            assert!(is_plain(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn joiners_without_a_purpose_and_marks_without_a_letter_are_left_out() {
+        for (text, kept) in [
+            ("\u{200d}a\u{200d}b", "ab"),
+            ("a \u{fe0f}b", "a b"),
+            ("\u{5d0}\u{200d}\u{200d}\u{200c}", "\u{5d0}\u{200d}"),
+            ("\u{5d0}\u{fe0f}\u{fe0f}", "\u{5d0}\u{fe0f}"),
+            ("\u{338}\u{20dd}a\u{338}", "a\u{338}"),
+            ("\u{200b}\u{338}a", "a"),
+        ] {
+            assert_eq!(plain(text), kept, "{text:?}");
+            assert!(!is_plain(text), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_plain_stays(text in any::<String>()) {
+            let once = plain(&text);
+            prop_assert!(is_plain(&once), "{once:?}");
+            prop_assert_eq!(plain(&once), once.clone());
+            prop_assert_eq!(is_plain(&text), text == once);
+        }
+    }
+}
