@@ -107,8 +107,7 @@ pub(crate) fn receive<const N: usize>(
             let slot = first.add(index);
             let bytes = slice::from_raw_parts((&raw const (*slot).bytes).cast::<u8>(), len);
             let source = socket_address(&raw const (*slot).source);
-            let filled = usize::try_from(header.msg_controllen).unwrap_or(usize::MAX);
-            let filled = filled.min(CONTROL_LEN);
+            let filled = CONTROL_LEN.min(header.msg_controllen as _);
             let control = slice::from_raw_parts((&raw const (*slot).control).cast::<u8>(), filled);
             (source, congestion_mark(control), local_address(control), bytes)
         };

@@ -147,8 +147,7 @@ impl Replay {
             return true;
         }
         if is_shown {
-            self.field.confirmed = 0;
-            self.field.line.end();
+            self.field.lose_proof();
             if self.conflicts(screen) {
                 self.contexts.distrust(self.field.context);
             }

@@ -257,6 +257,12 @@ impl Field {
         self.layout = layout;
     }
 
+    /// Forgets what has come true here: something else stands there by now.
+    pub(super) const fn lose_proof(&mut self) {
+        self.confirmed = 0;
+        self.line.end();
+    }
+
     /// Forgets what keys have made of its text.
     pub(super) fn lose_track(&mut self) {
         self.reach = 0;
