@@ -3,10 +3,10 @@
 //! A program that asks for a secret looks like any other until it fails to echo. So a character is shown ahead of its
 //! echo only
 //!
-//! - where text was echoed in this very input line since it began ([`Line`]). An editor that names its mode
-//!   (`-- INSERT --`) is one input for as long as it shows that; or
-//! - at a prompt that ends in the sign of a shell, as questions do not, or in such a mode, after [`LINES_MIN`] lines were
-//!   typed and echoed there; or
+//! - where text was echoed in this very input line since it began ([`Line`]); or
+//! - in an editor that names the mode in which it takes characters for text (`-- INSERT --`); or
+//! - at a prompt that ends in the sign of a shell, as questions do not, after [`LINES_MIN`] lines were typed and
+//!   echoed there; or
 //! - at any other prompt after [`QUESTIONS_MIN`] such lines, if no other prompt took input since the last of them.
 //!
 //! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this
@@ -18,9 +18,8 @@ use rove_terminal::Screen;
 
 use crate::scene;
 
-/// Lines that must have been typed and echoed at the prompt of a shell, or stays in the mode of an editor, before the first
-/// characters of the next one are shown. Chosen: three bring back two thirds of what eight cost, measured on
-/// 38 recordings (docs/prediction.md).
+/// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next one are
+/// shown. Chosen: more than a program has asked that was met with such a prompt; docs/prediction.md has the cost.
 const LINES_MIN: u16 = 3;
 
 /// The same at other prompts. Chosen: more than the questions that a program asks with one and the same prompt, before it
@@ -112,9 +111,6 @@ pub(crate) struct Secrecy {
     /// The place that took input last at the end.
     places: Vec<Place>,
     refused: Vec<u64>,
-    /// The mode that an editor shows.
-    mode: Option<Prompt>,
-    has_screen: bool,
     /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
     #[cfg(test)]
     assumes_echo: bool,
@@ -137,13 +133,11 @@ impl Secrecy {
         if self.assumes_echo {
             return true;
         }
-        let place = spot.prompt.and_then(|prompt| self.place(prompt));
         let is_mode = spot.prompt.is_some_and(|prompt| prompt.sort == Sort::Mode);
-        let line = if is_mode { place.map_or(spot.line, |place| place.line) } else { spot.line };
-        if spot.is_ahead && !is_mode || line.is_spoilt && !line.has_echoed {
+        if spot.is_ahead && !is_mode || spot.line.is_spoilt && !spot.line.has_echoed {
             return false;
         }
-        line.may_show() || place.is_some_and(|place| self.knows(place, spot.screen))
+        spot.line.may_show() || spot.prompt.is_some_and(|prompt| self.knows(prompt, spot.screen))
     }
 
     /// Takes all lines for echoed from now on.
@@ -152,19 +146,18 @@ impl Secrecy {
         self.assumes_echo = true;
     }
 
-    /// Returns whether lines are known to be echoed at a place.
-    fn knows(&self, place: &Place, screen: &Screen) -> bool {
-        let prompt = place.prompt;
-        let has_lines = match prompt.sort {
-            Sort::Mode | Sort::Shell => place.lines >= LINES_MIN,
-            Sort::Other => {
-                let is_last = self.places.last().is_some_and(|last| last.prompt == prompt);
-                place.lines >= QUESTIONS_MIN && is_last
-            }
+    /// Returns whether lines are known to be echoed at a prompt.
+    fn knows(&self, prompt: Prompt, screen: &Screen) -> bool {
+        let lines = || self.place(prompt).map_or(0, |place| place.lines);
+        let is_last = || self.places.last().is_some_and(|last| last.prompt == prompt);
+        let is_known = match prompt.sort {
+            Sort::Mode => true,
+            Sort::Shell => lines() >= LINES_MIN,
+            Sort::Other => lines() >= QUESTIONS_MIN && is_last(),
         };
         // A text in an editor may be about passwords.
-        let may_ask = prompt.sort != Sort::Mode && scene::mentions_secret(screen);
-        has_lines && !self.is_refused(prompt) && !may_ask
+        let may_ask = || prompt.sort != Sort::Mode && scene::mentions_secret(screen);
+        is_known && !self.is_refused(prompt) && !may_ask()
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {
@@ -221,20 +214,6 @@ impl Secrecy {
         self.visit(prompt).line.spoil();
     }
 
-    /// Takes the mode that an editor shows, and whether a program has a screen of its own.
-    pub(crate) fn note_screen(&mut self, mode: Option<Prompt>, has_screen: bool) {
-        if self.mode != mode {
-            if let Some(mode) = self.mode {
-                self.close(mode);
-            }
-            self.mode = mode;
-        }
-        if core::mem::replace(&mut self.has_screen, has_screen) != has_screen {
-            // Another program may show a mode of the same name.
-            self.places.retain(|place| place.prompt.sort != Sort::Mode);
-        }
-    }
-
     /// Ends the line that is being typed at a place.
     fn close(&mut self, prompt: Prompt) {
         let Some(place) = self.places.iter_mut().find(|place| place.prompt == prompt) else {
@@ -243,7 +222,8 @@ impl Secrecy {
         let line = core::mem::take(&mut place.line);
         match (line.has_echoed, line.is_spoilt) {
             (true, false) => place.lines = place.lines.saturating_add(1),
-            // Late, or otherwise: the count begins again.
+            // Late, or otherwise, in a line that echoes: as shells answer some keys, and questions do not.
+            (true, true) if prompt.sort == Sort::Shell => {}
             (true, true) => place.lines = 0,
             (false, true) => self.refuse(prompt),
             (false, false) => {}

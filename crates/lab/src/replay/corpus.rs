@@ -58,7 +58,7 @@ const TRACES: [Known; 29] = [
     Known { secrets: &["sesame"], ..known("slow-echo", (0, 0), (63, 83)) },
     known("sqlite-history", (0, 0), (0, 0)),
     Known { secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"], ..known("stars", (0, 0), (0, 0)) },
-    known("vim-commands", (1, 1), (0, 0)),
+    known("vim-commands", (1, 1), (0, 1)),
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-history", (0, 0), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),

@@ -15,7 +15,6 @@ use crate::replay::navigation::Stride;
 use crate::replay::simulate::{Break, Effect, Habits};
 use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
-use crate::secrecy::Sort;
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
 /// had its time to answer is then settled unjudged.
@@ -613,8 +612,6 @@ impl Replay {
         self.ground_input = self.network.arrived;
         self.ground_acked = self.network.echo_ack;
         self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
-        let mode = self.field.prompt().filter(|prompt| prompt.sort == Sort::Mode);
-        self.secrecy.note_screen(mode, screen.alternate_screen());
         self.part_suggestion();
         if !self.field.is_used {
             // What ends a line leaves nothing left of the next one.

@@ -40,8 +40,9 @@ pub(super) struct Case {
     pub(super) secret: &'static str,
     /// The share of datagrams that the path loses, each way.
     pub(super) loss: f64,
-    /// The letters at the beginning of the secret that are shown as nobody can know better: the program has echoed in
-    /// this very line, and stops without a sign.
+    /// The letters at the beginning of the secret that are shown as nobody can know better (SECURITY.md): the program
+    /// has echoed in this very line and stops without a sign, or it asks with the very prompt of the shell before
+    /// it, or in the mode of an editor.
     pub(super) excused: usize,
 }
 

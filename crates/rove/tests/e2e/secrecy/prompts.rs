@@ -155,7 +155,7 @@ const IN_THE_LINE: &[Step] = &[
 pub(super) const CASES: &[Case] = &[
     bash("bash -i, three commands, then read -s", ASK),
     bash("bash -i, three commands, then read -s with the shell's prompt", ALIKE),
-    bash("bash -i, three commands, then read -e -s with the shell's prompt", EDITED),
+    bash("bash -i, three commands, then read -e -s with the shell's prompt", EDITED).excused(8),
     bash("bash -i, read -s often, then with the shell's prompt", ASK_OFTEN),
     bash("bash -i, Up after read -s", UP),
     bash(
@@ -226,7 +226,8 @@ pub(super) const CASES: &[Case] = &[
             Times(6, "$ "),
             Line("exit"),
         ],
-    ),
+    )
+    .excused(8),
     bash(
         "bash -i, a secret typed before the prompt of a command",
         &[
@@ -284,7 +285,7 @@ pub(super) const CASES: &[Case] = &[
     zsh("zsh -i, Up after read -s", UP),
     zsh("zsh -i, a key that runs read -s in a line with text", IN_THE_LINE),
     fish("fish -i, three commands, then read -s", ASK),
-    fish("fish -i, three commands, then read -s with the shell's prompt", ALIKE),
+    fish("fish -i, three commands, then read -s with the shell's prompt", ALIKE).excused(8),
     fish("fish -i, Up after read -s", UP),
     bash(
         "bash -i, a prompt that asks for a secret by itself",
@@ -336,7 +337,8 @@ pub(super) const CASES: &[Case] = &[
             Times(6, "$ "),
             Line("exit"),
         ],
-    ),
+    )
+    .excused(8),
     bash(
         "bash -i, read -s with the shell's prompt, twice",
         &[
@@ -359,5 +361,6 @@ pub(super) const CASES: &[Case] = &[
             Times(9, "$ "),
             Line("exit"),
         ],
-    ),
+    )
+    .excused(8),
 ];
