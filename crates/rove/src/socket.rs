@@ -111,11 +111,30 @@ pub(crate) fn receive_waiting(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]),
 ) -> io::Result<()> {
+    receive_while(socket, |received, payload| {
+        handle(received, payload);
+        true
+    })
+}
+
+/// The same, until `handle` returns that it has enough.
+///
+/// # Errors
+///
+/// As [`receive_waiting`].
+pub(crate) fn receive_while(
+    socket: &UdpSocket,
+    mut handle: impl FnMut(Received, &[u8]) -> bool,
+) -> io::Result<()> {
     // One more byte is room to notice a datagram that is too long.
     let mut buffer = [0; DATAGRAM_LEN_MAX + 1];
     for turn in 0..DATAGRAMS_PER_TURN {
         match crate::sys::receive(socket.as_fd(), &mut buffer) {
-            Ok(received) => handle(received, &buffer[..received.len]),
+            Ok(received) => {
+                if !handle(received, &buffer[..received.len]) {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 // Woken for nothing: a send has had the error already, and reports without one are
                 // left. Every later wait would end at once for them.
