@@ -12,12 +12,13 @@ pub mod objects;
 mod script;
 pub mod terminal;
 pub mod wire;
+pub mod work;
 
 /// One target: takes the fuzzer's bytes, and panics when something does not hold.
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 20] = [
+pub const TARGETS: [(&str, Target); 21] = [
     ("assembler", wire::assembler_is_bounded),
     ("config", rove_shell::fuzzing::config_takes_anything),
     ("control", rove_shell::fuzzing::control_takes_anything),
@@ -38,6 +39,7 @@ pub const TARGETS: [(&str, Target); 20] = [
     ("transport", ends::transport_survives),
     ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),
     ("user_stream", objects::user_stream_keeps_its_laws),
+    ("work", work::effort_is_bounded),
 ];
 
 /// Gives the bytes to the target of this name.
