@@ -201,7 +201,7 @@ fn what_is_much_work_for_good_reason_arrives() {
             if n % 2 == 0 { format!("\x1b[48;5;{}m\u{1f600}", n % 256) } else { String::new() }
         }),
         page(&|n| format!("{}\u{301}\u{302}", char::from(b'a' + u8::try_from(n % 26).unwrap()))),
-        page(&|n| format!("\x1b[4:3;58:5:{}mx", n % 256)),
+        page(&|n| format!("\x1b[4;58:5:{}mx", n % 256)),
         [b"\x1b[m\x1b[H\x1b[2J".to_vec(), b"y\r\n".repeat(100_000)].concat(),
     ];
     for (client, server) in [

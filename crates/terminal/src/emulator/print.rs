@@ -44,7 +44,7 @@ impl Emulator {
         self.effort.touch(written.bytes);
         let marks = &self.screen.rows[usize::from(at.row)].marks;
         let behind = marks.len_from(written.column + written.columns);
-        self.effort.move_marks(written.pieces * behind);
+        self.effort.move_at_once(written.pieces * behind);
         self.last_printed = Some(written.last);
         self.advance(at.row, written.column, written.columns);
         written.bytes
