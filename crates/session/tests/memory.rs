@@ -90,7 +90,8 @@ struct Victim {
 
 impl Victim {
     fn new(size: Size) -> Self {
-        (NOW.set(0), PEAK.set(0));
+        NOW.set(0);
+        PEAK.set(0);
         let outer = Outer {
             operating_system_commands: true,
             titles: true,

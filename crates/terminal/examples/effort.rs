@@ -2,6 +2,12 @@
 //! prints the time of each beside the effort that was counted for it.
 //!
 //!     cargo run --release -p rove-terminal --example effort
+#![allow(
+    clippy::too_many_lines,
+    clippy::cast_possible_truncation,
+    clippy::disallowed_methods,
+    reason = "a benchmark is a table, and measures real time"
+)]
 
 use std::time::Instant;
 

@@ -52,16 +52,14 @@ impl Play {
             let (instruction, len) = first_host_instruction(&diff[self.done..])?;
             self.spend(INSTRUCTION_EFFORT);
             match instruction {
-                Some(HostInstruction::Bytes(bytes)) => {
-                    if !self.write(state, bytes, pause)? {
-                        continue;
-                    }
+                Some(HostInstruction::Bytes(bytes)) if !self.write(state, bytes, pause)? => {
+                    continue;
                 }
+                Some(HostInstruction::Bytes(_)) | None => {}
                 Some(instruction) => {
                     self.spend(BYTE_EFFORT.saturating_mul(len.try_into().unwrap_or(u64::MAX)));
                     self.obey(state, instruction)?;
                 }
-                None => {}
             }
             self.done += len;
         }
