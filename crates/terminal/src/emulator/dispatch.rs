@@ -105,6 +105,7 @@ impl Perform for Emulator {
         }
     }
 
+    #[inline]
     fn is_spent(&self) -> bool {
         self.effort.cells() > self.effort_max
     }
