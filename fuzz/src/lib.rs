@@ -13,12 +13,13 @@ pub mod replay;
 mod script;
 pub mod terminal;
 pub mod wire;
+pub mod work;
 
 /// One target: takes the fuzzer's bytes, and panics when something does not hold.
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 24] = [
+pub const TARGETS: [(&str, Target); 25] = [
     ("ancillary", rove_shell::fuzzing::ancillary_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
@@ -43,6 +44,7 @@ pub const TARGETS: [(&str, Target); 24] = [
     ("transport", ends::transport_survives),
     ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),
     ("user_stream", objects::user_stream_keeps_its_laws),
+    ("work", work::effort_is_bounded),
 ];
 
 /// Gives the bytes to the target of this name.

@@ -99,33 +99,53 @@ impl EventLoop {
             Some(deadline) => self.alarm.set(deadline, self.clock)?,
         };
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        let mut descriptors: Vec<PollFd<'_>> = interests
-            .iter()
-            .map(|interest| PollFd::from_borrowed_fd(interest.descriptor, interest.wanted))
-            .collect();
-        descriptors.push(PollFd::from_borrowed_fd(self.signals.get_read().as_fd(), PollFlags::IN));
+        let mut alarm = None;
         if deadline.is_some() && timeout.is_none() {
-            let alarm = self.alarm.descriptor();
-            descriptors.extend(alarm.map(|alarm| PollFd::from_borrowed_fd(alarm, PollFlags::IN)));
+            alarm = self.alarm.descriptor();
         }
-        match poll(&mut descriptors, timeout.as_ref()) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(()),
-            Err(errno) => return Err(errno.into()),
-        }
-        for (interest, descriptor) in interests.iter_mut().zip(&descriptors) {
-            interest.found = descriptor.revents();
-            if !interest.found.is_empty() {
-                self.idle_turns = 0;
-            }
+        let signals = self.signals.get_read().as_fd();
+        if poll_all(interests, [Some(signals), alarm], timeout.as_ref())? {
+            self.idle_turns = 0;
         }
         Ok(())
+    }
+
+    /// Looks what is there without waiting: for a turn of a loop that has something to do.
+    ///
+    /// # Errors
+    ///
+    /// As [`EventLoop::wait`].
+    pub fn look(&mut self, interests: &mut [Interest<'_>]) -> io::Result<()> {
+        self.idle_turns = 0;
+        let signals = self.signals.get_read().as_fd();
+        poll_all(interests, [Some(signals), None], Some(&Timespec::default())).map(|_| ())
     }
 
     /// Returns the signals that have come since the last call.
     pub fn take_signals(&mut self) -> Vec<i32> {
         self.signals.pending().collect()
     }
+}
+
+/// Waits for the interests and what else ends a wait; returns whether any of the interests is met.
+fn poll_all(
+    interests: &mut [Interest<'_>],
+    others: [Option<BorrowedFd<'_>>; 2],
+    timeout: Option<&Timespec>,
+) -> io::Result<bool> {
+    let wanted = interests.iter().map(|interest| (interest.descriptor, interest.wanted));
+    let others = others.into_iter().flatten().map(|other| (other, PollFlags::IN));
+    let mut descriptors: Vec<PollFd<'_>> =
+        wanted.chain(others).map(|(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
+    match poll(&mut descriptors, timeout) {
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Ok(false),
+        Err(errno) => return Err(errno.into()),
+    }
+    for (interest, descriptor) in interests.iter_mut().zip(&descriptors) {
+        interest.found = descriptor.revents();
+    }
+    Ok(interests.iter().any(|interest| !interest.found.is_empty()))
 }
 
 #[cfg(test)]
@@ -165,6 +185,20 @@ mod tests {
         let mut interests = [Interest::new(near.as_fd(), true, false)];
         events.wait(&mut interests, None).unwrap();
         assert!(interests[0].is_readable(), "the end of a stream is something to read");
+    }
+
+    #[test]
+    fn a_look_waits_for_nothing_and_sees_what_is_there() {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let (near, mut far) = UnixStream::pair().unwrap();
+        for is_there in [false, true] {
+            if is_there {
+                far.write_all(b"x").unwrap();
+            }
+            let mut interests = [Interest::new(near.as_fd(), true, false)];
+            events.look(&mut interests).unwrap();
+            assert_eq!(interests[0].is_readable(), is_there);
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::{doctor, entropy, hardening, logging, sys};
 
 mod families;
 mod pump;
+mod turn;
 mod wire;
 
 use families::Families;
@@ -117,7 +118,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     });
     let clock = Clock::start();
     let wire = match &options.tunnel {
-        Some(inherited) => Wire::Tunnel(Box::new(Tunnel::take(inherited, clock.now())?)),
+        Some(inherited) => Wire::tunnelled(Tunnel::take(inherited, clock.now())?),
         None => Wire::Sockets(Families::open(options.server).context("cannot open a UDP socket")?),
     };
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;

@@ -131,6 +131,38 @@ pub(crate) fn receive_waiting(
     }
 }
 
+/// The same, one after the other, until `handle` returns that it has enough: the others wait for the next turn.
+///
+/// # Errors
+///
+/// As [`receive_waiting`].
+pub(crate) fn receive_while(
+    socket: &UdpSocket,
+    mut handle: impl FnMut(Received, &[u8]) -> bool,
+) -> io::Result<()> {
+    for turn in 0..DATAGRAMS_PER_TURN {
+        let mut goes_on = true;
+        match crate::sys::receive::<1>(socket.as_fd(), |received, payload| {
+            goes_on = handle(received, payload);
+        }) {
+            Ok(_) if goes_on => {}
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if turn == 0 {
+                    discard_path_errors(socket);
+                }
+                break;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                discard_path_errors(socket);
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The server's socket.
 #[derive(Debug)]
 pub(crate) struct ServerSocket {

@@ -1,19 +1,21 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
+mod interface;
+
 use core::net::SocketAddr;
 use core::ops::Range;
 
 use rove_predict::{Engine, InputNum, Network, Prediction};
 use rove_ssp::{
-    Capabilities, Closed, Config, Ecn, Event, Key, ReceiveError, Role, StateNum, Transmit,
-    Transport,
+    Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
 use rove_terminal::display::Vocabulary;
 use rove_terminal::{Outer, Renderer, Screen, ScrollbackLine, Size};
-use rove_units::{Duration, Instant, Stream};
+use rove_units::{Bytes, Duration, Instant};
 
+pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
+use crate::announced::Announced;
 use crate::escape::{EscapeKey, Requests};
-use crate::exit_status::ExitStatus;
 use crate::host_screen::HostScreen;
 use crate::notice::{self, Contact, Notices};
 use crate::performer::Performer;
@@ -36,58 +38,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// should not wait for us; but nobody likes to wait for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
-/// What a client needs to know at its start.
-pub struct ClientConfig {
-    /// Where the server listens.
-    pub server: SocketAddr,
-    /// The session key.
-    pub key: Key,
-    /// Protocol policies and timings.
-    pub transport: Config,
-    /// The user's window.
-    pub size: Size,
-    /// What the user's terminal can do.
-    pub outer: Outer,
-    /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
-    pub query: bool,
-    /// The escape key; `None` turns escape processing off.
-    pub escape_key: Option<u8>,
-    /// When and how to show what keys will do before the server says so.
-    pub prediction: Prediction,
-    /// The program's name in notices: `rove` or `mosh`.
-    pub program: String,
-    /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
-    pub offers_status: bool,
-    /// Randomness for padding, drawn by the caller.
-    pub chaff: Stream,
-}
+/// Most memory that a client's process takes with a window of 80x24, whatever the server sends. Chosen: twice what the
+/// worst server of `tests/memory.rs` makes it take.
+pub const MEMORY_MAX_80X24: Bytes = Bytes::mib(64);
 
-/// Something the driver must do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ClientEvent {
-    /// Open a new local UDP port and send from it from now on.
-    OpenPort,
-    /// Close the oldest local ports down to this many.
-    ClosePorts {
-        /// How many stay open.
-        keep: usize,
-    },
-    /// Give the terminal back, say so, stop the process group; then call [`Client::handle_resume`].
-    Suspend,
-}
-
-/// How a session ended, seen from the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientOutcome {
-    /// Orderly; with the remote command's exit status where both ends are rove.
-    Ended(Option<ExitStatus>),
-    /// Nothing was ever heard from the server.
-    NeverConnected,
-    /// It was connected once, but the server never acknowledged the end and may still run.
-    Unacknowledged,
-    /// The session key can seal no more.
-    KeyExhausted,
-}
+/// The same with a window of 500x200.
+pub const MEMORY_MAX_500X200: Bytes = Bytes::mib(128);
 
 /// The client end of a session.
 pub struct Client {
@@ -108,6 +64,8 @@ pub struct Client {
     window: Size,
     /// Whether the server is still to be told the window's size.
     window_unsent: bool,
+    /// The sizes that the server may show.
+    announced: Announced,
     /// What the server is still to be told of the user's terminal; at most one for each answer.
     reports: Vec<TerminalReport>,
     /// The notice bar's text, as it should be on the terminal now.
@@ -173,6 +131,7 @@ impl Client {
             tty: Tty::Due,
             window: size,
             window_unsent: true,
+            announced: Announced::default(),
             reports: Vec::new(),
             bar: None,
             bar_due: None,
@@ -200,8 +159,35 @@ impl Client {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let (num, silent_since) = (self.transport.remote_num(), self.contact().heard_at());
+        let before = self.before_work();
         let result = self.transport.handle_datagram(now, source, ecn, payload);
+        self.after_work(now, before, result)
+    }
+
+    /// Returns whether a state of the server's is more work than may be done at once. [`Client::handle_timeout`] goes on
+    /// with it; the driver looks at keys and signals in between, and takes no datagram.
+    pub fn has_work(&self) -> bool {
+        self.transport.has_work()
+    }
+
+    /// Returns the work done so far for what the server has sent, in cells of its screen.
+    pub fn effort(&self) -> u64 {
+        self.transport.effort()
+    }
+
+    /// Returns what is known of the server before it is heard: the number of its newest state, and since when it has
+    /// been silent.
+    fn before_work(&self) -> (StateNum, Instant) {
+        (self.transport.remote_num(), self.contact().heard_at())
+    }
+
+    /// Takes note of what the server's word has changed.
+    fn after_work(
+        &mut self,
+        now: Instant,
+        (num, silent_since): (StateNum, Instant),
+        result: Result<(), ReceiveError>,
+    ) -> Result<(), ReceiveError> {
         match &result {
             Ok(()) => self.notices.heard(now),
             // A stranger's word is not worth a notice either.
@@ -220,6 +206,10 @@ impl Client {
         }
         self.engine.handle_network(self.network());
         self.stale |= self.engine.is_active();
+        let (known, shown) = (self.transport.known_receiver_state().end(), self.screen().size());
+        if self.announced.acknowledge(known, shown) {
+            self.allow_sizes();
+        }
         self.send_window();
         self.send_reports();
         self.refresh(now);
@@ -347,6 +337,13 @@ impl Client {
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
+        if self.has_work() {
+            let before = self.before_work();
+            let result = self.transport.work(now);
+            if let Err(error) = self.after_work(now, before, result) {
+                tracing::debug!(%error, "state of no use");
+            }
+        }
         self.transport.handle_timeout(now);
         let mut typed = Vec::new();
         self.probe.handle_timeout(now, &mut typed);
@@ -370,8 +367,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when it shows what it should.
     ///
-    /// They always lead to the newest frame, so a terminal that is slow to take bytes should not be
-    /// polled for: it then skips what nobody could have seen.
+    /// They always lead to the newest frame or towards it, so a terminal that is slow to take bytes should not be
+    /// polled for: it then skips what nobody could have seen. A frame of very many cells comes in stages, between
+    /// which the driver may look at other things.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         if self.tty == Tty::Returned || !core::mem::take(&mut self.stale) {
@@ -391,13 +389,27 @@ impl Client {
             self.renderer.follow_scrollback();
         }
         let frame = self.compose(now);
-        let lines = self.take_lines(&frame);
+        let (frame, lines) = match self.renderer.stage(&frame) {
+            Some(stage) => {
+                self.stale = true;
+                (stage, Vec::new())
+            }
+            None => {
+                let lines = self.take_lines(&frame);
+                (frame, lines)
+            }
+        };
         out.extend(self.renderer.frame_below(&lines, &frame));
         if is_due {
             // Behind the frame: nobody waits for the answers.
             out.extend(self.probe.ask(now, self.renderer.sets_alternate_scroll()));
         }
         (!out.is_empty()).then_some(out)
+    }
+
+    /// Returns whether [`Client::poll_output`] may have something.
+    pub fn has_output(&self) -> bool {
+        self.tty != Tty::Returned && self.stale
     }
 
     /// Returns the next event.
@@ -420,6 +432,9 @@ impl Client {
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
             return None;
+        }
+        if self.has_work() {
+            return Some(Instant::ZERO);
         }
         // A server that was heard after all gets all the time that an orderly end takes.
         let is_farewell = self.is_connecting() && !self.has_given_up;
@@ -620,7 +635,15 @@ impl Client {
             self.window_unsent = false;
             let event = UserEvent::Resize(self.window);
             self.append(|stream| stream.push(event));
+            self.announced.tell(self.window, self.transport.local().end());
+            self.allow_sizes();
         }
+    }
+
+    /// Bounds the copies of the server's screen by the sizes that it was told.
+    fn allow_sizes(&mut self) {
+        let allowed = self.announced.allowed();
+        self.transport.adjust_remote(|state| state.allow(&allowed));
     }
 
     /// Tells the server what is known of the terminal, once it has shown that it understands; a stock

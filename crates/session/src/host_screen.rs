@@ -1,27 +1,27 @@
 //! The host's screen with its echo acknowledgment: the object the server owns.
 
+mod allowed;
+mod play;
+
 use rove_predict::Tty;
-use rove_ssp::{ApplyError, Capabilities, Object, StateNum};
+use rove_ssp::{ApplyError, Capabilities, Object, Part, StateNum};
 use rove_terminal::display::{self, Vocabulary};
 use rove_terminal::{Screen, Size, Terminal};
 use rove_units::Bytes;
 
+pub(crate) use self::allowed::Allowed;
+use self::play::Play;
 use crate::clipboard::Clipboard;
 use crate::exit_status::ExitStatus;
-use crate::message::{HostInstruction, MessageWriter, WireTty, host_instructions};
+use crate::message::{MessageWriter, WireTty};
 use crate::notifications::Notifications;
-use crate::scrollback::{self, Scrolled};
+use crate::scrollback::Scrolled;
 
-/// Most resizes in one diff. Chosen: stock writes one; without a bound a small diff could make the
-/// replica build a huge screen again and again.
-const RESIZES_MAX: usize = 16;
-
-/// Most work that one diff may cost the replica, in rows moved (`Terminal::effort`). Chosen: eight
-/// times a scroll of the largest screen by all its rows, line by line; well under a second.
-const EFFORT_MAX: u64 = 8 * 2048 * 2048;
-
-/// Host bytes played between two looks at the effort. Chosen: 4096 bytes cost at most 2048 resets.
-const EFFORT_CHECK_BYTES: usize = 4096;
+/// Memory that the received states may need together, whatever the window is, and for each of its cells besides.
+/// Chosen: 32 screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text
+/// and lines on their way.
+const RECEIVED_BYTES: Bytes = Bytes::mib(8);
+const CELL_RECEIVED_BYTES: u64 = 160;
 
 /// The screen, the echo ack, and what two roves add to it.
 #[derive(Clone, Debug)]
@@ -39,6 +39,10 @@ pub struct HostScreen {
     scrolled: Scrolled,
     /// Whether this is still the state numbered 0, whose size the two ends have not agreed on.
     initial: bool,
+    /// The sizes that the replica may have.
+    allowed: Allowed,
+    /// How far the diff has been played that is being applied.
+    play: Play,
 }
 
 /// The two ends keep the picture differently: the server publishes it, the client plays diffs into it.
@@ -70,6 +74,8 @@ impl HostScreen {
             tty: None,
             scrolled: Scrolled::default(),
             initial: true,
+            allowed: Allowed::new([size]),
+            play: Play::default(),
         }
     }
 
@@ -86,7 +92,14 @@ impl HostScreen {
             tty: None,
             scrolled: Scrolled::default(),
             initial: false,
+            allowed: Allowed::new([]),
+            play: Play::default(),
         }
+    }
+
+    /// Takes note of the sizes that the replica may have.
+    pub(crate) fn allow(&mut self, allowed: &Allowed) {
+        self.allowed = allowed.clone();
     }
 
     /// Returns this state with notifications.
@@ -153,6 +166,15 @@ impl HostScreen {
     }
 }
 
+impl HostScreen {
+    /// Takes note that a diff has been applied as a whole.
+    fn finish_diff(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
+        self.initial &= diff.is_empty();
+        let is_allowed = self.allowed.holds(self.screen().size());
+        is_allowed.then_some(()).ok_or_else(|| refused("a screen larger than the window"))
+    }
+}
+
 impl Object for HostScreen {
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         let (old, new) = (base.screen(), self.screen());
@@ -205,52 +227,23 @@ impl Object for HostScreen {
     }
 
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
-        let Picture::Replica(terminal) = &mut self.picture else {
+        self.apply_part(diff, u64::MAX).map(|_| ())
+    }
+
+    fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<Part, ApplyError> {
+        if matches!(self.picture, Picture::Snapshot(_)) {
             return Err(refused("a published picture follows no diff"));
-        };
-        let mut resizes = 0;
-        let mut work = scrollback::Work::default();
-        let effort_max = terminal.effort().saturating_add(EFFORT_MAX);
-        for instruction in host_instructions(diff) {
-            match instruction? {
-                HostInstruction::Bytes(bytes) => {
-                    for piece in bytes.chunks(EFFORT_CHECK_BYTES) {
-                        terminal.write(piece);
-                        if terminal.effort() > effort_max {
-                            return Err(refused("more work than a picture is worth"));
-                        }
-                    }
-                }
-                HostInstruction::Resize(size) => {
-                    resizes += 1;
-                    if resizes > RESIZES_MAX {
-                        return Err(refused("too many resizes"));
-                    }
-                    terminal.resize(size.to_size().ok_or_else(|| refused("an empty screen"))?);
-                }
-                HostInstruction::EchoAck(num) if num < self.echo_ack => {
-                    return Err(refused("an echo ack that goes back"));
-                }
-                HostInstruction::EchoAck(num) => self.echo_ack = num,
-                HostInstruction::ExitStatus(status) => self.exit_status = Some(status),
-                HostInstruction::Bells(bells) if bells < self.bells => {
-                    return Err(refused("bells that go back"));
-                }
-                HostInstruction::Bells(bells) => self.bells = bells,
-                HostInstruction::Notifications(told) => {
-                    self.notifications.apply(told).map_err(refused)?;
-                }
-                HostInstruction::Tty(told) => self.tty = Some(told.after(self.tty)),
-                HostInstruction::Lines(lines) => {
-                    let screen = terminal.screen();
-                    self.scrolled.apply(&lines, screen, &mut work).map_err(refused)?;
-                }
-                HostInstruction::Copy(piece) => self.clipboard.apply(&piece).map_err(refused)?,
-                HostInstruction::Unknown => {}
-            }
         }
-        self.initial &= diff.is_empty();
-        Ok(())
+        let mut play = core::mem::take(&mut self.play);
+        let before = play.effort();
+        let is_whole = play.go_on(self, diff, before.saturating_add(effort))?;
+        let effort = play.effort() - before;
+        if is_whole {
+            self.finish_diff(diff)?;
+        } else {
+            self.play = play;
+        }
+        Ok(Part { is_whole, effort })
     }
 
     fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
@@ -259,6 +252,7 @@ impl Object for HostScreen {
         let picture = Self::published(base.screen().clone(), base.echo_ack, None);
         replica.apply(&picture.diff_from(&Self::initial(size), peer))?;
         let mut followed = Self { picture: replica.picture, ..base.clone() };
+        followed.allow(&Allowed::new([size, self.screen().size()]));
         followed.apply(diff)?;
         let (ours, theirs) = (self.screen(), followed.screen());
         let is_rich = peer.contains(Capabilities::RICH_SCREEN);
@@ -302,6 +296,10 @@ impl Object for HostScreen {
             (Picture::Replica(terminal), None) => own + terminal.bytes_beyond(None),
             _ => own + self.screen().bytes_beyond(neighbour.map(Self::screen)),
         }
+    }
+
+    fn received_bytes_max(&self) -> Bytes {
+        RECEIVED_BYTES + Bytes::new(self.allowed.cells_max() * CELL_RECEIVED_BYTES)
     }
 
     fn midpoint(&self, base: &Self) -> Option<Self> {

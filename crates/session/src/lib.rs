@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod announced;
 mod client;
 mod clipboard;
 mod echo;
@@ -28,7 +29,9 @@ mod server;
 mod status;
 mod user_stream;
 
-pub use client::{Client, ClientConfig, ClientEvent, ClientOutcome};
+pub use client::{
+    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200,
+};
 pub use exit_status::ExitStatus;
 pub use host_screen::HostScreen;
 pub use report::TerminalReport;

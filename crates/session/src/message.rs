@@ -15,7 +15,9 @@ mod tty;
 mod user;
 
 pub(crate) use event::WireNotifications;
-pub(crate) use host::{HostInstruction, host_instructions};
+#[cfg(test)]
+pub(crate) use host::host_instructions;
+pub(crate) use host::{HostInstruction, first_host_instruction};
 pub(crate) use scrollback::WireLines;
 pub(crate) use tty::WireTty;
 pub(crate) use user::{UserInstruction, user_instructions};
@@ -91,7 +93,7 @@ impl MessageWriter {
 
 /// Returns the bodies of field 1.
 fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8], ApplyError>> {
-    Fields { rest: message }.filter_map(|field| match field {
+    Fields::of_message(message).filter_map(|field| match field {
         Ok((INSTRUCTION, Value::Bytes(body))) => Some(Ok(body)),
         Ok(_) => None,
         Err(error) => Some(Err(error)),

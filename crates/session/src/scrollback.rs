@@ -27,15 +27,34 @@ const MEMBER_LINES_MAX: usize = 128;
 /// server has on its way at most, see [`outbox`]; 32 MiB if all of them are written.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
-/// Most work that the lines of one diff may cost, in rows moved ([`Terminal::effort`]). Chosen: each
-/// cell of them written twice; some tens of milliseconds.
-const EFFORT_MAX: u64 = 4 * 1024 * 1024;
+/// Most memory that the lines of a state take, in bytes. Chosen: what [`outbox`] has on its way at most, all of it empty
+/// lines, which take a hundred bytes each.
+pub(crate) const BYTES_MAX: usize = 6 * 1024 * 1024;
+
+/// Longest text of one member. Chosen: a line of 4096 columns with a colour, combining characters and a link here
+/// and there, which goes alone.
+const TEXT_MAX: usize = 256 * 1024;
+
+/// Most work that the lines of one member may cost, in cells ([`Terminal::effort`]). Chosen: each cell of
+/// 128 lines of 4096 columns written several times; some milliseconds.
+const EFFORT_MAX: u64 = 8_000_000;
 
 /// What the lines of one diff have cost so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     cells: usize,
     effort: u64,
+}
+
+impl Work {
+    /// Returns the work, in cells.
+    pub(crate) const fn effort(&self) -> u64 {
+        self.effort
+    }
+
+    fn spend(&mut self, cells: usize) {
+        self.effort = self.effort.saturating_add(cells.try_into().unwrap_or(u64::MAX));
+    }
 }
 
 /// A line and its number.
@@ -44,6 +63,16 @@ struct Numbered {
     number: u64,
     line: Arc<ScrollbackLine>,
 }
+
+impl Numbered {
+    /// Returns the memory it takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + LINE_BYTES + self.line.bytes()
+    }
+}
+
+/// What a line takes besides itself, in bytes. Chosen: its two counts, and the room that an allocator adds.
+const LINE_BYTES: usize = 32;
 
 /// The lines that a state of the screen reaches to.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +83,8 @@ pub(crate) struct Scrolled {
     held: VecDeque<Numbered>,
     /// Columns of those held, all counted.
     cells: usize,
+    /// Memory of those held.
+    bytes: usize,
 }
 
 impl Scrolled {
@@ -72,6 +103,7 @@ impl Scrolled {
         debug_assert!(numbered.number >= self.end);
         self.end = numbered.number + 1;
         self.cells += usize::from(numbered.line.columns());
+        self.bytes += numbered.bytes();
         self.held.push_back(numbered);
     }
 
@@ -79,6 +111,7 @@ impl Scrolled {
     fn truncate(&mut self, end: u64) {
         while let Some(last) = self.held.pop_back_if(|held| held.number >= end) {
             self.cells -= usize::from(last.line.columns());
+            self.bytes -= last.bytes();
         }
         self.end = self.end.min(end);
     }
@@ -87,6 +120,7 @@ impl Scrolled {
     pub(crate) fn drop_known(&mut self, known: &Self) {
         while let Some(first) = self.held.pop_front_if(|held| held.number < known.end) {
             self.cells -= usize::from(first.line.columns());
+            self.bytes -= first.bytes();
         }
     }
 
@@ -144,7 +178,7 @@ impl Scrolled {
             return Err("more lines than a screen has");
         }
         let lines = match wire.row.checked_sub(1) {
-            Some(row) => shown_lines(screen, row, count)?,
+            Some(row) => shown_lines(screen, row, count, work)?,
             None => read_text(wire, count, work)?,
         };
         let cells: usize = lines.iter().map(|line| usize::from(line.columns())).sum();
@@ -155,6 +189,9 @@ impl Scrolled {
         for ((line, number), at) in lines.into_iter().zip(wire.first..).zip(0..) {
             let line = if at == last { line.with_wrapped(wire.wraps) } else { line };
             self.push(Numbered { number, line: Arc::new(line) });
+            if self.bytes > BYTES_MAX {
+                return Err("more lines than are ever on their way");
+            }
         }
         Ok(())
     }
@@ -219,12 +256,18 @@ fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
     }
 }
 
+/// What a cell of a line costs that is taken off a screen. Chosen: with combining characters and a link, as measured.
+const LINE_CELL_EFFORT: usize = 16;
+
 /// Returns rows of a screen as lines.
 fn shown_lines(
     screen: &Screen,
     row: u64,
     count: usize,
+    work: &mut Work,
 ) -> Result<Vec<ScrollbackLine>, &'static str> {
+    // Each is copied twice, with what stands beside its cells.
+    work.spend(count * (usize::from(screen.size().columns()) * LINE_CELL_EFFORT + LINE_BYTES));
     let first = u16::try_from(row).map_err(|_| "a line that is not on the screen")?;
     let row = |row: u16| screen.row(row).ok_or("a line that is not on the screen");
     let line = |row: &Row| ScrollbackLine::new(row).with_wrapped(false);
@@ -244,14 +287,16 @@ fn read_text(
     if work.cells > CELLS_MAX {
         return Err("more lines than are ever on their way");
     }
-    let mut terminal = Terminal::replica(size);
-    for piece in wire.text.chunks(1024) {
-        terminal.write(piece);
-        if work.effort + terminal.effort() > EFFORT_MAX {
-            return Err("more work than lines are worth");
-        }
+    if wire.text.len() > TEXT_MAX {
+        return Err("more text than lines have");
     }
-    work.effort += terminal.effort();
+    let mut terminal = Terminal::replica(size);
+    let written = terminal.write_within(wire.text, EFFORT_MAX);
+    work.effort = work.effort.saturating_add(terminal.effort());
+    work.spend(usize::from(size.columns()) * usize::from(size.rows()) * LINE_CELL_EFFORT);
+    if written < wire.text.len() {
+        return Err("more work than lines are worth");
+    }
     let screen = terminal.screen();
     let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
     Ok(rows.map(ScrollbackLine::new).collect())

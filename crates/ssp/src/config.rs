@@ -24,9 +24,19 @@ pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 /// [`Config::quench_interval`] only.
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
-/// Memory the list of received states may need before new ones are refused. Chosen: as
-/// [`SENT_BYTES_MAX`]; a peer must not choose our memory.
+/// Memory the list of received states may need before new ones are refused, for an object that knows no bound of
+/// its own ([`Object::received_bytes_max`]). Chosen: as [`SENT_BYTES_MAX`]; a peer must not choose our memory.
+///
+/// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
+
+/// Refused instructions that are remembered, the newest, so that none of them is applied once more. Chosen: a peer
+/// repeats what it has on its way, which are a handful.
+pub(crate) const REFUSED_MAX: usize = 16;
+
+/// Most work that a client does for received states before its driver may look at other things again, in the
+/// object's units. Chosen: cells of a screen, some 4 ms of them; a datagram of plain text is a few thousand.
+const WORK_PER_TURN: u64 = 4_000_000;
 
 /// How often a closing end announces its shutdown before it gives up.
 pub(crate) const SHUTDOWN_TRIES_MAX: u32 = 16;
@@ -93,6 +103,11 @@ pub struct Config {
     pub first_alone: Duration,
     /// How often an over-full list of received states takes one more.
     pub quench_interval: Duration,
+    /// Most work for received states at once ([`Object::apply_part`]); what is left is for [`Transport::work`].
+    ///
+    /// [`Object::apply_part`]: crate::Object::apply_part
+    /// [`Transport::work`]: crate::Transport::work
+    pub work_per_turn: u64,
     /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
     /// Whether every diff is checked against [`Object::check`] before it is sent; what is wrong goes to
@@ -146,6 +161,7 @@ impl Config {
         old_ports_kept: Duration::from_secs(60),
         first_alone: Duration::from_millis(500),
         quench_interval: Duration::from_secs(15),
+        work_per_turn: WORK_PER_TURN,
         capabilities: Some(Capabilities::NONE),
         self_check: false,
     };

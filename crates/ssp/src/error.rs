@@ -118,6 +118,12 @@ pub enum ReceiveError {
     /// The object refuses the diff.
     #[error(transparent)]
     Apply(#[from] ApplyError),
+    /// An instruction that was refused before, and is not applied again.
+    #[error("state {new_num} was refused before")]
+    RefusedBefore {
+        /// The number of the state that it leads to.
+        new_num: StateNum,
+    },
     /// A state that contradicts what was already delivered.
     #[error("state {new_num} does not follow what was already delivered")]
     NotFollowing {

@@ -96,6 +96,10 @@ impl Instruction {
     }
 }
 
+/// Most fields of one instruction. Chosen: each known one several times, and as many that a later version adds; 4 MiB of
+/// them would keep a processor busy for nothing.
+const FIELDS_MAX: usize = 64;
+
 /// The fields as they stand in the message: the last of each counts, what is absent is 0 or empty.
 #[derive(Default)]
 struct Fields<'a> {
@@ -113,7 +117,12 @@ impl<'a> Fields<'a> {
     /// Returns `None` where `bytes` is no protobuf message.
     fn read(mut bytes: &'a [u8]) -> Option<Self> {
         let mut fields = Self::default();
+        let mut count = 0;
         while bytes.has_remaining() {
+            count += 1;
+            if count > FIELDS_MAX {
+                return None;
+            }
             let (tag, wire_type) = decode_key(&mut bytes).ok()?;
             match (tag, wire_type) {
                 (VERSION, WireType::Varint) => fields.version = take_u32(&mut bytes)?,

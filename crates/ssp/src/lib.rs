@@ -46,7 +46,7 @@ pub use hello::{Capabilities, Hello, Peer};
 pub use key::{Key, KeyError};
 pub use nonce::Direction;
 pub use num::StateNum;
-pub use object::{ApplyError, Object};
+pub use object::{ApplyError, Object, Part};
 pub use path::{Loss, Path, Traffic};
 pub use transport::{Closed, Transport};
 pub use wiping::wiping;

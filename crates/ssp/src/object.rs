@@ -2,6 +2,7 @@
 
 use rove_units::Bytes;
 
+use crate::config::RECEIVED_BYTES_MAX;
 use crate::hello::Capabilities;
 
 /// A diff that cannot be applied: malformed, over a limit, or against the object's rules.
@@ -10,6 +11,15 @@ use crate::hello::Capabilities;
 pub struct ApplyError {
     /// What is wrong with it, without its contents.
     pub reason: String,
+}
+
+/// What [`Object::apply_part`] has done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Whether all of the diff has been applied.
+    pub is_whole: bool,
+    /// The work that this part took, in units of the object's own.
+    pub effort: u64,
 }
 
 /// A state that one end owns and the other end keeps a copy of.
@@ -42,6 +52,19 @@ pub trait Object: Clone {
     ///
     /// Returns [`ApplyError`] for a diff that breaks a rule; `self` is then discarded by the caller.
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError>;
+
+    /// Applies the next part of a diff: about as much as this `effort` allows. The object itself remembers how far
+    /// it has come. The caller goes on with the same diff until the part was the last.
+    ///
+    /// The default is for objects whose diffs are all little work: it applies the whole diff.
+    ///
+    /// # Errors
+    ///
+    /// As [`Object::apply`].
+    fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<Part, ApplyError> {
+        let _ = effort;
+        self.apply(diff).map(|()| Part { is_whole: true, effort: 0 })
+    }
 
     /// Checks the law on one diff, made from `base` for this peer, as a verbose program does.
     ///
@@ -79,6 +102,11 @@ pub trait Object: Clone {
     /// Returns the memory this copy needs beyond what it shares with `neighbour`, the entry before it
     /// in a state list (`None`: all of it). An estimate that never runs low; it feeds the byte limits.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
+
+    /// Returns the memory that a list of received states like this one may need before new ones are refused.
+    fn received_bytes_max(&self) -> Bytes {
+        RECEIVED_BYTES_MAX
+    }
 
     /// Returns a state about half way from `base` to `self`, for when the diff is larger than
     /// [`Object::DIFF_MAX`]; `None` when the object cannot be divided further.

@@ -1,10 +1,12 @@
 //! The states received from the peer: what its next diffs may start from.
 
+use core::hash::Hasher;
 use std::collections::VecDeque;
+use std::hash::DefaultHasher;
 
 use rove_units::{Bytes, Instant};
 
-use crate::config::{Config, RECEIVED_BYTES_MAX, RECEIVED_MAX};
+use crate::config::{Config, RECEIVED_MAX, REFUSED_MAX};
 use crate::error::ReceiveError;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
@@ -20,6 +22,32 @@ struct ReceivedState<R> {
     object: R,
 }
 
+/// A state in the making, whose diff has been applied in part.
+#[derive(Clone, Debug)]
+struct UnderWay<R> {
+    old_num: StateNum,
+    new_num: StateNum,
+    diff: Vec<u8>,
+    object: R,
+}
+
+/// An instruction that was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Refused {
+    old_num: StateNum,
+    new_num: StateNum,
+    /// Of the diff. A stranger who finds another one with the same print has it refused as well.
+    print: u64,
+}
+
+impl Refused {
+    fn new(old_num: StateNum, new_num: StateNum, diff: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(diff);
+        Self { old_num, new_num, print: hasher.finish() }
+    }
+}
+
 /// What an instruction did to the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
@@ -29,12 +57,19 @@ pub(crate) enum Received {
     LeftWithPeer,
     /// It brought an older state, or one held already.
     Nothing,
+    /// It is more work than may be done at once: [`Receiver::work`] has to go on with it.
+    Begun,
 }
 
 /// The list of received states, ascending by number, never empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver<R> {
     states: VecDeque<ReceivedState<R>>,
+    under_way: Option<UnderWay<R>>,
+    /// The instructions that were refused last.
+    refused: VecDeque<Refused>,
+    /// The work done so far.
+    effort: u64,
     /// An over-full list takes nothing before this.
     quenched_until: Instant,
     /// States with contents are left with the peer.
@@ -46,17 +81,27 @@ impl<R: Object> Receiver<R> {
         let bytes = initial.bytes_beyond(None);
         let initial =
             ReceivedState { num: StateNum::INITIAL, arrived_at: now, bytes, object: initial };
-        Self { states: VecDeque::from([initial]), quenched_until: Instant::ZERO, held: false }
+        Self {
+            states: VecDeque::from([initial]),
+            under_way: None,
+            refused: VecDeque::new(),
+            effort: 0,
+            quenched_until: Instant::ZERO,
+            held: false,
+        }
     }
 
-    /// Takes the state that an instruction brings, if it is new and may be taken.
+    /// Takes the state that an instruction brings, if it is new and may be taken, and does about so much work for it at
+    /// once. There must be no work left of the one before.
     pub(crate) fn handle_instruction(
         &mut self,
         now: Instant,
-        instruction: &Instruction,
+        instruction: Instruction,
+        effort: u64,
         config: &Config,
     ) -> Result<Received, ReceiveError> {
-        let &Instruction { old_num, new_num, throwaway_num, ref diff, .. } = instruction;
+        debug_assert!(!self.has_work());
+        let Instruction { old_num, new_num, throwaway_num, diff, .. } = instruction;
         let is_outdated = new_num < self.first().num;
         if is_outdated || self.states.iter().any(|state| state.num == new_num) {
             return Ok(Received::Nothing);
@@ -72,15 +117,62 @@ impl<R: Object> Receiver<R> {
         if throwaway_num > old_num {
             return Err(ReceiveError::ThrowawayBeyondReference { throwaway_num, old_num });
         }
+        // Only of a suspect all bytes are looked at.
+        let is_suspect = self.refused.iter().any(|refused| refused.new_num == new_num);
+        if is_suspect && self.refused.contains(&Refused::new(old_num, new_num, &diff)) {
+            return Err(ReceiveError::RefusedBefore { new_num });
+        }
         self.throw_away(throwaway_num);
         self.make_room(now, config)?;
 
         let reference = self.states.iter().find(|state| state.num == old_num);
-        let mut object = reference.expect("nothing at or above it was thrown away").object.clone();
-        if !diff.is_empty() {
-            object.apply(diff)?;
+        let object = reference.expect("nothing at or above it was thrown away").object.clone();
+        if diff.is_empty() {
+            return self.insert(now, new_num, object);
         }
-        self.insert(now, new_num, object)
+        self.under_way = Some(UnderWay { old_num, new_num, diff, object });
+        self.work(now, effort)
+    }
+
+    /// Goes on with the state in the making, if there is one, for about so much work.
+    pub(crate) fn work(&mut self, now: Instant, effort: u64) -> Result<Received, ReceiveError> {
+        let Some(mut under_way) = self.under_way.take() else { return Ok(Received::Nothing) };
+        match under_way.object.apply_part(&under_way.diff, effort) {
+            Ok(part) => {
+                self.effort = self.effort.saturating_add(part.effort);
+                if part.is_whole {
+                    return self.insert(now, under_way.new_num, under_way.object);
+                }
+                self.under_way = Some(under_way);
+                Ok(Received::Begun)
+            }
+            Err(error) => {
+                self.effort = self.effort.saturating_add(effort);
+                if self.refused.len() == REFUSED_MAX {
+                    self.refused.pop_front();
+                }
+                let UnderWay { old_num, new_num, diff, .. } = &under_way;
+                self.refused.push_back(Refused::new(*old_num, *new_num, diff));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Returns whether a state is in the making.
+    pub(crate) fn has_work(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// Returns the work done so far, in the object's units; what a refused diff took is an estimate that runs high.
+    pub(crate) const fn effort(&self) -> u64 {
+        self.effort
+    }
+
+    /// Changes all states that are held in the same way.
+    pub(crate) fn adjust(&mut self, adjust: impl FnMut(&mut R)) {
+        let held = self.states.iter_mut().map(|state| &mut state.object);
+        let under_way = self.under_way.iter_mut().map(|under_way| &mut under_way.object);
+        held.chain(under_way).for_each(adjust);
     }
 
     /// Returns the newest state.
@@ -130,7 +222,7 @@ impl<R: Object> Receiver<R> {
         }
         // A state that alone goes over the limit must still have a successor, or the session ends here.
         let bytes: Bytes = self.states.iter().map(|state| state.bytes).sum();
-        if self.states.len() > 1 && bytes > RECEIVED_BYTES_MAX {
+        if self.states.len() > 1 && bytes > self.newest().received_bytes_max() {
             return Err(ReceiveError::QueueFull);
         }
         Ok(())

@@ -6,7 +6,7 @@ use core::ops::Range;
 use rove_units::{Duration, Instant, Stream};
 
 use crate::assembler::Assembler;
-use crate::compress::Codec;
+use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
 use crate::config::Config;
 use crate::connection::{Connection, Event, Role, Transmit};
 use crate::datagram::Ecn;
@@ -24,6 +24,13 @@ use crate::sender::{Outgoing, Pace, Sender, Step};
 /// Most bytes of padding in an instruction: they blur its length for whoever listens.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CHAFF_LEN_MAX: u64 = 16;
+
+/// What a datagram costs whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
+/// a few microseconds.
+const DATAGRAM_EFFORT: u64 = 4_000;
+
+/// What a byte of an instruction costs that is inflated and read. Chosen: as above, 2 to 4 ns.
+const BYTE_EFFORT: u64 = 4;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +67,8 @@ pub struct Transport<Local: Object, Remote: Object> {
     /// The acknowledgment that they carry.
     fragments_ack: StateNum,
     closed: Option<Closed>,
+    /// The work done so far besides the receiver's.
+    effort: u64,
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
@@ -88,6 +97,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             fragments_sent: 0,
             fragments_ack: StateNum::INITIAL,
             closed: None,
+            effort: 0,
         }
     }
 
@@ -104,7 +114,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
+        self.effort = self.effort.saturating_add(DATAGRAM_EFFORT);
         let opened = self.connection.open(now, source, ecn, payload, &self.config)?;
+        while self.has_work() {
+            self.work(now).unwrap_or_else(|error| tracing::debug!(%error, "state of no use"));
+        }
         self.heed_size();
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
@@ -112,11 +126,43 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
-        let instruction = Instruction::decode(&self.codec.inflate(&compressed)?)?;
-        self.handle_instruction(now, &instruction)
+        let before = self.effort;
+        let instruction = {
+            let inflated = self.codec.inflate(&compressed);
+            drop(compressed);
+            let inflated = inflated.inspect_err(|_| self.count_bytes(INSTRUCTION_LEN_MAX))?;
+            self.count_bytes(inflated.len());
+            Instruction::decode(&inflated)?
+        };
+        // To read four megabytes is a turn's work by itself.
+        let room = self.config.work_per_turn.saturating_sub(self.effort - before);
+        self.handle_instruction(now, instruction, room)
     }
 
-    /// Does what is due. Calling early or late is harmless.
+    /// Returns whether a received state is more work than was done so far, and [`Transport::work`] is to go on with it.
+    /// A driver that has other things to look at does so in between; the next datagram has all of it done.
+    pub fn has_work(&self) -> bool {
+        self.receiver.has_work()
+    }
+
+    /// Goes on with a received state, for [`Config::work_per_turn`].
+    ///
+    /// # Errors
+    ///
+    /// Returns why the state was of no use.
+    pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
+        let received = self.receiver.work(now, self.config.work_per_turn)?;
+        self.note_received(now, received, true);
+        Ok(())
+    }
+
+    /// Returns the work done so far for what has been received, in the units of the remote object: an estimate that
+    /// runs high.
+    pub fn effort(&self) -> u64 {
+        self.effort.saturating_add(self.receiver.effort())
+    }
+
+    /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         let pace = Pace::new(&self.config, self.connection.rtt());
         if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
@@ -251,6 +297,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest_num()
     }
 
+    /// Changes all received states that are held in the same way: by what the owner of this end knows and the peer
+    /// does not say.
+    pub fn adjust_remote(&mut self, adjust: impl FnMut(&mut Remote)) {
+        self.receiver.adjust(adjust);
+    }
+
     /// Returns when the newest remote state arrived, or one that is held off
     /// ([`Transport::hold_remote`]) since then; `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
@@ -329,27 +381,39 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn handle_instruction(
         &mut self,
         now: Instant,
-        instruction: &Instruction,
+        instruction: Instruction,
+        room: u64,
     ) -> Result<(), ReceiveError> {
-        self.learn_peer(instruction);
+        self.learn_peer(&instruction);
         self.sender.handle_ack(instruction.ack_num);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.close(Closed::Acknowledged);
         }
-        let num = instruction.new_num;
-        match self.receiver.handle_instruction(now, instruction, &self.config)? {
+        let has_contents = !instruction.diff.is_empty();
+        let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
+        self.note_received(now, received, has_contents);
+        Ok(())
+    }
+
+    fn note_received(&mut self, now: Instant, received: Received, has_contents: bool) {
+        match received {
             Received::Newest => {
-                tracing::debug!(%num, base = %instruction.old_num, "state received");
-                self.sender.handle_new_remote(now, num, !instruction.diff.is_empty());
+                let num = self.receiver.newest_num();
+                tracing::debug!(%num, "state received");
+                self.sender.handle_new_remote(now, num, has_contents);
             }
             Received::LeftWithPeer => {
                 self.sender.handle_heard(now);
                 self.sender.want_ack(now);
             }
-            Received::Nothing => {}
+            Received::Nothing | Received::Begun => {}
         }
-        Ok(())
+    }
+
+    fn count_bytes(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.effort = self.effort.saturating_add(bytes.saturating_mul(BYTE_EFFORT));
     }
 
     /// Learns what the peer is. Until it had acknowledged a state, every instruction of ours carried

@@ -4,6 +4,7 @@ mod charset;
 mod decset;
 mod dispatch;
 mod edit;
+mod effort;
 mod keyboard;
 mod modes;
 mod osc;
@@ -25,6 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::charset::Charsets;
+use self::effort::Effort;
 use self::keyboard::KeyboardStack;
 use self::modes::Modes;
 use self::region::Region;
@@ -40,15 +42,8 @@ use crate::screen::{Position, Screen, Size};
 use crate::scrollback::Scrollback;
 use crate::user_terminal::UserTerminal;
 
-/// Cells whose copying costs about as much as moving a row. Chosen: some 10 ns each, as measured.
-const CELLS_PER_EFFORT: usize = 8;
-
-/// Cells with combining characters, or runs of decorated ones, whose shifting costs about as much.
-/// Chosen: as measured.
-const MARKS_PER_EFFORT: usize = 2;
-
-/// Cells with combining characters whose moving up costs about as much. Chosen: 40 bytes each, as measured.
-const MARKS_MOVED_PER_EFFORT: usize = 8;
+/// How many rows of cells a reset (RIS) costs. Chosen: as measured.
+const RESET_ROWS: usize = 4;
 
 /// Whose bytes drive the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +86,9 @@ pub(crate) struct Emulator {
     /// Lines that scrolled off, where somebody wants them.
     pub(crate) scrollback: Option<Box<Scrollback>>,
     /// What [`crate::Terminal::effort`] returns.
-    pub(crate) effort: u64,
+    pub(crate) effort: Effort,
+    /// Above which effort no further sequence is performed.
+    pub(crate) effort_max: u64,
     /// An empty row in the current background, shared by all that are.
     blank: Arc<Row>,
 }
@@ -129,7 +126,8 @@ impl Emulator {
             notifications: VecDeque::new(),
             user_terminal: UserTerminal::default(),
             scrollback: None,
-            effort: 0,
+            effort: Effort::default(),
+            effort_max: u64::MAX,
             blank,
         }
     }
@@ -161,43 +159,24 @@ impl Emulator {
     fn refresh_blank(&mut self) {
         let erased = self.screen.pen.erased();
         if self.blank.cells[0].pen != erased || self.blank.columns() != self.columns() {
+            self.effort.touch(usize::from(self.columns()));
             self.blank = Arc::new(Row::erased(self.columns(), erased));
         }
     }
 
-    /// Notes that this many rows were replaced or moved.
-    pub(crate) fn spend_rows(&mut self, rows: usize) {
-        self.effort = self.effort.saturating_add(rows as u64);
-    }
-
-    /// Notes that this many cells of a row were copied, shifted or cleared.
-    pub(crate) fn spend_cells(&mut self, cells: usize) {
-        self.spend_rows(1 + cells / CELLS_PER_EFFORT);
-    }
-
-    /// Notes that the rest of a row from `column` is shifted: all that stands beside its cells is sorted
-    /// anew, wherever it is.
-    pub(crate) fn spend_shift(&mut self, row: u16, column: u16) {
-        let shifted = &self.screen.rows[usize::from(row)];
-        let marks = shifted.marks.len() + shifted.decorations.len();
-        self.spend_cells(usize::from(self.columns().saturating_sub(column)));
-        self.spend_rows(marks / MARKS_PER_EFFORT);
-    }
-
     /// Returns a row for writing; it is copied first if a snapshot shares it.
     pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
-        let row = usize::from(row);
-        // What is written may go before all of them.
-        self.spend_rows(self.screen.rows[row].marks.len() / MARKS_MOVED_PER_EFFORT);
-        if Arc::strong_count(&self.screen.rows[row]) > 1 {
-            self.spend_cells(usize::from(self.columns()));
+        let slot = &mut self.screen.rows[usize::from(row)];
+        if Arc::strong_count(slot) > 1 {
+            self.effort.copy_row(slot);
         }
-        Arc::make_mut(&mut self.screen.rows[row])
+        Arc::make_mut(slot)
     }
 
     /// Returns a row for writing at and behind `column`; a wide character cut there is blanked.
     pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
         let host = self.is_host();
+        self.effort.move_behind(&self.screen.rows[usize::from(row)], column);
         let row = self.row_mut(row);
         if host {
             row.split_wide(column);
@@ -213,11 +192,8 @@ impl Emulator {
             decoration.underline_color = Color::Default;
         }
         let link_bytes_max = self.row_link_bytes_max();
-        let row = self.row_mut(row);
-        row.decorate(columns.clone(), &decoration, link_bytes_max);
-        // Those behind move up.
-        let runs = row.decorations.len_behind(columns.end);
-        self.spend_rows(runs / MARKS_PER_EFFORT);
+        self.effort.move_behind(&self.screen.rows[usize::from(row)], columns.start);
+        self.row_mut(row).decorate(columns, &decoration, link_bytes_max);
     }
 
     /// Puts the cursor somewhere on the screen.
@@ -289,6 +265,7 @@ impl Emulator {
     /// HT and CHT: leave a pending wrap alone.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let stop = self.tabs.next(self.screen.cursor.column, count);
+        self.effort.touch(usize::from(stop.abs_diff(self.screen.cursor.column)));
         self.screen.cursor.column = stop.min(self.line_end());
         self.combining_target = None;
     }
@@ -296,6 +273,7 @@ impl Emulator {
     /// CBT: in origin mode no further than to the left margin.
     pub(crate) fn tab_back(&mut self, count: u16) {
         let column = self.tabs.previous(self.screen.cursor.column, count);
+        self.effort.touch(usize::from(column.abs_diff(self.screen.cursor.column)));
         self.set_cursor(self.screen.cursor.row, column.max(self.origin_column()));
     }
 
@@ -358,7 +336,7 @@ impl Emulator {
         let region = usize::from(top)..=usize::from(self.region.bottom);
         let moved = usize::from(self.region.bottom - top + 1);
         let count = usize::from(count).min(moved);
-        self.spend_rows(moved);
+        self.effort.move_rows(moved);
         if count == 1 {
             self.screen.rows[region].rotate_left(1);
             self.clear_row(self.region.bottom);
@@ -377,13 +355,14 @@ impl Emulator {
         if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
             return;
         }
+        self.effort.touch(usize::from(columns));
+        self.effort.copy_beside(&self.screen.rows[row]);
         self.refresh_blank();
         let slot = &mut self.screen.rows[row];
         match Arc::get_mut(slot) {
             Some(row) => row.copy_blank(&self.blank),
             None => *slot = Arc::clone(&self.blank),
         }
-        self.spend_cells(usize::from(columns));
     }
 
     /// Moves the rows from `top` to the bottom margin down; empty rows come in at `top`.
@@ -393,7 +372,7 @@ impl Emulator {
         }
         let blank = self.blank_row();
         let range = usize::from(top)..=usize::from(self.region.bottom);
-        self.spend_rows(range.clone().count());
+        self.effort.move_rows(range.clone().count());
         let rows = &mut self.screen.rows[range];
         let count = usize::from(count).min(rows.len());
         rows.rotate_right(count);
@@ -476,8 +455,10 @@ impl Emulator {
         fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.scrollback = self.scrollback.take();
         fresh.effort = self.effort;
-        fresh.spend_cells(usize::from(old.size.columns()));
-        fresh.spend_rows(usize::from(old.size.rows()));
+        fresh.effort_max = self.effort_max;
+        // A blank row, the tab stops, and what is allocated for all the rest.
+        (0..RESET_ROWS).for_each(|_| fresh.effort.touch(usize::from(old.size.columns())));
+        fresh.effort.move_rows(usize::from(old.size.rows()));
         *self = fresh;
     }
 
@@ -498,6 +479,18 @@ impl Emulator {
         self.charsets = Charsets::default();
         self.saved_cursor = SavedCursor::default();
         self.pending_wrap = false;
+    }
+
+    /// Returns the memory that the tab stops and the titles put aside take, beyond what is shared with a neighbour.
+    pub(crate) fn unseen_bytes(&self, neighbour: Option<&Self>) -> usize {
+        let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.title_stack);
+        let titles = self.title_stack.iter().enumerate().map(|(at, (icon_name, title))| {
+            let is_shared = theirs.get(at).is_some_and(|theirs| Arc::ptr_eq(title, &theirs.1));
+            if is_shared { 0 } else { icon_name.len() + title.len() }
+        });
+        self.tabs.bytes()
+            + self.title_stack.capacity() * size_of::<(Arc<str>, Arc<str>)>()
+            + titles.sum::<usize>()
     }
 
     /// Panics if what must always hold does not.

@@ -37,6 +37,6 @@ pub use screen::progress::{Progress, ProgressKind};
 pub use screen::row::Row;
 pub use screen::{COLUMNS_MAX, Position, ROWS_MAX, Screen, Size, SizeError};
 pub use scrollback::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, ScrollbackLine};
-pub use terminal::Terminal;
+pub use terminal::{RUN_BYTES_MAX, Terminal};
 pub use user_terminal::UserTerminal;
 pub use width::char_width;

@@ -34,6 +34,10 @@ pub(crate) trait Perform {
     fn csi(&mut self, sequence: &Sequence<'_>);
     /// Performs an operating system command; `cut` says that its end is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
+    /// Returns whether no more is to be performed for now.
+    fn is_spent(&self) -> bool {
+        false
+    }
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
@@ -112,6 +116,11 @@ impl Parser {
         *self = Self::default();
     }
 
+    /// Returns how many bytes of memory it takes beyond itself.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.capacity()
+    }
+
     /// Returns whether what comes next is not part of a sequence or string.
     pub(crate) fn is_in_text(&self) -> bool {
         self.state == State::Ground
@@ -122,13 +131,16 @@ impl Parser {
         self.state == State::Escape
     }
 
-    /// Takes bytes, cut anywhere.
-    pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) {
+    /// Takes bytes, cut anywhere, until [`Perform::is_spent`]; returns how many it has taken.
+    pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
         // No control lies between `at` and here; remembered so that malformed text, which is
         // taken apart piece by piece, is not searched again for each piece.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
+            if perform.is_spent() {
+                break;
+            }
             let rest = &bytes[at..];
             // Nearly all output is one of these runs, taken at once.
             let run = match self.state {
@@ -169,10 +181,11 @@ impl Parser {
                 None => {
                     self.partial[..rest.len()].copy_from_slice(rest);
                     self.partial_len = rest.len();
-                    return;
+                    return bytes.len();
                 }
             }
         }
+        at
     }
 
     /// Takes the numbers of a control sequence, and its last byte if that follows; returns how many

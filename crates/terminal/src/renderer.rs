@@ -15,6 +15,10 @@ use crate::display::{
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
+/// Most cells that one frame changes, unless a row has more. Chosen: screens up to 300 columns and 80 rows at once;
+/// to draw so many that all differ takes some milliseconds.
+const FRAME_CELLS_MAX: usize = 24_000;
+
 /// Puts the user's own titles aside, and takes them back (XTWINOPS).
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
 const POP_TITLES: &[u8] = b"\x1b[23;0t";
@@ -191,6 +195,15 @@ impl Renderer {
         self.open = true;
         self.feed.open();
         if self.outer.init { self.outer.enter.clone() } else { Vec::new() }
+    }
+
+    /// Returns a frame to draw before this one, where that changes more than may be drawn at once.
+    pub fn stage(&self, frame: &Screen) -> Option<Screen> {
+        let wanted = settings::wanted(frame, &self.outer, self.vocabulary);
+        let is_same = !self.stale && wanted.alternate_screen == self.settings.alternate_screen();
+        let blank = Screen::blank(frame.size());
+        let shown = self.shown.as_ref().filter(|shown| is_same && shown.size() == frame.size());
+        Screen::on_the_way(shown.unwrap_or(&blank), frame, FRAME_CELLS_MAX)
     }
 
     /// Returns the bytes that make the terminal show `frame`, given what it shows now.

@@ -11,6 +11,10 @@ use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 use crate::user_terminal::UserTerminal;
 
+/// Bytes of text that may be taken between two looks at the effort. Chosen: two rows of a large window; in insert mode
+/// each character shifts the rest of its row.
+pub const RUN_BYTES_MAX: usize = 1024;
+
 /// A terminal emulator.
 ///
 /// A *host* terminal is driven by programs on a pty, answers their questions and repairs half
@@ -43,10 +47,26 @@ impl Terminal {
 
     /// Takes host bytes, cut anywhere.
     pub fn write(&mut self, bytes: &[u8]) {
-        self.parser.advance(bytes, &mut self.emulator);
+        self.write_within(bytes, u64::MAX);
+    }
+
+    /// Takes host bytes, cut anywhere, until [`Terminal::effort`] is above a limit; returns how many it has
+    /// taken. It goes beyond the limit by what one sequence or [`RUN_BYTES_MAX`] bytes of text cost.
+    pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
+        self.emulator.effort_max = effort_max;
+        let mut taken = 0;
+        for run in bytes.chunks(RUN_BYTES_MAX) {
+            let len = self.parser.advance(run, &mut self.emulator);
+            self.emulator.effort.read(len);
+            taken += len;
+            if len < run.len() {
+                break;
+            }
+        }
         if cfg!(debug_assertions) {
             self.emulator.assert_integrity();
         }
+        taken
     }
 
     /// Changes the size.
@@ -128,21 +148,23 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far beyond the bytes written: the rows that were moved, copied or
-    /// replaced, and the cells shifted and cleared, in rows' worth. A caller that plays a stranger's bytes limits by it how long
-    /// they can keep a processor busy.
+    /// Returns the work done so far, counted in cells: those written, moved or looked at, and as many as the
+    /// bytes, the rows and what stands beside the cells are worth. A caller that plays a stranger's bytes limits by
+    /// it how long they can keep a processor busy.
     pub fn effort(&self) -> u64 {
-        self.emulator.effort
+        self.emulator.effort.cells()
     }
 
-    /// Returns the memory this terminal takes beyond what it shares with `neighbour`: the picture, and
-    /// the one that is hidden behind or before the alternate screen.
+    /// Returns the memory this terminal takes beyond what it shares with `neighbour`: the picture, the one that is
+    /// hidden behind or before the alternate screen, and what is not to be seen.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
-        let Some(hidden) = &self.emulator.hidden else { return shown };
-        let theirs = neighbour.and_then(|terminal| terminal.emulator.hidden.as_ref());
+        let theirs = neighbour.map(|terminal| &terminal.emulator);
+        let unseen = size_of::<Self>() + self.parser.bytes() + self.emulator.unseen_bytes(theirs);
+        let Some(hidden) = &self.emulator.hidden else { return shown + Bytes::from(unseen) };
+        let theirs = theirs.and_then(|emulator| emulator.hidden.as_ref());
         let shared = theirs.map(|hidden| row_addresses(&hidden.rows)).unwrap_or_default();
         let rows = size_of_val(&*hidden.rows) + rows_beyond(&hidden.rows, &shared);
-        shown + Bytes::new(u64::try_from(rows).expect("memory fits 64 bits"))
+        shown + Bytes::from(unseen + rows)
     }
 }

@@ -99,9 +99,10 @@ impl Pump {
         Ok(End { outcome, tried, refusal: self.refusal, tunnel, output_error: self.output_error })
     }
 
-    /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
+    /// Sleeps until something happens, unless there is work left, and hands it to the session: signals and keys first,
+    /// then datagrams, so many that none of them waits long. Returns the time it woke.
     fn wait_and_read(&mut self) -> io::Result<Instant> {
-        let is_drawing = self.is_drawing();
+        let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = [self.session.poll_timeout(), self.wire.poll_timeout()];
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
@@ -112,7 +113,12 @@ impl Pump {
         if self.session.wants_input() {
             interests.push(Interest::new(self.terminal.input(), true, false));
         }
-        self.events.wait(&mut interests, deadline.into_iter().flatten().min())?;
+        let has_output = !is_drawing && self.session.has_output();
+        if self.session.has_work() || is_behind || has_output {
+            self.events.look(&mut interests)?;
+        } else {
+            self.events.wait(&mut interests, deadline.into_iter().flatten().min())?;
+        }
         let has_input = interests.get(input).is_some_and(Interest::is_readable);
         let has_datagrams: Vec<bool> =
             interests[..datagrams].iter().map(Interest::is_readable).collect();
@@ -230,13 +236,14 @@ impl Pump {
         self.written < self.frame.len()
     }
 
-    /// Writes the frame that waits and then the newest one, as far as the terminal takes them.
+    /// Writes the frame that waits and then the newest one, as far as the terminal takes them. If that is but a stage
+    /// of it, the rest comes with the next turn.
     fn draw(&mut self, now: Instant) {
-        while self.write_frame(now) {
-            match self.session.poll_output(now) {
-                Some(frame) => (self.frame, self.written) = (frame, 0),
-                None => return,
-            }
+        if self.write_frame(now)
+            && let Some(frame) = self.session.poll_output(now)
+        {
+            (self.frame, self.written) = (frame, 0);
+            self.write_frame(now);
         }
     }
 

@@ -1,5 +1,6 @@
 //! By what a client's datagrams travel: UDP sockets, or a tunnel through ssh.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -10,9 +11,10 @@ use rove_ssp::{Ecn, Transmit};
 use rove_units::Instant;
 
 use crate::client::families::Families;
+use crate::client::turn::Turn;
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
-use crate::socket::{SendFailure, receive_waiting, send};
+use crate::socket::{SendFailure, receive_while, send};
 use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
 
@@ -25,17 +27,32 @@ pub(super) enum Wire {
     /// UDP.
     Sockets(Families),
     /// ssh.
-    Tunnel(Box<Tunnel>),
+    Tunnel {
+        /// The ssh that carries the datagrams.
+        tunnel: Box<Tunnel>,
+        /// What a turn has left of what came through with one read.
+        arrivals: VecDeque<Arrival>,
+    },
 }
 
 impl Wire {
+    /// Takes a tunnel for the wire.
+    pub(super) fn tunnelled(tunnel: Tunnel) -> Self {
+        Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
+    }
+
+    /// Returns whether something has come that the session has not been given.
+    pub(super) fn has_arrivals(&self) -> bool {
+        matches!(self, Self::Tunnel { arrivals, .. } if !arrivals.is_empty())
+    }
+
     /// Returns what to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
         match self {
             Self::Sockets(sockets) => {
                 sockets.iter().map(|socket| Interest::new(socket.as_fd(), true, false)).collect()
             }
-            Self::Tunnel(tunnel) => tunnel.interests(),
+            Self::Tunnel { tunnel, .. } => tunnel.interests(),
         }
     }
 
@@ -43,11 +60,12 @@ impl Wire {
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Sockets(_) => None,
-            Self::Tunnel(tunnel) => tunnel.poll_timeout(),
+            Self::Tunnel { tunnel, .. } => tunnel.poll_timeout(),
         }
     }
 
-    /// Hands what has come to the session; `waiting` says of each interest whether something waits.
+    /// Hands what has come to the session, as much as a turn may; `waiting` says of each interest whether something
+    /// waits.
     /// Returns what the network has said, if it has.
     pub(super) fn receive(
         &mut self,
@@ -56,15 +74,20 @@ impl Wire {
         session: &mut Client,
     ) -> Option<Refusal> {
         let mut refusal = None;
+        let turn = Turn::begin(session);
         match self {
             Self::Sockets(sockets) => {
                 for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
-                    let result = receive_waiting(socket, |received, payload| {
+                    if !turn.has_room(session) {
+                        break;
+                    }
+                    let result = receive_while(socket, |received, payload| {
                         let (source, len) = (received.source, payload.len());
                         let result = session.handle_datagram(now, source, received.ecn, payload);
                         if let Err(error) = result {
                             tracing::debug!(%error, len, %source, "datagram of no use");
                         }
+                        turn.has_room(session)
                     });
                     if let Err(error) = result {
                         tracing::debug!(%error, "receive failed");
@@ -77,21 +100,28 @@ impl Wire {
                     }
                 }
             }
-            Self::Tunnel(tunnel) => {
+            Self::Tunnel { tunnel, arrivals } => {
                 let server = session.server();
-                tunnel.turn(now, |arrival| match arrival {
-                    Arrival::Datagram(payload) => {
-                        let result =
-                            session.handle_datagram(now, server, Ecn::NotCapable, &payload);
-                        if let Err(error) = result {
-                            tracing::debug!(%error, len = payload.len(), "datagram of no use");
+                if arrivals.is_empty() {
+                    tunnel.turn(now, |arrival| arrivals.push_back(arrival));
+                }
+                while turn.has_room(session)
+                    && let Some(arrival) = arrivals.pop_front()
+                {
+                    match arrival {
+                        Arrival::Datagram(payload) => {
+                            let result =
+                                session.handle_datagram(now, server, Ecn::NotCapable, &payload);
+                            if let Err(error) = result {
+                                tracing::debug!(%error, len = payload.len(), "datagram of no use");
+                            }
+                        }
+                        Arrival::Refused => {
+                            refusal = Some(Refusal::Port);
+                            session.handle_network_error(now, NOBODY_THERE);
                         }
                     }
-                    Arrival::Refused => {
-                        refusal = Some(Refusal::Port);
-                        session.handle_network_error(now, NOBODY_THERE);
-                    }
-                });
+                }
                 session.handle_tunnel(now, tunnel.trouble());
             }
         }
@@ -109,7 +139,7 @@ impl Wire {
                 let socket = sockets.newest_for(transmit.destination);
                 send(socket.map_err(SendFailure::Other)?, transmit)
             }
-            Self::Tunnel(tunnel) => {
+            Self::Tunnel { tunnel, .. } => {
                 tunnel.send(&transmit.payload);
                 Ok(())
             }
@@ -124,7 +154,7 @@ impl Wire {
     pub(super) fn open_port(&mut self) -> io::Result<()> {
         match self {
             Self::Sockets(sockets) => sockets.open_port(),
-            Self::Tunnel(_) => Ok(()),
+            Self::Tunnel { .. } => Ok(()),
         }
     }
 
@@ -139,7 +169,7 @@ impl Wire {
     pub(super) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets(sockets) => sockets.local_port(server),
-            Self::Tunnel(_) => None,
+            Self::Tunnel { .. } => None,
         }
     }
 
@@ -147,7 +177,7 @@ impl Wire {
     pub(super) fn tunnel(&self) -> Option<&Tunnel> {
         match self {
             Self::Sockets(_) => None,
-            Self::Tunnel(tunnel) => Some(tunnel),
+            Self::Tunnel { tunnel, .. } => Some(tunnel),
         }
     }
 }

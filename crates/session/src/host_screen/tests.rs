@@ -4,8 +4,10 @@ use rove_predict::TtyModes;
 use rove_terminal::{Copied, Notification};
 use rove_units::Instant;
 
+use super::play::{EFFORT_MAX, RESIZES_MAX};
 use super::*;
 use crate::clipboard::{CopyPiece, Outbox, PIECE_MAX};
+use crate::message::{HostInstruction, host_instructions};
 use crate::notifications::Recent;
 
 const ROVE: Capabilities = crate::CAPABILITIES;
@@ -40,6 +42,7 @@ fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
 /// Returns a client's copy of state 0 after these states, and the last diff.
 fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     let mut replica = HostScreen::replica(window);
+    replica.allow(&Allowed::new([size(4096, 2048)]));
     let mut base = &HostScreen::initial(Size::DEFAULT);
     let mut diff = Vec::new();
     for state in states {
@@ -291,10 +294,11 @@ fn a_diff_may_resize_so_often_and_no_more() {
 }
 
 #[test]
-fn a_published_state_follows_nothing_and_a_hostile_size_is_cut() {
+fn a_published_state_follows_nothing_and_a_hostile_size_is_cut_where_it_is_allowed() {
     let mut state = published(Size::DEFAULT, b"", 0);
     assert!(state.apply(b"").is_err());
     let mut replica = HostScreen::replica(size(1, 1));
+    replica.allow(&Allowed::new([size(4096, 2048)]));
     replica.apply(b"\x0a\x0c\x1a\x0a\x28\xff\xff\xff\x7f\x30\xff\xff\xff\x7f").unwrap();
     assert_eq!(replica.screen().size(), size(4096, 2048));
 }
@@ -386,36 +390,126 @@ fn play(window: Size, bytes: &[u8]) -> Result<(), ApplyError> {
     HostScreen::replica(window).apply(&message.finish())
 }
 
+/// Returns what a replica spends on host bytes.
+fn spent(window: Size, bytes: &[u8]) -> u64 {
+    let mut terminal = Terminal::replica(window);
+    terminal.write(bytes);
+    terminal.effort()
+}
+
 #[test]
 fn a_diff_may_cost_so_much_work_and_no_more() {
-    // A line feed in the last of 2048 rows moves all of them; an empty one need not be cleared.
-    let scrolls = |count| [b"\x1b[2048H".as_slice(), &vec![b'\n'; count]].concat();
-    let scrolls_max = usize::try_from(EFFORT_MAX / 2048).unwrap();
-    assert_eq!(play(size(1, 2048), &scrolls(scrolls_max)), Ok(()));
-    assert!(play(size(1, 2048), &scrolls(scrolls_max + 1)).is_err());
+    // A line feed in the last of 200 rows moves all of them; an empty one need not be cleared.
+    let window = size(500, 200);
+    let scrolls = |count| [b"\x1b[200H".as_slice(), &vec![b'\n'; count]].concat();
+    let each = spent(window, &scrolls(1)) - spent(window, &scrolls(0));
+    let most = usize::try_from((EFFORT_MAX - spent(window, &scrolls(0))) / each).unwrap() - 1;
+    assert!(spent(window, &scrolls(most)) < EFFORT_MAX);
+    assert_eq!(play(window, &scrolls(most)), Ok(()));
+    let refusal = play(window, &scrolls(most + 4096)).expect_err("it is refused");
+    assert!(refusal.reason.contains("more work"), "{refusal}");
+}
+
+#[test]
+fn a_diff_in_parts_does_what_it_does_at_once() {
+    let window = size(40, 6);
+    let mut message = MessageWriter::default();
+    message.echo_ack(num(3));
+    message.resize(size(30, 5));
+    message.host_bytes(
+        "\x1b[3;4Hab\x1b[41mc\x1b[2@\u{301}\r\n\x1b]2;title\x07一二三x".repeat(20).as_bytes(),
+    );
+    message.bells(7);
+    message.host_bytes(b"\x1b[Hlast");
+    let diff = message.finish();
+    let mut whole = HostScreen::replica(window);
+    whole.apply(&diff).unwrap();
+    for effort in [1, 7, 100, 1000, 5000, 1_000_000] {
+        let mut state = HostScreen::replica(window);
+        let mut sum = 0;
+        let parts = (1..).find(|_| {
+            let part = state.apply_part(&diff, effort).unwrap();
+            sum += part.effort;
+            part.is_whole
+        });
+        assert!(state.same_as(&whole) && state.screen() == whole.screen(), "{effort}");
+        // A part goes beyond its limit by what a sequence and a row of text cost.
+        assert!(sum / effort <= parts.unwrap() * (1 + 10_000 / effort), "{effort}");
+        assert!(parts.unwrap() > 1 || effort >= sum, "{effort}");
+    }
+}
+
+#[test]
+fn a_replica_is_no_larger_than_the_window_whatever_a_diff_says() {
+    let resize = |to: Size| {
+        let mut message = MessageWriter::default();
+        message.resize(to);
+        message.finish()
+    };
+    let refusal = ApplyError { reason: "a screen larger than the window".to_owned() };
+    let window = size(100, 50);
+    for (to, outcome) in [
+        (window, Ok(())),
+        (size(1, 1), Ok(())),
+        (Size::DEFAULT, Ok(())),
+        (size(101, 50), Err(refusal.clone())),
+        (size(100, 51), Err(refusal.clone())),
+        (size(4096, 2048), Err(refusal.clone())),
+    ] {
+        assert_eq!(HostScreen::replica(window).apply(&resize(to)), outcome, "{to:?}");
+    }
+    // Once a smaller window is known to the server, what starts from an older state must follow, too.
+    let mut older = HostScreen::replica(window);
+    older.allow(&Allowed::new([size(90, 30)]));
+    let mut message = MessageWriter::default();
+    message.host_bytes(b"x");
+    assert_eq!(older.clone().apply(&message.finish()), Err(refusal));
+    assert_eq!(older.apply(&resize(size(90, 30))), Ok(()));
+}
+
+#[test]
+fn a_string_without_an_end_counts_as_memory_of_its_state() {
+    let mut message = MessageWriter::default();
+    message.host_bytes(&[b"\x1b]52;c;".to_vec(), vec![b'A'; 1_000_000]].concat());
+    let mut state = HostScreen::replica(Size::DEFAULT);
+    state.apply(&message.finish()).unwrap();
+    assert!(state.bytes_beyond(Some(&state.clone())).get() > 1_000_000);
 }
 
 #[test]
 fn small_sequences_cannot_keep_a_client_busy_with_a_large_screen() {
-    for sequence in ["\x1bc", "\x1b[2J", "\x1b#8", "\x1b[L", "\x1b[M", "\x1b[S", "\x1b[T", "\x1bM"]
-    {
-        let hostile = sequence.repeat(400_000 / sequence.len());
-        assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
+    for sequence in [
+        "\x1bc",
+        "\x1b[2J",
+        "\x1b#8",
+        "\x1b[L",
+        "\x1b[M",
+        "\x1b[S",
+        "\x1b[T",
+        "\x1bM",
+        "\x1b[ A",
+        "\x1b['}",
+        "\x1b[65$x",
+        "\x1b[1;1;200;500;2;1$v",
+        "\x1b[65$x\x1b[$z",
+    ] {
+        let hostile = sequence.repeat(1_000_000 / sequence.len());
+        assert!(play(size(500, 200), hostile.as_bytes()).is_err(), "{sequence:?}");
     }
-    for sequence in ["\x1b[@", "\x1b[P", "x\r\x1b[K", "x\r\x1b[4095X"] {
+    for sequence in ["\x1b[H\x1b[@", "\x1b[H\x1b[P", "x\r\x1b[K", "\x1b[3g\r\t", "\x1b[3g\x1b[Z"] {
         let hostile = sequence.repeat(4_000_000 / sequence.len());
-        assert!(play(size(4096, 2048), hostile.as_bytes()).is_err(), "{sequence:?}");
+        assert!(play(size(500, 200), hostile.as_bytes()).is_err(), "{sequence:?}");
     }
 }
 
 #[test]
 fn small_sequences_cannot_keep_a_client_busy_with_a_long_row() {
-    let marked = "x\u{301}".repeat(4096);
+    let marked = "x\u{301}".repeat(500);
     for sequence in
         ["x\r\n", "\x1bMx", "\x1b[4h\x1b[Hx\u{301}", "\x1b[H\x1b[@x\u{301}", "\x1b[2K\rx"]
     {
-        let hostile = marked.clone() + &sequence.repeat(400_000 / sequence.len());
-        assert!(play(size(4096, 1), hostile.as_bytes()).is_err(), "{sequence:?}");
+        let hostile = marked.clone() + &sequence.repeat(4_000_000 / sequence.len());
+        assert!(play(size(500, 1), hostile.as_bytes()).is_err(), "{sequence:?}");
     }
 }
 
@@ -433,7 +527,7 @@ fn a_picture_of_many_pieces_costs_a_client_little() {
     let (replica, _) = followed(size(80, 24), &[&first, &second]);
     assert!(second.diff_from(&replica, ROVE).is_empty());
     let Picture::Replica(terminal) = &replica.picture else { panic!("a replica") };
-    assert!(terminal.effort() < EFFORT_MAX / 20, "{} of {EFFORT_MAX}", terminal.effort());
+    assert!(terminal.effort() < EFFORT_MAX / 4, "{} of {EFFORT_MAX}", terminal.effort());
 }
 
 #[test]

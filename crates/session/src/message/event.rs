@@ -33,7 +33,7 @@ pub(crate) struct WireNotifications<'a> {
 impl<'a> WireNotifications<'a> {
     /// Returns the texts of their operating system commands, in order.
     pub(crate) fn commands(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        Fields { rest: self.body }.filter_map(|field| match field {
+        Fields::of(self.body).filter_map(|field| match field {
             Ok((NOTIFICATIONS_COMMAND, Value::Bytes(command))) => Some(command),
             _ => None,
         })

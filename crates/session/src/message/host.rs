@@ -4,7 +4,7 @@ use rove_ssp::{ApplyError, StateNum};
 
 use super::protobuf::{Fields, Value, bytes_field, number, put_varint_field, string};
 use super::{
-    MessageWriter, RESIZE, WireLines, WireNotifications, WireSize, WireTty, event, instructions,
+    INSTRUCTION, MessageWriter, RESIZE, WireLines, WireNotifications, WireSize, WireTty, event,
     scrollback, wire_size,
 };
 use crate::clipboard::CopyPiece;
@@ -46,11 +46,25 @@ pub(crate) enum HostInstruction<'a> {
     Unknown,
 }
 
+/// Reads the first instruction of a `HostMessage`, `None` for a field that is none; and how many bytes it takes, from 1.
+/// There must be one.
+pub(crate) fn first_host_instruction(
+    diff: &[u8],
+) -> Result<(Option<HostInstruction<'_>>, usize), ApplyError> {
+    let mut fields = Fields::of_message(diff);
+    let instruction = match fields.next().transpose()? {
+        Some((INSTRUCTION, Value::Bytes(body))) => Some(host_instruction(body)?),
+        _ => None,
+    };
+    Ok((instruction, diff.len() - fields.len()))
+}
+
 /// Reads the instructions of a `HostMessage`, in order.
+#[cfg(test)]
 pub(crate) fn host_instructions(
     diff: &[u8],
 ) -> impl Iterator<Item = Result<HostInstruction<'_>, ApplyError>> {
-    instructions(diff).map(|body| host_instruction(body?))
+    super::instructions(diff).map(|body| host_instruction(body?))
 }
 
 impl MessageWriter {
@@ -85,7 +99,7 @@ impl MessageWriter {
 
 fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
     let (mut bytes, mut resize, mut echo_ack, mut extension) = (None, None, None, None);
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         match field? {
             (HOST_BYTES, Value::Bytes(body)) => bytes = Some(string(body, HOST_BYTES_STRING)?),
             (RESIZE, Value::Bytes(body)) => resize = Some(wire_size(body)?),
@@ -115,7 +129,7 @@ fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
 /// Returns a status, or `None` for a kind or a value that a later version may mean something by.
 fn wire_exit_status(body: &[u8]) -> Result<Option<ExitStatus>, ApplyError> {
     let mut status = None;
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         if let (number, Value::Varint(value)) = field?
             && let Ok(value) = u8::try_from(value)
         {

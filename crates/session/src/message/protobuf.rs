@@ -10,9 +10,15 @@ pub(super) enum Value<'a> {
     Fixed,
 }
 
+/// Most fields in the body of one member. Chosen: more than any has; a body of millions would be read several times
+/// without a look at anything else.
+const FIELDS_MAX: usize = 1024;
+
 /// The fields of one protobuf message, in order; ends after the first error.
 pub(super) struct Fields<'a> {
-    pub(super) rest: &'a [u8],
+    rest: &'a [u8],
+    /// How many more there may be.
+    left: usize,
 }
 
 impl<'a> Iterator for Fields<'a> {
@@ -22,7 +28,13 @@ impl<'a> Iterator for Fields<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let field = self.field();
+        let field = match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                self.field()
+            }
+            None => Err(malformed("too many fields")),
+        };
         if field.is_err() {
             self.rest = &[];
         }
@@ -31,6 +43,21 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Reads the body of a member.
+    pub(super) const fn of(body: &'a [u8]) -> Self {
+        Self { rest: body, left: FIELDS_MAX }
+    }
+
+    /// Reads a message, whose fields are the instructions: there may be any number.
+    pub(super) const fn of_message(message: &'a [u8]) -> Self {
+        Self { rest: message, left: usize::MAX }
+    }
+
+    /// Returns how many bytes are left.
+    pub(super) const fn len(&self) -> usize {
+        self.rest.len()
+    }
+
     fn field(&mut self) -> Result<(u32, Value<'a>), ApplyError> {
         let tag = self.varint()?;
         let number = u32::try_from(tag >> 3).map_err(|_| malformed("a field number"))?;
@@ -73,7 +100,7 @@ impl<'a> Fields<'a> {
 /// Returns the bytes in `wanted`, the last where there are several; empty where there are none.
 pub(super) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     let mut found: &[u8] = &[];
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         if let (number, Value::Bytes(bytes)) = field?
             && number == wanted
         {
@@ -86,7 +113,7 @@ pub(super) fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
 /// Returns the varint in `wanted`, the last where there are several; 0 where there is none.
 pub(super) fn number(body: &[u8], wanted: u32) -> Result<u64, ApplyError> {
     let mut found = 0;
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         if let (number, Value::Varint(value)) = field?
             && number == wanted
         {

@@ -86,7 +86,7 @@ impl MessageWriter {
 
 fn user_instruction(body: &[u8]) -> Result<UserInstruction<'_>, ApplyError> {
     let (mut keys, mut resize, mut terminal) = (None, None, None);
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         match field? {
             (KEYSTROKE, Value::Bytes(body)) => keys = Some(string(body, KEYSTROKE_KEYS)?),
             (RESIZE, Value::Bytes(body)) => resize = Some(wire_size(body)?),
@@ -107,7 +107,7 @@ fn user_instruction(body: &[u8]) -> Result<UserInstruction<'_>, ApplyError> {
 fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
     let mut report = None;
     let (mut width, mut height) = (None, None);
-    for field in (Fields { rest: body }) {
+    for field in Fields::of(body) {
         let (number, Value::Varint(value)) = field? else {
             continue;
         };

@@ -3,12 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rove_terminal::{Attributes, Pen, SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, ScrollbackLine};
+use rove_terminal::{Attributes, Pen, SCROLLBACK_LINES_MAX, ScrollbackLine};
 
-use super::Scrolled;
+use super::{LINE_BYTES, Scrolled};
 
 /// Most lines at once. Chosen: a terminal of today takes so many in a few milliseconds.
 const TAKEN_MAX: usize = 512;
+
+/// Most cells of the lines at once, unless a single line has more. Chosen: to draw so many takes a few milliseconds.
+const TAKEN_CELLS_MAX: usize = 16_384;
+
+/// Most memory that they take, in bytes. Chosen: 10,000 lines of 25 characters.
+const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// What is to be scrolled into the terminal.
 #[derive(Clone, Debug)]
@@ -37,9 +43,10 @@ impl Inbox {
                 self.due.push_back(Due::Missing(missing));
             }
             self.seen = held.number + 1;
-            self.bytes += held.line.bytes();
-            self.due.push_back(Due::Line(Arc::clone(&held.line)));
-            if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > SCROLLBACK_BYTES_MAX {
+            let due = Due::Line(Arc::clone(&held.line));
+            self.bytes += due.bytes();
+            self.due.push_back(due);
+            if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
                 self.drop_oldest();
             }
         }
@@ -52,7 +59,13 @@ impl Inbox {
 
     /// Takes lines for a terminal of so many columns, some at a time.
     pub(crate) fn take(&mut self, columns: u16) -> Vec<ScrollbackLine> {
-        let taken = self.due.len().min(TAKEN_MAX);
+        let mut cells = 0;
+        let fits = |due: &&Due| {
+            cells += due.cells();
+            cells <= TAKEN_CELLS_MAX
+        };
+        let taken = self.due.iter().take(TAKEN_MAX).take_while(fits).count().max(1);
+        let taken = taken.min(self.due.len());
         let due = self.due.drain(..taken);
         let lines: Vec<_> = due
             .map(|due| match due {
@@ -78,7 +91,14 @@ impl Inbox {
 impl Due {
     fn bytes(&self) -> usize {
         match self {
-            Self::Line(line) => line.bytes(),
+            Self::Line(line) => size_of::<Self>() + LINE_BYTES + line.bytes(),
+            Self::Missing(_) => 0,
+        }
+    }
+
+    fn cells(&self) -> usize {
+        match self {
+            Self::Line(line) => usize::from(line.columns()),
             Self::Missing(_) => 0,
         }
     }

@@ -119,8 +119,10 @@ impl Outbox {
         let kept = self.taken.held.iter().skip(unsent).rev().take_while(fits).count();
         let dropped = unsent..self.taken.held.len() - kept;
         self.taken.held.drain(dropped);
-        self.taken.cells =
-            self.taken.held.iter().map(|held| usize::from(held.line.columns())).sum();
+        let held = self.taken.held.iter();
+        let sizes = held.map(|held| (usize::from(held.line.columns()), held.bytes()));
+        (self.taken.cells, self.taken.bytes) =
+            sizes.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1));
         self.published = self.taken.end();
     }
 

@@ -239,3 +239,14 @@ proptest! {
         let _ = Instruction::decode(&bytes);
     }
 }
+
+#[test]
+fn an_instruction_has_so_many_fields_and_no_more() {
+    // The helper writes one field itself.
+    let fields = |count: usize| with(&[0x18, 7].repeat(count - 1));
+    assert!(Instruction::decode(&fields(FIELDS_MAX)).is_ok());
+    assert_eq!(
+        Instruction::decode(&fields(FIELDS_MAX + 1)),
+        Err(ReceiveError::InstructionMalformed)
+    );
+}

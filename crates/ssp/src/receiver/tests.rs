@@ -2,6 +2,9 @@ use rove_units::Duration;
 
 use super::*;
 use crate::blob::Blob;
+use crate::config::RECEIVED_BYTES_MAX;
+use crate::hello::Capabilities;
+use crate::object::{ApplyError, Part};
 
 fn instruction(old_num: u64, new_num: u64, throwaway_num: u64, bytes: u64) -> Instruction {
     Instruction {
@@ -30,7 +33,8 @@ fn states_are_refused_beyond_the_byte_limit_and_taken_up_to_it() {
         ];
         for (instruction, outcome) in steps {
             let config = Config::server();
-            let received = receiver.handle_instruction(Instant::ZERO, &instruction, &config);
+            let received =
+                receiver.handle_instruction(Instant::ZERO, instruction.clone(), u64::MAX, &config);
             assert_eq!(received, outcome, "{second}: {instruction:?}");
         }
     }
@@ -50,7 +54,12 @@ fn states_that_alone_go_over_the_limit_follow_each_other_one_by_one() {
         (instruction(3, 5, 3, 1), Ok(Received::Newest)),
     ];
     for (instruction, outcome) in steps {
-        let received = receiver.handle_instruction(Instant::ZERO, &instruction, &Config::client());
+        let received = receiver.handle_instruction(
+            Instant::ZERO,
+            instruction.clone(),
+            u64::MAX,
+            &Config::client(),
+        );
         assert_eq!(received, outcome, "{instruction:?}");
     }
 }
@@ -64,9 +73,102 @@ fn a_state_below_all_that_are_held_is_outdated() {
         (instruction(5, 6, 5, 1), Received::Newest),
         (instruction(5, 4, 5, 1), Received::Nothing),
     ] {
-        let received = receiver.handle_instruction(later, &instruction, &Config::client());
+        let received = receiver.handle_instruction(later, instruction, u64::MAX, &Config::client());
         assert_eq!(received, Ok(outcome));
     }
     assert_eq!(receiver.states.len(), 2);
     assert_eq!(receiver.newest_arrived_at(), later);
+}
+
+/// Counts what was applied, a byte at a time; refuses `x`.
+#[derive(Clone, Debug, Default)]
+struct Slow {
+    done: usize,
+}
+
+/// How many bytes of diffs were applied by all of them.
+static APPLIED: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
+
+impl Object for Slow {
+    fn diff_from(&self, _base: &Self, _peer: Capabilities) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
+        self.apply_part(diff, u64::MAX).map(|_| ())
+    }
+
+    fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<Part, ApplyError> {
+        let most = usize::try_from(effort).unwrap_or(usize::MAX);
+        let taken = most.min(diff.len() - self.done);
+        APPLIED.fetch_add(taken, core::sync::atomic::Ordering::Relaxed);
+        if diff[self.done..self.done + taken].contains(&b'x') {
+            return Err(ApplyError { reason: "x".to_owned() });
+        }
+        self.done += taken;
+        let is_whole = self.done == diff.len();
+        if is_whole {
+            self.done = 0;
+        }
+        Ok(Part { is_whole, effort: u64::try_from(taken).unwrap() })
+    }
+
+    fn same_as(&self, _other: &Self) -> bool {
+        true
+    }
+
+    fn bytes_beyond(&self, _neighbour: Option<&Self>) -> Bytes {
+        Bytes::ZERO
+    }
+}
+
+#[test]
+fn work_is_done_in_turns_and_refused_work_once() {
+    let config = Config::client();
+    let brings =
+        |old, new, diff: &[u8]| Instruction { diff: diff.to_vec(), ..instruction(old, new, 0, 0) };
+    let mut receiver = Receiver::new(Slow::default(), Instant::ZERO);
+    let now = Instant::ZERO;
+    // Up to the limit at once, and one past it in a second turn.
+    assert_eq!(
+        receiver.handle_instruction(now, brings(0, 1, b"aa"), 2, &config),
+        Ok(Received::Newest)
+    );
+    assert_eq!(
+        receiver.handle_instruction(now, brings(1, 2, b"aaa"), 2, &config),
+        Ok(Received::Begun)
+    );
+    assert!(receiver.has_work() && receiver.newest_num() == StateNum::new(1));
+    assert_eq!(receiver.work(now, 2), Ok(Received::Newest));
+    assert!(!receiver.has_work() && receiver.newest_num() == StateNum::new(2));
+    assert_eq!(receiver.work(now, 2), Ok(Received::Nothing));
+    assert_eq!(receiver.effort(), 5);
+
+    let refused = ReceiveError::Apply(ApplyError { reason: "x".to_owned() });
+    let bad = brings(2, 3, b"aax");
+    assert_eq!(receiver.handle_instruction(now, bad.clone(), 2, &config), Ok(Received::Begun));
+    assert_eq!(receiver.work(now, 2), Err(refused));
+    assert!(!receiver.has_work());
+    let applied = APPLIED.load(core::sync::atomic::Ordering::Relaxed);
+    let again = ReceiveError::RefusedBefore { new_num: StateNum::new(3) };
+    for _ in 0..3 {
+        assert_eq!(receiver.handle_instruction(now, bad.clone(), 2, &config), Err(again.clone()));
+    }
+    assert_eq!(APPLIED.load(core::sync::atomic::Ordering::Relaxed), applied);
+    // Another diff, or one from another reference, is another matter.
+    assert!(receiver.handle_instruction(now, brings(2, 3, b"xaa"), 2, &config).is_err());
+    assert_eq!(APPLIED.load(core::sync::atomic::Ordering::Relaxed), applied + 2);
+    assert_eq!(
+        receiver.handle_instruction(now, brings(1, 3, b"aa"), 2, &config),
+        Ok(Received::Newest)
+    );
+    // The oldest is forgotten when there are too many.
+    for num in 0..u64::try_from(REFUSED_MAX).unwrap() {
+        let received = receiver.handle_instruction(now, brings(3, 10 + num, b"x"), 2, &config);
+        assert!(matches!(received, Err(ReceiveError::Apply(_))), "{num}");
+        let first = Refused::new(StateNum::new(2), StateNum::new(3), b"aax");
+        // Another one was refused after it.
+        assert_eq!(receiver.refused.contains(&first), num + 2 < 16, "{num}");
+    }
+    assert_eq!(receiver.refused.len(), REFUSED_MAX);
 }

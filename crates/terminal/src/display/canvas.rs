@@ -14,6 +14,10 @@ use crate::screen::{Screen, same_row};
 /// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
+/// Most cells of all the screens that are tried with a scroll, but for the first of them. Chosen: four scrolls up to
+/// 200 columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
+const SCROLLED_CELLS_MAX: usize = 48_000;
+
 /// Fewest bytes of a frame that is tried once more from a clear screen. Chosen: a shorter frame is too
 /// small a change for that to help.
 const CLEAR_MIN: usize = 32;
@@ -38,8 +42,10 @@ pub(crate) fn picture(
         canvas.brush.reset(new.size);
         canvas.rows = vec![Arc::clone(&canvas.blank); new.rows.len()];
     }
+    let cells = usize::from(new.size.columns()) * new.rows.len();
+    let scrolls_max = (SCROLLED_CELLS_MAX / cells).clamp(1, SCROLLS_MAX);
     let mut canvases = vec![canvas];
-    while canvases.len() <= SCROLLS_MAX
+    while canvases.len() <= scrolls_max
         && let Some(scrolled) = canvases.last().and_then(|canvas| canvas.scrolled(new))
     {
         canvases.push(scrolled);

@@ -105,6 +105,11 @@ impl Perform for Emulator {
         }
     }
 
+    #[inline]
+    fn is_spent(&self) -> bool {
+        self.effort.cells() > self.effort_max
+    }
+
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator) {
         self.operating_system_command(text, cut, terminator);
     }
@@ -160,7 +165,10 @@ impl Emulator {
             }
             b'g' => match parameters.value(0) {
                 0 => self.tabs.set(cursor.column, false),
-                3 => self.tabs.clear(),
+                3 => {
+                    self.effort.touch(usize::from(self.columns()));
+                    self.tabs.clear();
+                }
                 _ => {}
             },
             b'h' | b'l' => {

@@ -15,7 +15,7 @@ impl Emulator {
         if columns.len() == usize::from(self.columns()) {
             self.clear_row(row);
         } else if !self.screen.rows[usize::from(row)].is_erased(columns.clone(), pen) {
-            self.spend_cells(columns.len());
+            self.effort.touch(columns.len());
             self.row_mut_at(row, columns.start).erase(columns, pen);
         }
     }
@@ -46,7 +46,7 @@ impl Emulator {
         if what < 2 {
             self.erase_line(what);
         }
-        self.spend_rows(rows.len());
+        self.drop_rows(rows.clone());
         let blank = self.blank_row();
         self.screen.rows[rows].fill(blank);
     }
@@ -93,14 +93,24 @@ impl Emulator {
         }
     }
 
+    /// Counts that rows are dropped, with what they alone hold.
+    fn drop_rows(&mut self, rows: Range<usize>) {
+        self.effort.move_rows(rows.len());
+        for row in &self.screen.rows[rows] {
+            if Arc::strong_count(row) == 1 {
+                self.effort.copy_beside(row);
+            }
+        }
+    }
+
     /// DECALN: fills the screen with `E` in the terminal's own colours, opens the margins, homes the
     /// cursor.
     pub(crate) fn fill_with_e(&mut self) {
         let mut row = Row::erased(self.columns(), Pen::default());
         row.cells.fill(Cell { base: Some('E'), ..Cell::default() });
         let row = Arc::new(row);
-        self.spend_cells(usize::from(self.columns()));
-        self.spend_rows(self.screen.rows.len());
+        self.effort.touch(2 * usize::from(self.columns()));
+        self.drop_rows(0..self.screen.rows.len());
         self.screen.rows.fill(row);
         self.region = Region::full(self.screen.size);
         self.modes.origin = false;

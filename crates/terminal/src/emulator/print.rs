@@ -41,6 +41,10 @@ impl Emulator {
         let (at, pen) = (self.screen.cursor, self.screen.pen);
         let row = self.row_mut_at(at.row, at.column);
         let Some(written) = row.write_text(at.column, text, pen) else { return 0 };
+        self.effort.touch(written.bytes);
+        let marks = &self.screen.rows[usize::from(at.row)].marks;
+        let behind = marks.len_from(written.column + written.columns);
+        self.effort.move_at_once(written.pieces * behind);
         self.last_printed = Some(written.last);
         self.advance(at.row, written.column, written.columns);
         written.bytes
@@ -77,6 +81,7 @@ impl Emulator {
                 self.insert_cells(count);
             }
             let (head, tail) = text.split_at(usize::from(count));
+            self.effort.touch(head.len());
             let pen = self.screen.pen;
             self.row_mut_at(cursor.row, cursor.column).write_ascii(cursor.column, head, pen);
             if !self.screen.decoration.is_none() {
@@ -99,6 +104,7 @@ impl Emulator {
     }
 
     fn print_wide_or_narrow(&mut self, c: char, width: u16) {
+        self.effort.touch(1);
         self.wrap_if_pending();
         let last = self.line_end();
         if width == 2 && self.screen.cursor.column == last {
@@ -124,10 +130,12 @@ impl Emulator {
 
     /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
     fn combine(&mut self, mark: char) {
+        self.effort.touch(1);
         let cursor = self.screen.cursor;
         let under = cursor.position();
         let mut target = self.combining_target.unwrap_or(under);
         let host = self.is_host();
+        self.effort.move_behind(&self.screen.rows[usize::from(target.row)], target.column);
         let row = self.row_mut(target.row);
         if host && target.column > 0 && row.cells[usize::from(target.column) - 1].wide {
             target.column -= 1;

@@ -39,11 +39,9 @@ impl Emulator {
         let Some(Rectangle { rows, columns }) = self.rectangle(parameters, 1) else { return };
         let pen = self.screen.pen;
         for row in rows {
-            self.spend_cells(columns.len());
-            let cells = self.row_mut_at(row, columns.start);
-            for column in columns.clone() {
-                cells.write(column, c, false, pen);
-            }
+            self.effort.touch(columns.len());
+            self.effort.copy_beside(&self.screen.rows[usize::from(row)]);
+            self.row_mut_at(row, columns.start).fill(columns.clone(), c, pen);
             if !self.screen.decoration.is_none() {
                 self.decorate(row, columns.clone());
             }

@@ -6,9 +6,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::emulator::{Emulator, MARKS_PER_EFFORT};
+use crate::emulator::Emulator;
 use crate::screen::Size;
-use crate::screen::decoration::{HOST_ROW_LINK_BYTES_MAX, ROW_LINK_BYTES_MAX};
+use crate::screen::decoration::row_link_bytes_max;
 use crate::screen::row::Row;
 
 /// The scrolling region: rows and columns, all inclusive.
@@ -114,9 +114,9 @@ impl Emulator {
 
     /// Copies the cells of `columns` to a place in a row.
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
-        self.spend_cells(columns.len());
-        self.spend_shift(row, column);
-        self.spend_rows((from.marks.len() + from.decorations.len()) / MARKS_PER_EFFORT);
+        self.effort.touch(columns.len());
+        self.effort.copy_beside(from);
+        self.effort.copy_beside(&self.screen.rows[usize::from(row)]);
         let link_bytes_max = self.row_link_bytes_max();
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }
@@ -124,7 +124,7 @@ impl Emulator {
     /// Shifts what stands at and behind `column` right, up to the right margin.
     pub(crate) fn insert_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, host, end) = (self.screen.pen, self.is_host(), self.region.right + 1);
-        self.spend_shift(row, column);
+        self.count_shift(row, column);
         if end == self.columns() {
             let row = self.row_mut_at(row, column);
             row.insert(column, count, pen);
@@ -142,7 +142,7 @@ impl Emulator {
     /// Removes cells at `column`; what stands behind, up to the right margin, moves left.
     pub(crate) fn delete_in_row(&mut self, row: u16, column: u16, count: u16) {
         let (pen, end) = (self.screen.pen, self.region.right + 1);
-        self.spend_shift(row, column);
+        self.count_shift(row, column);
         if end == self.columns() {
             self.row_mut_at(row, column).delete(column, count, pen);
         } else {
@@ -151,6 +151,12 @@ impl Emulator {
             self.copy_cells(&from, column + count..end, row, column);
             self.erase_in_row(row, end - count..end);
         }
+    }
+
+    /// Counts that the rest of a row from `column` on is shifted.
+    fn count_shift(&mut self, row: u16, column: u16) {
+        self.effort.touch(usize::from(self.columns().saturating_sub(column)));
+        self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
     }
 
     /// SR and DECIC: shifts all rows between the margins right from `column` on. A wrap stays pending, as in xterm.
@@ -186,7 +192,8 @@ impl Emulator {
     }
 
     /// Returns the most bytes of hyperlinks that a row may hold.
-    pub(crate) const fn row_link_bytes_max(&self) -> usize {
-        if self.is_host() { HOST_ROW_LINK_BYTES_MAX } else { ROW_LINK_BYTES_MAX }
+    pub(crate) fn row_link_bytes_max(&self) -> usize {
+        let most = row_link_bytes_max(self.screen.size);
+        if self.is_host() { most } else { 2 * most }
     }
 }

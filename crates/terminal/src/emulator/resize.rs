@@ -16,6 +16,7 @@ impl Emulator {
         if size == self.screen.size {
             return;
         }
+        self.count_resize(size);
         let pen = self.screen.pen.erased();
         let (host, cursor) = (self.is_host(), self.screen.cursor);
         let last = self.screen.size.rows() - 1;
@@ -47,6 +48,18 @@ impl Emulator {
             (target.row < size.rows() && target.column < size.columns()).then_some(target)
         });
         self.announce_size();
+    }
+
+    /// Counts that all rows are copied into ones of another length.
+    fn count_resize(&mut self, size: Size) {
+        self.effort.move_rows(usize::from(size.rows()));
+        if size.columns() != self.columns() {
+            let hidden = self.hidden.iter().flat_map(|hidden| &hidden.rows);
+            for row in self.screen.rows.iter().chain(hidden) {
+                self.effort.copy_row(row);
+                self.effort.touch(usize::from(size.columns()));
+            }
+        }
     }
 }
 

@@ -29,6 +29,11 @@ impl TabStops {
         }
     }
 
+    /// Returns how many bytes of memory they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.stops.capacity()
+    }
+
     /// Sets or clears the stop at `column`.
     pub(crate) fn set(&mut self, column: u16, stop: bool) {
         self.stops[usize::from(column)] = stop;

@@ -56,7 +56,7 @@ fn parsed(bytes: &[u8]) -> Vec<String> {
     let mut whole = Recorder::default();
     Parser::default().advance(bytes, &mut whole);
     let (mut parser, mut pieces) = (Parser::default(), Recorder::default());
-    bytes.iter().for_each(|byte| parser.advance(&[*byte], &mut pieces));
+    bytes.iter().for_each(|byte| _ = parser.advance(&[*byte], &mut pieces));
     assert_eq!(whole, pieces, "{} cut into bytes", bytes.escape_ascii());
     whole.0
 }

@@ -86,6 +86,23 @@ impl Screen {
     }
 }
 
+impl Screen {
+    /// Returns a screen on the way from `base`, of the same size, to `target`: as that, but with rows of `base` where
+    /// more than `cells_max` cells would have to be drawn at once. `None` where all of it may be.
+    pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
+        debug_assert_eq!(base.size, target.size);
+        let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
+        let differs = |&row: &usize| !same_row(&base.rows[row], &target.rows[row]);
+        let left: Vec<usize> = (0..target.rows.len()).filter(differs).skip(rows_max).collect();
+        if left.is_empty() {
+            return None;
+        }
+        let mut middle = target.clone();
+        left.into_iter().for_each(|row| middle.rows[row] = Arc::clone(&base.rows[row]));
+        Some(middle)
+    }
+}
+
 /// Returns the memory of rows, each counted once, that do not live at the `shared` addresses.
 pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
     let mut own: Vec<(usize, &Arc<Row>)> =
@@ -120,6 +137,23 @@ mod tests {
     fn write(screen: &mut Screen, row: u16, column: u16, text: &str) {
         screen.write_text(Position { row, column }, text, Pen::default());
         screen.assert_integrity();
+    }
+
+    #[test]
+    fn a_screen_is_reached_by_so_many_cells_at_a_time() {
+        let base = screen(6, 5, "a\r\nb\r\nc\r\nd\r\ne");
+        let target = screen(6, 5, "A\r\nb\r\nC\r\nD\r\nE\x1b]2;title\x07");
+        for (cells, rows) in
+            [(24, None), (23, Some("A b C D e")), (6, Some("A b c d e")), (0, Some("A b c d e"))]
+        {
+            let middle = Screen::on_the_way(&base, &target, cells);
+            let text = |screen: &Screen| {
+                (0..5).map(|row| screen.row_text(row)).collect::<Vec<_>>().join(" ")
+            };
+            assert_eq!(middle.as_ref().map(text).as_deref(), rows, "{cells}");
+            assert!(middle.is_none_or(|middle| middle.title() == "title"));
+        }
+        assert_eq!(Screen::on_the_way(&target, &target, 0), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::screen::Size;
 use crate::screen::cell::Color;
 
 /// Longest address of a hyperlink, in bytes; a longer one is no link.
@@ -15,14 +16,32 @@ pub(crate) const URI_BYTES_MAX: usize = 2083;
 /// Longest identifier of a hyperlink, in bytes. Source: the same.
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
+/// What a link takes besides its text, in bytes. Chosen: what keeps it together, and the room that an allocator
+/// adds to three allocations.
+const LINK_BYTES: usize = 112;
+
 /// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; text
 /// beyond is kept without its link. Chosen: a row of 80 columns full of wide characters, each of which is
-/// a run of its own, with an address of 1600 bytes; runs share the memory of their link.
+/// a run of its own, with an address of 1500 bytes; runs share the memory of their link.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
-/// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts, and halfway through a
-/// diff a row that follows a far end's holds old links and new ones.
+/// Bytes of hyperlinks that the rows of a host's screen may hold together whatever its size. Chosen: 24 rows of
+/// [`HOST_ROW_LINK_BYTES_MAX`].
+const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
+
+/// Bytes of hyperlinks that they may hold for each cell besides. Chosen: a link of 50 bytes for every seven cells.
+const CELL_LINK_BYTES: usize = 24;
+
+/// Most bytes of hyperlinks in any row: when a run is cut into pieces each counts.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
+
+/// Returns the most bytes of hyperlinks that programs may put into one row of a screen of this size. A row that
+/// follows a far end's may hold twice as many: halfway through a diff it has old links and new ones.
+pub(crate) fn row_link_bytes_max(size: Size) -> usize {
+    let (columns, rows) = (usize::from(size.columns()), usize::from(size.rows()));
+    let share = HOST_SCREEN_LINK_BYTES / rows + columns * CELL_LINK_BYTES;
+    share.min(HOST_ROW_LINK_BYTES_MAX)
+}
 
 /// Schemes that a link may lead to. Chosen: what opens a page, a file or a conversation. Others may
 /// run a program on the user's computer with words of the far host's choosing.
@@ -66,7 +85,7 @@ impl Hyperlink {
     }
 
     fn bytes(&self) -> usize {
-        self.id.len() + self.uri.len()
+        LINK_BYTES + self.id.len() + self.uri.len()
     }
 }
 
@@ -125,7 +144,7 @@ impl Decorations {
     }
 
     /// Returns how many runs end behind `column`.
-    pub(crate) fn len_behind(&self, column: u16) -> usize {
+    pub(crate) fn len_from(&self, column: u16) -> usize {
         self.runs.len() - self.first_behind(column)
     }
 
@@ -272,7 +291,7 @@ impl Decorations {
 
     /// Returns roughly how many bytes of memory they take.
     pub(crate) fn bytes(&self) -> usize {
-        self.runs.len() * size_of::<Run>() + self.link_bytes
+        self.runs.capacity() * size_of::<Run>() + self.link_bytes
     }
 
     /// Panics if what must always hold does not.
@@ -362,16 +381,30 @@ mod tests {
     fn a_row_holds_links_up_to_its_limit() {
         let mut decorations = Decorations::default();
         let (a, b) = (link("http:aaaaa"), link("http:bbbbb"));
-        decorations.set(0..1, &a, 20);
-        decorations.set(2..3, &b, 20);
-        decorations.set(4..5, &a, 20);
+        let two = 2 * (LINK_BYTES + 10);
+        decorations.set(0..1, &a, two);
+        decorations.set(2..3, &b, two);
+        decorations.set(4..5, &a, two);
         assert_eq!((decorations.at(0), decorations.at(2)), (&a, &b));
         assert!(decorations.at(4).is_none(), "a third piece is one too many");
-        decorations.set(1..2, &a, 20);
+        decorations.set(1..2, &a, two);
         assert_eq!(decorations.at(1), &a, "a longer piece is not a further one");
         decorations.clear(0..2);
-        decorations.set(4..5, &a, 20);
+        decorations.set(4..5, &a, two);
         assert_eq!(decorations.at(4), &a);
+    }
+
+    #[test]
+    fn a_screen_shares_its_bytes_of_links_among_its_rows() {
+        for (columns, rows, most) in [
+            (80, 24, HOST_ROW_LINK_BYTES_MAX),
+            (1, 1, HOST_ROW_LINK_BYTES_MAX),
+            (80, 200, 64 * 1024 * 24 / 200 + 80 * 24),
+            (500, 200, 64 * 1024 * 24 / 200 + 500 * 24),
+            (4096, 2048, HOST_ROW_LINK_BYTES_MAX),
+        ] {
+            assert_eq!(row_link_bytes_max(Size::clamped(columns, rows)), most, "{columns}x{rows}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The combining characters of a row, beside its cells.
 
+use core::hash::{Hash, Hasher};
 use std::ops::Range;
 
 /// Most bytes of text in one cell, base and combining characters together: once reached, further
@@ -10,12 +11,19 @@ pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 
 /// The combining characters of one cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marked {
     column: u16,
     len: u8,
     /// UTF-8, zeros behind it.
     text: [u8; MARKS_BYTES_MAX],
+}
+
+impl Hash for Marked {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(u32::from(self.column) << 8 | u32::from(self.len));
+        state.write(&self.text[..usize::from(self.len)]);
+    }
 }
 
 impl Marked {
@@ -40,6 +48,11 @@ impl Marks {
     /// Returns how many cells have some.
     pub(crate) const fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// Returns how many cells at and behind `column` have some.
+    pub(crate) fn len_from(&self, column: u16) -> usize {
+        self.cells.len() - self.places(column..column).start
     }
 
     /// Returns those of the cell in `column`; empty for none.

@@ -20,6 +20,8 @@ pub(crate) struct Written {
     pub(crate) column: u16,
     /// The columns it takes.
     pub(crate) columns: u16,
+    /// How many pieces it was written in: one more for each cell with combining characters.
+    pub(crate) pieces: usize,
 }
 
 /// One row: its cells, what stands beside them, and whether it wraps into the next.
@@ -114,10 +116,22 @@ impl Row {
         cells[0] = Cell { base: Some(c), pen, wide, combined: false };
     }
 
+    /// Writes a narrow character to each cell of `range`.
+    pub(crate) fn fill(&mut self, range: Range<u16>, c: char, pen: Pen) {
+        let range = usize::from(range.start)..usize::from(range.end);
+        self.before_write(range.clone());
+        let cell = Cell { base: Some(c), pen, wide: false, combined: false };
+        self.cells.for_writing(range).fill(cell);
+    }
+
     /// Writes `text` at `column` as far as it fits, combining characters to the cells before them; it must
     /// not begin with one.
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
-        let (mut written, mut bytes, mut end) = (None, 0, usize::from(column));
+        let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
+        if self.marks.len() > 0 {
+            // At once, so that what stands behind moves up only once.
+            self.before_write(end..self.reach(end, text));
+        }
         while bytes < text.len() {
             let (fitting, next) = self.cells.write_text(end, &text[bytes..], pen);
             let Some(last) = text[bytes..bytes + fitting].chars().next_back() else { break };
@@ -129,9 +143,23 @@ impl Row {
                 self.combine(column, mark);
                 bytes += mark.len_utf8();
             }
-            written = Some(Written { bytes, last, column, columns });
+            pieces += 1;
+            written = Some(Written { bytes, last, column, columns, pieces });
         }
         written
+    }
+
+    /// Returns the column behind `text`, written at `column` as far as it fits.
+    fn reach(&self, column: usize, text: &str) -> usize {
+        let mut end = column;
+        for c in text.chars() {
+            let next = end + usize::from(char_width(c));
+            if next > self.cells.len() {
+                break;
+            }
+            end = next;
+        }
+        end
     }
 
     /// Decorates the cells of `range`, which were just written. A link that would bring the row over

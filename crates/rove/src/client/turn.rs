@@ -1,0 +1,26 @@
+//! How much a turn of the client's loop may do for what the server sends.
+
+use rove_session::Client;
+
+/// Work of received datagrams after which keys and signals are looked at, in cells of the screen
+/// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn anew takes a fiftieth of it.
+const EFFORT_MAX: u64 = 4_000_000;
+
+/// What one turn has done so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The effort at its start.
+    start: u64,
+}
+
+impl Turn {
+    /// Begins a turn.
+    pub(super) fn begin(session: &Client) -> Self {
+        Self { start: session.effort() }
+    }
+
+    /// Returns whether a further datagram may be taken.
+    pub(super) fn has_room(self, session: &Client) -> bool {
+        !session.has_work() && session.effort() - self.start < EFFORT_MAX
+    }
+}

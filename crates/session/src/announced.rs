@@ -1,0 +1,103 @@
+//! The sizes of the window that the server may still show: those it was told, until it has followed a later one.
+
+use std::collections::VecDeque;
+
+use rove_terminal::Size;
+
+use crate::host_screen::Allowed;
+
+/// Most sizes that are remembered one by one; of more the oldest are taken for one that holds both. Chosen: a window
+/// is dragged through some tens in a round trip.
+const SIZES_MAX: usize = 64;
+
+/// The sizes that the server was told, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Announced {
+    sizes: VecDeque<Told>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    size: Size,
+    /// How many events of the user's the server has that has this one.
+    events: u64,
+}
+
+impl Announced {
+    /// Takes note that the server is told a size with the last of so many events.
+    pub(crate) fn tell(&mut self, size: Size, events: u64) {
+        self.sizes.push_back(Told { size, events });
+        if self.sizes.len() > SIZES_MAX {
+            let oldest = self.sizes.pop_front().expect("there are several").size;
+            let second = &mut self.sizes[0];
+            let columns = second.size.columns().max(oldest.columns());
+            second.size = Size::clamped(columns, second.size.rows().max(oldest.rows()));
+        }
+    }
+
+    /// Forgets the sizes before the last that the server is `known` to have been told, once it `shows` that one or a
+    /// later one: what it sent before may still come. Returns whether there were any.
+    pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
+        let acknowledged = self.sizes.partition_point(|told| told.events <= known);
+        let outdated = acknowledged.saturating_sub(1);
+        let has_followed = self.sizes.range(outdated..).any(|told| told.size == shows);
+        if !has_followed || outdated == 0 {
+            return false;
+        }
+        self.sizes.drain(..outdated);
+        true
+    }
+
+    /// Returns what the server may show.
+    pub(crate) fn allowed(&self) -> Allowed {
+        Allowed::new(self.sizes.iter().map(|told| told.size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(columns: u16, rows: u16) -> Size {
+        Size::clamped(columns, rows)
+    }
+
+    #[test]
+    fn a_size_counts_until_a_later_one_was_acknowledged_and_shown() {
+        let mut announced = Announced::default();
+        announced.tell(size(200, 60), 1);
+        announced.tell(size(100, 60), 5);
+        let allows = |announced: &Announced, columns| announced.allowed().holds(size(columns, 60));
+        for (known, shows, is_forgotten) in [
+            (0, size(80, 24), false),
+            (4, size(200, 60), false),
+            // It has arrived, but what the server shows is older.
+            (5, size(200, 60), false),
+            // It is shown, but the acknowledgment was for something older.
+            (4, size(100, 60), false),
+            (5, size(100, 60), true),
+        ] {
+            assert_eq!(announced.acknowledge(known, shows), is_forgotten);
+            assert_eq!(allows(&announced, 200), !is_forgotten);
+            assert!(allows(&announced, 100));
+        }
+        // Nothing more is to be forgotten: the last size holds.
+        assert!(!announced.acknowledge(u64::MAX, size(100, 60)));
+        assert!(allows(&announced, 100) && !allows(&announced, 101));
+    }
+
+    #[test]
+    fn so_many_sizes_are_remembered_one_by_one_and_more_together() {
+        let mut announced = Announced::default();
+        let count = u16::try_from(SIZES_MAX).unwrap();
+        for step in 0..count {
+            announced.tell(size(300 - step, 30 + step), u64::from(step));
+        }
+        assert!(announced.allowed().holds(size(300, 30)));
+        assert!(!announced.allowed().holds(size(300, 31)));
+        announced.tell(size(90, 90), 1000);
+        assert_eq!(announced.sizes.len(), SIZES_MAX);
+        assert!(announced.allowed().holds(size(300, 31)));
+        assert!(!announced.allowed().holds(size(300, 32)));
+    }
+}

@@ -1,0 +1,63 @@
+//! What a client is told at its start, and what it tells its driver.
+
+use core::net::SocketAddr;
+
+use rove_predict::Prediction;
+use rove_ssp::{Config, Key};
+use rove_terminal::{Outer, Size};
+use rove_units::Stream;
+
+use crate::exit_status::ExitStatus;
+
+/// What a client needs to know at its start.
+pub struct ClientConfig {
+    /// Where the server listens.
+    pub server: SocketAddr,
+    /// The session key.
+    pub key: Key,
+    /// Protocol policies and timings.
+    pub transport: Config,
+    /// The user's window.
+    pub size: Size,
+    /// What the user's terminal can do.
+    pub outer: Outer,
+    /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
+    pub query: bool,
+    /// The escape key; `None` turns escape processing off.
+    pub escape_key: Option<u8>,
+    /// When and how to show what keys will do before the server says so.
+    pub prediction: Prediction,
+    /// The program's name in notices: `rove` or `mosh`.
+    pub program: String,
+    /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
+    pub offers_status: bool,
+    /// Randomness for padding, drawn by the caller.
+    pub chaff: Stream,
+}
+
+/// Something the driver must do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClientEvent {
+    /// Open a new local UDP port and send from it from now on.
+    OpenPort,
+    /// Close the oldest local ports down to this many.
+    ClosePorts {
+        /// How many stay open.
+        keep: usize,
+    },
+    /// Give the terminal back, say so, stop the process group; then call [`Client::handle_resume`].
+    Suspend,
+}
+
+/// How a session ended, seen from the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientOutcome {
+    /// Orderly; with the remote command's exit status where both ends are rove.
+    Ended(Option<ExitStatus>),
+    /// Nothing was ever heard from the server.
+    NeverConnected,
+    /// It was connected once, but the server never acknowledged the end and may still run.
+    Unacknowledged,
+    /// The session key can seal no more.
+    KeyExhausted,
+}

@@ -1,0 +1,65 @@
+//! A peer that holds the key and says whatever a test wants.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+use rove_ssp::Direction;
+use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
+
+use super::key;
+
+/// Seals whatever it is told to.
+pub struct Forger {
+    cipher: Cipher,
+    codec: Codec,
+    direction: Direction,
+    sent: u64,
+}
+
+impl Forger {
+    pub fn new(direction: Direction) -> Self {
+        Self { cipher: Cipher::new(&key()), codec: Codec::new(), direction, sent: 0 }
+    }
+
+    pub fn datagrams(&mut self, instruction: &Instruction) -> Vec<Vec<u8>> {
+        let compressed = self.codec.compress(&instruction.encode()).unwrap();
+        let fragments = split(self.sent, &compressed, 1214);
+        fragments.iter().map(|fragment| self.seal(fragment.encode())).collect()
+    }
+
+    pub fn seal(&mut self, payload: Vec<u8>) -> Vec<u8> {
+        self.sent += 1;
+        let datagram = Datagram {
+            direction: self.direction,
+            seq: SeqNum::new(self.sent),
+            timestamp: Some(Timestamp16::from_millis(self.sent)),
+            timestamp_reply: None,
+            payload,
+        };
+        datagram.seal(&mut self.cipher).unwrap()
+    }
+}
+
+/// Returns a protobuf field of bytes.
+pub fn member(field: u8, body: &[u8]) -> Vec<u8> {
+    let len = number(u32::try_from(body.len()).unwrap());
+    [number(u32::from(field) << 3 | 2), len, body.to_vec()].concat()
+}
+
+pub fn varint(field: u8, value: u32) -> Vec<u8> {
+    [&[field << 3], &number(value)[..]].concat()
+}
+
+pub fn number(mut value: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    while value >= 128 {
+        out.push(u8::try_from(value & 127).unwrap() | 128);
+        value >>= 7;
+    }
+    out.push(u8::try_from(value).unwrap());
+    out
+}
+
+/// Returns a member whose number takes two bytes.
+pub fn event(field: u8, body: &[u8]) -> Vec<u8> {
+    let len = number(u32::try_from(body.len()).unwrap());
+    [&[(field << 3 | 2) | 128, field >> 4][..], &len, body].concat()
+}

@@ -1,0 +1,359 @@
+//! Whatever a server sends, a client's memory stays within its bound: the worst states that we can think of, each
+//! for a new client and all of them for one, with every byte counted that the client allocates.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fmt::Write as _;
+
+use common::forger::{Forger, event, member, varint};
+use common::*;
+use rove_link::net::RIGHT_ADDRESS;
+use rove_session::{
+    Client, ClientConfig, EngineKind, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Prediction, Preference,
+};
+use rove_ssp::wire::{Fragment, Instruction};
+use rove_ssp::{Config, Direction, Ecn, Hello, StateNum};
+use rove_terminal::display::Repertoire;
+use rove_terminal::{Outer, Size};
+use rove_units::{Bytes, Duration, Instant};
+
+/// What the program takes besides its client, in bytes. Chosen: the whole process takes 5 MB when nothing has
+/// happened; and as much for what an allocator leaves between two pieces.
+const PROGRAM: u64 = 8 << 20;
+
+thread_local! {
+    /// Whether allocations are the client's.
+    static COUNTS: Cell<bool> = const { Cell::new(false) };
+    static NOW: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Counts what is allocated while a client is at work.
+struct Counting;
+
+impl Counting {
+    fn add(bytes: isize) {
+        if COUNTS.try_with(Cell::get).unwrap_or(false) {
+            NOW.set(NOW.get() + bytes);
+            PEAK.set(PEAK.get().max(NOW.get()));
+        }
+    }
+}
+
+fn signed(bytes: usize) -> isize {
+    isize::try_from(bytes).unwrap()
+}
+
+// SAFETY: all is left to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(signed(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        Self::add(-signed(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::add(signed(size) - signed(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn counted<T>(work: impl FnOnce() -> T) -> T {
+    COUNTS.set(true);
+    let result = work();
+    COUNTS.set(false);
+    result
+}
+
+/// A client and the server that means it harm.
+struct Victim {
+    forger: Forger,
+    client: Client,
+    size: Size,
+    now: Instant,
+    /// The number of the newest state.
+    num: u64,
+}
+
+impl Victim {
+    fn new(size: Size) -> Self {
+        NOW.set(0);
+        PEAK.set(0);
+        let outer = Outer {
+            operating_system_commands: true,
+            titles: true,
+            colors: true,
+            directories: true,
+            scrollback: true,
+            repertoire: Repertoire::FULL,
+            ..Outer::default()
+        };
+        let prediction = Prediction {
+            preference: Preference::Always,
+            engine: EngineKind::Replay,
+            overwrite: false,
+        };
+        let config = client_config(rove(Config::client()));
+        let config = ClientConfig { size, outer, prediction, ..config };
+        let client = counted(|| Client::new(config, Instant::ZERO));
+        let forger = Forger::new(Direction::ToClient);
+        let mut victim = Self { forger, client, size, now: Instant::ZERO, num: 0 };
+        victim.state(0, 0, host_bytes(b"$ "));
+        victim
+    }
+
+    /// Sends a state made from `old`, which has everything below `kept` thrown away.
+    fn state(&mut self, old: u64, kept: u64, diff: Vec<u8>) {
+        self.num += 1;
+        self.instruction(old, self.num, kept, diff, Vec::new());
+    }
+
+    fn instruction(&mut self, old: u64, new: u64, kept: u64, diff: Vec<u8>, chaff: Vec<u8>) {
+        let [old_num, new_num, throwaway_num] = [old, new, kept].map(StateNum::new);
+        let hello =
+            Some(Hello { version: Hello::VERSION, capabilities: rove_session::CAPABILITIES });
+        let ack_num = StateNum::new(1);
+        let instruction =
+            Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello };
+        for datagram in self.forger.datagrams(&instruction) {
+            self.deliver(&datagram);
+        }
+    }
+
+    /// Has the client take a datagram, work and draw, as its driver would.
+    fn deliver(&mut self, datagram: &[u8]) {
+        self.now += Duration::from_micros(100);
+        let (client, now) = (&mut self.client, self.now);
+        counted(|| {
+            let _ = client.handle_datagram(now, RIGHT_ADDRESS, Ecn::Capable, datagram);
+            loop {
+                client.handle_timeout(now);
+                while client.poll_transmit(now).is_some() {}
+                drop(client.poll_output(now));
+                if !client.has_work() {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// Draws all there is to draw.
+    fn settle(&mut self) {
+        self.now += Duration::from_millis(300);
+        let (client, now) = (&mut self.client, self.now);
+        counted(|| while client.poll_output(now).is_some() {});
+    }
+}
+
+fn host_bytes(bytes: &[u8]) -> Vec<u8> {
+    member(1, &member(2, &member(4, bytes)))
+}
+
+/// Returns a page of cells, all of them as `cell` draws them, which is given a number of its own.
+fn page(size: Size, seed: usize, cell: impl Fn(usize) -> String) -> Vec<u8> {
+    let mut text = String::from("\x1b[H");
+    for n in 0..usize::from(size.columns()) * usize::from(size.rows()) {
+        text.push_str(&cell(seed * 7919 + n));
+        // What no instruction can hold is left out.
+        if text.len() > 4_190_000 {
+            break;
+        }
+    }
+    text.truncate(
+        text.char_indices().map(|(at, _)| at).take_while(|at| *at < 4_190_000).last().unwrap(),
+    );
+    host_bytes(text.as_bytes())
+}
+
+fn link(n: usize, len: usize) -> String {
+    format!("\x1b]8;;http:{n:x}{}\x07x", "y".repeat(len))
+}
+
+fn marked(n: usize) -> String {
+    let c = char::from(b'a' + u8::try_from(n % 26).unwrap());
+    format!("{c}{}", "\u{e0100}".repeat(8))
+}
+
+fn curl(n: usize) -> String {
+    format!("\x1b[4:3;58:2::{}:{}:{}mx", n % 251, n % 241, n % 239)
+}
+
+fn all(n: usize) -> String {
+    format!("\x1b[4;58:5:{}m\x1b]8;;http:{n:x}\x07x{}", n % 256, "\u{e0100}".repeat(8))
+}
+
+/// Sends states that each draw all cells anew, and are kept: `many` at most.
+fn flood_of_pages(victim: &mut Victim, many: usize, cell: impl Fn(usize) -> String) {
+    let base = victim.num;
+    for seed in 0..many {
+        victim.state(base, 0, page(victim.size, seed, &cell));
+    }
+    victim.settle();
+    // And one after the other, each thrown away for the next.
+    for seed in 0..4 {
+        let old = victim.num;
+        victim.state(old, old, page(victim.size, 100 + seed, &cell));
+        victim.settle();
+    }
+}
+
+fn lines(first: u64, count: u32, columns: u32, row: u32, text: &[u8]) -> Vec<u8> {
+    let first = u32::try_from(first).unwrap();
+    let fields = [varint(1, first), varint(2, count), varint(3, columns), varint(5, row)].concat();
+    member(1, &event(21, &[fields, member(4, text)].concat()))
+}
+
+type Attack = (&'static str, fn(&mut Victim));
+
+const ATTACKS: [Attack; 16] = [
+    ("a huge screen with a link in each cell", |victim| {
+        let size = member(3, &[varint(5, 4096), varint(6, 2048)].concat());
+        let huge = Size::clamped(4096, 2048);
+        for seed in 0..2 {
+            let diff = [member(1, &size), page(huge, seed, |n| link(n, 0))].concat();
+            victim.state(victim.num, 0, diff);
+        }
+    }),
+    ("short links", |victim| flood_of_pages(victim, 16, |n| link(n, 0))),
+    ("links of a hundred bytes", |victim| flood_of_pages(victim, 16, |n| link(n, 100))),
+    ("long links", |victim| flood_of_pages(victim, 16, |n| link(n, 2000))),
+    ("one link cut in pieces", |victim| {
+        flood_of_pages(victim, 16, |n| {
+            if n % 2 == 0 { link(0, 900) } else { "\x1b]8;;\x07y".to_owned() }
+        });
+    }),
+    ("combining characters", |victim| flood_of_pages(victim, 16, marked)),
+    ("colours of underlines", |victim| flood_of_pages(victim, 16, curl)),
+    ("all of it", |victim| flood_of_pages(victim, 16, all)),
+    ("strings without an end", |victim| {
+        let copy = [b"\x1b]52;c;".to_vec(), vec![b'A'; 1 << 20]].concat();
+        for _ in 0..100 {
+            victim.state(victim.num, 0, host_bytes(&copy));
+        }
+    }),
+    ("titles, colours, directories and copies", |victim| {
+        for n in 0..600 {
+            let mut text = String::new();
+            for m in 0..10 {
+                let title = format!("{n}.{m}{}", "\u{1f600}".repeat(240));
+                write!(text, "\x1b]0;{title}\x07\x1b[22t").unwrap();
+            }
+            let copy = "QUJD".repeat(4000);
+            write!(
+                text,
+                "\x1b]4;{};#{n:06x}\x07\x1b]7;file:///{n}{}\x07",
+                n % 256,
+                "d".repeat(4000)
+            )
+            .unwrap();
+            write!(text, "\x1b]52;c;{copy}\x07\x1b]52;c;{copy}\x07").unwrap();
+            victim.state(1, 0, host_bytes(text.as_bytes()));
+        }
+    }),
+    ("many states", |victim| {
+        for n in 0..2500 {
+            let text = format!("\x1b[{};{}H{n}", 1 + n % 24, 1 + n % 80);
+            victim.state(victim.num, 0, host_bytes(text.as_bytes()));
+        }
+    }),
+    ("copies in pieces", |victim| {
+        for number in 1..40 {
+            for piece in 0..32 {
+                let head = [member(4, b"c"), varint(5, 1 << 20)].concat();
+                let head = if piece == 0 { head } else { Vec::new() };
+                let text = member(3, &b"AbCd".repeat(8192));
+                let copy = [varint(1, number), varint(2, piece << 15), text, head].concat();
+                let old = victim.num;
+                victim.state(old, 0, member(1, &event(17, &copy)));
+            }
+        }
+    }),
+    ("notifications", |victim| {
+        for number in 1..500 {
+            let told = member(2, format!("9;{number}{}", "n".repeat(1000)).as_bytes());
+            let told = [varint(1, number * 8), told.repeat(8)].concat();
+            victim.state(1, 0, member(1, &event(19, &told)));
+        }
+    }),
+    ("lines of one column", |victim| {
+        for _ in 0..40 {
+            let mut first = 0;
+            let mut diff = Vec::new();
+            for _ in 0..1500 {
+                diff.extend(lines(first, 128, 1, 0, b""));
+                first += 128;
+            }
+            victim.state(1, 0, diff);
+            victim.state(1, 0, lines(0, 128, 1, 0, b"x"));
+        }
+    }),
+    ("lines off the screen and of their own", |victim| {
+        victim.state(victim.num, 0, page(victim.size, 3, all));
+        let base = victim.num;
+        for n in 0..60 {
+            let mut diff = Vec::new();
+            for at in 0..2 + n % 30 {
+                diff.extend(lines(at * 20, 20, 0, 1, b""));
+            }
+            let text: String = (0..400).map(|n| link(n, 500)).collect();
+            diff.extend(lines(2000, 100, 200, 0, text.as_bytes()));
+            victim.state(base, 0, diff);
+        }
+        victim.settle();
+    }),
+    ("instructions that inflate and fragments without an end", |victim| {
+        for n in 0..3 {
+            victim.instruction(1, 900_000 + n, 0, Vec::new(), vec![b'c'; 4_194_000]);
+            victim.instruction(1, 900_010 + n, 0, host_bytes(&vec![b'd'; 4_194_000]), Vec::new());
+        }
+        for (id, pieces, len) in [(1 << 40, 32_000_u16, 1), (2 << 40, 3300, 1200)] {
+            for number in 0..pieces {
+                let fragment = Fragment { id, number, last: false, contents: vec![b'f'; len] };
+                let datagram = victim.forger.seal(fragment.encode());
+                victim.deliver(&datagram);
+            }
+        }
+    }),
+];
+
+fn assert_bounded(size: Size, most: Bytes, name: &str) {
+    let peak = u64::try_from(PEAK.get()).unwrap();
+    println!("{:4}x{:<4} {name:56} {:6.1} MB", size.columns(), size.rows(), peak as f64 / 1e6);
+    assert!(peak + PROGRAM <= most.get(), "{name}: {peak} bytes");
+}
+
+fn attack(size: Size, most: Bytes) {
+    for (name, attack) in ATTACKS {
+        let mut victim = Victim::new(size);
+        attack(&mut victim);
+        assert_bounded(size, most, name);
+    }
+    let mut victim = Victim::new(size);
+    for (_, attack) in &ATTACKS {
+        attack(&mut victim);
+    }
+    assert_bounded(size, most, "all of them to one client");
+}
+
+#[test]
+fn a_small_window_keeps_a_client_small() {
+    attack(Size::DEFAULT, MEMORY_MAX_80X24);
+}
+
+#[test]
+fn a_large_window_keeps_a_client_within_its_bound() {
+    attack(Size::clamped(500, 200), MEMORY_MAX_500X200);
+}
