@@ -1,5 +1,5 @@
 //! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the code map,
-//! documents cited, the table of limits, stray words.
+//! documents cited, tests promised, the table of limits, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,6 +49,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
             check_source(&path, &text, &mut findings);
         }
     }
+    check_promises(root, &mut findings)?;
     check_code_map(root, &mut findings)?;
     check_dependency_graph(root, &mut findings)?;
     check_dependency_reasons(root, &mut findings)?;
@@ -106,6 +107,31 @@ fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<Stri
             }
         }
     }
+}
+
+/// Each test that SECURITY.md names for a promise is there.
+fn check_promises(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let promises =
+        fs::read_to_string(root.join("SECURITY.md")).context("there is no SECURITY.md")?;
+    let mut sources = String::new();
+    for path in tracked_files(root)? {
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            sources += &fs::read_to_string(root.join(path)).unwrap_or_default();
+        }
+    }
+    for test in tests_named(&promises).filter(|test| !sources.contains(&format!("fn {test}("))) {
+        findings.push(format!("SECURITY.md: there is no test {test}"));
+    }
+    Ok(())
+}
+
+/// Returns the names of tests in a document: words between backticks that are joined by at least two underscores.
+fn tests_named(text: &str) -> impl Iterator<Item = &str> {
+    let is_name = |word: &&str| {
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        word.chars().all(is_part) && word.matches('_').count() >= 2
+    };
+    text.split('`').skip(1).step_by(2).filter(is_name)
 }
 
 /// The map in ARCHITECTURE.md names files that exist.
@@ -234,6 +260,12 @@ mod tests {
             let all = findings(path, text).join("\n");
             assert!(all.contains(finding), "{path}: {all:?} lacks {finding:?}");
         }
+    }
+
+    #[test]
+    fn tests_are_told_from_other_names_in_a_document() {
+        let text = "`no_nonce_seals_twice`, in `crates/a_b_c.rs` (`MOSH_KEY`, `fd`, `a_pair`)";
+        assert_eq!(tests_named(text).collect::<Vec<_>>(), ["no_nonce_seals_twice"]);
     }
 
     #[test]

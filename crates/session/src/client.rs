@@ -1,5 +1,6 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
+mod addresses;
 mod interface;
 
 use core::net::SocketAddr;
@@ -299,40 +300,9 @@ impl Client {
         }
     }
 
-    /// Returns where datagrams go: where the server listens, as far as is known.
-    pub fn server(&self) -> SocketAddr {
-        self.transport.peer_address().unwrap_or(self.server)
-    }
-
-    /// Adds an address that the server may be reached at, too. It is tried while the one before does not
-    /// answer; the one that answers is kept.
-    pub fn add_candidate(&mut self, address: SocketAddr) {
-        self.transport.add_candidate(address);
-    }
-
     /// Returns where the session's secrets lie ([`Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
         self.transport.key_memory()
-    }
-
-    /// Returns all addresses that the server may be reached at, the first of them first.
-    pub fn candidates(&self) -> impl Iterator<Item = SocketAddr> {
-        self.transport.candidates()
-    }
-
-    /// Returns whether others of these addresses than the one in use are being tried.
-    pub fn is_probing(&self) -> bool {
-        self.transport.is_probing()
-    }
-
-    /// Takes word that the system has no way to an address.
-    pub fn handle_unreachable(&mut self, address: SocketAddr) {
-        self.transport.handle_unreachable(address);
-    }
-
-    /// Falls back to small datagrams after a send failed for its size.
-    pub fn handle_message_too_long(&mut self) {
-        self.transport.handle_message_too_long();
     }
 
     /// Does what is due.
