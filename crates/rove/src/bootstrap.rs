@@ -2,7 +2,7 @@
 //! becomes the client.
 //!
 //! [`remote`] words what ssh runs, [`launch`] runs it as a [`command`] with two streams, [`startup`] reads what
-//! comes back on them, line by [`line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
+//! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
 //! [`ssh_config`] asks ssh whether it may.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.

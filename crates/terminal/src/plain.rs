@@ -36,7 +36,7 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{e01f0}'..='\u{e0fff}', // unassigned, ignorable
 ];
 
-/// Returns what of `text` shows: without controls and the characters of [`LEFT_OUT`]. A joiner is kept where a
+/// Returns what of `text` shows: without controls and what hides or reorders other characters. A joiner is kept where a
 /// script or an emoji needs it: one after a character that is not ASCII, and never at the beginning. So is a
 /// combining mark, which would change what stands in front of the text.
 pub fn plain(text: &str) -> String {

@@ -45,7 +45,8 @@ pub enum ClientEvent {
         /// How many stay open.
         keep: usize,
     },
-    /// Give the terminal back, say so, stop the process group; then call [`Client::handle_resume`].
+    /// Give the terminal back, say so, stop the process group; then call
+    /// [`Client::handle_resume`](super::Client::handle_resume).
     Suspend,
 }
 
