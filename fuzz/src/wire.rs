@@ -50,9 +50,11 @@ pub fn assembler_is_bounded(data: &[u8]) {
         arrived += len;
         let fragment =
             Fragment { id: (id & 3).into(), number, last: kind & 16 != 0, contents: vec![id; len] };
+        let held = assembler.bytes_held();
         if let Ok(Some(whole)) = assembler.handle_fragment(fragment) {
             assert!(whole.len() <= COMPRESSED_LEN_MAX);
-            assert_eq!(assembler.bytes_held(), 0);
+            // A whole instruction that is older than the one in progress leaves that as it is.
+            assert!([0, held].contains(&assembler.bytes_held()));
         }
         assert!(assembler.bytes_held() <= COMPRESSED_LEN_MAX.min(arrived));
     }

@@ -124,6 +124,8 @@ pub(super) enum Step {
     See(&'static str),
     /// Waits until the text is on the client's screen this many times.
     Times(usize, &'static str),
+    /// Waits until the text is no longer on the client's screen.
+    Gone(&'static str),
     /// Waits until the host's script has created the file with this name.
     Host(&'static str),
     /// Types text that everybody may see, key by key.

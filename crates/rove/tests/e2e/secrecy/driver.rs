@@ -123,6 +123,9 @@ impl User<'_> {
         match step {
             Step::See(text) => self.see(1, text),
             Step::Times(count, text) => self.see(count, text),
+            Step::Gone(text) => {
+                self.terminal.wait_for(text, |screen| !screen.contents().contains(text));
+            }
             Step::Host(name) => self.terminal.wait_for(name, |_| self.scratch.path(name).exists()),
             Step::Type(text) => self.type_keys(text.chars()),
             Step::Line(text) => {

@@ -1,7 +1,7 @@
 //! Secrets that look like their echo, fields that are hidden without a word, and prompts that pretend.
 
 use super::case::Case;
-use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Gone, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 use super::toolkits::{
     FIRST, NAME_THEN_SECRET, SAME_PLACE, THREE_SAME_PLACE, THREE_THEN_SECRET, raw, toolkit,
 };
@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "a field that goes on by itself in the same place",
         "/usr/bin/python3 raw.py 'echo,auto4,at5-3:value: ' 'star,at5-3:value: '",
-        &[See("value: "), Type("anna"), Settle, Answer],
+        &[See("value: "), Type("anna"), Gone("anna"), Answer],
     ),
     raw(
         "a key that hides what is typed, answers seen",
