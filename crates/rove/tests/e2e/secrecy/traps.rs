@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "a field that goes on by itself in the same place",
         "/usr/bin/python3 raw.py 'echo,auto4,at5-3:value: ' 'star,at5-3:value: '",
-        &[See("value: "), Type("anna"), Gone("anna"), Answer],
+        &[See("value: "), Type("anna"), Settle, Gone("anna"), Answer],
     ),
     raw(
         "a key that hides what is typed, answers seen",
