@@ -21,7 +21,7 @@ use crate::{sys, tty};
 pub struct Pty {
     master: Master,
     terminal: OwnedFd,
-    /// What holds the program back, and what lets it start: the ends of a pipe.
+    /// The end of a pipe that the program waits at before it starts, and the end that lets it go on.
     gate: OwnedFd,
     opener: OwnedFd,
 }

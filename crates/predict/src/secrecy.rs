@@ -18,12 +18,12 @@ use rove_terminal::Screen;
 
 use crate::scene;
 
-/// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next one are
-/// shown. Chosen: more than a program has asked that was met with such a prompt; docs/prediction.md has the cost.
+/// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
+/// shown. Chosen: two lines may come from a script that imitates the prompt; docs/prediction.md has the cost.
 const LINES_MIN: u16 = 3;
 
-/// The same at other prompts. Chosen: more than the questions that a program asks with one and the same prompt, before it
-/// asks for a secret with it.
+/// The same at other prompts. Chosen: twice as many as the questions with one prompt that any script was met with
+/// before it asked for a secret with that prompt.
 const QUESTIONS_MIN: u16 = 8;
 
 /// Letters and digits that programs show in place of others.
@@ -97,6 +97,7 @@ pub(crate) enum Sort {
 /// Where a character is about to be shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'a> {
+    /// The echo since the last key of unknown effect.
     pub(crate) line: Line,
     /// `None` where nothing tells this place from others.
     pub(crate) prompt: Option<Prompt>,
@@ -122,7 +123,7 @@ struct Place {
     prompt: Prompt,
     /// Lines echoed, none of them otherwise answered since.
     lines: u16,
-    /// The line that is being typed.
+    /// The line that is being typed. Unlike [`Spot::line`] it goes on after keys of unknown effect, until it is entered.
     line: Line,
 }
 
@@ -183,14 +184,21 @@ impl Secrecy {
     /// one: programs change their modes, by which a prompt is known, before they answer.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
         let is_typed = |place: &&mut Place| place.line != Line::default();
-        match self.places.last_mut().filter(is_typed) {
-            Some(place) => {
-                let place = *place;
-                self.close(place.prompt);
+        let Some(place) = self.places.last_mut().filter(is_typed) else {
+            self.visit(prompt);
+            return;
+        };
+        let line = core::mem::take(&mut place.line);
+        match (line.has_echoed, line.is_spoilt) {
+            (true, false) => place.lines = place.lines.saturating_add(1),
+            // Shells answer some keys late or otherwise, in lines that echo. Questions do not.
+            (true, true) if place.prompt.sort == Sort::Shell => {}
+            (true, true) => place.lines = 0,
+            (false, true) => {
+                let prompt = place.prompt;
+                self.refuse(prompt);
             }
-            None => {
-                self.visit(prompt);
-            }
+            (false, false) => {}
         }
     }
 
@@ -212,22 +220,6 @@ impl Secrecy {
             self.refuse(prompt);
         }
         self.visit(prompt).line.spoil();
-    }
-
-    /// Ends the line that is being typed at a place.
-    fn close(&mut self, prompt: Prompt) {
-        let Some(place) = self.places.iter_mut().find(|place| place.prompt == prompt) else {
-            return;
-        };
-        let line = core::mem::take(&mut place.line);
-        match (line.has_echoed, line.is_spoilt) {
-            (true, false) => place.lines = place.lines.saturating_add(1),
-            // Late, or otherwise, in a line that echoes: as shells answer some keys, and questions do not.
-            (true, true) if prompt.sort == Sort::Shell => {}
-            (true, true) => place.lines = 0,
-            (false, true) => self.refuse(prompt),
-            (false, false) => {}
-        }
     }
 
     fn refuse(&mut self, prompt: Prompt) {
