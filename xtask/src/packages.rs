@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
-const PROGRAMS: [(&str, &str); 25] = [
+const PROGRAMS: [(&str, &str); 26] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -31,7 +31,9 @@ const PROGRAMS: [(&str, &str); 25] = [
     ("zip", "zip"),
     ("unzip", "unzip"),
     ("/usr/bin/python3", "python3"),
-    // A file that the package brings: Debian's Python finds it, another in PATH does not.
+    // Files that packages bring. A terminal description has no program.
+    ("/usr/share/terminfo/x/xterm-direct", "ncurses-term"),
+    // Debian's Python finds this one, another in PATH does not.
     ("/usr/lib/python3/dist-packages/prompt_toolkit/__init__.py", "python3-prompt-toolkit"),
 ];
 
