@@ -112,19 +112,24 @@ fn docs(root: &Path) -> Outcome {
 
 fn deny(root: &Path) -> Outcome {
     if !answers(Command::new("cargo").args(["deny", "--version"])) {
-        return Outcome::Skipped("cargo-deny is not installed");
+        return Outcome::Skipped("no cargo-deny; get it with: cargo install --locked cargo-deny");
     }
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
 fn wasm(root: &Path) -> Outcome {
     const TARGET: &str = "wasm32-unknown-unknown";
-    let installed = Command::new("rustup")
-        .args(["target", "list", "--installed"])
-        .output()
-        .is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(TARGET));
-    if !installed {
-        return Outcome::Skipped("rustup has no wasm32-unknown-unknown target");
+    // A toolchain that did not come from rustup may have the target, too.
+    let library = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .current_dir(root)
+        .output();
+    let is_installed = library
+        .is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).is_dir());
+    if !is_installed {
+        return Outcome::Skipped(
+            "no standard library for WebAssembly; get it with: rustup target add wasm32-unknown-unknown",
+        );
     }
     let mut args = vec!["check", "--locked", "--target", TARGET];
     args.extend(CORES.iter().flat_map(|core| ["--package", core]));

@@ -1,6 +1,7 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
 mod bench;
+mod fresh;
 mod gate;
 mod limits;
 mod packages;
@@ -27,6 +28,8 @@ enum Command {
         #[arg(long)]
         install: bool,
     },
+    /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker.
+    Fresh(fresh::Options),
     /// Check the habits that no other tool checks.
     Tidy,
     /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
@@ -47,6 +50,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test { install } => gate::run(install),
+        Command::Fresh(options) => fresh::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Sim { seeds, seed } => simulate(seed, seeds),
         Command::Limits => limits::write(&workspace_root()),
