@@ -109,7 +109,7 @@ fn check_citations(root: &Path, path: &Path, text: &str, findings: &mut Vec<Stri
     }
 }
 
-/// Each test that SECURITY.md names for a promise is there.
+/// Each test that SECURITY.md names for a promise is there, and it names each file with unsafe code.
 fn check_promises(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let promises =
         fs::read_to_string(root.join("SECURITY.md")).context("there is no SECURITY.md")?;
@@ -121,6 +121,9 @@ fn check_promises(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     }
     for test in tests_named(&promises).filter(|test| !sources.contains(&format!("fn {test}("))) {
         findings.push(format!("SECURITY.md: there is no test {test}"));
+    }
+    for file in UNSAFE_FILES.iter().filter(|file| !promises.contains(**file)) {
+        findings.push(format!("SECURITY.md: does not say that {file} holds unsafe code"));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ mod display;
 mod doctor;
 mod exit_status;
 mod host;
+mod hostile;
 mod impostors;
 mod input;
 mod interop;

@@ -13,7 +13,7 @@ mod tap;
 mod terminal;
 mod tmux;
 
-pub(crate) use guard::{Process, side_by_side, within_guard};
+pub(crate) use guard::{HANG_GUARD, Process, side_by_side, within_guard};
 pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
@@ -23,5 +23,5 @@ pub(crate) use server::{Maker, Server, each_pair, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, Sshd};
 pub(crate) use tap::{Extra, Tap, Way};
-pub(crate) use terminal::Terminal;
+pub(crate) use terminal::{Exit, Terminal};
 pub(crate) use tmux::Tmux;
