@@ -19,7 +19,7 @@ pub mod work;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 25] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("ancillary", rove_shell::fuzzing::ancillary_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
@@ -41,6 +41,7 @@ pub const TARGETS: [(&str, Target); 25] = [
     ("session", ends::session_survives),
     ("ssh_config", rove_shell::fuzzing::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),
+    ("terminfo", rove_shell::fuzzing::terminfo_takes_anything),
     ("transport", ends::transport_survives),
     ("tunnel", rove_shell::fuzzing::tunnel_takes_anything),
     ("user_stream", objects::user_stream_keeps_its_laws),

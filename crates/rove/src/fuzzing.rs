@@ -25,6 +25,7 @@ use crate::cli::host::{self, HostCall};
 use crate::control::protocol::{decode_reply, decode_request};
 use crate::program::ProgramName;
 use crate::sys;
+use crate::terminal_type::{self, Manner};
 use crate::tunnel::frame::{Decoder, Frame, FrameError};
 
 /// The ways to start a session that the bootstrap's fuzzer goes: each asks neither ssh nor a name server.
@@ -242,6 +243,16 @@ pub fn ancillary_takes_anything(data: &[u8]) {
     assert!(span <= data.len(), "more than there was");
     assert!(control_messages(data).count() <= data.len(), "a walk without an end");
     let _ = (sys::congestion_mark(data), sys::local_address(data));
+}
+
+/// A compiled terminfo entry may hold anything: it is refused, or what is written to the terminal comes out of it.
+pub fn terminfo_takes_anything(data: &[u8]) {
+    let manner =
+        Manner { name: ProgramName::Rove, init: true, scrollback: false, title_prefix: false };
+    for term in ["xterm-256color", "dumb"] {
+        let Some(outer) = terminal_type::read_entry(data, term, manner) else { continue };
+        assert!(outer.enter.len() + outer.leave.len() <= 2 * data.len(), "more than there was");
+    }
 }
 
 /// A key's text is read back as it was written, and no other text is a key.

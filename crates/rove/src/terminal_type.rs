@@ -105,13 +105,18 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
              TERM=xterm-256color"
         )
     })?;
+    Ok(described_by(&info, term, manner))
+}
+
+/// Returns what a terminal can do by its terminfo entry and its name.
+fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
     let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
-    Ok(Outer {
+    Outer {
         synchronized_output: info.extended_cap("Sync").is_some()
             || is_one_of(term, &SYNCHRONIZED_TERMINALS),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
-        repertoire: repertoire(&info, term),
+        repertoire: repertoire(info, term),
         operating_system_commands: !is_one_of(term, &PLAIN_TERMINALS),
         titles: is_one_of(term, &TITLED_TERMINALS),
         // One that takes a title from an OSC sequence takes these so, or passes over them.
@@ -129,7 +134,14 @@ pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> 
         kitty_keyboard: false,
         pixel_mouse: false,
         alternate_scroll: None,
-    })
+    }
+}
+
+/// Reads the bytes as a compiled terminfo entry, which may come from a folder of the user's or from another computer;
+/// returns what they say of the terminal, if they are an entry.
+pub(crate) fn read_entry(entry: &[u8], term: &str, manner: Manner) -> Option<Outer> {
+    let info = TermInfo::parse(entry).ok()?;
+    Some(described_by(&info, term, manner))
 }
 
 /// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
