@@ -160,6 +160,28 @@ fn long_lines_are_left_to_the_terminal_to_wrap() {
 }
 
 #[test]
+fn a_colour_is_written_as_the_program_wrote_it() {
+    for (parameters, expected) in [
+        ("31", "31"),
+        ("97", "97"),
+        ("38;5;1", "38;5;1"),
+        ("38;5;8", "38;5;8"),
+        ("38;5;15", "38;5;15"),
+        ("42", "42"),
+        ("100", "100"),
+        ("48;5;2", "48;5;2"),
+        ("48;5;8", "48;5;8"),
+        ("48:5:15", "48;5;15"),
+    ] {
+        for terminal in [outer(), Outer { repertoire: Repertoire::FULL, ..outer() }] {
+            let mut renderer = showing(&host(""), terminal);
+            let frame = renderer.frame(host(&format!("\x1b[{parameters}mx\x1b[m")).screen());
+            assert_eq!(readable(&frame), format!("^[{expected}mx^[m"));
+        }
+    }
+}
+
+#[test]
 fn without_bce_coloured_blanks_are_spaces() {
     let mut renderer = showing(&host(""), Outer { background_color_erase: false, ..outer() });
     let frame = readable(&renderer.frame(host("\x1b[44m\x1b[K").screen()));
