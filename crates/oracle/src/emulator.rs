@@ -48,7 +48,7 @@ pub struct Ours(Terminal);
 impl Ours {
     /// Returns the background that erasing would leave now.
     pub fn background(&self) -> Color {
-        self.0.screen().pen().background
+        numbered(self.0.screen().pen().background)
     }
 
     /// Returns whether a wrap is pending: a copy shows it by wrapping.
@@ -87,7 +87,13 @@ impl Emulator for Ours {
                     return Look::right_half();
                 }
                 let text = format!("{}{}", cell.base.unwrap_or(' '), row.marks(column));
-                Look { text, pen: cell.pen, wide: cell.wide }
+                let (foreground, background) = (cell.pen.foreground, cell.pen.background);
+                let pen = Pen {
+                    foreground: numbered(foreground),
+                    background: numbered(background),
+                    ..cell.pen
+                };
+                Look { text, pen, wide: cell.wide }
             };
             (0..).zip(row.cells()).map(look).collect()
         };
@@ -100,6 +106,11 @@ impl Emulator for Ours {
         }
         .limited_to(Self::KNOWN, Self::UNDERLINES)
     }
+}
+
+/// Returns the colour by its number where it has a name: `vt100` does not tell them apart.
+fn numbered(color: Color) -> Color {
+    color.palette_index().map_or(color, Color::Indexed)
 }
 
 /// `alacritty_terminal`.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | an empty cell, a space, a cell passed by a tab (`alacritty_terminal` keeps the tab) | a space |
 //! | the foreground and the attributes of an empty cell in `vt100` | none: nothing shows them |
+//! | a named colour, which `vt100` does not tell from the same one by number | by number |
 //! | the right half of a wide character | empty text in default colours |
 //! | the cell that a wide character did not fit into | a space in the background |
 //! | the cursor while a wrap is pending (`vt100`: behind the last column) | in the last column |
@@ -118,7 +119,7 @@ impl fmt::Debug for Picture {
 fn short(color: Color) -> String {
     match color {
         Color::Default => "-".to_owned(),
-        Color::Indexed(n) => n.to_string(),
+        Color::Named(n) | Color::Indexed(n) => n.to_string(),
         Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
     }
 }

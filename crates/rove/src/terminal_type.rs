@@ -181,6 +181,7 @@ fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
         underline_colors: has("Setulc"),
         // Every terminal that takes a title from an OSC sequence passes over those it does not know.
         links: is_one_of(term, &TITLED_TERMINALS),
+        ..Repertoire::PLAIN
     }
 }
 

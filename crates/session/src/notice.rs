@@ -25,11 +25,8 @@ const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 const TEXT_CHARS_MAX: usize = 127;
 
 /// White on blue, bold.
-pub(crate) const PEN: Pen = Pen {
-    foreground: Color::Indexed(7),
-    background: Color::Indexed(4),
-    attributes: Attributes::BOLD,
-};
+pub(crate) const PEN: Pen =
+    Pen { foreground: Color::Named(7), background: Color::Named(4), attributes: Attributes::BOLD };
 
 /// When the server was last heard from, as the notices need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

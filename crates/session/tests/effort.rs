@@ -11,7 +11,7 @@ use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{Client, ClientConfig};
 use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
-use rove_terminal::Size;
+use rove_terminal::{Cell, Color, Screen, Size};
 use rove_units::{Duration, Instant};
 
 /// What one sequence may cost beyond the end of a turn, in cells. Chosen: a copy of all cells of the largest window
@@ -177,9 +177,20 @@ fn same_cells(client: &ClientEnd, server: &ServerEnd) -> bool {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     ours.size() == theirs.size()
         && (0..ours.size().rows()).all(|row| {
-            ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
-                && ours.row_text(row) == theirs.row_text(row)
+            let cells = |screen: &Screen| -> Vec<Cell> {
+                let cells = screen.row(row).expect("a row of the screen").cells();
+                cells.iter().copied().map(as_stock_has_it).collect()
+            };
+            cells(ours) == cells(theirs) && ours.row_text(row) == theirs.row_text(row)
         })
+}
+
+/// Returns a cell with its colours by number, where it may have them by name.
+fn as_stock_has_it(mut cell: Cell) -> Cell {
+    for color in [&mut cell.pen.foreground, &mut cell.pen.background] {
+        *color = color.palette_index().map_or(*color, Color::Indexed);
+    }
+    cell
 }
 
 fn resize(pair: &mut Pair, to: Size) {

@@ -178,7 +178,8 @@ fn visible_pen(cell: &Cell) -> Paint {
 fn color(color: Color) -> u32 {
     match color {
         Color::Default => 0,
-        Color::Indexed(index) => 1 << 24 | u32::from(index),
+        // Stock Mosh does not tell them apart.
+        Color::Named(index) | Color::Indexed(index) => 1 << 24 | u32::from(index),
         Color::Rgb(red, green, blue) => u32::from_be_bytes([2, red, green, blue]),
     }
 }

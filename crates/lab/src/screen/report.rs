@@ -298,7 +298,7 @@ impl From<Color> for Paint {
     fn from(color: Color) -> Self {
         match color {
             Color::Default => Self::Named("default"),
-            Color::Indexed(index) => Self::Indexed(index),
+            Color::Named(index) | Color::Indexed(index) => Self::Indexed(index),
             Color::Rgb(r, g, b) => Self::Rgb(format!("#{r:02x}{g:02x}{b:02x}")),
         }
     }

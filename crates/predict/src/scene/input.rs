@@ -140,8 +140,8 @@ fn is_dim(pen: Pen) -> bool {
     let is_grey = match pen.foreground {
         Color::Default => false,
         // Bright black, and the greys of the palette.
-        Color::Indexed(8 | 236..=249) => true,
-        Color::Indexed(_) => false,
+        Color::Named(8) | Color::Indexed(8 | 236..=249) => true,
+        Color::Named(_) | Color::Indexed(_) => false,
         Color::Rgb(r, g, b) => {
             let (least, most) = (r.min(g).min(b), r.max(g).max(b));
             GREY.contains(&least) && GREY.contains(&most) && most - least <= SPREAD

@@ -117,7 +117,7 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
         // Words that a highlighter has painted, with the cursor before them.
         (
             "$ \x1b[32mgit\x1b[0m^ status",
-            Some(Pen { foreground: Color::Indexed(2), ..Pen::default() }),
+            Some(Pen { foreground: Color::Named(2), ..Pen::default() }),
             None,
         ),
         ("$ git ^\x1b[4m/tmp\x1b[0m", plain, None),
@@ -229,8 +229,8 @@ fn editors_show_their_mode() {
 
 #[test]
 fn words_strings_and_comments_go_on_in_their_colour() {
-    let red = Pen { foreground: Color::Indexed(1), ..Pen::default() };
-    let green = Pen { foreground: Color::Indexed(2), ..Pen::default() };
+    let red = Pen { foreground: Color::Named(1), ..Pen::default() };
+    let green = Pen { foreground: Color::Named(2), ..Pen::default() };
     for (bytes, c, word, around) in [
         ("\x1b[32mls^", 's', Some(green), None),
         ("\x1b[32mls^", ' ', None, None),
@@ -252,7 +252,7 @@ fn words_strings_and_comments_go_on_in_their_colour() {
 
 #[test]
 fn a_word_is_painted_as_most_of_its_like() {
-    let green = Pen { foreground: Color::Indexed(2), ..Pen::default() };
+    let green = Pen { foreground: Color::Named(2), ..Pen::default() };
     let (screen, _) = drawn(20, 4, "\x1b[32mfor\x1b[m forty\r\n\x1b[32mfor\x1b[m x\r\nfor a");
     let pen = |word: &str, rows| word_pen(&screen, rows, &word.chars().collect::<Vec<_>>());
     for (word, rows, expected) in [

@@ -152,7 +152,7 @@ fn a_replacing_backspace_paints_like_the_cursors_cell_as_stock_does() {
     let mut bench = Bench::with(prediction, 10, 3, "ab\x1b[41mc\x1b[md\x1b[3G");
     bench.type_text("\x7f");
     let cell = bench.frame().row(0).unwrap().cells()[1];
-    assert_eq!((cell.base, cell.pen.background), (Some(' '), Color::Indexed(1)));
+    assert_eq!((cell.base, cell.pen.background), (Some(' '), Color::Named(1)));
 }
 
 #[test]
@@ -185,9 +185,9 @@ fn enter_on_the_bottom_row_blanks_it_and_scrolls_nothing() {
 #[test]
 fn a_character_is_painted_like_the_one_left_of_it() {
     for (printed, keys, column, color) in [
-        ("\x1b[31ma\x1b[m", "x", 1, Color::Indexed(1)),
-        ("\x1b[31ma\x1b[m", "xy", 2, Color::Indexed(1)),
-        ("\x1b[32m", "x", 0, Color::Indexed(2)),
+        ("\x1b[31ma\x1b[m", "x", 1, Color::Named(1)),
+        ("\x1b[31ma\x1b[m", "xy", 2, Color::Named(1)),
+        ("\x1b[32m", "x", 0, Color::Named(2)),
         ("\x1b[31ma\x1b[mb", "x", 2, Color::Default),
     ] {
         let mut bench = Bench::new(10, 2, printed);
@@ -207,7 +207,7 @@ fn a_prediction_that_comes_true_paints_those_behind_it() {
     bench.host.write(b"\x1b[31mx");
     bench.network(echoed, 40);
     let cell = bench.frame().row(0).unwrap().cells()[1];
-    assert_eq!((cell.base, cell.pen.foreground), (Some('y'), Color::Indexed(1)));
+    assert_eq!((cell.base, cell.pen.foreground), (Some('y'), Color::Named(1)));
 }
 
 #[test]

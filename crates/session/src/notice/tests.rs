@@ -122,7 +122,7 @@ fn the_bar_takes_the_top_row_and_is_cut_at_its_end() {
         draw(&mut frame, "rove: 広\u{7}\u{301}x");
         assert_eq!(top_row(&frame), row);
         let last = frame.row(0).unwrap().cells().last().unwrap().pen;
-        assert_eq!(last.background, Color::Indexed(4));
+        assert_eq!(last.background, Color::Named(4));
         assert!(!frame.cursor().visible);
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::brush::Brush;
+use super::doubt::joins_row_above;
 use super::edit::draw_row;
 use super::line::{Drawn, Line, is_settled};
 use super::scroll;
@@ -79,13 +80,17 @@ impl Canvas {
     /// stays, for another try.
     fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
+        let dialect = brush.dialect;
         let mut drawn = Drawn::default();
         for ((was, now), row) in rows.iter().zip(&new.rows).zip(0_u16..) {
-            if drawn.wraps {
-                drawn = Line::new(&mut brush, row, was, now).draw_wrapped_to();
+            let can_wrap = dialect.replica || !joins_row_above(now);
+            drawn = if drawn.wraps && can_wrap {
+                Line::new(&mut brush, row, was, now).draw_wrapped_to()
             } else if !same_row(was, now) {
-                drawn = draw_row(&mut brush, row, was, now);
-            }
+                draw_row(&mut brush, row, was, now)
+            } else {
+                Drawn::default()
+            };
             if best.is_some_and(|best| brush.len() >= best.len()) {
                 return None;
             }

@@ -1,5 +1,11 @@
 //! Which characters the two ends, or two terminals, may give different widths.
 
+use crate::screen::cell::Cell;
+use crate::screen::row::Row;
+
+/// Joins the glyphs on both sides of it, where a terminal does that.
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
+
 /// Returns whether every Unicode version and every terminal in use gives `c` the same width.
 ///
 /// After any other character the cursor is placed absolutely: the receiving end's C library may be
@@ -20,12 +26,95 @@ pub(super) const fn width_is_settled(c: char) -> bool {
 /// Returns whether real terminals disagree about the columns a cell of `base` and `marks` takes,
 /// because some join such sequences to one picture: flags, keycaps, emoji with a modifier, a joiner or
 /// a variation selector.
-pub(super) fn clusters(base: Option<char>, marks: &str) -> bool {
-    matches!(base, Some('\u{1f1e6}'..='\u{1f1ff}' | '\u{1f3fb}'..='\u{1f3ff}'))
+fn clusters(base: Option<char>, marks: &str) -> bool {
+    base.is_some_and(|base| is_regional(base) || is_modifier(base))
         || marks.chars().any(|mark| {
             matches!(
                 mark,
-                '\u{200d}' | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}'
+                ZERO_WIDTH_JOINER | '\u{20e3}' | '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'
+                    ..='\u{1f3ff}'
             )
         })
+}
+
+/// Returns the first column from which on terminals disagree about what is where, or the width.
+pub(super) fn first_cluster(row: &Row) -> u16 {
+    let is_cluster = |(cell, column): &(&Cell, u16)| {
+        clusters(cell.base, if cell.combined { row.marks(*column) } else { "" })
+    };
+    let mut cells = row.cells.iter().zip(0..);
+    match cells.find(is_cluster) {
+        // A modifier changes what stands before it.
+        Some((_, column)) if joins_previous(row, column) => previous_glyph(row, column),
+        Some((_, column)) => column,
+        None => row.columns(),
+    }
+}
+
+/// Returns whether some terminals draw the glyph in `column` into the cells of the one before it, so
+/// that its own columns keep what they showed.
+pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
+    if column == 0 {
+        return false;
+    }
+    let previous = previous_glyph(row, column);
+    let (before, here) = (&row.cells[usize::from(previous)], &row.cells[usize::from(column)]);
+    before.combined && row.marks(previous).ends_with(ZERO_WIDTH_JOINER)
+        || before.base.is_some() && here.base.is_some_and(is_modifier)
+        || before.base.is_some_and(is_regional) && here.base.is_some_and(is_regional)
+}
+
+/// Returns whether the row begins with what a terminal that wraps may draw at the end of the row above.
+pub(super) fn joins_row_above(row: &Row) -> bool {
+    row.cells[0].base.is_some_and(is_modifier)
+}
+
+/// Returns how many columns more than here a terminal may give to this cell, one for each mark that it
+/// draws apart.
+pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
+    let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
+    marks + u16::from(cell.base.is_some_and(is_regional))
+}
+
+/// Returns whether a terminal may give a cell of its own fewer columns than here: one that knows an
+/// older Unicode, or that counts for clusters.
+pub(super) const fn may_fall_short(cell: &Cell) -> bool {
+    match cell.base {
+        Some(base) if cell.wide => !is_wide_everywhere(base),
+        // Signs and vowels that join the letter before them.
+        Some(base) => matches!(base,
+            '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
+            | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1700}'..='\u{17ff}'
+            | '\u{1900}'..='\u{1cff}' | '\u{a800}'..='\u{abff}' | '\u{ffa0}'
+            | '\u{11000}'..='\u{11fff}' | '\u{1d165}'..='\u{1d172}'
+        ),
+        None => false,
+    }
+}
+
+/// Returns whether a wide character has been one in every Unicode version that terminals know.
+const fn is_wide_everywhere(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{3029}' | '\u{3030}'..='\u{303e}'
+        | '\u{3041}'..='\u{3163}' | '\u{3165}'..='\u{3247}' | '\u{3250}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff60}' | '\u{ffe0}'..='\u{ffe6}'
+        | '\u{20000}'..='\u{3fffd}'
+    )
+}
+
+/// Returns whether `c` gives its colour to the emoji before it.
+const fn is_modifier(c: char) -> bool {
+    matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
+}
+
+/// Returns whether `c` is half of a flag.
+const fn is_regional(c: char) -> bool {
+    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+/// Returns the column of the glyph before the one in `column`, which is not the first.
+fn previous_glyph(row: &Row, column: u16) -> u16 {
+    let at = usize::from(column);
+    column - if at >= 2 && row.cells[at - 2].wide { 2 } else { 1 }
 }

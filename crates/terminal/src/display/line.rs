@@ -1,7 +1,14 @@
 //! One row: which cells are written, and with what.
+//!
+//! Terminals disagree about clusters, such as emoji joined by U+200D: one draws them into the columns of
+//! the first, another each into its own. So a real terminal's row is erased from its first cluster on
+//! before that is written. A cluster is written in one go, for a terminal that can to join it, and what
+//! follows is placed absolutely: columns that nothing was drawn into are blank and show no older text.
+
+use std::borrow::Cow;
 
 use super::brush::Brush;
-use super::doubt::{clusters, width_is_settled};
+use super::doubt::{first_cluster, joins_previous, may_fall_short, surplus, width_is_settled};
 use super::motion::Place;
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
@@ -29,12 +36,15 @@ pub(super) struct Drawn {
 pub(super) struct Line<'a> {
     brush: &'a mut Brush,
     row: u16,
-    was: &'a Row,
+    was: Cow<'a, Row>,
     now: &'a Row,
     /// Columns before this one no longer show `was`.
     stale_until: u16,
-    /// Columns from this one on may show anything.
+    /// Columns from this one on may show anything, and are erased before they are written.
     doubt_from: u16,
+    /// How many columns further than here the terminal's cursor may be within the cluster being
+    /// written, and where that ends.
+    cluster: Option<(u16, u16)>,
     /// Whether any cell carries something beside its pen that the terminal shows.
     decorated: bool,
     /// The column of a cell to write even if it is there: only that changes the wrap flag.
@@ -50,19 +60,30 @@ impl<'a> Line<'a> {
         let columns = brush.size.columns();
         let last = now.last_glyph();
         let below = row + 1 < brush.size.rows();
-        let wrapped = now.wrapped && below && is_settled(&now.cells[usize::from(last)]);
+        let replica = brush.dialect.replica;
+        let wrapped = now.wrapped
+            && below
+            && is_settled(&now.cells[usize::from(last)])
+            && (replica || !joins_previous(now, last));
         let forced = (wrapped && !was.wrapped || was.wrapped && !now.wrapped).then_some(last);
-        let doubt_from = if brush.dialect.replica {
-            columns
-        } else {
-            first_cluster(was).min(first_cluster(now))
-        };
+        let doubt_from = if replica { columns } else { first_doubt(was, now) };
         let shows_decorations =
             brush.dialect.repertoire.links || brush.dialect.repertoire.underline_colors;
         let decorated =
             shows_decorations && !(was.decorations.is_empty() && now.decorations.is_empty());
-        let drawn = Drawn::default();
-        Self { brush, row, was, now, stale_until: 0, doubt_from, decorated, forced, wrapped, drawn }
+        Self {
+            brush,
+            row,
+            was: Cow::Borrowed(was),
+            now,
+            stale_until: 0,
+            doubt_from,
+            cluster: None,
+            decorated,
+            forced,
+            wrapped,
+            drawn: Drawn::default(),
+        }
     }
 
     /// Writes the first cell where the row above wraps to it, then the rest.
@@ -104,6 +125,9 @@ impl<'a> Line<'a> {
         let columns = self.brush.size.columns();
         let mut column = start;
         while column < columns {
+            if column >= self.doubt_from {
+                self.erase_doubt(column);
+            }
             let cell = &self.now.cells[usize::from(column)];
             let width = cell.width().min(columns - column);
             if self.is_shown(column) {
@@ -111,7 +135,6 @@ impl<'a> Line<'a> {
             } else if cell.is_blank() || width < cell.width() {
                 column = self.erase_run(column);
             } else {
-                self.go(column);
                 self.print(column, cell);
                 column += width;
             }
@@ -123,13 +146,82 @@ impl<'a> Line<'a> {
 
     fn print(&mut self, column: u16, cell: &Cell) {
         let marks = self.now.marks(column);
-        if cell.base.is_none() && self.brush.dialect.replica {
-            self.brush.print_marks(self.row, column, cell, marks);
+        if self.brush.dialect.replica {
+            self.go(column);
+            if cell.base.is_none() {
+                self.brush.print_marks(self.row, column, cell, marks);
+            } else {
+                self.brush.print(cell, marks, self.now.decoration(column));
+            }
         } else {
-            self.brush.print(cell, marks, self.now.decoration(column));
+            self.print_for_real(column, cell, marks);
         }
         self.wrote_up_to(column + cell.width());
         self.note_print(column, cell.width());
+    }
+
+    /// Prints a cell on a real terminal, which may take it for a part of the one before.
+    fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
+        let (end, joins) = (column + cell.width(), joins_previous(self.now, column));
+        let surplus = surplus(cell, marks);
+        // A terminal that takes more columns must not come to wrap.
+        let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
+        let before = match self.cluster {
+            Some((before, here)) if joins && here == column && has_room(before) => before,
+            _ => {
+                self.go(column);
+                if may_fall_short(cell) {
+                    self.blank(column, cell);
+                }
+                0
+            }
+        };
+        self.brush.print(cell, marks, self.now.decoration(column));
+        if joins {
+            self.brush.doubt();
+        }
+        if before > 0 {
+            // One that draws its parts further apart has gone beyond the cluster's end.
+            self.stale_until = self.stale_until.max(end + before + surplus);
+        }
+        self.cluster = Some((before + surplus, end));
+    }
+
+    /// Blanks the columns of a cell that may come out narrower, where they show something. The cursor
+    /// is in `column`, and stays.
+    fn blank(&mut self, column: u16, cell: &Cell) {
+        let (pen, width) = (cell.pen.erased(), cell.width());
+        let blank = Cell::erased(pen);
+        let columns = usize::from(column)..usize::from(column + width);
+        if column >= self.stale_until && self.was.cells[columns].iter().all(|was| *was == blank) {
+            return;
+        }
+        if self.brush.can_erase(pen) && self.brush.dialect.erase_characters {
+            self.brush.erase_characters(pen, width);
+        } else {
+            self.brush.paint_with(pen, Decoration::NONE);
+            self.brush.print_spaces(width);
+            self.brush.go(self.row, column);
+        }
+    }
+
+    /// Erases the row from `column` on, where the terminal may show anything.
+    fn erase_doubt(&mut self, column: u16) {
+        let last = self.now.cells.last().expect("a row has a cell");
+        // In the colour that the row ends with, if it does.
+        let pen =
+            Some(last.pen.erased()).filter(|&pen| last.is_blank() && self.brush.can_erase(pen));
+        let pen = pen.unwrap_or_default();
+        self.go(column);
+        self.brush.erase_line(pen);
+        let columns = self.now.columns();
+        let was = self.was.to_mut();
+        was.cells[usize::from(column)..].fill(Cell::erased(pen));
+        was.marks.clear(column..columns);
+        was.decorations.clear(column..columns);
+        self.stale_until = self.stale_until.min(column);
+        self.doubt_from = columns;
+        self.drawn.erasures += 1;
     }
 
     fn note_print(&mut self, column: u16, width: u16) {
@@ -254,11 +346,11 @@ pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
-/// Returns the first column from which on terminals disagree about what is where, or the width.
-fn first_cluster(row: &Row) -> u16 {
-    let is_cluster = |(cell, column): &(&Cell, u16)| {
-        clusters(cell.base, if cell.combined { row.marks(*column) } else { "" })
-    };
-    let mut cells = row.cells.iter().zip(0..);
-    cells.find(is_cluster).map_or_else(|| row.columns(), |(_, column)| column)
+/// Returns the first column from which on a real terminal that was to show `was` may show anything, or
+/// will once `now` is drawn over it.
+fn first_doubt(was: &Row, now: &Row) -> u16 {
+    let (shown, coming) = (first_cluster(was), first_cluster(now));
+    let nothing_is_there =
+        || was.cells[usize::from(coming)..].iter().all(|cell| *cell == Cell::default());
+    if coming < shown && nothing_is_there() { was.columns() } else { shown.min(coming) }
 }

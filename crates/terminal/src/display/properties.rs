@@ -40,7 +40,7 @@ fn word() -> impl Strategy<Value = String> {
         4 => prop::collection::vec(
             prop::sample::select(vec![
                 "0", "1", "3", "4", "5", "7", "8", "22", "24", "27", "31", "42", "39", "49", "97", "103",
-                "38;5;200", "48;5;17", "38;2;1;2;3", "48;2;9;8;7", "2", "9", "21", "53", "29", "55", "4:3", "4:5",
+                "38;5;200", "48;5;17", "38;5;1", "48;5;9", "38;2;1;2;3", "48;2;9;8;7", "2", "9", "21", "53", "29", "55", "4:3", "4:5",
                 "58:5:9", "58:2::1:2:3", "59",
             ]),
             0..4,
@@ -286,7 +286,9 @@ fn plain_look(screen: &Screen) -> Vec<Vec<(String, Color)>> {
         let cell = |cell: &Cell| {
             let text = cell.base.filter(|&c| c != ' ').map(String::from).unwrap_or_default();
             let half = core::mem::replace(&mut right_half, cell.wide);
-            (text, if half { Color::Default } else { cell.pen.background })
+            let background = cell.pen.background;
+            let background = background.palette_index().map_or(background, Color::Indexed);
+            (text, if half { Color::Default } else { background })
         };
         row.cells.iter().map(cell).collect()
     };

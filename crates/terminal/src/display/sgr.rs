@@ -36,11 +36,14 @@ pub struct Repertoire {
     pub underline_colors: bool,
     /// Whether it knows hyperlinks.
     pub links: bool,
+    /// Whether it tells the first sixteen entries of the palette by name or by number (SGR 31 or
+    /// `38;5;1`); otherwise they are named.
+    pub numbered_colors: bool,
 }
 
 impl Default for Repertoire {
     fn default() -> Self {
-        Self::STOCK
+        Self::PLAIN
     }
 }
 
@@ -53,11 +56,20 @@ impl Repertoire {
         underlines: false,
         underline_colors: false,
         links: false,
+        numbered_colors: false,
     };
 
+    /// What every terminal of a user's takes.
+    pub const PLAIN: Self = Self { numbered_colors: true, ..Self::STOCK };
+
     /// Everything a screen can hold.
-    pub const FULL: Self =
-        Self { attributes: Self::EXTRA, underlines: true, underline_colors: true, links: true };
+    pub const FULL: Self = Self {
+        attributes: Self::EXTRA,
+        underlines: true,
+        underline_colors: true,
+        links: true,
+        numbered_colors: true,
+    };
 
     /// Returns the nearest pen it knows.
     pub(crate) fn pen(self, mut pen: Pen) -> Pen {
@@ -65,6 +77,10 @@ impl Repertoire {
         pen.attributes = pen.attributes.without(extra.without(self.attributes));
         if !self.underlines && pen.attributes.underline() != Underline::None {
             pen.attributes = pen.attributes.underlined(Underline::Straight);
+        }
+        if !self.numbered_colors {
+            pen.foreground = pen.foreground.named();
+            pen.background = pen.background.named();
         }
         pen
     }
@@ -185,7 +201,8 @@ impl Parameters<'_> {
     fn underline_color(&mut self, color: Color) {
         match color {
             Color::Default => self.push(59),
-            Color::Indexed(index) => {
+            // An underline's colour has no names.
+            Color::Named(index) | Color::Indexed(index) => {
                 self.push(58);
                 self.push_joined(&[5, u16::from(index)]);
             }
@@ -203,9 +220,9 @@ impl Parameters<'_> {
     fn color(&mut self, color: Color, base: u16) {
         match color {
             Color::Default => self.push(base + 9),
-            Color::Indexed(index @ 0..=7) => self.push(base + u16::from(index)),
-            Color::Indexed(index @ 8..=15) => self.push(base + 60 + u16::from(index - 8)),
-            Color::Indexed(index) => {
+            Color::Named(index @ 0..=7) => self.push(base + u16::from(index)),
+            Color::Named(index @ 8..=15) => self.push(base + 60 + u16::from(index - 8)),
+            Color::Named(index) | Color::Indexed(index) => {
                 [base + 8, 5, u16::from(index)].into_iter().for_each(|number| self.push(number));
             }
             Color::Rgb(red, green, blue) => {
@@ -225,7 +242,7 @@ mod tests {
     fn the_shorter_of_scratch_and_change_is_written() {
         let plain = Pen::default();
         let bold = Pen { attributes: Attributes::BOLD, ..plain };
-        let red = Pen { foreground: Color::Indexed(1), ..plain };
+        let red = Pen { foreground: Color::Named(1), ..plain };
         let bold_red = Pen { attributes: Attributes::BOLD, ..red };
         let busy = Pen {
             foreground: Color::Rgb(1, 22, 255),
@@ -244,7 +261,9 @@ mod tests {
             (bold_red, red, "^[22m"),
             (busy, red, "^[0;31m"),
             (plain, busy, "^[3;7;4;38;2;1;22;255;48;5;200m"),
-            (plain, Pen { background: Color::Indexed(9), ..plain }, "^[101m"),
+            (plain, Pen { background: Color::Named(9), ..plain }, "^[101m"),
+            (plain, Pen { background: Color::Indexed(9), ..plain }, "^[48;5;9m"),
+            (red, Pen { foreground: Color::Indexed(1), ..plain }, "^[38;5;1m"),
         ] {
             assert_eq!(
                 change(plain_rendition(from), plain_rendition(to)),
@@ -307,5 +326,13 @@ mod tests {
             faint_only.pen(rich),
             pen(Attributes::BOLD.with(Attributes::FAINT).underlined(Underline::Straight))
         );
+        let colored = |color| Pen { foreground: color, background: color, ..Pen::default() };
+        for index in [0, 7, 8, 15] {
+            let (named, numbered) = (Color::Named(index), Color::Indexed(index));
+            assert_eq!(Repertoire::STOCK.pen(colored(numbered)), colored(named));
+            assert_eq!(Repertoire::PLAIN.pen(colored(numbered)), colored(numbered));
+        }
+        let sixteen = colored(Color::Indexed(16));
+        assert_eq!(Repertoire::STOCK.pen(sixteen), sixteen);
     }
 }

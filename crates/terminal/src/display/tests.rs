@@ -93,11 +93,35 @@ fn a_change_of_size_repaints_everything() {
 fn colours_and_erased_backgrounds_are_carried() {
     let old = page(10, &["ab"]);
     let mut new = page(10, &["ab"]);
-    let blue = Pen { background: Color::Indexed(4), ..Pen::default() };
+    let blue = Pen { background: Color::Named(4), ..Pen::default() };
     let cells = &mut Arc::make_mut(&mut new.rows[0]).cells;
-    cells[1].pen = Pen { foreground: Color::Indexed(1), ..Pen::default() };
+    cells[1].pen = Pen { foreground: Color::Named(1), ..Pen::default() };
     cells[5..].fill(Cell::erased(blue));
     assert_eq!(change(&old, &new), "\x08^[31mb^[3C^[0;44m^[K\x08\x08\x08^[m");
+}
+
+#[test]
+fn a_stock_client_is_told_of_a_colour_by_its_name_alone() {
+    let screen = |parameters: &str| {
+        let mut host = crate::Terminal::host(Size::clamped(10, 2));
+        host.write(format!("\x1b[{parameters}mx").as_bytes());
+        host.snapshot()
+    };
+    for (named, numbered) in
+        [("31", "38;5;1"), ("90", "38;5;8"), ("47", "48;5;7"), ("107", "48;5;15")]
+    {
+        let (blank, a, b) = (screen(""), screen(named), screen(numbered));
+        let bytes = |old, new, vocabulary| {
+            String::from_utf8(diff(old, new, vocabulary)).unwrap().replace('\x1b', "^")
+        };
+        for target in [&a, &b] {
+            let stock = bytes(&blank, target, Vocabulary::Stock);
+            assert_eq!(stock, format!("\r^[{named}mx"));
+        }
+        // They are one state to it.
+        assert_eq!(bytes(&a, &b, Vocabulary::Stock), "");
+        assert_eq!(bytes(&a, &b, Vocabulary::Rich), format!("\r^[{numbered}mx"));
+    }
 }
 
 #[test]

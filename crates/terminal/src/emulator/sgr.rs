@@ -36,8 +36,8 @@ pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Par
 
 /// Applies a code that stands alone.
 fn apply_code(pen: &mut Pen, code: u16) {
-    let low = |base: u16| Color::Indexed(u8::try_from(code - base).expect("at most 7"));
-    let bright = |base: u16| Color::Indexed(u8::try_from(code - base + 8).expect("at most 15"));
+    let low = |base: u16| Color::Named(u8::try_from(code - base).expect("at most 7"));
+    let bright = |base: u16| Color::Named(u8::try_from(code - base + 8).expect("at most 15"));
     let (with, without) = (|set| pen.attributes.with(set), |set| pen.attributes.without(set));
     match code {
         0 => *pen = Pen::default(),
@@ -159,9 +159,11 @@ mod tests {
         let red = Color::Rgb(255, 0, 0);
         for (text, pen) in [
             ("", Pen::default()),
-            ("31", foreground(Color::Indexed(1))),
-            ("97", foreground(Color::Indexed(15))),
-            ("107", background(Color::Indexed(15))),
+            ("31", foreground(Color::Named(1))),
+            ("97", foreground(Color::Named(15))),
+            ("107", background(Color::Named(15))),
+            ("38;5;1", foreground(Color::Indexed(1))),
+            ("48;5;15", background(Color::Indexed(15))),
             ("31;39", Pen::default()),
             ("1;0", Pen::default()),
             ("1;", Pen::default()),

@@ -135,7 +135,7 @@ fn a_row_with_a_cluster_is_redrawn_from_there_when_it_changes() {
     let flag = "\u{1f1e9}\u{1f1ea}";
     let mut renderer = showing(&host(&format!("ab {flag} cd\x1b[H")), outer());
     let frame = renderer.frame(host(&format!("xb {flag} cd\x1b[H")).screen());
-    let expected = "xb \u{1f1e9}^[?25l^[;5H\u{1f1ea}^[;6H cd^[K\r^[?25h";
+    let expected = "xb ^[K\u{1f1e9}\u{1f1ea}^[?25l^[;6H cd\r^[?25h";
     assert_eq!(readable(&frame), expected);
 }
 
@@ -143,8 +143,8 @@ fn a_row_with_a_cluster_is_redrawn_from_there_when_it_changes() {
 fn a_row_that_loses_or_gains_a_cluster_is_redrawn_from_there() {
     let (plain, joined) = (host("a\u{2764} cd\x1b[2H"), host("a\u{2764}\u{fe0f} cd\x1b[2H"));
     for (was, now, expected) in [
-        (&plain, &joined, "^[?25l^[;2H\u{2764}\u{fe0f}^[;3H cd^[K\r\n^[?25h"),
-        (&joined, &plain, "^[?25l^[;2H\u{2764}^[;3H cd^[K\r\n^[?25h"),
+        (&plain, &joined, "^[?25l^[;2H^[K\u{2764}\u{fe0f}^[;3H cd\r\n^[?25h"),
+        (&joined, &plain, "^[?25l^[;2H^[K\u{2764}^[;3H cd\r\n^[?25h"),
     ] {
         let frame = showing(was, outer()).frame(now.screen());
         assert_eq!(readable(&frame), expected);
@@ -157,6 +157,28 @@ fn long_lines_are_left_to_the_terminal_to_wrap() {
     let frame = renderer.frame(host("0123456789abcdefghijxyz").screen());
     // The first character is written once more in case the window has just become wider.
     assert_eq!(readable(&frame), "0123456789abcdefghijx^[?25l^[2Hxyz^[?25h");
+}
+
+#[test]
+fn a_colour_is_written_as_the_program_wrote_it() {
+    for (parameters, expected) in [
+        ("31", "31"),
+        ("97", "97"),
+        ("38;5;1", "38;5;1"),
+        ("38;5;8", "38;5;8"),
+        ("38;5;15", "38;5;15"),
+        ("42", "42"),
+        ("100", "100"),
+        ("48;5;2", "48;5;2"),
+        ("48;5;8", "48;5;8"),
+        ("48:5:15", "48;5;15"),
+    ] {
+        for terminal in [outer(), Outer { repertoire: Repertoire::FULL, ..outer() }] {
+            let mut renderer = showing(&host(""), terminal);
+            let frame = renderer.frame(host(&format!("\x1b[{parameters}mx\x1b[m")).screen());
+            assert_eq!(readable(&frame), format!("^[{expected}mx^[m"));
+        }
+    }
 }
 
 #[test]

@@ -6,10 +6,34 @@ pub enum Color {
     /// The terminal's own foreground or background.
     #[default]
     Default,
-    /// An entry of the 256-colour palette; 0-7 are SGR 30-37, 8-15 are 90-97.
+    /// One of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
+    ///
+    /// It is the entry of the palette with its number, but for terminals that brighten bold text in a
+    /// named colour only. A stock peer does not tell the two from each other.
+    Named(u8),
+    /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
     /// 24-bit colour.
     Rgb(u8, u8, u8),
+}
+
+impl Color {
+    /// Returns the number of the palette's entry that it is, whichever way the program asked for it.
+    pub const fn palette_index(self) -> Option<u8> {
+        match self {
+            Self::Named(index) | Self::Indexed(index) => Some(index),
+            Self::Default | Self::Rgb(..) => None,
+        }
+    }
+
+    /// Returns the colour by its name where it has one.
+    #[must_use]
+    pub(crate) const fn named(self) -> Self {
+        match self {
+            Self::Indexed(index @ 0..=15) => Self::Named(index),
+            color => color,
+        }
+    }
 }
 
 /// How text is underlined; the numbers are those of SGR `4:n`.

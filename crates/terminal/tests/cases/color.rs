@@ -1,5 +1,7 @@
 //! Attributes, colours, and the background that erasing leaves.
 
+use rove_terminal::display::{self, Vocabulary};
+
 use super::{cell, host, paint, rows};
 
 /// Describes the cells of the first row that hold a character.
@@ -38,10 +40,17 @@ fn colors_come_in_three_kinds() {
 }
 
 #[test]
-fn a_palette_color_below_8_is_the_same_as_its_old_name() {
-    for n in 0..8 {
-        let [named, numbered] = [format!("\x1b[3{n};4{n}mA"), format!("\x1b[38;5;{n};48;5;{n}mA")];
-        assert!(host(8, 1, named).screen() == host(8, 1, numbered).screen());
+fn a_colour_by_number_is_told_from_its_name_except_to_a_stock_peer() {
+    for n in 0..16 {
+        let (foreground, background) = if n < 8 { (30 + n, 40 + n) } else { (82 + n, 92 + n) };
+        let named = host(8, 1, format!("\x1b[{foreground};{background}mA"));
+        let numbered = host(8, 1, format!("\x1b[38;5;{n};48;5;{n}mA"));
+        let (named, numbered) = (named.screen(), numbered.screen());
+        assert!(named != numbered);
+        for (old, new) in [(named, numbered), (numbered, named)] {
+            assert_eq!(display::diff(old, new, Vocabulary::Stock), b"");
+            assert_ne!(display::diff(old, new, Vocabulary::Rich), b"");
+        }
     }
 }
 

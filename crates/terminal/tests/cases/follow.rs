@@ -137,6 +137,12 @@ fn degraded(mut cell: Cell) -> Cell {
     if cell.pen.attributes.underline() != Underline::None {
         cell.pen.attributes = cell.pen.attributes.underlined(Underline::Straight);
     }
+    let named = |color: Color| match color {
+        Color::Indexed(index @ 0..=15) => Color::Named(index),
+        color => color,
+    };
+    cell.pen.foreground = named(cell.pen.foreground);
+    cell.pen.background = named(cell.pen.background);
     cell
 }
 

@@ -29,7 +29,7 @@ fn describe(decoration: &Decoration) -> String {
     let link = decoration.link.as_ref().map(|link| format!("{}@{}", link.id(), link.uri()));
     let color = match decoration.underline_color {
         Color::Default => None,
-        Color::Indexed(n) => Some(format!("color {n}")),
+        Color::Named(n) | Color::Indexed(n) => Some(format!("color {n}")),
         Color::Rgb(r, g, b) => Some(format!("color {r:02x}{g:02x}{b:02x}")),
     };
     [link, color].into_iter().flatten().collect::<Vec<_>>().join(" ")

@@ -84,7 +84,7 @@ fn paint(cell: Cell) -> String {
     for (color, ground) in [(cell.pen.foreground, "on"), (cell.pen.background, "at")] {
         match color {
             Color::Default => {}
-            Color::Indexed(n) => text.push_str(&format!(" {ground} {n}")),
+            Color::Named(n) | Color::Indexed(n) => text.push_str(&format!(" {ground} {n}")),
             Color::Rgb(r, g, b) => text.push_str(&format!(" {ground} {r:02x}{g:02x}{b:02x}")),
         }
     }

@@ -337,7 +337,7 @@ fn what_hangs_on_cells_moves_with_them() {
     assert_eq!(rows(filled.screen()), ["", " XXX", " XXX"]);
     let corner = cell(filled.screen(), 3, 4);
     assert!(corner.pen.attributes.contains(Attributes::BOLD));
-    assert_eq!(corner.pen.background, Color::Indexed(4));
+    assert_eq!(corner.pen.background, Color::Named(4));
     let link = &filled.screen().row(2).expect("a row").decoration(3).link;
     assert!(link.is_some());
 }

@@ -1,6 +1,6 @@
 //! Programs that paint what is typed.
 
-use rove_terminal::{Cell, Color, Pen};
+use rove_terminal::{Cell, Pen};
 
 use super::rig::{Program, Rig};
 
@@ -34,10 +34,7 @@ impl Rig {
         let cursor = self.frame.cursor();
         let row = self.frame.row(cursor.row).unwrap();
         let Cell { pen: Pen { foreground, .. }, .. } = row.cells()[usize::from(cursor.column) - 1];
-        match foreground {
-            Color::Indexed(color) => Some(color),
-            _ => None,
-        }
+        foreground.palette_index()
     }
 }
 
