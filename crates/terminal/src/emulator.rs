@@ -1,20 +1,29 @@
 //! The state behind the picture, and the movements everything else is made of.
 
 mod charset;
+mod checksum;
 mod decset;
+mod device;
 mod dispatch;
 mod edit;
 mod effort;
+mod hexadecimal;
 mod keyboard;
+mod level;
 mod modes;
+mod noted_modes;
 mod osc;
 mod print;
+mod protection;
 mod recolor;
 mod rectangle;
 mod region;
 mod reply;
 mod resize;
+mod reverse_wrap;
 mod saved_cursor;
+mod saved_modes;
+mod settings;
 mod sgr;
 mod status;
 mod tabs;
@@ -26,11 +35,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::charset::Charsets;
+use self::checksum::ChecksumExtension;
 use self::effort::Effort;
 use self::keyboard::KeyboardStack;
+use self::level::Level;
 use self::modes::Modes;
+use self::protection::Protection;
 use self::region::Region;
 use self::saved_cursor::SavedCursor;
+use self::saved_modes::SavedModes;
 use self::tabs::TabStops;
 use crate::clipboard::Copied;
 use crate::notification::Notification;
@@ -61,6 +74,11 @@ pub(crate) struct Emulator {
     pub(crate) screen: Screen,
     pub(crate) region: Region,
     pub(crate) modes: Modes,
+    /// Private modes as programs saved them.
+    pub(crate) saved_modes: SavedModes,
+    pub(crate) protection: Protection,
+    pub(crate) level: Level,
+    pub(crate) checksum_extension: ChecksumExtension,
     pub(crate) charsets: Charsets,
     pub(crate) tabs: TabStops,
     /// The last column was written: the next character wraps first.
@@ -112,6 +130,10 @@ impl Emulator {
             screen,
             region: Region::full(size),
             modes: Modes::default(),
+            saved_modes: SavedModes::default(),
+            protection: Protection::Off,
+            level: Level::default(),
+            checksum_extension: ChecksumExtension::default(),
             charsets: Charsets::default(),
             tabs: TabStops::new(size.columns()),
             pending_wrap: false,
@@ -251,6 +273,19 @@ impl Emulator {
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
+    /// BS and CUB, which in reverse wraparound do not end at the left margin. Then a pending wrap counts
+    /// as a place behind the last column.
+    pub(crate) fn move_back(&mut self, count: u16) {
+        if !self.modes.wraps_back() {
+            return self.move_left(count);
+        }
+        let count = count - u16::from(self.pending_wrap);
+        let (from, size) = (self.screen.cursor.position(), self.screen.size);
+        let (to, passed) = reverse_wrap::step_back(from, count, self.region, size);
+        self.effort.touch(passed);
+        self.set_cursor(to.row, to.column);
+    }
+
     /// BS. A diff of stock Mosh counts back from the column behind the last one, so in a replica
     /// the first one only takes the pending wrap back.
     pub(crate) fn backspace(&mut self) {
@@ -258,7 +293,7 @@ impl Emulator {
             self.pending_wrap = false;
             self.combining_target = None;
         } else {
-            self.move_left(1);
+            self.move_back(1);
         }
     }
 
@@ -413,6 +448,31 @@ impl Emulator {
         self.pending_wrap = saved.pending_wrap && self.screen.cursor.column == self.line_end();
     }
 
+    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not. Stock Mosh has no protection, nor has a replica.
+    pub(crate) fn set_character_protection(&mut self, how: u16) {
+        if self.is_host() {
+            self.protection = Protection::Dec;
+            if how <= 2 {
+                self.protect(how == 1);
+            }
+        }
+    }
+
+    /// SPA and EPA: begins and ends a guarded area.
+    pub(crate) fn guard(&mut self, guarded: bool) {
+        if self.is_host() {
+            if guarded {
+                self.protection = Protection::Iso;
+            }
+            self.protect(guarded);
+        }
+    }
+
+    fn protect(&mut self, protected: bool) {
+        let attributes = &mut self.screen.pen.attributes;
+        *attributes = attributes.protected(protected);
+    }
+
     /// DECSCUSR; a number without a style is ignored.
     pub(crate) fn set_cursor_style(&mut self, style: u16) {
         if style <= CURSOR_STYLE_MAX {
@@ -451,6 +511,8 @@ impl Emulator {
         fresh.title_stack = core::mem::take(&mut self.title_stack);
         fresh.replies = core::mem::take(&mut self.replies);
         fresh.user_terminal = self.user_terminal;
+        fresh.saved_modes = self.saved_modes;
+        fresh.level = self.level;
         fresh.copied = self.copied.take();
         fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.scrollback = self.scrollback.take();
@@ -466,6 +528,9 @@ impl Emulator {
     pub(crate) fn soft_reset(&mut self) {
         self.modes.insert = false;
         self.modes.origin = false;
+        self.modes.reverse_wrap = false;
+        self.modes.extended_reverse_wrap = false;
+        self.modes.noted.soft_reset();
         self.screen.rich.application_cursor_keys = false;
         self.screen.rich.application_keypad = false;
         self.screen.rich.cursor_style = 0;
@@ -473,12 +538,23 @@ impl Emulator {
         self.reset_keyboard();
         self.screen.cursor.visible = true;
         self.screen.pen = Pen::default();
+        self.protection = Protection::Off;
+        self.checksum_extension = ChecksumExtension::default();
         self.screen.decoration = Decoration::default();
         self.region = Region::full(self.screen.size);
         self.modes.side_margins = false;
         self.charsets = Charsets::default();
         self.saved_cursor = SavedCursor::default();
         self.pending_wrap = false;
+    }
+
+    /// DECSCL: a soft reset, and from then on the functions of this level and those below. Controls stay
+    /// those of seven bits: bytes of C1 are no UTF-8. Neither stock Mosh nor a replica has levels.
+    pub(crate) fn set_level(&mut self, parameter: u16) {
+        if let Some(level) = Level::from_parameter(parameter).filter(|_| self.is_host()) {
+            self.soft_reset();
+            self.level = level;
+        }
     }
 
     /// Returns the memory that the tab stops and the titles put aside take, beyond what is shared with a neighbour.

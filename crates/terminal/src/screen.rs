@@ -6,6 +6,7 @@ pub(crate) mod compose;
 pub(crate) mod cursor;
 pub(crate) mod decoration;
 pub(crate) mod glyph;
+mod intensity;
 pub(crate) mod marks;
 pub(crate) mod mode;
 mod overlay;

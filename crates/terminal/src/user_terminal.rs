@@ -8,6 +8,8 @@ pub struct UserTerminal {
     pub kitty_keyboard: bool,
     /// Whether it reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
+    /// Whether its user lets programs read back what it shows, as checksums (DECRQCRA).
+    pub screen_checksums: bool,
     /// Its default foreground: red, green, blue.
     pub foreground: Option<(u8, u8, u8)>,
     /// Its default background.

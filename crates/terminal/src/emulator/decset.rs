@@ -1,6 +1,8 @@
 //! Switching modes: SM, RM, DECSET and DECRST, and what DECRQM asks.
 
 use crate::emulator::Emulator;
+use crate::emulator::level::Level;
+use crate::emulator::noted_modes::Mode;
 use crate::emulator::region::Region;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
@@ -10,7 +12,7 @@ impl Emulator {
         match mode {
             4 => self.modes.insert = set,
             20 => self.modes.newline = set,
-            _ => {}
+            _ => self.modes.noted.set(Mode::Ansi(mode), set),
         }
     }
 
@@ -19,7 +21,7 @@ impl Emulator {
         match mode {
             4 => Some(self.modes.insert),
             20 => Some(self.modes.newline),
-            _ => None,
+            _ => self.modes.noted.get(Mode::Ansi(mode)),
         }
     }
 
@@ -27,7 +29,7 @@ impl Emulator {
     pub(crate) fn set_private_mode(&mut self, mode: u16, set: bool) {
         match mode {
             1 => self.screen.rich.application_cursor_keys = set,
-            3 if self.modes.column_switch => self.switch_columns(),
+            3 if self.modes.column_switch => self.switch_columns(set),
             5 => self.screen.reverse_video = set,
             6 => {
                 self.modes.origin = set;
@@ -38,14 +40,18 @@ impl Emulator {
             40 => self.modes.column_switch = set,
             // A replica has but one picture, and the far end sends what becomes of it.
             47 | 1047 | 1049 if !self.is_host() => self.screen.rich.alternate_screen = set,
+            // Stock Mosh has neither, and a replica is to end up as it does.
+            45 if self.is_host() => self.modes.reverse_wrap = set,
+            1045 if self.is_host() => self.modes.extended_reverse_wrap = set,
             47 => self.show_alternate(set),
             66 => self.screen.rich.application_keypad = set,
-            69 => self.set_side_margin_mode(set),
+            69 if self.level >= Level::VT400 => self.set_side_margin_mode(set),
+            95 if self.level >= Level::VT500 => self.modes.column_switch_keeps = set,
             1004 => self.screen.focus_reporting = set,
             1007 => self.screen.rich.alternate_scroll = Some(set),
             1047 => {
                 if !set && self.screen.rich.alternate_screen {
-                    self.erase_display(2);
+                    self.clear_screen();
                 }
                 self.show_alternate(set);
             }
@@ -56,7 +62,7 @@ impl Emulator {
                     self.save_cursor();
                     self.show_alternate(true);
                 }
-                self.erase_display(2);
+                self.clear_screen();
             }
             1049 => {
                 self.show_alternate(false);
@@ -69,17 +75,71 @@ impl Emulator {
                 self.modes.size_announcements = set;
                 self.announce_size();
             }
-            _ => self.set_mouse_mode(mode, set),
+            _ => {
+                self.modes.noted.set(Mode::Private(mode), set);
+                self.set_mouse_mode(mode, set);
+            }
         }
     }
 
     /// DECCOLM, where mode 40 allows it: the window keeps the width its user gave it, and the rest is
     /// done as if it had not.
-    fn switch_columns(&mut self) {
+    fn switch_columns(&mut self, wide: bool) {
+        self.modes.wide_columns = wide;
         self.region = Region::full(self.screen.size);
         self.modes.side_margins = false;
-        self.erase_display(2);
+        if !self.modes.column_switch_keeps {
+            self.clear_screen();
+        }
         self.set_cursor(0, 0);
+    }
+
+    /// XTSAVE: keeps what a private mode is now.
+    pub(crate) fn save_private_mode(&mut self, mode: u16) {
+        let mut saved = self.saved_modes;
+        if !self.is_host() {
+            // Nothing that a difference says is to be found in another one.
+        } else if mode == 1048 {
+            self.save_cursor();
+        } else if mode == 1007 {
+            saved.alternate_scroll = self.screen.rich.alternate_scroll;
+        } else if mouse_reporting(mode).is_some() {
+            saved.mouse_reporting = self.screen.mouse_reporting;
+        } else if self.mouse_encoding(mode).is_some() {
+            saved.mouse_encoding = self.screen.mouse_encoding;
+        } else if let Some(set) = self.modes.noted.get(Mode::Private(mode)) {
+            saved.noted.set(Mode::Private(mode), set);
+        } else if let Some(set) = self.private_mode(mode) {
+            saved.save(mode, set);
+        }
+        self.saved_modes = saved;
+    }
+
+    /// XTRESTORE: makes a private mode what it was when it was saved, or at the start. In a replica no mode
+    /// was ever saved, and 1007 alone is restored.
+    pub(crate) fn restore_private_mode(&mut self, mode: u16) {
+        let saved = self.saved_modes;
+        if mode == 1007 {
+            self.screen.rich.alternate_scroll = saved.alternate_scroll;
+        } else if !self.is_host() {
+            // Nothing else was ever restored by a difference.
+        } else if mode == 1048 {
+            self.restore_cursor();
+        } else if mouse_reporting(mode).is_some() {
+            self.screen.mouse_reporting = saved.mouse_reporting;
+        } else if self.mouse_encoding(mode).is_some() {
+            self.screen.mouse_encoding = saved.mouse_encoding;
+        } else if let Some(set) = saved.noted.get(Mode::Private(mode)) {
+            self.modes.noted.set(Mode::Private(mode), set);
+        } else if let Some(set) =
+            saved.saved(mode).filter(|set| self.private_mode(mode) != Some(*set))
+        {
+            match mode {
+                // Which screen is shown was saved, and nothing of what is on it.
+                1047 | 1049 => self.show_alternate(set),
+                _ => self.set_private_mode(mode, set),
+            }
+        }
     }
 
     /// Mouse modes exclude each other; resetting any of them turns all of a kind off.
@@ -95,14 +155,20 @@ impl Emulator {
     pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
         Some(match mode {
             1 => self.screen.rich.application_cursor_keys,
+            3 => self.modes.wide_columns,
             5 => self.screen.reverse_video,
             6 => self.modes.origin,
             7 => self.modes.autowrap,
             25 => self.screen.cursor.visible,
             40 => self.modes.column_switch,
+            45 => self.modes.reverse_wrap,
+            1045 => self.modes.extended_reverse_wrap,
             47 | 1047 | 1049 => self.screen.rich.alternate_screen,
+            // There is always a cursor to be restored.
+            1048 => true,
             66 => self.screen.rich.application_keypad,
-            69 => self.modes.side_margins,
+            69 if self.level >= Level::VT400 => self.modes.side_margins,
+            95 if self.level >= Level::VT500 => self.modes.column_switch_keeps,
             1004 => self.screen.focus_reporting,
             // Untouched, it is the user's terminal that decides: nearly all have it on.
             1007 => self.screen.rich.alternate_scroll.unwrap_or(true),
@@ -113,7 +179,7 @@ impl Emulator {
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
                 (Some(reporting), _) => self.screen.mouse_reporting == reporting,
                 (_, Some(encoding)) => self.screen.mouse_encoding == encoding,
-                _ => return None,
+                _ => return self.modes.noted.get(Mode::Private(mode)),
             },
         })
     }

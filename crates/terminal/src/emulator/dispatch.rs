@@ -2,6 +2,10 @@
 
 use crate::emulator::Emulator;
 use crate::emulator::charset::Charset;
+use crate::emulator::checksum::ChecksumExtension;
+use crate::emulator::level::Level;
+use crate::emulator::noted_modes::Mode;
+use crate::emulator::protection::Erasing;
 use crate::emulator::sgr;
 use crate::parse::{Perform, Sequence, Terminator};
 use crate::screen::Screen;
@@ -33,6 +37,8 @@ impl Perform for Emulator {
             '\u{8d}' => self.reverse_index(),
             '\u{8e}' => self.charsets.shift_once(2),
             '\u{8f}' => self.charsets.shift_once(3),
+            '\u{96}' => self.guard(true),
+            '\u{97}' => self.guard(false),
             _ => {}
         }
     }
@@ -43,8 +49,8 @@ impl Perform for Emulator {
             (b"", b'8') => self.restore_cursor(),
             (b"", b'=') => self.screen.rich.application_keypad = true,
             (b"", b'>') => self.screen.rich.application_keypad = false,
-            (b"", b'6') => self.back_index(),
-            (b"", b'9') => self.forward_index(),
+            (b"", b'6') if self.level >= Level::VT400 => self.back_index(),
+            (b"", b'9') if self.level >= Level::VT400 => self.forward_index(),
             (b"", b'c') => self.reset(),
             (b"", b'n') => self.charsets.lock(2),
             (b"", b'o') => self.charsets.lock(3),
@@ -71,11 +77,15 @@ impl Perform for Emulator {
                     self.set_private_mode(mode, sequence.last == b'h');
                 }
             }
-            (b'?', b"", b'n') => self.report_private_status(parameters.value(0)),
-            (b'?', b"", b'J') => self.erase_display(parameters.value(0)),
-            (b'?', b"", b'K') => self.erase_line(parameters.value(0)),
+            (b'?', b"", b'n') => {
+                self.report_private_status(parameters.value(0), parameters.value(1));
+            }
+            (b'?', b"", b'J') => self.erase_display(parameters.value(0), Erasing::Selective),
+            (b'?', b"", b'K') => self.erase_line(parameters.value(0), Erasing::Selective),
             (b'>', b"", b'c') if parameters.value(0) == 0 => self.report_secondary_attributes(),
-            (b'=', b"", b'c') if parameters.value(0) == 0 => self.report_tertiary_attributes(),
+            (b'=', b"", b'c') if parameters.value(0) == 0 && self.level >= Level::VT400 => {
+                self.report_tertiary_attributes();
+            }
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
             (0, b"!", b'p') => self.soft_reset(),
             (0, b" ", b'q') => self.set_cursor_style(parameters.value(0)),
@@ -85,21 +95,27 @@ impl Perform for Emulator {
             (0, b" ", b'A') if self.is_cursor_in_region() => {
                 self.insert_columns(self.region.left, parameters.count(0));
             }
-            (0, b"'", b'}') if self.is_cursor_in_region() => {
-                self.insert_columns(self.screen.cursor.column, parameters.count(0));
+            (0, b"$", b'v' | b'x' | b'z' | b'{')
+            | (0, b"'", b'}' | b'~')
+            | (0, b"*" | b"#", b'y') => {
+                if self.level >= Level::VT400 {
+                    self.vt400_csi(sequence);
+                }
             }
-            (0, b"'", b'~') if self.is_cursor_in_region() => {
-                self.delete_columns(self.screen.cursor.column, parameters.count(0));
+            (0, b"\"", b'q') => self.set_character_protection(parameters.value(0)),
+            (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),
+            (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
+            (0, b"\"", b'p') => self.set_level(parameters.value(0)),
+            (b'>', b"", b't' | b'T') if parameters.given() => {
+                let set = sequence.last == b't';
+                parameters.values().iter().for_each(|&mode| self.set_title_mode(mode, set));
             }
-            (0, b"$", b'v') => self.copy_rectangle(parameters),
-            (0, b"$", b'x') => self.fill_rectangle(parameters),
-            (0, b"$", b'z') => self.erase_rectangle(parameters),
-            (0, b"$", b'p') => self.report_mode(false, parameters.value(0)),
-            (b'?', b"$", b'p') => self.report_mode(true, parameters.value(0)),
             (b'?' | b'<' | b'=' | b'>', b"", b'm' | b'n' | b'u') => self.keyboard_csi(sequence),
-            // XTRESTORE. A replica's modes were never saved: restored, they are as at the start.
-            (b'?', b"", b'r') if !self.is_host() && parameters.value(0) == 1007 => {
-                self.screen.rich.alternate_scroll = None;
+            (b'?', b"", b'r') => {
+                parameters.values().iter().for_each(|&mode| self.restore_private_mode(mode));
+            }
+            (b'?', b"", b's') => {
+                parameters.values().iter().for_each(|&mode| self.save_private_mode(mode));
             }
             _ => {}
         }
@@ -120,6 +136,26 @@ impl Perform for Emulator {
 }
 
 impl Emulator {
+    /// Performs a control sequence on rectangles and columns.
+    fn vt400_csi(&mut self, sequence: &Sequence<'_>) {
+        let parameters = sequence.parameters;
+        match (sequence.intermediates, sequence.last) {
+            (b"$", b'v') => self.copy_rectangle(parameters),
+            (b"$", b'x') => self.fill_rectangle(parameters),
+            (b"$", b'z') => self.erase_rectangle(parameters),
+            (b"$", b'{') => self.erase_rectangle_selectively(parameters),
+            (b"'", b'}') if self.is_cursor_in_region() => {
+                self.insert_columns(self.screen.cursor.column, parameters.count(0));
+            }
+            (b"'", b'~') if self.is_cursor_in_region() => {
+                self.delete_columns(self.screen.cursor.column, parameters.count(0));
+            }
+            (b"*", b'y') => self.report_checksum(parameters),
+            (b"#", b'y') => self.checksum_extension = ChecksumExtension::new(parameters.value(0)),
+            _ => {}
+        }
+    }
+
     /// Performs a control sequence without private marker and intermediates.
     fn plain_csi(&mut self, last: u8, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
@@ -134,7 +170,7 @@ impl Emulator {
                 let column = cursor.column.saturating_sub(self.origin_column());
                 self.move_to_column(column.saturating_add(count));
             }
-            b'D' => self.move_left(count),
+            b'D' => self.move_back(count),
             b'E' => {
                 self.move_down(count);
                 self.carriage_return();
@@ -146,8 +182,8 @@ impl Emulator {
             b'G' | b'`' => self.move_to_column(count - 1),
             b'H' | b'f' => self.move_to(count - 1, parameters.count(1) - 1),
             b'I' => self.tab_forward(count),
-            b'J' => self.erase_display(parameters.value(0)),
-            b'K' => self.erase_line(parameters.value(0)),
+            b'J' => self.erase_display(parameters.value(0), Erasing::Plain),
+            b'K' => self.erase_line(parameters.value(0), Erasing::Plain),
             b'L' => self.insert_lines(count),
             b'M' => self.delete_lines(count),
             b'P' => self.delete_cells(count),

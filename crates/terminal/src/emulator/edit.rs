@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::emulator::Emulator;
+use crate::emulator::protection::{Erasing, unprotected_run};
 use crate::emulator::region::Region;
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
@@ -20,8 +21,24 @@ impl Emulator {
         }
     }
 
-    /// EL: 0 from the cursor, 1 up to the cursor, 2 all of the row.
-    pub(crate) fn erase_line(&mut self, what: u16) {
+    /// Empties cells of a row as the function `erasing` does: maybe without those that are protected.
+    pub(crate) fn erase_sparing(&mut self, row: u16, columns: Range<u16>, erasing: Erasing) {
+        if !self.protection.spares(erasing) {
+            return self.erase_in_row(row, columns);
+        }
+        self.effort.touch(columns.len());
+        let mut rest = columns;
+        while !rest.is_empty() {
+            let run = unprotected_run(&self.screen.rows[usize::from(row)].cells, rest.clone());
+            rest.start = run.end;
+            if !run.is_empty() {
+                self.erase_in_row(row, run);
+            }
+        }
+    }
+
+    /// EL and DECSEL: 0 from the cursor, 1 up to the cursor, 2 all of the row.
+    pub(crate) fn erase_line(&mut self, what: u16, erasing: Erasing) {
         let cursor = self.screen.cursor;
         let columns = match what {
             0 => cursor.column..self.columns(),
@@ -30,22 +47,36 @@ impl Emulator {
             _ => return,
         };
         self.pending_wrap = false;
-        self.erase_in_row(cursor.row, columns);
+        self.erase_sparing(cursor.row, columns, erasing);
     }
 
-    /// ED: 0 from the cursor, 1 up to the cursor, 2 the whole screen.
-    pub(crate) fn erase_display(&mut self, what: u16) {
-        let row = usize::from(self.screen.cursor.row);
+    /// ED and DECSED: 0 from the cursor, 1 up to the cursor, 2 the whole screen.
+    pub(crate) fn erase_display(&mut self, what: u16, erasing: Erasing) {
+        let (row, end) = (self.screen.cursor.row, self.screen.size.rows());
         let rows = match what {
-            0 => row + 1..self.screen.rows.len(),
+            0 => row + 1..end,
             1 => 0..row,
-            2 => 0..self.screen.rows.len(),
+            2 => 0..end,
             _ => return,
         };
         self.pending_wrap = false;
         if what < 2 {
-            self.erase_line(what);
+            self.erase_line(what, erasing);
         }
+        if self.protection.spares(erasing) {
+            rows.for_each(|row| self.erase_sparing(row, 0..self.columns(), erasing));
+        } else {
+            self.clear_rows(usize::from(rows.start)..usize::from(rows.end));
+        }
+    }
+
+    /// Empties the whole screen, whatever is protected.
+    pub(crate) fn clear_screen(&mut self) {
+        self.pending_wrap = false;
+        self.clear_rows(0..self.screen.rows.len());
+    }
+
+    fn clear_rows(&mut self, rows: Range<usize>) {
         self.drop_rows(rows.clone());
         let blank = self.blank_row();
         self.screen.rows[rows].fill(blank);
@@ -56,7 +87,7 @@ impl Emulator {
         let cursor = self.screen.cursor;
         let end = cursor.column.saturating_add(count).min(self.columns());
         self.pending_wrap = false;
-        self.erase_in_row(cursor.row, cursor.column..end);
+        self.erase_sparing(cursor.row, cursor.column..end, Erasing::Plain);
     }
 
     /// ICH, and what insert mode does before it prints.

@@ -1,5 +1,7 @@
 //! The modes that only steer the emulator.
 
+use crate::emulator::noted_modes::NotedModes;
+
 /// The modes that are no part of the picture.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Modes {
@@ -15,6 +17,18 @@ pub(crate) struct Modes {
     pub(crate) newline: bool,
     /// 40: DECCOLM is heard, as far as it goes.
     pub(crate) column_switch: bool,
+    /// DECCOLM, as it was set last.
+    pub(crate) wide_columns: bool,
+    /// DECNCSM: DECCOLM does not clear the screen.
+    pub(crate) column_switch_keeps: bool,
+    /// 45: BS and CUB go on at the end of the row above.
+    pub(crate) reverse_wrap: bool,
+    /// 1045: the same, under the number that newer xterms have for it.
+    pub(crate) extended_reverse_wrap: bool,
+    /// Title mode 0: titles are set in hexadecimal digits.
+    pub(crate) hexadecimal_titles: bool,
+    /// Those without an effect.
+    pub(crate) noted: NotedModes,
     /// 2026: the picture is being drawn and better not shown.
     pub(crate) synchronized_output: bool,
     /// 2031: a change of the user's colours is told.
@@ -32,9 +46,22 @@ impl Default for Modes {
             side_margins: false,
             newline: false,
             column_switch: false,
+            wide_columns: false,
+            column_switch_keeps: false,
+            reverse_wrap: false,
+            extended_reverse_wrap: false,
+            hexadecimal_titles: false,
+            noted: NotedModes::default(),
             synchronized_output: false,
             color_scheme_updates: false,
             size_announcements: false,
         }
+    }
+}
+
+impl Modes {
+    /// Returns whether BS and CUB go on at the end of the row above.
+    pub(crate) const fn wraps_back(&self) -> bool {
+        self.autowrap && (self.reverse_wrap || self.extended_reverse_wrap)
     }
 }

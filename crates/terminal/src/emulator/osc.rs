@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::clipboard::Copied;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
+use crate::emulator::hexadecimal::decoded;
 use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::parse::Terminator;
 use crate::plain::plain;
@@ -90,7 +91,26 @@ impl Emulator {
         }
     }
 
+    /// XTSMTITLE and XTRMTITLE: 0, titles are set in hexadecimal digits. The others are about titles
+    /// that are told, which none is, and about UTF-8, which all are.
+    pub(crate) fn set_title_mode(&mut self, mode: u16, set: bool) {
+        if mode == 0 && self.is_host() {
+            self.modes.hexadecimal_titles = set;
+        }
+    }
+
     fn set_titles(&mut self, icon_name: Option<&str>, title: Option<&str>) {
+        if self.modes.hexadecimal_titles {
+            let text = icon_name.or(title).and_then(decoded).filter(|bytes| !bytes.is_empty());
+            let Some(bytes) = text else { return };
+            let text = String::from_utf8_lossy(&bytes);
+            let [icon_name, title] = [icon_name, title].map(|name| name.map(|_| &*text));
+            return self.take_titles(icon_name, title);
+        }
+        self.take_titles(icon_name, title);
+    }
+
+    fn take_titles(&mut self, icon_name: Option<&str>, title: Option<&str>) {
         let screen = &mut self.screen;
         screen.titled = true;
         for (text, name) in [(icon_name, &mut screen.icon_name), (title, &mut screen.title)] {

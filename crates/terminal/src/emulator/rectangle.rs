@@ -1,32 +1,30 @@
-//! Functions on rectangles of the screen: DECCRA, DECFRA, DECERA.
+//! Functions on rectangles of the screen: DECCRA, DECFRA, DECERA, DECSERA.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::emulator::Emulator;
+use crate::emulator::protection::Erasing;
 use crate::parse::parameters::Parameters;
 use crate::screen::row::Row;
 
 /// Rows and columns.
-struct Rectangle {
-    rows: Range<u16>,
-    columns: Range<u16>,
-}
+pub(crate) type Rectangle = (Range<u16>, Range<u16>);
 
 impl Emulator {
     /// DECCRA: copies a rectangle. There is but one page.
     pub(crate) fn copy_rectangle(&mut self, parameters: &Parameters) {
-        let Some(Rectangle { rows, columns }) = self.rectangle(parameters, 0) else { return };
+        let Some((rows, columns)) = self.rectangle(parameters, 0) else { return };
         // A place, given as its upper left corner, reaches as far as it may.
         let corner = [parameters.value(5), parameters.value(6), 0, 0];
-        let Some(target) = self.rectangle_of(corner) else { return };
-        let height = rows.len().min(target.rows.len());
-        let width = u16::try_from(columns.len().min(target.columns.len())).expect("4096 at most");
+        let Some((to_rows, to_columns)) = self.rectangle_of(corner) else { return };
+        let height = rows.len().min(to_rows.len());
+        let width = u16::try_from(columns.len().min(to_columns.len())).expect("4096 at most");
         let columns = columns.start..columns.start + width;
         let source = usize::from(rows.start)..usize::from(rows.start) + height;
         let source: Vec<Arc<Row>> = self.screen.rows[source].to_vec();
-        for (row, from) in target.rows.zip(&source) {
-            self.copy_cells(from, columns.clone(), row, target.columns.start);
+        for (row, from) in to_rows.zip(&source) {
+            self.copy_cells(from, columns.clone(), row, to_columns.start);
         }
     }
 
@@ -36,7 +34,7 @@ impl Emulator {
             number @ (0x20..=0x7e | 0xa0..=0xff) => char::from(number.to_le_bytes()[0]),
             _ => return,
         };
-        let Some(Rectangle { rows, columns }) = self.rectangle(parameters, 1) else { return };
+        let Some((rows, columns)) = self.rectangle(parameters, 1) else { return };
         let pen = self.screen.pen;
         for row in rows {
             self.effort.touch(columns.len());
@@ -50,14 +48,22 @@ impl Emulator {
 
     /// DECERA.
     pub(crate) fn erase_rectangle(&mut self, parameters: &Parameters) {
-        let Some(Rectangle { rows, columns }) = self.rectangle(parameters, 0) else { return };
+        let Some((rows, columns)) = self.rectangle(parameters, 0) else { return };
         for row in rows {
             self.erase_in_row(row, columns.clone());
         }
     }
 
+    /// DECSERA: erases what DECSCA has not protected.
+    pub(crate) fn erase_rectangle_selectively(&mut self, parameters: &Parameters) {
+        let Some((rows, columns)) = self.rectangle(parameters, 0) else { return };
+        for row in rows {
+            self.erase_sparing(row, columns.clone(), Erasing::SelectiveRectangle);
+        }
+    }
+
     /// Returns the rectangle that four numbers from `index` on give.
-    fn rectangle(&self, parameters: &Parameters, index: usize) -> Option<Rectangle> {
+    pub(crate) fn rectangle(&self, parameters: &Parameters, index: usize) -> Option<Rectangle> {
         self.rectangle_of([0, 1, 2, 3].map(|number| parameters.value(index + number)))
     }
 
@@ -75,6 +81,6 @@ impl Emulator {
                 if last == 0 { limit.end } else { limit.start.saturating_add(last).min(limit.end) };
             Some(start..end).filter(|range| !range.is_empty())
         };
-        Some(Rectangle { rows: range(top, bottom, rows)?, columns: range(left, right, columns)? })
+        Some((range(top, bottom, rows)?, range(left, right, columns)?))
     }
 }

@@ -1,9 +1,11 @@
 //! Answers to the program on the pty.
 
-use crate::display::{Repertoire, write_from_scratch};
-use crate::emulator::Emulator;
-use crate::emulator::terminfo;
+use crate::emulator::checksum::Checksum;
+use crate::emulator::level::Level;
+use crate::emulator::noted_modes::{Mode, fixed};
+use crate::emulator::{Emulator, device, settings, terminfo};
 use crate::parse::Sequence;
+use crate::parse::parameters::Parameters;
 
 /// Most bytes of answers that wait to be taken; a question beyond goes unanswered.
 /// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.
@@ -50,25 +52,32 @@ impl Emulator {
     pub(crate) fn report_status(&mut self, what: u16) {
         match what {
             5 => self.reply("\x1b[0n"),
-            6 => self.report_cursor(""),
+            6 => self.report_cursor("", ""),
             _ => {}
         }
     }
 
-    /// DSR of DEC terminals: 6 the place of the cursor, 996 whether colours are to be dark or light.
-    pub(crate) fn report_private_status(&mut self, what: u16) {
+    /// DSR of DEC terminals: 6 the place of the cursor, 996 whether colours are to be dark or light, and the devices.
+    pub(crate) fn report_private_status(&mut self, what: u16, request: u16) {
         match what {
-            6 => self.report_cursor("?"),
+            5 => self.reply("\x1b[?0n"),
+            // There is one page.
+            6 if self.level >= Level::VT300 => self.report_cursor("?", ";1"),
+            6 => self.report_cursor("?", ""),
             996 => self.report_color_scheme(),
-            _ => {}
+            _ => {
+                if let Some(answer) = device::report(what, request, self.level) {
+                    self.reply(&answer);
+                }
+            }
         }
     }
 
-    fn report_cursor(&mut self, mark: &str) {
+    fn report_cursor(&mut self, mark: &str, page: &str) {
         let cursor = self.screen.cursor;
         let row = cursor.row.saturating_sub(self.origin_row());
         let column = cursor.column.saturating_sub(self.origin_column());
-        self.reply(&format!("\x1b[{mark}{};{}R", row + 1, column + 1));
+        self.reply(&format!("\x1b[{mark}{};{}{page}R", row + 1, column + 1));
     }
 
     /// DECREQTPARM: no parity, eight bits, 38400 baud both ways, as xterm says.
@@ -78,18 +87,51 @@ impl Emulator {
         }
     }
 
-    /// DECRQM: 0 unknown, 1 set, 2 reset.
-    pub(crate) fn report_mode(&mut self, private: bool, mode: u16) {
-        let (mark, state) =
-            if private { ("?", self.private_mode(mode)) } else { ("", self.ansi_mode(mode)) };
-        let value = state.map_or(0, |set| if set { 1 } else { 2 });
-        self.reply(&format!("\x1b[{mark}{mode};{value}$y"));
+    /// DECRQM: 0 unknown, 1 set, 2 reset, 3 always set, 4 never.
+    pub(crate) fn report_mode(&mut self, mode: Mode) {
+        let (mark, number, state) = match mode {
+            Mode::Private(number) => ("?", number, self.private_mode(number)),
+            Mode::Ansi(_) if self.level < Level::VT300 => return,
+            Mode::Ansi(number) => ("", number, self.ansi_mode(number)),
+        };
+        let value = match (state, fixed(mode)) {
+            (Some(true), _) => 1,
+            (Some(false), _) => 2,
+            (None, Some(true)) => 3,
+            (None, Some(false)) => 4,
+            (None, None) => 0,
+        };
+        self.reply(&format!("\x1b[{mark}{number};{value}$y"));
+    }
+
+    /// DECRQCRA, where the user lets programs read the screen back: number of the question, page, rectangle.
+    pub(crate) fn report_checksum(&mut self, parameters: &Parameters) {
+        if !self.user_terminal.screen_checksums {
+            return;
+        }
+        let mut checksum = Checksum::new(self.checksum_extension);
+        if let Some((rows, columns)) = self.rectangle(parameters, 2) {
+            for row in rows {
+                self.effort.touch(columns.len());
+                let cells = &self.screen.rows[usize::from(row)].cells;
+                for column in columns.clone() {
+                    let at = usize::from(column);
+                    checksum.add(at.checked_sub(1).map(|left| cells[left]), cells[at]);
+                }
+            }
+        }
+        let (number, value) = (parameters.value(0), checksum.value());
+        self.reply(&format!("\x1bP{number}!~{value:04X}\x1b\\"));
     }
 
     /// Device control strings: DECRQSS and XTGETTCAP.
     pub(crate) fn device_control(&mut self, sequence: &Sequence<'_>, text: &str) {
         match (sequence.private, sequence.intermediates, sequence.last) {
-            (0, b"$", b'q') => self.report_setting(text),
+            (0, b"$", b'q') => {
+                let setting = settings::setting(self, text);
+                let answer = setting.map_or("0$r".to_owned(), |setting| format!("1$r{setting}"));
+                self.reply(&format!("\x1bP{answer}\x1b\\"));
+            }
             (0, b"+", b'q') => {
                 for name in text.split(';').filter(|name| !name.is_empty()) {
                     self.reply(&terminfo::answer(name));
@@ -97,26 +139,5 @@ impl Emulator {
             }
             _ => {}
         }
-    }
-
-    /// DECRQSS: the pen, the margins, the cursor style and the level.
-    fn report_setting(&mut self, text: &str) {
-        let setting = match text {
-            "m" => format!("{}m", self.rendition()),
-            "r" => format!("{};{}r", self.region.top + 1, self.region.bottom + 1),
-            " q" => format!("{} q", self.screen.rich.cursor_style),
-            "s" => format!("{};{}s", self.region.left + 1, self.region.right + 1),
-            "\"p" => "62;1\"p".to_owned(),
-            _ => return self.reply("\x1bP0$r\x1b\\"),
-        };
-        self.reply(&format!("\x1bP1$r{setting}\x1b\\"));
-    }
-
-    /// Returns the SGR parameters that set what is set now.
-    fn rendition(&self) -> String {
-        let mut text = Vec::new();
-        let rendition = Repertoire::FULL.rendition(self.screen.pen, &self.screen.decoration);
-        write_from_scratch(&mut text, rendition);
-        String::from_utf8(text).expect("numbers are ASCII")
     }
 }

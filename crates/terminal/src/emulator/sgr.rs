@@ -40,7 +40,10 @@ fn apply_code(pen: &mut Pen, code: u16) {
     let bright = |base: u16| Color::Named(u8::try_from(code - base + 8).expect("at most 15"));
     let (with, without) = (|set| pen.attributes.with(set), |set| pen.attributes.without(set));
     match code {
-        0 => *pen = Pen::default(),
+        0 => {
+            let protected = pen.attributes.is_protected();
+            *pen = Pen { attributes: Attributes::NONE.protected(protected), ..Pen::default() };
+        }
         1 => pen.attributes = with(Attributes::BOLD),
         2 => pen.attributes = with(Attributes::FAINT),
         3 => pen.attributes = with(Attributes::ITALIC),

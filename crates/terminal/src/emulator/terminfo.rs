@@ -1,5 +1,7 @@
 //! What XTGETTCAP tells of a program's terminal: terminfo's entries that programs ask for by name.
 
+use crate::emulator::hexadecimal::{decoded, encoded};
+
 /// The names, and the values with their parameters as terminfo writes them; `None` for one that is
 /// only there or not.
 ///
@@ -27,16 +29,4 @@ pub(crate) fn answer(name: &str) -> String {
         Some((_, None)) => format!("\x1bP1+r{name}\x1b\\"),
         None => format!("\x1bP0+r{name}\x1b\\"),
     }
-}
-
-/// Returns the bytes that pairs of hexadecimal digits stand for.
-fn decoded(digits: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16);
-    let (pairs, rest) = digits.as_bytes().as_chunks();
-    let byte = |&[high, low]: &[u8; 2]| u8::try_from(digit(high)? * 16 + digit(low)?).ok();
-    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())
-}
-
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("{byte:02X}")).collect()
 }

@@ -1,5 +1,7 @@
 //! One place on the screen, and the pen that paints it. Plain data, 16 bytes a cell.
 
+use std::hash::{Hash, Hasher};
+
 /// A colour as programs ask for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Color {
@@ -70,7 +72,10 @@ impl Underline {
 }
 
 /// A set of character attributes: one bit each, and how text is underlined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+///
+/// One more bit travels along with them: whether selective erasing leaves the character alone (DECSCA). That
+/// is nothing that can be seen, so sets are equal that differ in it, and so are pens, cells, rows and screens.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 
 impl Attributes {
@@ -95,6 +100,25 @@ impl Attributes {
     /// Where the kind of underline stands.
     const UNDERLINE_SHIFT: u16 = 8;
     const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
+    /// DECSCA and SPA. Only of a host terminal: the far end is told what became of it.
+    const PROTECTED: u16 = 1 << 11;
+
+    /// Returns whether the character is protected against selective erasing.
+    pub(crate) const fn is_protected(self) -> bool {
+        self.0 & Self::PROTECTED != 0
+    }
+
+    /// Returns the set with the character protected, or not.
+    #[must_use]
+    pub(crate) const fn protected(self, protected: bool) -> Self {
+        let bit = if protected { Self::PROTECTED } else { 0 };
+        Self(self.0 & !Self::PROTECTED | bit)
+    }
+
+    /// Returns all that can be seen.
+    const fn visible(self) -> u16 {
+        self.0 & !Self::PROTECTED
+    }
 
     /// Returns how text is underlined.
     pub const fn underline(self) -> Underline {
@@ -135,6 +159,20 @@ impl Attributes {
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
+    }
+}
+
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Self) -> bool {
+        self.visible() == other.visible()
+    }
+}
+
+impl Eq for Attributes {}
+
+impl Hash for Attributes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.visible().hash(state);
     }
 }
 

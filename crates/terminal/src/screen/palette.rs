@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::screen::intensity;
+
 /// The sixteen colours that have names, as xterm has them.
 /// Source: xterm's defaults (XTerm-col.ad).
 const NAMED: [Rgb; 16] = [
@@ -44,7 +46,7 @@ impl Rgb {
     /// colour spaces other than RGB.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. Of `#rgb` and its longer forms the
-    /// digits are the highest ones of each component.
+    /// digits are the highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
             let len = digits.len() / 3;
@@ -57,7 +59,15 @@ impl Rgb {
             };
             return Some(Self::new(component(0)?, component(1)?, component(2)?));
         }
-        let mut components = text.strip_prefix("rgb:")?.split('/');
+        // A name of a colour space is one in capitals too.
+        let (space, rest) = text.split_once(':')?;
+        if space.eq_ignore_ascii_case("rgbi") {
+            return intensity::parse(rest);
+        }
+        let mut components = rest.split('/');
+        if !space.eq_ignore_ascii_case("rgb") {
+            return None;
+        }
         let mut component = || {
             let digits = components.next()?;
             let max = (1_u32 << (4 * digits.len().min(4))) - 1;
@@ -186,7 +196,13 @@ mod tests {
             ("rgb:+1/0/0", None),
             ("rgb:g/0/0", None),
             ("rgba:1/2/3/4", None),
-            ("rgbi:1/0/0", None),
+            ("rgbi:1/0/0.5", Some((0xff, 0x00, 0xbb))),
+            ("RGB:f/0/8", Some((0xff, 0x00, 0x88))),
+            ("Rgbi:1/0/0", Some((0xff, 0x00, 0x00))),
+            ("rgbi:1/0", None),
+            ("rgb:f/0/8 ", None),
+            (" rgb:f/0/8", None),
+            ("CIEXYZ:0.3/0.3/0.3", None),
             ("red", None),
             ("?", None),
         ] {

@@ -55,6 +55,42 @@ fn a_title_hides_nothing_and_turns_nothing_around() {
     assert_eq!(terminal.screen().title(), "a".repeat(254));
 }
 
+/// As xterm 379 has it, where a byte that is no UTF-8 is one of Latin-1.
+#[test]
+fn titles_may_be_set_in_hexadecimal_digits() {
+    for (input, title) in [
+        ("\x1b[>0t\x1b]2;616263\x07", "abc"),
+        ("\x1b[>0t\x1b]2;6162zz\x07", "old"),
+        ("\x1b[>0t\x1b]2;616\x07", "old"),
+        ("\x1b[>0t\x1b]2;\x07", "old"),
+        ("\x1b[>0t\x1b]2;zz\x07", "old"),
+        ("\x1b[>0t\x1b]2;61 62\x07", "old"),
+        ("\x1b[>0t\x1b]2;c3a9\x07", "é"),
+        ("\x1b[>0t\x1b]2;C3A9\x07", "é"),
+        ("\x1b[>0t\x1b]2;61ff\x07", "a\u{fffd}"),
+        ("\x1b[>0t\x1b]2;611b5b6d\x07", "a[m"),
+        ("\x1b[>0;1t\x1b]2;616263\x07", "abc"),
+        ("\x1b[>0t\x1b[>0T\x1b]2;616263\x07", "616263"),
+        ("\x1b[>0t\x1b[>T\x1b]2;616263\x07", "abc"),
+        ("\x1b[>0t\x1bc\x1b]2;616263\x07", "616263"),
+        ("\x1b[>0t\x1b[!p\x1b]2;616263\x07", "abc"),
+        ("\x1b[>t\x1b]2;616263\x07", "616263"),
+        ("\x1b[>1;2;3;5t\x1b]2;ab\x07", "ab"),
+        ("\x1b[>0t\x1b]0;6162\x07\x1b[22t\x1b]0;6364\x07\x1b[23t", "ab"),
+    ] {
+        let terminal = host(80, 2, format!("\x1b]0;old\x07{input}"));
+        assert_eq!(terminal.screen().title(), title, "{input:?}");
+    }
+    let both = host(80, 2, "\x1b[>0t\x1b]0;6162\x07\x1b]1;63\x07");
+    assert_eq!((both.screen().title(), both.screen().icon_name()), ("ab", "c"));
+    let replica = {
+        let mut replica = Terminal::replica(Size::DEFAULT);
+        replica.write(b"\x1b[>0t\x1b]2;6162\x07");
+        replica
+    };
+    assert_eq!(replica.screen().title(), "6162", "a difference says a title as it is");
+}
+
 #[test]
 fn titles_are_put_aside_and_taken_back() {
     for (input, title, icon_name) in [

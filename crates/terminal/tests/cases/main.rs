@@ -5,14 +5,18 @@
 
 mod channels;
 mod color;
+mod conformance;
 mod editing;
 mod follow;
 mod links;
 mod margin;
+mod mode_questions;
 mod modes;
 mod palette;
+mod protection;
 mod replies;
 mod resize;
+mod reverse_wrap;
 mod sides;
 mod status;
 mod text;

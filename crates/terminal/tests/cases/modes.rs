@@ -167,6 +167,12 @@ fn a_change_of_columns_clears_where_it_is_allowed_and_changes_no_width() {
             ],
         );
     }
-    let mut asked = host(8, 1, "\x1b[?40h\x1b[?40$p\x1b[?3$p");
-    assert_eq!(asked.take_replies(), b"\x1b[?40;1$y\x1b[?3;0$y");
+    for (input, answers) in [
+        ("\x1b[?40h\x1b[?40$p\x1b[?3$p", "\x1b[?40;1$y\x1b[?3;2$y"),
+        ("\x1b[?3h\x1b[?3$p", "\x1b[?3;2$y"),
+        ("\x1b[?40h\x1b[?3h\x1b[?40l\x1b[?3$p\x1b[?3l\x1b[?3$p", "\x1b[?3;1$y\x1b[?3;1$y"),
+        ("\x1b[?40h\x1b[?3h\x1b[?3l\x1b[?3$p", "\x1b[?3;2$y"),
+    ] {
+        assert_eq!(host(8, 1, input).take_replies(), answers.as_bytes(), "{input:?}");
+    }
 }

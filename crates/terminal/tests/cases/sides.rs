@@ -19,7 +19,7 @@ const FILLED: [&str; 6] = [
 
 /// Runs a table behind a `start`. Rows are separated by `|`, and `=` is one as it was when filled.
 #[track_caller]
-fn check_behind(start: &str, cases: &[(&str, &str, (u16, u16))]) {
+pub(super) fn check_behind(start: &str, cases: &[(&str, &str, (u16, u16))]) {
     for (input, shown, cursor) in cases {
         let rows = shown.split('|').filter(|_| !shown.is_empty()).zip(FILLED);
         let rows: Vec<&str> = rows.map(|(row, was)| if row == "=" { was } else { row }).collect();
@@ -27,7 +27,7 @@ fn check_behind(start: &str, cases: &[(&str, &str, (u16, u16))]) {
     }
 }
 
-fn filled(rest: &str) -> String {
+pub(super) fn filled(rest: &str) -> String {
     format!("\x1b[H{}{rest}", FILLED.join("\r\n"))
 }
 

@@ -1,0 +1,14 @@
+//! Bytes as pairs of hexadecimal digits.
+
+/// Returns the bytes that pairs of hexadecimal digits stand for.
+pub(crate) fn decoded(digits: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let (pairs, rest) = digits.as_bytes().as_chunks();
+    let byte = |&[high, low]: &[u8; 2]| u8::try_from(digit(high)? * 16 + digit(low)?).ok();
+    pairs.iter().map(byte).collect::<Option<Vec<u8>>>().filter(|_| rest.is_empty())
+}
+
+/// Returns the digits for the bytes of `text`.
+pub(crate) fn encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02X}")).collect()
+}

@@ -1,0 +1,59 @@
+//! DECSCL: which of DEC's terminals a program wants to talk to.
+
+/// A conformance level: how far DEC's terminals had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Level(u16);
+
+impl Level {
+    /// VT200: reports on printer, user-defined keys and keyboard.
+    pub(crate) const VT200: Self = Self(2);
+    /// VT300: DECRQM for ANSI modes, the page in DECXCPR, reports on the locator.
+    pub(crate) const VT300: Self = Self(3);
+    /// VT400: margins at the sides, rectangles, shifts of columns, DA3, the other reports.
+    pub(crate) const VT400: Self = Self(4);
+    /// VT500: DECNCSM.
+    pub(crate) const VT500: Self = Self(5);
+
+    /// What the number of a level is counted from in sequences.
+    const BASE: u16 = 60;
+
+    /// Returns the level that a parameter of DECSCL names.
+    pub(crate) fn from_parameter(parameter: u16) -> Option<Self> {
+        parameter.checked_sub(Self::BASE).filter(|level| (1..=5).contains(level)).map(Self)
+    }
+
+    /// Returns what DECSCL names it by.
+    pub(crate) const fn parameter(self) -> u16 {
+        Self::BASE + self.0
+    }
+}
+
+/// A program that says nothing has the functions of a VT400, as in xterm.
+impl Default for Level {
+    fn default() -> Self {
+        Self::VT400
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_levels_are_named() {
+        for (parameter, level) in [
+            (60, None),
+            (61, Some(Level(1))),
+            (62, Some(Level::VT200)),
+            (65, Some(Level::VT500)),
+            (66, None),
+            (0, None),
+            (4, None),
+            (u16::MAX, None),
+        ] {
+            assert_eq!(Level::from_parameter(parameter), level);
+            assert!(level.is_none_or(|level| level.parameter() == parameter));
+        }
+        assert!(Level::default() < Level::VT500 && Level::default() > Level::VT300);
+    }
+}

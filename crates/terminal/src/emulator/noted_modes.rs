@@ -1,0 +1,178 @@
+//! Modes that have no effect here, but are kept for whoever asks, saves and restores them.
+//!
+//! xterm has modes that steer its keyboard, its mouse, its window, its printer or how it moves text on the glass. These belong to
+//! the user's own terminal, or there is nothing like them here. A program may set and reset them, and reads back
+//! what it set (DECRQM).
+
+/// A mode by its kind and number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mode {
+    /// Of SM and RM.
+    Ansi(u16),
+    /// Of DECSET and DECRST.
+    Private(u16),
+}
+
+use Mode::{Ansi, Private};
+
+/// The modes that are kept, and whether they are set at the start.
+/// Source: xterm's ctlseqs, "DEC Private Mode Set"; the start as xterm 379 tells it.
+const KEPT: [(Mode, bool); 36] = [
+    // KAM, SRM: the user's keyboard.
+    (Ansi(2), false),
+    (Ansi(12), true),
+    // DECSCLM: smooth scroll. 12: a cursor that blinks; DECSCUSR does that.
+    (Private(4), false),
+    (Private(12), false),
+    // DECPFF, DECPEX: the printer.
+    (Private(18), false),
+    (Private(19), false),
+    // The scrollbar, font sizes by keys, more(1), national character sets, the bell at the margin.
+    (Private(30), false),
+    (Private(35), true),
+    (Private(41), false),
+    (Private(42), false),
+    (Private(44), false),
+    // DECBKM: what the key for backspace sends.
+    (Private(67), false),
+    // Where the terminal's own history stands after output and keys, and how fast it scrolls.
+    (Private(1010), true),
+    (Private(1011), false),
+    (Private(1014), false),
+    // What keys send with Meta, Alt and Delete.
+    (Private(1034), true),
+    (Private(1035), true),
+    (Private(1036), false),
+    (Private(1037), false),
+    (Private(1039), false),
+    // Selections, and what a bell does to the window.
+    (Private(1040), true),
+    (Private(1041), false),
+    (Private(1042), false),
+    (Private(1043), false),
+    (Private(1044), false),
+    // Keyboards of other terminals.
+    (Private(1050), false),
+    (Private(1051), false),
+    (Private(1052), false),
+    (Private(1053), false),
+    (Private(1060), false),
+    (Private(1061), false),
+    // The mouse in an input line, and how text is pasted into it.
+    (Private(2001), false),
+    (Private(2002), false),
+    (Private(2003), false),
+    (Private(2005), false),
+    (Private(2006), false),
+];
+
+/// The modes that cannot be changed, and whether they are set.
+/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. Of the others rove has one state only: sequences are ANSI's and
+/// not those of a VT52 (2), there is no toolbar (10), no Tektronix (38), no printer of graphics (43) and no image (80, 1070, 8452),
+/// what makes the cursor blink is not left to a menu (13), and the alternate screen can always be shown (1046).
+const FIXED: [(Mode, bool); 25] = [
+    (Ansi(1), false),
+    (Ansi(3), false),
+    (Ansi(5), false),
+    (Ansi(7), false),
+    (Ansi(10), false),
+    (Ansi(11), false),
+    (Ansi(13), false),
+    (Ansi(14), false),
+    (Ansi(15), false),
+    (Ansi(16), false),
+    (Ansi(17), false),
+    (Ansi(18), false),
+    (Ansi(19), false),
+    (Private(2), true),
+    (Private(8), false),
+    (Private(10), false),
+    (Private(13), false),
+    (Private(14), true),
+    (Private(38), false),
+    (Private(43), false),
+    (Private(46), false),
+    (Private(80), false),
+    (Private(1046), true),
+    (Private(1070), true),
+    (Private(8452), false),
+];
+
+const _: () = assert!(KEPT.len() <= u64::BITS as usize);
+
+/// Which of the modes without an effect are set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NotedModes(u64);
+
+impl Default for NotedModes {
+    fn default() -> Self {
+        Self((0..KEPT.len()).filter(|&at| KEPT[at].1).map(|at| 1 << at).sum())
+    }
+}
+
+impl NotedModes {
+    /// Returns whether a mode is set; `None` if it is none of these.
+    pub(crate) fn get(self, mode: Mode) -> Option<bool> {
+        Some(self.0 & bit(mode)? != 0)
+    }
+
+    /// Sets or resets a mode, if it is one of these.
+    pub(crate) fn set(&mut self, mode: Mode, set: bool) {
+        if let Some(bit) = bit(mode) {
+            self.0 = if set { self.0 | bit } else { self.0 & !bit };
+        }
+    }
+
+    /// Does what DECSTR does to them. Source: xterm 379 as observed.
+    pub(crate) fn soft_reset(&mut self) {
+        self.set(Ansi(2), false);
+        self.set(Private(12), false);
+    }
+}
+
+/// Returns whether a mode that nothing changes is set; `None` if it is none of these.
+pub(crate) fn fixed(mode: Mode) -> Option<bool> {
+    FIXED.iter().find(|(fixed, _)| *fixed == mode).map(|(_, set)| *set)
+}
+
+fn bit(mode: Mode) -> Option<u64> {
+    Some(1 << KEPT.iter().position(|(kept, _)| *kept == mode)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_kept_or_fixed_and_listed_once() {
+        let all: Vec<Mode> = KEPT.iter().chain(&FIXED).map(|(mode, _)| *mode).collect();
+        let mut distinct = all.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(all.len(), distinct.len());
+    }
+
+    #[test]
+    fn each_kept_mode_is_set_and_reset_alone() {
+        for (mode, at_start) in KEPT {
+            let mut modes = NotedModes::default();
+            assert_eq!(modes.get(mode), Some(at_start), "{mode:?}");
+            modes.set(mode, !at_start);
+            for (other, at_start) in KEPT {
+                assert_eq!(
+                    modes.get(other),
+                    Some(at_start != (mode == other)),
+                    "{mode:?} {other:?}"
+                );
+            }
+            modes.set(mode, at_start);
+            assert_eq!(modes, NotedModes::default());
+            assert_eq!(fixed(mode), None);
+        }
+        for (mode, _) in FIXED {
+            let mut modes = NotedModes::default();
+            modes.set(mode, true);
+            assert_eq!((modes, modes.get(mode)), (NotedModes::default(), None));
+        }
+    }
+}

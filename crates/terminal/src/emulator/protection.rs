@@ -1,0 +1,109 @@
+//! Protected characters: DECSCA and ISO's SPA and EPA, and which erasing spares them.
+//!
+//! Each character carries its protection in its attributes. What is protected there, by whom, is not
+//! told apart: as in xterm, the function that protected last decides which erasing spares.
+
+use std::ops::Range;
+
+use crate::screen::cell::Cell;
+
+/// Who protected last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// Nobody since the last reset.
+    #[default]
+    Off,
+    /// DECSCA: selective erasing spares.
+    Dec,
+    /// SPA: erasing spares, selective or not, but for that of rectangles.
+    Iso,
+}
+
+/// Which family of functions erases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Erasing {
+    /// ED, EL, ECH.
+    Plain,
+    /// DECSED, DECSEL.
+    Selective,
+    /// DECSERA.
+    SelectiveRectangle,
+}
+
+impl Protection {
+    /// Returns whether this erasing spares protected characters. Source: xterm 379 as observed.
+    pub(crate) const fn spares(self, erasing: Erasing) -> bool {
+        match self {
+            Self::Off => false,
+            Self::Dec => !matches!(erasing, Erasing::Plain),
+            Self::Iso => !matches!(erasing, Erasing::SelectiveRectangle),
+        }
+    }
+}
+
+/// Returns the first run of cells in `columns` that are not protected; an empty one at the end if all are. The two
+/// halves of a wide character share the protection of the left one.
+pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
+    let is_protected = |column: u16| {
+        let at = usize::from(column);
+        let left = at.checked_sub(1).map(|left| cells[left]).filter(|left| left.wide);
+        left.unwrap_or(cells[at]).pen.attributes.is_protected()
+    };
+    let Some(start) = columns.clone().find(|&column| !is_protected(column)) else {
+        return columns.end..columns.end;
+    };
+    let end = (start..columns.end).find(|&column| is_protected(column)).unwrap_or(columns.end);
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::screen::cell::{Attributes, Pen};
+
+    fn cells(text: &str) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for c in text.chars() {
+            let protected = c.is_uppercase() || c == '漢';
+            let attributes = Attributes::NONE.protected(protected);
+            let pen = Pen { attributes, ..Pen::default() };
+            let wide = matches!(c, '漢' | '字');
+            cells.push(Cell { base: Some(c), pen, wide, combined: false });
+            if wide {
+                cells.push(Cell::erased(pen));
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn runs_of_unprotected_cells_are_found_one_after_the_other() {
+        for (text, columns, run) in [
+            ("abcd", 0..4, 0..4),
+            ("abCD", 0..4, 0..2),
+            ("ABcd", 0..4, 2..4),
+            ("ABcD", 0..4, 2..3),
+            ("ABcD", 3..4, 4..4),
+            ("ABCD", 0..4, 4..4),
+            ("abcd", 2..2, 2..2),
+            ("漢ab", 0..4, 2..4),
+            ("漢ab", 1..4, 2..4),
+            ("字AB", 0..4, 0..2),
+            ("字AB", 1..4, 1..2),
+        ] {
+            assert_eq!(unprotected_run(&cells(text), columns.clone()), run, "{text} {columns:?}");
+        }
+    }
+
+    #[test]
+    fn protection_is_nothing_that_can_be_seen() {
+        let (plain, protected) = (Attributes::BOLD, Attributes::BOLD.protected(true));
+        assert!(protected.is_protected() && !plain.is_protected());
+        assert_eq!(plain, protected);
+        assert_ne!(protected, Attributes::NONE.protected(true));
+        assert!(protected.contains(Attributes::BOLD));
+        assert!(
+            !Pen { attributes: protected, ..Pen::default() }.erased().attributes.is_protected()
+        );
+    }
+}

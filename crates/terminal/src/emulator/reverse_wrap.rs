@@ -1,0 +1,76 @@
+//! Reverse wraparound (modes 45 and 1045): BS and CUB go on from the left margin at the right margin of the row above,
+//! and from the top margin at the bottom one.
+
+use crate::emulator::region::Region;
+use crate::screen::{Position, Size};
+
+/// Returns the place `count` cells before `from`, which is as many BS, and how many rows were passed on the way.
+/// Source: xterm 379 as observed; there CUB that begins in the upper left corner of the margins goes to the lower right one,
+/// whatever its count is.
+pub(crate) fn step_back(
+    from: Position,
+    count: u16,
+    region: Region,
+    size: Size,
+) -> (Position, usize) {
+    let Position { mut row, mut column } = from;
+    let (mut left, mut passed) = (count, 0);
+    loop {
+        let first = if column >= region.left { region.left } else { 0 };
+        if left <= column - first {
+            return (Position { row, column: column - left }, passed);
+        }
+        left -= column - first + 1;
+        column = region.right;
+        row = match row {
+            row if row == region.top => region.bottom,
+            0 => size.rows() - 1,
+            row => row - 1,
+        };
+        passed += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_go_up_and_around() {
+        let size = Size::clamped(16, 6);
+        let (open, rows) = (Region::full(size), Region { top: 1, bottom: 4, ..Region::full(size) });
+        let sides = Region { left: 2, right: 7, ..open };
+        let at = |row, column| Position { row, column };
+        // From, count, margins, to; all from 0.
+        for (from, count, region, to) in [
+            (at(3, 5), 5, open, at(3, 0)),
+            (at(1, 0), 1, open, at(0, 15)),
+            (at(1, 1), 4, open, at(0, 13)),
+            (at(0, 0), 1, open, at(5, 15)),
+            (at(0, 1), 3, open, at(5, 14)),
+            (at(2, 2), 40, open, at(5, 10)),
+            (at(2, 2), 200, open, at(1, 10)),
+            (at(0, 0), 97, open, at(5, 15)),
+            (at(1, 0), 1, rows, at(4, 15)),
+            (at(0, 0), 1, rows, at(5, 15)),
+            (at(0, 0), 3, rows, at(5, 13)),
+            (at(5, 0), 1, rows, at(4, 15)),
+            (at(5, 1), 50, rows, at(1, 15)),
+            (at(1, 2), 3, sides, at(0, 5)),
+            (at(1, 1), 3, sides, at(0, 6)),
+            (at(1, 11), 11, sides, at(0, 6)),
+            (at(0, 2), 1, sides, at(5, 7)),
+            (at(2, 4), 9, sides, at(0, 7)),
+        ] {
+            assert_eq!(step_back(from, count, region, size).0, to, "{from:?} {count} {region:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_way_through_the_narrowest_screen_ends() {
+        let size = Size::clamped(1, 1);
+        let place = Position { row: 0, column: 0 };
+        let (to, passed) = step_back(place, u16::MAX, Region::full(size), size);
+        assert_eq!((to, passed), (place, usize::from(u16::MAX)));
+    }
+}
