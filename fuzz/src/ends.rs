@@ -194,6 +194,7 @@ impl Session {
             },
             program: "rove".to_owned(),
             offers_status: true,
+            running: rove_session::Running::Unknown,
             chaff: Seed::new(1).stream("client.chaff"),
         };
         let server = ServerConfig {

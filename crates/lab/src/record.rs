@@ -115,7 +115,8 @@ fn program(command: &[OsString]) -> Result<Program> {
         environment: environment.iter().filter_map(|(k, v)| assignment(k, v)).collect(),
         directory: c_string(directory.into_os_string()).unwrap_or_default(),
         greeting: Vec::new(),
-        failure: b"rove-lab: cannot run the command\r\n".to_vec(),
+        not_found: b"rove-lab: cannot run the command\r\n".to_vec(),
+        not_executable: b"rove-lab: cannot run the command\r\n".to_vec(),
         core_limit: getrlimit(Resource::Core),
     })
 }

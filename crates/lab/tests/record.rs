@@ -209,7 +209,8 @@ impl Window {
             ],
             directory: c_string(scratch.0.clone().into_os_string()).expect("no null bytes"),
             greeting: Vec::new(),
-            failure: Vec::new(),
+            not_found: Vec::new(),
+            not_executable: Vec::new(),
             core_limit: rustix::process::getrlimit(rustix::process::Resource::Core),
         };
         let events = EventLoop::new(Clock::start(), &[]).expect("the system has room");

@@ -196,7 +196,8 @@ mod tests {
             environment: vec![text("PATH=/usr/bin:/bin")],
             directory: text("/"),
             greeting: b"hello\n".to_vec(),
-            failure: b"cannot run it\n".to_vec(),
+            not_found: b"not found\n".to_vec(),
+            not_executable: b"not executable\n".to_vec(),
             core_limit: Rlimit { current: Some(0), maximum: None },
         }
     }
@@ -266,6 +267,28 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(output, format!("hello\r\n{name}-one\r\n"));
         assert_eq!(status, ExitStatus::Code(0));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_run_ends_as_shells_say() {
+        let here = std::env::temp_dir();
+        let here = here.to_str().unwrap();
+        let script = format!("{here}/rove-no-interpreter-{}", std::process::id());
+        let write = "printf '#!/no/such/interpreter\n' >\"$0\" && chmod 755 \"$0\"";
+        let (_, status) = run(&program("/bin/sh", &["sh", "-c", write, &script]));
+        assert_eq!(status, ExitStatus::Code(0));
+        for (path, text, code) in [
+            ("/no/such/program", "not found", 127),
+            ("/etc/passwd/x", "not found", 127),
+            (here, "not executable", 126),
+            ("/etc/passwd", "not executable", 126),
+            (&script, "not executable", 126),
+        ] {
+            let (output, status) = run(&program(path, &["x"]));
+            assert_eq!(output, format!("hello\r\n{text}\r\n"), "{path}");
+            assert_eq!(status, ExitStatus::Code(code), "{path}");
+        }
+        std::fs::remove_file(&script).unwrap();
     }
 
     #[cfg(target_os = "linux")]

@@ -17,6 +17,11 @@ use crate::program::Program;
 /// Source: Mosh 1.4.0 as observed.
 const FAILURE_PAUSE_SECONDS: u32 = 3;
 
+/// Exit codes of a program that is not there, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
+/// Language, 2.8.2.
+const NOT_FOUND: c_int = 127;
+const NOT_EXECUTABLE: c_int = 126;
+
 /// No signal has a higher number. Source: signal.h of FreeBSD and of Linux on MIPS; the others have fewer.
 const LAST_SIGNAL: c_int = 128;
 
@@ -83,16 +88,23 @@ unsafe fn run_child(
         // Only now: until it is another program, this memory holds the session key.
         let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
         write_all(&program.greeting);
+        let mut is_there = false;
         for candidate in &program.candidates {
             libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
             if *errno() == libc::ENOEXEC {
                 script[1] = candidate.as_ptr();
                 libc::execve(script[0], script.as_ptr(), environment.as_ptr());
             }
+            // The system's own word does not tell: a script whose interpreter is missing is not found either.
+            is_there |= libc::access(candidate.as_ptr(), libc::F_OK) == 0;
         }
-        write_all(&program.failure);
+        let (text, code) = match is_there {
+            false => (&program.not_found, NOT_FOUND),
+            true => (&program.not_executable, NOT_EXECUTABLE),
+        };
+        write_all(text);
         libc::sleep(FAILURE_PAUSE_SECONDS);
-        libc::_exit(1)
+        libc::_exit(code)
     }
 }
 

@@ -7,9 +7,11 @@ pub mod completions;
 mod integrity;
 pub mod man;
 mod manual;
+mod refusal;
 
 pub use integrity::assert_integrity;
 pub use manual::{
     Book, Entries, Manual, OptionEntry, Suggested, Suggestions, Value, Words, getopt_letters,
     matches,
 };
+pub use refusal::{nearest, refusal, sentence, unknown_option};

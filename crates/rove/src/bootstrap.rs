@@ -10,7 +10,7 @@
 
 use std::convert::Infallible;
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -34,7 +34,7 @@ pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod printable;
 pub(crate) mod proxy;
-mod quote;
+pub(crate) mod quote;
 pub(crate) mod remote;
 mod screen;
 pub(crate) mod ssh_config;
@@ -43,6 +43,9 @@ pub(crate) mod tunnel;
 
 /// Tells the client the host as the user wrote it; stock clients do not look.
 pub(crate) const HOST_VARIABLE: &str = "ROVE_HOST";
+
+/// Tells the client the command, as a shell would read it, empty for the login shell; stock clients do not look.
+pub(crate) const COMMAND_VARIABLE: &str = "ROVE_COMMAND";
 
 /// Tells the client the server's other addresses, with spaces between; stock clients do not look.
 pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
@@ -101,8 +104,18 @@ pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
 ) -> Result<Infallible, BootstrapError> {
-    if options.name == ProgramName::Rove && options.client.is_none() && !io::stdin().is_terminal() {
-        return Err(BootstrapError::NoTerminal);
+    if options.name == ProgramName::Rove && options.client.is_none() {
+        for (stream, is_terminal) in [
+            ("standard input", io::stdin().is_terminal()),
+            ("standard output", io::stdout().is_terminal()),
+        ] {
+            if !is_terminal {
+                return Err(BootstrapError::NoTerminal { stream });
+            }
+        }
+    }
+    if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), &hint);
     }
     let colors = color_count(options)?;
     let challenge = entropy::challenge().map_err(|error| BootstrapError::Local {
@@ -138,6 +151,13 @@ pub(crate) fn run(
     }
     let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
     Err(become_client(options, invocation, &server.text, &connect, more))
+}
+
+/// Turns this process into an ssh that prints what its configuration says of the host; returns only why it does not.
+pub(crate) fn ask_ssh(ssh: &[String], host: &OsStr) -> BootstrapError {
+    let (program, args) = ssh.split_first().expect("an ssh command has a program");
+    let error = Command::new(program).args(args).arg("-G").arg(host).exec();
+    BootstrapError::SshMissing { program: program.into(), error }
 }
 
 /// Turns this process into the client; returns only why it does not.
@@ -220,6 +240,10 @@ fn client_command(options: &HostOptions) -> Command {
     }
     // For what the client says should there be no answer.
     client.env(HOST_VARIABLE, &options.host);
+    if options.name == ProgramName::Rove {
+        let words = options.command.iter().map(|word| word.to_string_lossy());
+        client.env(COMMAND_VARIABLE, shell_words::join(words));
+    }
     client
 }
 

@@ -28,8 +28,10 @@ mod getopt;
 mod getopt_long;
 pub(crate) mod host;
 mod man;
+mod own_line;
 mod server;
 mod sessions;
+mod ssh_letters;
 mod tunnel;
 
 pub(crate) use client::socket_address;
@@ -135,12 +137,17 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
         Ok(HostCall::FakeProxy { family, host, port, word }) => {
             finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()).map(|()| 0))
         }
+        Ok(HostCall::AskSsh { ssh, host }) => {
+            let error = bootstrap::ask_ssh(&ssh, &host);
+            complain(&speaker, &error.to_string());
+            error.exit_code()
+        }
         Ok(HostCall::Connect(options)) => {
             let Err(error) = bootstrap::run(&options, &invocation);
             complain(&speaker, &error.to_string());
             error.exit_code()
         }
-        Err(error) => refuse_line(&speaker, &error),
+        Err(error) => refuse_line(name, &speaker, &error),
     }
 }
 
@@ -149,15 +156,21 @@ fn run_doctor(args: Vec<OsString>) -> u8 {
     let invocation = Invocation { name: ProgramName::Rove, program, args: args.clone() };
     match doctor::parse(args, Config::load) {
         Ok(DoctorCall::Help) => print(&doctor::MANUAL.help()),
-        Ok(DoctorCall::Examine(options)) => crate::doctor::run(options, &invocation),
-        Err(error) => refuse_line("rove doctor", &error),
+        Ok(DoctorCall::Examine(options)) => {
+            let hint = options.session.as_ref().and_then(|session| session.port_hint());
+            hint.iter().for_each(|hint| complain("rove doctor", hint));
+            crate::doctor::run(options, &invocation)
+        }
+        Err(error) => refuse_line(ProgramName::Rove, "rove doctor", &error),
     }
 }
 
 /// Says what is wrong with a command line.
-fn refuse_line(speaker: &str, error: &UsageError) -> u8 {
-    if !error.message.is_empty() {
-        complain(speaker, &error.message);
+fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
+    match name {
+        ProgramName::Rove => error.message.lines().for_each(|line| complain(speaker, line)),
+        ProgramName::Mosh if error.message.is_empty() => {}
+        ProgramName::Mosh => complain(speaker, &error.message),
     }
     if let Some(usage) = &error.usage {
         say(io::stderr(), usage);
@@ -214,14 +227,14 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
 fn run_tunnel(args: Vec<OsString>) -> u8 {
     match tunnel::parse(args) {
         Ok(port) => finish("rove tunnel", crate::tunnel::far::run(port).map(|()| 0)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&tunnel::MANUAL, &error),
     }
 }
 
 fn run_demo(args: Vec<OsString>) -> u8 {
     match demo::parse(args) {
         Ok(options) => finish("rove demo", crate::demo::run(options)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&demo::MANUAL, &error),
     }
 }
 
@@ -235,43 +248,46 @@ fn run_config(args: Vec<OsString>) -> u8 {
                 FAILURE
             }
         },
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&config::command::MANUAL, &error),
     }
 }
 
 fn run_list(args: Vec<OsString>) -> u8 {
     match sessions::parse_list(args) {
         Ok(options) => finish("rove list", crate::sessions::list(options)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&sessions::LIST, &error),
     }
 }
 
 fn run_kill(args: Vec<OsString>) -> u8 {
     match sessions::parse_kill(args) {
         Ok(choice) => crate::sessions::kill(&choice),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&sessions::KILL, &error),
     }
 }
 
 fn run_completions(args: Vec<OsString>) -> u8 {
     match rove_manual::completions::parse(&completions::MANUAL, args) {
         Ok(shell) => print(&shell.script(&BOOK)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&completions::MANUAL, &error),
     }
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
     match rove_manual::man::parse(&man::MANUAL, args) {
         Ok(manual) => print(&rove_manual::man::page(manual)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&man::MANUAL, &error),
     }
 }
 
-/// Says why clap does not take a command line. Help and version come as errors too, for standard output.
-fn refuse(error: &clap::Error) -> u8 {
-    let is_wrong = error.use_stderr();
-    let _ = error.print();
-    if is_wrong { USAGE } else { 0 }
+/// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
+fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
+    if !error.use_stderr() {
+        let _ = error.print();
+        return 0;
+    }
+    complain(&manual.called(), &rove_manual::refusal(manual, error));
+    USAGE
 }
 
 /// Returns the exit code of a program that has run, after telling what failed.

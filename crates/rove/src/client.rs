@@ -7,10 +7,11 @@ use anyhow::Context;
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
-use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction};
+use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction, Running};
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
+use crate::bootstrap::quote;
 use crate::program::ProgramName;
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
@@ -64,6 +65,9 @@ pub(crate) struct ClientOptions {
     pub(crate) host: Option<String>,
     /// The ssh that carries the datagrams, where one does.
     pub(crate) tunnel: Option<Inherited>,
+    /// The command that the session runs, as a shell would read it, empty for the login shell; `None` if this
+    /// client does not know.
+    pub(crate) command: Option<String>,
     /// The name the program was called under.
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
@@ -79,6 +83,7 @@ pub(crate) struct ClientOptions {
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
+    let command = options.command.clone();
     let End { outcome, tried, refusal, tunnel, output_error } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
@@ -90,6 +95,13 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     };
     for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
+    }
+    let hint = command.filter(|_| outcome == ClientOutcome::Ended(None)).and_then(|command| {
+        let host = host.as_deref().unwrap_or("HOST").escape_debug().to_string();
+        shell_hint(&command, &host)
+    });
+    if let Some(hint) = hint.filter(|_| name == ProgramName::Rove) {
+        tty::say(stdio::stderr(), &format!("{}: {hint}\n", name.as_str()));
     }
     if !quiet {
         // Scripts wait for this line; it goes right where the cursor is left.
@@ -139,6 +151,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             prediction: options.prediction,
             program: options.name.as_str().to_owned(),
             offers_status: options.name == ProgramName::Rove,
+            running: running(options.name, options.command.as_deref()),
             chaff,
         },
         clock.now(),
@@ -150,6 +163,26 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         options.others.iter().for_each(|address| session.add_candidate(*address));
     }
     Pump::new(events, session, wire, terminal, options.name).run()
+}
+
+/// Returns what the session runs, as far as this client knows. Stock leaves nothing, whatever ran.
+fn running(name: ProgramName, command: Option<&str>) -> Running {
+    match (name, command) {
+        (ProgramName::Mosh, _) | (_, None) => Running::Unknown,
+        (ProgramName::Rove, Some("")) => Running::Shell,
+        (ProgramName::Rove, Some(_)) => Running::Command,
+    }
+}
+
+/// Returns what to say of a command that was probably meant for a shell, where the server, a stock one, says nothing
+/// of it.
+fn shell_hint(command: &str, host: &str) -> Option<String> {
+    let words = shell_words::split(command).ok()?;
+    let [line] = words.as_slice() else { return None };
+    quote::is_for_a_shell(line).then(|| {
+        let with_a_shell = quote::with_a_shell(line);
+        format!("commands are run without a shell; with one: rove {host} -- {with_a_shell}")
+    })
 }
 
 /// Takes the session key's text from `MOSH_KEY` and removes the variable from the environment.
@@ -232,6 +265,15 @@ mod tests {
         ] {
             assert_eq!(exit_code(outcome, ProgramName::Rove), rove, "{outcome:?}");
             assert_eq!(exit_code(outcome, ProgramName::Mosh), mosh, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_for_a_shell_is_explained_and_a_command_is_not() {
+        let hint = shell_hint("'ls | wc'", "host");
+        assert!(hint.unwrap().ends_with("with one: rove host -- sh -c 'ls | wc'"));
+        for command in ["", "ls -l", "sh -c 'ls | wc'", "'"] {
+            assert_eq!(shell_hint(command, "host"), None, "{command}");
         }
     }
 

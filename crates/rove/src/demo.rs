@@ -52,10 +52,14 @@ pub(crate) struct DemoOptions {
 ///
 /// Returns why it could not start, in a sentence for the user.
 pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
-    anyhow::ensure!(
-        isatty(stdio::stdin()),
-        "standard input is not a terminal, and the demo is something to look at: run it from one"
-    );
+    for (stream, is_terminal) in
+        [("standard input", isatty(stdio::stdin())), ("standard output", isatty(stdio::stdout()))]
+    {
+        anyhow::ensure!(
+            is_terminal,
+            "{stream} is not a terminal, and the demo is something to look at: run it from one"
+        );
+    }
     let server = ServerOptions {
         bind: BindAddress::Address(Ipv4Addr::LOCALHOST.into()),
         ports: PortRange { low: 0, high: 0 },
@@ -112,6 +116,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         quiet: false,
         host: None,
         tunnel: None,
+        command: Some(shell_words::join(options.command.iter().map(|word| word.to_string_lossy()))),
         name: ProgramName::Rove,
         verbose: 0,
     })

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rove_machine::program::{Program, assignment, c_string, candidates};
 use rustix::process::Rlimit;
 
+use crate::bootstrap::quote;
 use crate::locale;
 use crate::sys::{User, is_locale_installed};
 
@@ -68,7 +69,8 @@ impl Login<'_> {
             environment: environment.iter().filter_map(|(k, v)| assignment(k, v)).collect(),
             directory: c_string(home.into_os_string()).unwrap_or_default(),
             greeting,
-            failure: failure(&path),
+            not_found: not_found(&path),
+            not_executable: not_executable(&path),
             core_limit: self.core_limit,
         }
     }
@@ -217,12 +219,26 @@ fn message(path: &str) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// Returns what the screen shows when the program cannot be started.
-fn failure(name: &OsStr) -> Vec<u8> {
+/// Returns what the screen shows when there is no such program.
+fn not_found(name: &OsStr) -> Vec<u8> {
+    let text = name.to_string_lossy();
+    let hint = match quote::is_for_a_shell(&text) {
+        true => {
+            format!(". Commands are run without a shell; with one: {}", quote::with_a_shell(&text))
+        }
+        false if text.contains('/') => String::new(),
+        false => ", in no directory of PATH".to_owned(),
+    };
+    format!("rove: cannot run {text:?}: there is no such program on this computer{hint}\n")
+        .into_bytes()
+}
+
+/// Returns what the screen shows when the program is there and cannot be started.
+fn not_executable(name: &OsStr) -> Vec<u8> {
     let name = name.to_string_lossy();
     format!(
-        "rove: cannot run {name:?}: no such program on this computer, or not permitted. \
-         Commands are not read by a shell; for one use: sh -c '...'\n"
+        "rove: cannot run {name:?}: it is there, but is no program, needs an interpreter that is not there, or may \
+         not be executed by you\n"
     )
     .into_bytes()
 }

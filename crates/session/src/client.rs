@@ -18,6 +18,7 @@ pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use crate::announced::Announced;
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
+use crate::last_screen::{Ending, LastScreen};
 use crate::notice::{self, Contact, Notices};
 use crate::performer::Performer;
 use crate::probe::Probe;
@@ -61,6 +62,7 @@ pub struct Client {
     scrollback: Inbox,
     engine: Engine,
     tty: Tty,
+    last_screen: LastScreen,
     /// The user's window.
     window: Size,
     /// Whether the server is still to be told the window's size.
@@ -130,6 +132,7 @@ impl Client {
             renderer: Renderer::new(outer),
             engine: Engine::new(prediction, size),
             tty: Tty::Due,
+            last_screen: LastScreen::new(config.running),
             window: size,
             window_unsent: true,
             announced: Announced::default(),
@@ -444,8 +447,20 @@ impl Client {
             lines.extend(self.take_lines(&frame));
         }
         out.extend(self.renderer.frame_below(&lines, &frame));
-        out.extend(self.renderer.close());
+        out.extend(match self.leaves_screen() {
+            true => self.renderer.close_leaving(&frame),
+            false => self.renderer.close(),
+        });
         out
+    }
+
+    /// Returns whether the session is over and its last screen stays on the user's own.
+    fn leaves_screen(&self) -> bool {
+        let ending = Ending {
+            by_server: self.transport.closed() == Some(Closed::ByPeer),
+            tells_screens: self.transport.capabilities().contains(Capabilities::RICH_SCREEN),
+        };
+        self.outcome().is_some() && self.last_screen.stays(ending, self.screen())
     }
 
     /// Returns how the session ended, once it has.
@@ -520,6 +535,7 @@ impl Client {
             self.engine.handle_keys(now, sent, keys);
             self.stale |= self.engine.is_active();
             self.append(|stream| stream.push_bytes(keys));
+            self.last_screen.note_keys();
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");

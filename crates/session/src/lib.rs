@@ -17,6 +17,7 @@ pub mod fuzzing;
 mod host_screen;
 mod key_event;
 mod keys;
+mod last_screen;
 mod message;
 mod notice;
 mod notifications;
@@ -34,6 +35,7 @@ pub use client::{
 };
 pub use exit_status::ExitStatus;
 pub use host_screen::HostScreen;
+pub use last_screen::Running;
 pub use report::TerminalReport;
 pub use rove_predict::{EngineKind, Prediction, Preference, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};

@@ -21,6 +21,7 @@ mod colors;
 mod doubt;
 mod edit;
 mod line;
+mod lines;
 mod modes;
 mod motion;
 #[cfg(test)]
@@ -37,6 +38,7 @@ use crate::screen::Screen;
 
 pub(crate) use canvas::picture;
 pub(crate) use colors::{colors, reset_colors};
+pub(crate) use lines::lines;
 pub(crate) use modes::{MODES_OFF, clipboard, modes, private_mode, titles};
 pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;

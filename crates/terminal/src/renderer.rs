@@ -10,7 +10,8 @@ use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
 use crate::display::{
-    Dialect, MODES_OFF, Repertoire, Vocabulary, modes, picture, private_mode, titles,
+    Dialect, History, MODES_OFF, Repertoire, Vocabulary, lines, modes, picture, private_mode,
+    titles,
 };
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
@@ -300,6 +301,24 @@ impl Renderer {
             feed::go_below(&mut out, shown, is_main);
         }
         self.settings = Settings::default();
+        out
+    }
+
+    /// As [`Self::close`], and leaves `screen` on the user's own screen as a command's output would be, where a
+    /// terminal shows that again: else it is there already.
+    pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
+        let has_own = self.open && self.outer.init && !self.outer.leave.is_empty();
+        let mut out = self.close();
+        if has_own {
+            let dialect = Dialect {
+                replica: false,
+                history: History::Frames,
+                erase_characters: self.outer.erase_characters,
+                background_color_erase: self.outer.background_color_erase,
+                repertoire: self.outer.repertoire,
+            };
+            out.extend(lines(screen, dialect));
+        }
         out
     }
 }

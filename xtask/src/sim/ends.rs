@@ -64,6 +64,7 @@ impl ClientEnd {
             prediction: scenario.prediction,
             program: "rove".to_owned(),
             offers_status: true,
+            running: rove_session::Running::Unknown,
             chaff: seed.stream("client.chaff"),
         };
         let mut tty = Terminal::host(scenario.size);

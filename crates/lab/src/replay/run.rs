@@ -140,6 +140,7 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
         prediction: options.prediction,
         program: NOTICE.to_owned(),
         offers_status: false,
+        running: rove_session::Running::Unknown,
         chaff: seed.stream("client.chaff"),
     }
 }

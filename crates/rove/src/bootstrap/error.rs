@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use crate::bootstrap::address::AddressError;
+use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::startup::StartupError;
 
 /// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
@@ -19,9 +20,9 @@ const NO_HOST: u8 = 255;
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BootstrapError {
-    /// Standard input is no terminal.
-    #[error("standard input is not a terminal, and a session needs one; use ssh in scripts")]
-    NoTerminal,
+    /// Standard input or output is no terminal.
+    #[error("{stream} is not a terminal, and a session needs one; use ssh in scripts and pipes")]
+    NoTerminal { stream: &'static str },
     /// The client could not be run.
     #[error("cannot run the client {}: {error}", program.display())]
     ClientMissing { program: OsString, error: io::Error },
@@ -38,8 +39,11 @@ pub(crate) enum BootstrapError {
     #[error("{0}")]
     Startup(#[from] StartupError),
     /// ssh failed before anything ran on the host.
-    #[error("ssh did not get through to {}; what it said stands above", host.display())]
-    SshFailed { host: OsString },
+    #[error(
+        "ssh did not get through to {}; {}", host.display(),
+        if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
+    )]
+    SshFailed { host: OsString, is_hushed: bool },
     /// Nothing told the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
@@ -80,10 +84,16 @@ pub(crate) enum BootstrapError {
 }
 
 impl BootstrapError {
+    /// Returns that ssh has failed, which it says itself unless it was told to be quiet.
+    pub(super) fn ssh_failed(options: &HostOptions) -> Self {
+        let is_hushed = options.ssh.iter().any(|word| word == "-q");
+        Self::SshFailed { host: options.host.clone(), is_hushed }
+    }
+
     /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::NoTerminal => 1,
+            Self::NoTerminal { .. } => 1,
             // The client's own, as with stock.
             Self::NoColors { status, .. } => {
                 status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
@@ -100,6 +110,25 @@ impl BootstrapError {
             | Self::NoTunnelProgram { .. }
             | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::config::Config;
+    use crate::cli::host::{self, HostCall};
+    use crate::program::ProgramName;
+
+    #[test]
+    fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
+        for (line, part) in [("-q h", "leave out -q"), ("h", "stands above")] {
+            let words = line.split(' ').map(OsString::from).collect();
+            let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
+            let Ok(HostCall::Connect(options)) = call else { panic!("{line}") };
+            let text = BootstrapError::ssh_failed(&options).to_string();
+            assert!(text.contains(part), "{line}: {text}");
         }
     }
 }

@@ -57,6 +57,24 @@ pub(crate) struct HostOptions {
     pub(crate) command: Vec<OsString>,
 }
 
+/// The ports that only a privileged server can bind, and where ssh's own usually is, end here.
+/// Source: RFC 6335, section 6.
+const USER_PORTS_FROM: u16 = 1024;
+
+impl HostOptions {
+    /// Returns what to say of a UDP port that was probably meant for ssh.
+    pub(crate) fn port_hint(&self) -> Option<String> {
+        let port: u16 = self.port.as_ref()?.parse().ok()?;
+        let is_low = self.name == ProgramName::Rove && (1..USER_PORTS_FROM).contains(&port);
+        is_low.then(|| {
+            format!(
+                "-p {port} is the UDP port of the session, which below {USER_PORTS_FROM} only root can have; \
+                 ssh's port is --ssh=\"ssh -p {port}\""
+            )
+        })
+    }
+}
+
 /// The address a server is told to bind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BindServer {

@@ -170,7 +170,7 @@ impl Plan {
         let is_failure = self.is_ssh_failure(status);
         match (address, announced.connect) {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
-            (_, Some(_)) if is_failure => Err(BootstrapError::SshFailed { host: host() }),
+            (_, Some(_)) if is_failure => Err(BootstrapError::ssh_failed(options)),
             (_, None) if announced.no_server_program => {
                 Err(BootstrapError::NoServerProgram { host: host() })
             }
@@ -179,7 +179,7 @@ impl Plan {
                 Err(BootstrapError::NoPortRange)
             }
             (_, None) if is_failure && self.name == ProgramName::Rove => {
-                Err(BootstrapError::SshFailed { host: host() })
+                Err(BootstrapError::ssh_failed(options))
             }
             (_, None) if announced.has_impostor => Err(BootstrapError::Diverted { host: host() }),
             (_, None) => Err(BootstrapError::NoAnnouncement { host: host(), status }),
@@ -249,12 +249,17 @@ impl Plan {
         if options.ssh_pty {
             command.arg("-tt");
         }
-        match (&self.route, options.family.as_str()) {
-            (Route::Direct, "inet") => command.arg("-4"),
-            (Route::Direct, "inet6") => command.arg("-6"),
+        // Stock leaves ssh to its own where it does not connect itself.
+        let is_told = self.name == ProgramName::Rove || self.route == Route::Direct;
+        match options.family.as_str() {
+            "inet" if is_told => command.arg("-4"),
+            "inet6" if is_told => command.arg("-6"),
+            _ => &mut command,
+        };
+        match &self.route {
             // A shared connection would never run the proxy command. ssh runs it with the user's
             // shell, and it is written for sh.
-            (Route::Proxy(proxy), _) => {
+            Route::Proxy(proxy) => {
                 command.args(["-S", "none", "-o"]).arg(proxy).env("SHELL", "/bin/sh")
             }
             _ => &mut command,

@@ -19,6 +19,17 @@ pub(crate) fn any_shell(word: &OsStr) -> OsString {
     quote(word, b"'\\!")
 }
 
+/// Returns whether a program's name was probably meant for a shell.
+pub(crate) fn is_for_a_shell(name: &str) -> bool {
+    name.contains(|c: char| c.is_whitespace() || "|&;<>()$`*?".contains(c))
+}
+
+/// Returns what runs a line with a shell, to be shown.
+pub(crate) fn with_a_shell(line: &str) -> String {
+    let line: String = line.chars().filter(|c| !c.is_control()).collect();
+    format!("sh -c {}", shell_words::quote(&line))
+}
+
 fn quote(word: &OsStr, outside: &[u8]) -> OsString {
     let mut quoted = vec![b'\''];
     for &byte in word.as_bytes() {
@@ -37,6 +48,25 @@ mod tests {
     use std::process::Command;
 
     use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_for_a_shell_is_told_from_a_name() {
+        for (name, is_line) in [
+            ("ls", false),
+            ("/usr/bin/ls", false),
+            ("g++", false),
+            ("ls | wc", true),
+            ("echo $HOME", true),
+            ("ls;ls", true),
+            ("a\nb", true),
+        ] {
+            assert_eq!(is_for_a_shell(name), is_line, "{name}");
+        }
+        assert_eq!(with_a_shell("ls | wc"), "sh -c 'ls | wc'");
+        assert_eq!(with_a_shell("a\x1b[2J"), "sh -c 'a[2J'");
+    }
 
     use super::*;
 

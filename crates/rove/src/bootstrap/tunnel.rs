@@ -173,7 +173,7 @@ fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> 
     } else if announced.port_refused && options.port.as_ref().is_some_and(|it| it.contains(':')) {
         BootstrapError::NoPortRange
     } else if status.code() == Some(255) {
-        BootstrapError::SshFailed { host }
+        BootstrapError::ssh_failed(options)
     } else if announced.has_impostor {
         BootstrapError::Diverted { host }
     } else {

@@ -68,6 +68,11 @@ pub(crate) static MANUAL: Manual = Manual {
              MOSH_NO_TERM_INIT besides.",
         ),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
+        (
+            "ROVE_COMMAND",
+            "The command that runs, as for a shell: its last screen stays on the terminal's own. Empty for a \
+             login shell.",
+        ),
         ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
@@ -230,6 +235,8 @@ pub(crate) fn options(
         // A drop-in for stock says what scripts wait for.
         quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),
         host: env::var(bootstrap::HOST_VARIABLE).ok(),
+        command: env::var_os(bootstrap::COMMAND_VARIABLE)
+            .map(|it| it.to_string_lossy().into_owned()),
         tunnel: env::var(inherited::VARIABLE).ok().map(|it| Inherited::parse(&it)).transpose()?,
         name,
         verbose,

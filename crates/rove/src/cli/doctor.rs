@@ -106,7 +106,12 @@ pub(crate) fn parse(
         HostCall::Connect(session) => {
             Ok(DoctorCall::Examine(DoctorOptions { session: Some(session), json }))
         }
-        _ => Ok(DoctorCall::Help),
+        HostCall::AskSsh { .. } => Err(UsageError {
+            message: "-G: this asks ssh alone, and the doctor looks at a session; leave it out"
+                .to_owned(),
+            usage: None,
+        }),
+        HostCall::Help(_) | HostCall::Version | HostCall::FakeProxy { .. } => Ok(DoctorCall::Help),
     }
 }
 
@@ -135,9 +140,16 @@ mod tests {
     }
 
     #[test]
+    fn sshs_options_are_for_the_doctors_ssh_too() {
+        let Ok(DoctorCall::Examine(options)) = call("-i key -l me --json host") else { panic!() };
+        assert_eq!(options.session.unwrap().ssh, ["ssh", "-i", "key", "-l", "me"]);
+    }
+
+    #[test]
     fn help_and_wrong_options_are_told_apart() {
         assert!(matches!(call("--help"), Ok(DoctorCall::Help)));
         assert!(matches!(call("host --help"), Ok(DoctorCall::Help)));
+        assert!(call("-G host").unwrap_err().message.starts_with("-G: "));
         assert!(call("--frobnicate host").is_err());
         assert!(call("-p 99999 host").is_err());
     }

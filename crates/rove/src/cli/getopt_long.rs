@@ -1,5 +1,6 @@
 //! The option habits of `mosh`'s users, which clap alone does not share: long names with one dash,
-//! unique prefixes, any case, `--no-X` and `--noX`, and options behind the host name.
+//! unique prefixes, any case, `--no-X` and `--noX`, and options behind the host name. `rove` reads its own lines in
+//! [`own_line`](crate::cli::own_line).
 //!
 //! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional
 //! words, which clap then takes. The names come from the clap definitions themselves.
@@ -15,8 +16,6 @@ use clap::{ArgAction, Command};
 pub(crate) enum Permutation {
     /// At the first positional word (`POSIXLY_CORRECT`).
     None,
-    /// At the remote command's first word, as ssh does: `rove host ls -a` lists all files.
-    UntilCommand,
     /// At `--` only, as stock `mosh` does. Within the remote command only words that are an option's
     /// whole name count, so that `mosh host ls -l` no longer means `--local`.
     Throughout,
@@ -119,7 +118,6 @@ impl Permutation {
     fn ends_at(self, place: Place) -> bool {
         match self {
             Self::None => place != Place::BeforeHost,
-            Self::UntilCommand => place == Place::InCommand,
             Self::Throughout => false,
         }
     }
@@ -343,13 +341,11 @@ mod tests {
 
     #[test]
     fn options_end_where_the_reader_of_the_line_expects() {
-        use Permutation::{None, Throughout, UntilCommand};
+        use Permutation::{None, Throughout};
         for (line, permutation, rewritten) in [
             ("h ls -l", Throughout, "-- h ls -l"),
             ("h ls -z --color", Throughout, "-- h ls -z --color"),
             ("h ls -p 5", Throughout, "--port=5 -- h ls"),
-            ("h ls -p 5", UntilCommand, "-- h ls -p 5"),
-            ("h -p 5 ls -a -- x", UntilCommand, "--port=5 -- h ls -a -- x"),
             ("h -p 5", None, "-- h -p 5"),
             ("-p 5 h -a", None, "--port=5 -- h -a"),
         ] {

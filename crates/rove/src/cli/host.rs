@@ -1,8 +1,9 @@
-//! The command line of `mosh` and of `rove host`: clap defines it, [`getopt_long`] reads it the way
-//! that stock's users write it, and [`HostOptions`] is what it comes to.
+//! The command line of `mosh` and of `rove host`: clap defines it, [`getopt_long`] reads it the way that stock's users
+//! write it, [`own_line`] the way that ssh's users do, and [`HostOptions`] is what it comes to.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_manual::{Manual, Suggested, Words};
@@ -14,6 +15,8 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
+use crate::cli::own_line::{self, Line};
+use crate::cli::ssh_letters;
 use crate::program::ProgramName;
 
 /// What `--predict` may be.
@@ -29,11 +32,14 @@ pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "",
-    definition: HostArgs::command,
+    definition,
     words: Words::HostAndCommand,
     notes: &[
         "Options may also stand between the host and the command. The command is run as it is, without \
-         a shell: rove host -- sh -c 'ls | wc'. Neither agent, ports nor X11 are forwarded.",
+         a shell: rove host -- sh -c 'ls | wc'. Its last screen stays on the terminal when it ends. A session needs \
+         a terminal; in scripts and pipes use ssh.",
+        "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
+         is --ssh='ssh -p 2222'. Neither agent, ports nor X11 are forwarded.",
         "In the session the escape key is Ctrl-^: then \".\" quits, Ctrl-Z suspends, \"s\" shows the \
          path and the peer, \"^\" sends the key itself.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
@@ -44,6 +50,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove me@example.org", "log in"),
         ("rove host -- tmux new -A -s main", "run a command there instead of a shell"),
         ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
+        ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
         ("rove --tunnel host", "through ssh, where a firewall lets no UDP pass"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
@@ -71,6 +78,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "0",
             "The session ended and the far side is stock Mosh, which keeps the status to itself.",
         ),
+        ("126, 127", "The remote command cannot be run, or is not there."),
         ("1", "The session failed, or its server never answered."),
         ("10", "The session could not be started."),
         ("255", "The command line or the configuration is wrong."),
@@ -228,6 +236,13 @@ pub(crate) enum HostCall {
         /// By which the other `rove` knows what the proxy says, if it asks for that.
         word: Option<String>,
     },
+    /// Ask ssh what its configuration says of the host.
+    AskSsh {
+        /// The words of the ssh command.
+        ssh: Vec<String>,
+        /// `[user@]host`.
+        host: OsString,
+    },
     /// Start a session.
     Connect(Box<HostOptions>),
 }
@@ -260,19 +275,16 @@ pub(crate) fn parse(
         ProgramName::Rove => Some(SHORT_USAGE.to_owned()),
         ProgramName::Mosh => Some(command.clone().render_help().to_string()),
     };
-    let permutation = match name {
-        _ if env::var_os("POSIXLY_CORRECT").is_some() => Permutation::None,
-        ProgramName::Rove => Permutation::UntilCommand,
-        ProgramName::Mosh => Permutation::Throughout,
-    };
-    let words = getopt_long::canonical(&command, args, permutation)
-        .map_err(|lines| UsageError { message: lines.join("\n"), usage: usage() })?;
+    let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
     let mut args = command
         .clone()
         .no_binary_name(true)
         .try_get_matches_from(words)
         .and_then(|matches| HostArgs::from_arg_matches(&matches))
-        .map_err(|error| UsageError { message: error.to_string(), usage: None })?;
+        .map_err(|error| match name {
+            ProgramName::Rove => UsageError::without_usage(rove_manual::sentence(&MANUAL, &error)),
+            ProgramName::Mosh => UsageError::without_usage(error.to_string()),
+        })?;
     if args.help {
         return Ok(HostCall::Help(command.clone().render_help().to_string()));
     }
@@ -281,7 +293,8 @@ pub(crate) fn parse(
     }
     let mut settings = Settings::default();
     if let Some(host) = args.words.first().filter(|_| !args.fake_proxy) {
-        settings = load().map_err(UsageError::without_usage)?.for_host(host);
+        let host = with_user(host, &letters);
+        settings = load().map_err(UsageError::without_usage)?.for_host(&host);
         args.fill(&settings, |name| env::var_os(name).is_some());
     }
     let predict = prediction(&args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
@@ -300,13 +313,18 @@ pub(crate) fn parse(
     check_host(host).map_err(UsageError::without_usage)?;
     check_tunnel(&args).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
+    let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
+    ssh.extend(letters);
+    if asks_ssh {
+        return Ok(HostCall::AskSsh { ssh, host: host.clone() });
+    }
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
         predict,
         predict_overwrite: args.predict_overwrite,
         family,
         bind_server: bind_server(name, args.bind_server.as_deref()),
-        ssh: ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?,
+        ssh,
         ssh_pty: !args.no_ssh_pty,
         init: !args.no_init && !args.scrollback,
         scrollback: args.scrollback,
@@ -327,9 +345,52 @@ pub(crate) fn parse(
     })))
 }
 
+/// Sorts the words behind the program's name, as the users of this name write them.
+fn read(
+    name: ProgramName,
+    command: &clap::Command,
+    args: Vec<OsString>,
+    usage: impl Fn() -> Option<String>,
+) -> Result<Line, UsageError> {
+    let is_posix = env::var_os("POSIXLY_CORRECT").is_some();
+    match name {
+        ProgramName::Rove => own_line::read(command, args, is_posix).map_err(|complaints| {
+            let wants_usage = complaints.iter().any(|complaint| complaint.wants_usage);
+            let lines: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
+            UsageError { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
+        }),
+        ProgramName::Mosh => {
+            let permutation = if is_posix { Permutation::None } else { Permutation::Throughout };
+            let words = getopt_long::canonical(command, args, permutation)
+                .map_err(|lines| UsageError { message: lines.join("\n"), usage: usage() })?;
+            Ok(Line { words, ..Line::default() })
+        }
+    }
+}
+
+/// Returns the host with the user that `-l` names, so that the configuration knows it. To ssh the first one counts,
+/// and more than what stands in front of the host.
+fn with_user(host: &OsStr, letters: &[String]) -> OsString {
+    let user = letters.iter().position(|word| word == "-l").and_then(|at| letters.get(at + 1));
+    let Some(user) = user else { return host.to_owned() };
+    let bytes = host.as_bytes();
+    let name = bytes.iter().rposition(|&byte| byte == b'@').map_or(bytes, |at| &bytes[at + 1..]);
+    let mut full = OsString::from(format!("{user}@"));
+    full.push(OsStr::from_bytes(name));
+    full
+}
+
 /// Returns the options of a session, for commands that take them as well.
 pub(crate) fn definition() -> clap::Command {
     HostArgs::command()
+        // These letters are ssh's, or help and version to everybody.
+        .mut_arg("predict_overwrite", |arg| arg.short(None))
+        .mut_arg("help", |arg| arg.short('h'))
+        .mut_arg("version", |arg| arg.short('V'))
+        .mut_arg("quiet", |arg| {
+            arg.help("Say nothing but what is wrong; -q is handed to ssh as well")
+        })
+        .args(ssh_letters::args())
 }
 
 /// Returns the definition, for reading and for help.

@@ -131,6 +131,7 @@ impl Trial {
             },
             program: "rove".to_owned(),
             offers_status: false,
+            running: rove_session::Running::Unknown,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
         };
         let path = Path { tried: ways.iter().map(|way| way.server).collect(), ..Path::default() };

@@ -175,6 +175,97 @@ fn a_profile_that_talks_like_mosh_sends_nobody_elsewhere() {
 }
 
 #[test]
+fn sshs_own_options_are_handed_to_ssh() {
+    let sshd = Sshd::start(Far::default());
+    let config = sshd.path("ssh_config");
+    let key = sshd.path("user_key");
+    let letters = ["-C", "-4", "-o", "ConnectTimeout=20", "-l", "root", "-i"];
+    let call = Invocation::new(rove()).arg("-F").arg(&config).args(letters).arg(&key);
+    let mut terminal = Terminal::start(&call.arg("far").args(HELLO), SIZE);
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello from afar"), "{}", terminal.dump());
+    exit.assert_code(ROVE_ANSWERED);
+    // ssh is asked, and there is no session.
+    let call = Invocation::new(rove()).args(["-l", "alice", "-G", "-F"]).arg(&config).arg("far");
+    let exit = Terminal::start(&call, (80, 80)).wait_exit();
+    exit.assert_code(0);
+    assert!(exit.output.contains("user alice\r\n"), "{}", exit.output);
+    // What a session has no use for is explained in a line.
+    let call = Invocation::new(rove()).args(["-A", "-t", "far"]);
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    exit.assert_code(255);
+    assert!(exit.output.contains("rove forwards no agent; use `ssh -A`"), "{}", exit.output);
+    assert!(!exit.output.contains("Usage"), "{}", exit.output);
+}
+
+/// Runs a command on a far computer; returns its exit status and what stands on the terminal then.
+fn left_behind(programs: &'static [&'static str], command: &[&str], keys: &str) -> (i32, String) {
+    let sshd = Sshd::start(Far { programs, ..Far::default() });
+    std::fs::write(sshd.path(".profile"), "PS1='ready '\n").expect("the folder takes a file");
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-q", "far"]);
+    let mut terminal = Terminal::start(&call.args(command), (24, 100));
+    if !keys.is_empty() {
+        terminal.wait_for_text("ready");
+        terminal.send(keys);
+    }
+    let exit = terminal.wait_exit();
+    exit.assert_restored(Maker::Rove);
+    (exit.code(), crate::support::lines(&exit.screen).join("\n"))
+}
+
+#[test]
+fn a_command_leaves_its_output_and_a_shell_nothing() {
+    const BOTH: [&[&str]; 2] = [&["rove"], &["mosh-server"]];
+    const ROVE: [&[&str]; 1] = [&["rove"]];
+    for programs in BOTH {
+        let (_, screen) = left_behind(programs, &["--", "printf", "one\\n\\033[1mtwo"], "");
+        assert!(screen.trim_start().starts_with("one\ntwo"), "{programs:?}: {screen}");
+        let shell = left_behind(programs, &[], "echo typed; exit 3\r");
+        assert_eq!(shell.1, "", "{programs:?}");
+    }
+    for programs in ROVE {
+        let long = "i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; done";
+        let (_, screen) = left_behind(programs, &["sh", "-c", long], "");
+        assert!(screen.contains("line 30\n") && screen.ends_with("line 50"), "{screen}");
+        // A program with a screen of its own takes that along.
+        let editor = "echo before; printf '\\033[?1049hready'; read -r line; printf '\\033[?1049l'";
+        let (_, screen) = left_behind(programs, &["sh", "-c", editor], "\r");
+        assert_eq!(screen, "before");
+        let (_, screen) = left_behind(programs, &["sh", "-c", editor], "\x1e.");
+        assert_eq!(screen, "", "the user left while it was shown");
+        let (_, screen) = left_behind(programs, &["sh", "-c", "echo ready; read -r line"], "\x1e.");
+        assert_eq!(screen, "ready");
+    }
+}
+
+#[test]
+fn a_command_that_cannot_be_run_is_explained_where_it_stays() {
+    for (programs, command, code, parts) in [
+        (&["rove"][..], "nosuch", 127, ["cannot run \"nosuch\"", "in no directory of PATH"]),
+        (&["rove"], "/etc/passwd", 126, ["cannot run \"/etc/passwd\"", "executed"]),
+        (&["rove"], "ls | wc", 127, ["cannot run \"ls | wc\"", "sh -c 'ls | wc'"]),
+        (&["mosh-server"], "ls | wc", STOCK_ANSWERED, ["ls | wc", "rove far -- sh -c 'ls | wc'"]),
+    ] {
+        let (found, screen) = left_behind(programs, &["--", command], "");
+        assert_eq!(found, code, "{programs:?} {command}: {screen}");
+        let text = screen.replace('\n', "");
+        assert!(parts.iter().all(|part| text.contains(part)), "{programs:?} {command}: {screen}");
+    }
+}
+
+#[test]
+fn output_that_goes_to_no_terminal_is_left_to_ssh() {
+    for redirection in ["| cat", "> /dev/null"] {
+        let script = format!("\"$@\" {redirection}; echo end");
+        let call = Invocation::new(rove()).args(["--ssh=/nonexistent/ssh", "far", "--", "echo"]);
+        let mut terminal = Terminal::start(&call.behind(&["sh", "-c", &script, "sh"]), SIZE);
+        let exit = terminal.wait_exit();
+        let wanted = "rove: standard output is not a terminal, and a session needs one; use ssh";
+        assert!(exit.output.starts_with(wanted), "{redirection}: {}", exit.output);
+    }
+}
+
+#[test]
 fn the_demo_is_a_session_with_the_commands_exit_status() {
     let words = ["demo", "--rtt", "100ms", "--loss", "10%", "--"];
     let call = Invocation::new(rove()).args(words).args(["sh", "-c", "echo hello; exit 4"]);

@@ -64,7 +64,7 @@ fn a_command_that_cannot_be_run_is_named_on_the_screen() {
         session.terminal.wait_for_text("/no/such program");
         let knows = (client, server) == (Maker::Rove, Maker::Rove);
         let exit = session.terminal.wait_exit();
-        exit.assert_code(i32::from(knows)).assert_restored(client);
+        exit.assert_code(if knows { 127 } else { 0 }).assert_restored(client);
         session.server.assert_gone();
     });
 }

@@ -8,6 +8,7 @@ use rove_terminal::{Outer, Size};
 use rove_units::Stream;
 
 use crate::exit_status::ExitStatus;
+use crate::last_screen::Running;
 
 /// What a client needs to know at its start.
 pub struct ClientConfig {
@@ -31,6 +32,8 @@ pub struct ClientConfig {
     pub program: String,
     /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
     pub offers_status: bool,
+    /// What runs on the host: whether its last screen stays on the user's own.
+    pub running: Running,
     /// Randomness for padding, drawn by the caller.
     pub chaff: Stream,
 }

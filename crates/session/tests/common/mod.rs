@@ -105,6 +105,7 @@ pub fn client_config(transport: Config) -> ClientConfig {
         },
         program: "rove".to_owned(),
         offers_status: true,
+        running: rove_session::Running::Unknown,
         chaff: Seed::new(1).stream("client.chaff"),
     }
 }

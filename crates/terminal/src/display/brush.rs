@@ -321,6 +321,18 @@ impl Brush {
         }
     }
 
+    /// Ends the line, as a program does: the cursor goes to the front of the next, wherever it is.
+    pub(super) fn end_line(&mut self) {
+        self.paint_with(Pen::default(), &Decoration::NONE);
+        self.out.extend(b"\r\n");
+        self.state.place = Place::Unknown;
+    }
+
+    /// Returns the bytes, whatever state they leave.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.out
+    }
+
     /// Leaves the cursor and the pen as `new` has them, and returns the bytes.
     pub(super) fn finish(mut self, new: &Screen) -> Vec<u8> {
         let cursor = new.cursor;

@@ -273,12 +273,79 @@ fn quiet_and_verbose_are_roves_own_and_no_abbreviation_means_them() {
         let options = connect(ProgramName::Rove, line);
         assert_eq!((options.quiet, options.verbose), (quiet, verbose), "{line}");
     }
-    for line in ["-v", "--ver"] {
-        assert!(matches!(call(ProgramName::Rove, line), Ok(HostCall::Version)), "{line}");
+    for (name, line) in [
+        (ProgramName::Rove, "-V"),
+        (ProgramName::Rove, "--versi"),
+        (ProgramName::Mosh, "-v"),
+        (ProgramName::Mosh, "--ver"),
+    ] {
+        assert!(matches!(call(name, line), Ok(HostCall::Version)), "{line}");
     }
     for line in ["-q h", "--qui h"] {
         let error = call(ProgramName::Mosh, line).unwrap_err();
         assert!(error.message.starts_with("Unknown option: q"), "{}", error.message);
+    }
+}
+
+#[test]
+fn what_users_of_ssh_write_goes_to_ssh_and_to_nothing_else() {
+    let plain = connect(ProgramName::Rove, "h");
+    for (line, ssh) in [
+        ("-i key h", "ssh -i key"),
+        ("-l alice h", "ssh -l alice"),
+        ("h -l alice", "ssh -l alice"),
+        ("-J jump h", "ssh -J jump"),
+        ("-F file -v h", "ssh -F file -v"),
+        ("-o A=b h", "ssh -o A=b"),
+    ] {
+        let options = connect(ProgramName::Rove, line);
+        let expected =
+            HostOptions { ssh: ssh.split(' ').map(str::to_owned).collect(), ..plain.clone() };
+        assert_eq!(options, expected, "{line}");
+    }
+    let Ok(HostCall::AskSsh { ssh, host }) = call(ProgramName::Rove, "-G -F f h") else { panic!() };
+    assert_eq!((ssh.join(" "), host), ("ssh -F f".to_owned(), "h".into()));
+    for line in ["-A h", "-N h", "-t h", "-T h", "-L 1:h:1 h", "-e x h", "-D 1 h"] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert_eq!(error.usage, None, "{line}");
+        assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
+    }
+    // As mosh, the same letters are what they are to stock.
+    assert_eq!(connect(ProgramName::Mosh, "-A h").predict, Preference::Always);
+    assert!(connect(ProgramName::Mosh, "-l h").local);
+}
+
+#[test]
+fn the_user_that_a_letter_names_counts_for_the_configuration() {
+    let load = || Ok(Config::parse(b"[host.'alice@h']\nport = 60010").unwrap());
+    for (line, port) in [
+        ("-l alice h", Some("60010")),
+        ("alice@h", Some("60010")),
+        ("-l bob h", None),
+        ("-l alice -l bob h", Some("60010")),
+        ("-l alice bob@h", Some("60010")),
+    ] {
+        let words = line.split(' ').map(OsString::from).collect();
+        let Ok(HostCall::Connect(options)) = parse(ProgramName::Rove, words, load) else {
+            panic!("{line}")
+        };
+        assert_eq!(options.port.as_deref(), port, "{line}");
+    }
+}
+
+#[test]
+fn a_udp_port_that_was_meant_for_ssh_is_explained() {
+    for (name, line, is_explained) in [
+        (ProgramName::Rove, "-p 22 h", true),
+        (ProgramName::Rove, "-p 1023 h", true),
+        (ProgramName::Rove, "-p 1024 h", false),
+        (ProgramName::Rove, "-p 0 h", false),
+        (ProgramName::Rove, "-p 22:60 h", false),
+        (ProgramName::Mosh, "-p 22 h", false),
+    ] {
+        let hint = connect(name, line).port_hint();
+        assert_eq!(hint.is_some(), is_explained, "{line}");
+        assert!(hint.is_none_or(|hint| hint.contains("--ssh=\"ssh -p ")), "{line}");
     }
 }
 

@@ -235,11 +235,16 @@ pub(crate) struct Exit {
 }
 
 impl Exit {
+    /// Returns the exit status, 128 and more for a signal.
+    pub(crate) fn code(&self) -> i32 {
+        let code = self.status.code().or_else(|| self.status.signal().map(|number| 128 + number));
+        code.expect("a program that has ended has a status")
+    }
+
     /// Asserts the exit status, 128 and more for a signal.
     #[track_caller]
     pub(crate) fn assert_code(&self, code: i32) -> &Self {
-        let found = self.status.code().or_else(|| self.status.signal().map(|number| 128 + number));
-        assert_eq!(found, Some(code), "exit status\n{}", lines(&self.screen).join("\n"));
+        assert_eq!(self.code(), code, "exit status\n{}", lines(&self.screen).join("\n"));
         self
     }
 

@@ -1,0 +1,322 @@
+//! A command line of `rove`'s own: long options as everywhere, letters as ssh reads them, and ssh's options
+//! among them.
+//!
+//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed: case counts, a long
+//! option may be shortened only after two dashes and to more than a letter, and what ssh knows never means something
+//! else here. Source: ssh(1), OpenSSH 9.2; the names come from the clap definition.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use clap::{Arg, ArgAction, Command};
+use rove_manual::nearest;
+
+use crate::cli::ssh_letters::{self, Fate};
+
+/// A command line, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Options in clap's spelling, `--`, and the words that are no options.
+    pub(super) words: Vec<OsString>,
+    /// Options for ssh.
+    pub(super) ssh: Vec<String>,
+    /// Whether ssh is only asked for its configuration.
+    pub(super) asks_ssh: bool,
+}
+
+/// What is wrong with a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Complaint {
+    pub(super) sentence: String,
+    /// Whether the usage says more.
+    pub(super) wants_usage: bool,
+}
+
+impl Complaint {
+    fn new(sentence: String) -> Self {
+        Self { sentence, wants_usage: true }
+    }
+}
+
+/// Sorts `args` (without the program's name). Options end at `--` and at the remote command's first word, as ssh's do:
+/// `rove host ls -a` lists all files. `is_posix` (`POSIXLY_CORRECT`) ends them at the host.
+///
+/// # Errors
+///
+/// Returns a complaint for each word that is wrong.
+pub(super) fn read(
+    command: &Command,
+    args: Vec<OsString>,
+    is_posix: bool,
+) -> Result<Line, Vec<Complaint>> {
+    let mut reader = Reader { command, args: args.into_iter(), line: Line::default() };
+    let positionals_max = if is_posix { 1 } else { 2 };
+    let mut positionals = Vec::new();
+    let mut complaints = Vec::new();
+    while let Some(word) = reader.args.next() {
+        if word == "--" {
+            break;
+        }
+        let read = match word.as_bytes() {
+            [b'-', b'-', name @ ..] => reader.long(name),
+            [b'-', letters @ ..] if !letters.is_empty() => reader.letters(letters),
+            _ => {
+                positionals.push(word);
+                if positionals.len() == positionals_max {
+                    break;
+                }
+                Ok(())
+            }
+        };
+        complaints.extend(read.err());
+    }
+    if !complaints.is_empty() {
+        return Err(complaints);
+    }
+    let mut line = reader.line;
+    line.words.push(OsString::from("--"));
+    line.words.extend(positionals);
+    line.words.extend(reader.args);
+    Ok(line)
+}
+
+struct Reader<'a> {
+    command: &'a Command,
+    args: std::vec::IntoIter<OsString>,
+    line: Line,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads `--name` or `--name=value`, without the dashes.
+    fn long(&mut self, text: &[u8]) -> Result<(), Complaint> {
+        let (name, value) = match text.iter().position(|&byte| byte == b'=') {
+            Some(at) => (&text[..at], Some(OsString::from_vec(text[at + 1..].to_vec()))),
+            None => (text, None),
+        };
+        let written = String::from_utf8_lossy(name);
+        let name = self.named(&written)?;
+        match (takes_value(self.option(name)), value) {
+            (false, Some(_)) => Err(Complaint::new(format!("option --{name} takes no value"))),
+            (false, None) => {
+                self.line.words.push(format!("--{name}").into());
+                Ok(())
+            }
+            (true, value) => {
+                let value = self.value(&format!("--{name}"), value)?;
+                self.push_valued(format!("--{name}="), &value);
+                Ok(())
+            }
+        }
+    }
+
+    /// Finds a long option by its name, or by the beginning of one only.
+    fn named(&self, written: &str) -> Result<&'a str, Complaint> {
+        let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
+        let exact = longs().find(|(_, name)| {
+            *name == written
+                || name
+                    .strip_prefix("no-")
+                    .is_some_and(|rest| written.strip_prefix("no") == Some(rest))
+        });
+        if let Some((_, name)) = exact {
+            return Ok(name);
+        }
+        let visible: Vec<&str> =
+            longs().filter(|(arg, _)| !arg.is_hide_set()).map(|(_, name)| name).collect();
+        let is_short = written.chars().count() < 2;
+        let mut begun = visible.iter().filter(|name| !is_short && name.starts_with(written));
+        match (begun.next(), begun.next()) {
+            (Some(only), None) => Ok(only),
+            (Some(_), Some(_)) => {
+                let all = visible.iter().filter(|name| name.starts_with(written));
+                let all: Vec<String> = all.map(|name| format!("--{name}")).collect();
+                let shown = written.escape_debug();
+                let sentence = format!("option --{shown} is ambiguous: {}", all.join(", "));
+                Err(Complaint::new(sentence))
+            }
+            (None, _) => {
+                let near = nearest(written, visible.iter().copied());
+                Err(unknown(&format!("--{written}"), near.map(|name| format!("--{name}"))))
+            }
+        }
+    }
+
+    /// Reads `-abc`, without the dash.
+    fn letters(&mut self, letters: &[u8]) -> Result<(), Complaint> {
+        self.refuse_single_dash(letters)?;
+        for (at, &byte) in letters.iter().enumerate() {
+            let letter = char::from(byte);
+            let rest = &letters[at + 1..];
+            let attached = (!rest.is_empty()).then(|| OsString::from_vec(rest.to_vec()));
+            let own = self
+                .command
+                .get_arguments()
+                .find(|arg| arg.get_short() == Some(letter) && !ssh_letters::is_sshs(arg));
+            if let Some(arg) = own {
+                if takes_value(arg) {
+                    let value = self.value(&format!("-{letter}"), attached)?;
+                    // -p=5 is how stock's users write it.
+                    let bytes = value.as_bytes();
+                    let value = OsStr::from_bytes(bytes.strip_prefix(b"=").unwrap_or(bytes));
+                    self.push_valued(format!("-{letter}"), value);
+                    return Ok(());
+                }
+                self.line.words.push(format!("-{letter}").into());
+            }
+            match ssh_letters::fate(letter) {
+                Some(Fate::Flag) => self.line.ssh.push(format!("-{letter}")),
+                _ if own.is_some() => {}
+                Some(Fate::Question) => self.line.asks_ssh = true,
+                Some(Fate::Valued) => {
+                    let value = self.value(&format!("-{letter}"), attached)?;
+                    let value = value.into_string().map_err(|value| {
+                        let sentence = format!("-{letter} {}: this is not UTF-8", value.display());
+                        Complaint { sentence, wants_usage: false }
+                    })?;
+                    self.line.ssh.extend([format!("-{letter}"), value]);
+                    return Ok(());
+                }
+                Some(Fate::Refused(reason)) => {
+                    let sentence = format!("-{letter}: {reason}");
+                    return Err(Complaint { sentence, wants_usage: false });
+                }
+                None => {
+                    return Err(unknown(&format!("-{}", String::from_utf8_lossy(letters)), None));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the name of a long option behind one dash: its letters would mean something else.
+    fn refuse_single_dash(&self, letters: &[u8]) -> Result<(), Complaint> {
+        let name = letters.split(|&byte| byte == b'=').next().unwrap_or_default();
+        let name = String::from_utf8_lossy(name);
+        let mut longs = self.command.get_arguments().filter_map(Arg::get_long);
+        if name.len() < 2 || !longs.any(|long| long == name) {
+            return Ok(());
+        }
+        Err(unknown(&format!("-{name}"), Some(format!("--{name}"))))
+    }
+
+    /// Returns an option's value: what is attached to it, else the next word.
+    fn value(&mut self, option: &str, attached: Option<OsString>) -> Result<OsString, Complaint> {
+        let value = attached.or_else(|| self.args.next()).filter(|value| !value.is_empty());
+        value.ok_or_else(|| Complaint::new(format!("option {option} needs a value")))
+    }
+
+    fn push_valued(&mut self, option: String, value: &OsStr) {
+        let mut word = OsString::from(option);
+        word.push(value);
+        self.line.words.push(word);
+    }
+
+    fn option(&self, name: &str) -> &'a Arg {
+        let found = self.command.get_arguments().find(|arg| arg.get_long() == Some(name));
+        found.expect("the name was found in this definition")
+    }
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+fn unknown(option: &str, near: Option<String>) -> Complaint {
+    Complaint::new(rove_manual::unknown_option(option, near.as_deref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::host;
+
+    fn line(text: &str, is_posix: bool) -> Result<Line, Vec<Complaint>> {
+        let args = text.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
+        read(&host::definition(), args, is_posix)
+    }
+
+    /// Returns a line as words for clap, words for ssh, and complaints.
+    fn sorted(text: &str) -> (String, String, String) {
+        match line(text, false) {
+            Ok(line) => {
+                let words = line.words.join(OsStr::new(" ")).into_string().unwrap();
+                let ssh = if line.asks_ssh { "ask".to_owned() } else { line.ssh.join(" ") };
+                (words, ssh, String::new())
+            }
+            Err(complaints) => {
+                let all: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
+                (String::new(), String::new(), all.join("|"))
+            }
+        }
+    }
+
+    #[test]
+    fn sshs_options_go_to_ssh_and_roves_stay() {
+        for (text, words, ssh) in [
+            ("h", "-- h", ""),
+            ("-i key h", "-- h", "-i key"),
+            ("-ikey h", "-- h", "-i key"),
+            ("-l alice h", "-- h", "-l alice"),
+            ("h -l alice ls -l", "-- h ls -l", "-l alice"),
+            ("-J jump -F file -E log h", "-- h", "-J jump -F file -E log"),
+            ("-o A=b -oC=d h", "-- h", "-o A=b -o C=d"),
+            ("-vvC h", "-- h", "-v -v -C"),
+            ("-Cikey h", "-- h", "-C -i key"),
+            ("-q h", "-q -- h", "-q"),
+            ("--quiet h", "--quiet -- h", ""),
+            ("-G h", "-- h", "ask"),
+            ("-4 -6 h", "-4 -6 -- h", ""),
+            ("-an h", "-a -n -- h", ""),
+            ("-p 5 h", "-p5 -- h", ""),
+            ("-p5:6 h", "-p5:6 -- h", ""),
+            ("-p=5 h", "-p5 -- h", ""),
+            ("-4p5 h", "-4 -p5 -- h", ""),
+            ("-h", "-h --", ""),
+            ("-V", "-V --", ""),
+            ("--port 5 h", "--port=5 -- h", ""),
+            ("--ssh=a=b h", "--ssh=a=b -- h", ""),
+            ("--noinit --no-init h", "--no-init --no-init -- h", ""),
+            ("--sc h", "--scrollback -- h", ""),
+            ("-- h ls -l", "-- h ls -l", ""),
+            ("h -- ls -L", "-- h ls -L", ""),
+            ("h ls -p 5 -- x", "-- h ls -p 5 -- x", ""),
+            ("-", "-- -", ""),
+            ("--family -- h", "--family=-- -- h", ""),
+        ] {
+            assert_eq!(sorted(text), (words.to_owned(), ssh.to_owned(), String::new()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_as_it_was_written_with_what_was_meant() {
+        for (text, wanted) in [
+            ("--predct x h", "unknown option --predct; did you mean --predict?"),
+            ("--bogus --bogus2 h", "unknown option --bogus|unknown option --bogus2"),
+            ("-Z h", "unknown option -Z"),
+            ("--p 5 h", "unknown option --p"),
+            ("--PORT=5 h", "unknown option --PORT; did you mean --port?"),
+            ("-no-init h", "unknown option -no-init; did you mean --no-init?"),
+            ("-local h", "unknown option -local; did you mean --local?"),
+            ("--pred x h", "option --pred is ambiguous: --predict, --predict-overwrite"),
+            ("--port= h", "option --port needs a value"),
+            ("h --ssh", "option --ssh needs a value"),
+            ("-i", "option -i needs a value"),
+            ("--strict=3 h", "option --strict takes no value"),
+        ] {
+            assert_eq!(sorted(text).2, wanted, "{text}");
+        }
+        for letter in "ALRDXYWtTNf".chars() {
+            let complaints = line(&format!("-{letter} h"), false).unwrap_err();
+            let [complaint] = complaints.as_slice() else { panic!("{complaints:?}") };
+            assert!(complaint.sentence.starts_with(&format!("-{letter}: ")), "{complaint:?}");
+            assert!(!complaint.wants_usage && complaint.sentence.contains("; "), "{complaint:?}");
+        }
+    }
+
+    #[test]
+    fn options_end_at_the_host_where_posix_wants_that() {
+        let words = |text: &str| line(text, true).unwrap().words.join(OsStr::new(" "));
+        assert_eq!(words("-p 5 h -a"), "-p5 -- h -a");
+        assert_eq!(words("h -p 5"), "-- h -p 5");
+    }
+}

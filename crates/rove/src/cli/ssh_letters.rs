@@ -1,0 +1,152 @@
+//! The letters of ssh's options, and what `rove` makes of each: it hands those to ssh that are about how to log
+//! in, and says of the others what to do instead.
+//! Source: ssh(1), OpenSSH 9.2.
+
+use clap::{Arg, ArgAction, ValueHint};
+
+/// What the name of an option of ssh's begins with among clap's ids, where no option of ours begins so.
+const ID_PREFIX: &str = "ssh -";
+
+/// What becomes of an option of ssh's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is handed to ssh as it stands.
+    Flag,
+    /// It is handed to ssh with its value.
+    Valued,
+    /// ssh answers it, and there is no session.
+    Question,
+    /// It is refused, with what to do instead.
+    Refused(&'static str),
+}
+
+/// An option of ssh's that the help shows.
+struct Shown {
+    /// The name among clap's ids, which ends with the letter.
+    id: &'static str,
+    value_name: &'static str,
+    hint: ValueHint,
+    help: &'static str,
+}
+
+/// What the help shows, in its order. ssh's other letters are handed on as well; who needs them knows them.
+const SHOWN: [Shown; 9] = [
+    shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
+    shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),
+    shown("ssh -J", "HOST", ValueHint::Hostname, "Host to jump through"),
+    shown(
+        "ssh -F",
+        "FILE",
+        ValueHint::FilePath,
+        "ssh's configuration, in place of the usual files",
+    ),
+    shown("ssh -o", "OPTION", ValueHint::Other, "Setting of ssh_config"),
+    shown("ssh -E", "FILE", ValueHint::FilePath, "File for what ssh says, in place of the screen"),
+    shown("ssh -C", "", ValueHint::Unknown, "Compress what goes through ssh"),
+    shown("ssh -v", "", ValueHint::Unknown, "Let ssh say what it does; -vv and -vvv more of it"),
+    shown(
+        "ssh -G",
+        "",
+        ValueHint::Unknown,
+        "Print what ssh's configuration says of the host, and end",
+    ),
+];
+
+const fn shown(
+    id: &'static str,
+    value_name: &'static str,
+    hint: ValueHint,
+    help: &'static str,
+) -> Shown {
+    Shown { id, value_name, hint, help }
+}
+
+/// Returns what becomes of an option of ssh's; `None` for a letter that ssh does not know.
+///
+/// The letters that `rove` has for itself are not asked for here, but for `-q`, which is for both.
+pub(super) fn fate(letter: char) -> Option<Fate> {
+    const PORTS: &str =
+        "rove forwards no ports; keep `ssh -N` with this option open beside the session";
+    const GRAPHICS: &str = "rove forwards no X11; start graphical programs by `ssh -X`";
+    Some(match letter {
+        'C' | 'K' | 'k' | 'q' | 'v' | 'x' | 'y' => Fate::Flag,
+        'B' | 'b' | 'c' | 'E' | 'F' | 'I' | 'i' | 'J' | 'l' | 'm' | 'o' | 'S' => Fate::Valued,
+        'G' => Fate::Question,
+        'A' => {
+            Fate::Refused("rove forwards no agent; use `ssh -A` for what needs yours on the host")
+        }
+        'L' | 'R' | 'D' | 'g' => Fate::Refused(PORTS),
+        'X' | 'Y' => Fate::Refused(GRAPHICS),
+        'W' => Fate::Refused("rove forwards no connection; to go through a host, name it with -J"),
+        'w' => Fate::Refused("rove forwards no network device; use `ssh -w` for it"),
+        't' => Fate::Refused("a session always has a terminal; leave it out"),
+        'T' => Fate::Refused("a session always has a terminal; use ssh for a command without one"),
+        'N' => Fate::Refused("a session always runs something; use `ssh -N` to forward only"),
+        'f' => Fate::Refused("a session stays in the foreground; use ssh for the background"),
+        's' => Fate::Refused("a session is no subsystem of ssh; use ssh or sftp for one"),
+        'M' => Fate::Refused("rove keeps no ssh open; open the one to be shared by `ssh -M`"),
+        'O' => Fate::Refused("rove keeps no ssh open; command the shared one by `ssh -O`"),
+        'Q' => Fate::Refused("this is a question to ssh alone; ask it by `ssh -Q`"),
+        'e' => Fate::Refused("the key that commands rove is chosen by --escape-key"),
+        'P' => Fate::Refused("the UDP port is -p; ssh's -P goes in front: --ssh=\"ssh -P TAG\""),
+        _ => return None,
+    })
+}
+
+/// Returns the options of ssh's that the help, the manual page and completions show.
+pub(super) fn args() -> impl Iterator<Item = Arg> {
+    SHOWN.iter().map(|shown| {
+        let arg = Arg::new(shown.id).short(shown.id.chars().next_back());
+        let arg = arg.help(format!("{} (handed to ssh)", shown.help));
+        match shown.value_name {
+            "" => arg.action(ArgAction::Count),
+            name => arg.action(ArgAction::Append).value_name(name).value_hint(shown.hint),
+        }
+    })
+}
+
+/// Returns whether an option of a definition is one of ssh's.
+pub(super) fn is_sshs(arg: &Arg) -> bool {
+    arg.get_id().as_str().starts_with(ID_PREFIX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ssh's letters. Source: the synopsis of ssh(1), OpenSSH 9.2.
+    const FLAGS: &str = "46AaCfGgKkMNnqsTtVvXxYy";
+    const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
+    /// The letters that have a meaning of rove's own.
+    const OURS: &str = "46anpV";
+
+    #[test]
+    fn every_letter_of_sshs_has_a_fate_and_takes_a_value_where_ssh_takes_one() {
+        for letter in FLAGS.chars().chain(VALUED.chars()).filter(|it| !OURS.contains(*it)) {
+            let is_right = match fate(letter) {
+                Some(Fate::Flag | Fate::Question) => FLAGS.contains(letter),
+                Some(Fate::Valued) => VALUED.contains(letter),
+                Some(Fate::Refused(_)) => true,
+                None => false,
+            };
+            assert!(is_right, "-{letter}");
+        }
+        for letter in ['Z', 'u', '1', '-'] {
+            assert_eq!(fate(letter), None, "-{letter}");
+        }
+    }
+
+    #[test]
+    fn what_the_help_shows_is_handed_on() {
+        for arg in args() {
+            let letter = arg.get_short().unwrap();
+            let takes_value = matches!(arg.get_action(), ArgAction::Append);
+            assert!(is_sshs(&arg));
+            match fate(letter) {
+                Some(Fate::Flag | Fate::Question) => assert!(!takes_value, "-{letter}"),
+                Some(Fate::Valued) => assert!(takes_value, "-{letter}"),
+                other => panic!("-{letter}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Whether a session's last screen stays on the user's own screen when the session has left its own.
+//!
+//! A command on this computer leaves its output, so a command on the host does. A shell leaves nothing, but for one that
+//! never came to be used: then the screen says why.
+
+use rove_terminal::Screen;
+
+/// What a session runs, as far as its last screen is concerned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Running {
+    /// What nobody knows. Its last screen is gone with the session, as with stock.
+    #[default]
+    Unknown,
+    /// A login shell.
+    Shell,
+    /// A command.
+    Command,
+}
+
+/// How a session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    /// Whether the server has ended it, as it does when its program has.
+    pub(crate) by_server: bool,
+    /// Whether the server tells when the program has a screen of its own, an alternate one.
+    pub(crate) tells_screens: bool,
+}
+
+/// What is known, for the end of a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastScreen {
+    running: Running,
+    /// Whether the user has typed anything.
+    has_typed: bool,
+}
+
+impl LastScreen {
+    /// Creates what is known at a session's beginning.
+    pub(crate) const fn new(running: Running) -> Self {
+        Self { running, has_typed: false }
+    }
+
+    /// Takes word that keys go to the host.
+    pub(crate) const fn note_keys(&mut self) {
+        self.has_typed = true;
+    }
+
+    /// Returns whether this screen, the last of a session, stays.
+    pub(crate) fn stays(self, ending: Ending, screen: &Screen) -> bool {
+        if screen.alternate_screen() {
+            return false;
+        }
+        // A stock server has but one screen: full, it may be what an editor has left there.
+        let is_output = ending.by_server && ending.tells_screens || is_short(screen);
+        match self.running {
+            Running::Unknown => false,
+            Running::Shell => ending.by_server && !self.has_typed && is_output,
+            Running::Command => is_output,
+        }
+    }
+}
+
+/// Returns whether the screen is not full: its last row was not reached.
+fn is_short(screen: &Screen) -> bool {
+    let last = screen.size().rows() - 1;
+    screen.cursor().row < last && screen.row_text(last).trim().is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    fn screen(bytes: &[u8]) -> Screen {
+        let mut terminal = Terminal::host(Size::clamped(20, 3));
+        terminal.write(bytes);
+        terminal.screen().clone()
+    }
+
+    #[test]
+    fn the_output_of_a_command_stays_and_a_shells_does_not() {
+        const SHORT: &[u8] = b"out\r\n";
+        const LONG: &[u8] = b"1\r\n2\r\n3\r\n4\r\n";
+        const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
+        const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
+        use Running::{Command, Shell, Unknown};
+        // What runs, what it showed, whether the server has ended it and tells of screens, and what comes of it.
+        for (running, bytes, by_server, tells_screens, stays) in [
+            (Command, SHORT, true, true, true),
+            (Command, SHORT, true, false, true),
+            (Command, SHORT, false, true, true),
+            (Command, LONG, true, true, true),
+            (Command, LONG, true, false, false),
+            (Command, LONG, false, true, false),
+            (Command, FULL, true, false, false),
+            (Command, ALTERNATE, false, true, false),
+            (Shell, SHORT, true, true, true),
+            (Shell, SHORT, false, true, false),
+            (Unknown, SHORT, true, true, false),
+        ] {
+            let ending = Ending { by_server, tells_screens };
+            let found = LastScreen::new(running).stays(ending, &screen(bytes));
+            assert_eq!(found, stays, "{running:?} {} {ending:?}", bytes.escape_ascii());
+        }
+        let mut used = LastScreen::new(Shell);
+        used.note_keys();
+        assert!(!used.stays(Ending { by_server: true, tells_screens: true }, &screen(SHORT)));
+    }
+}
