@@ -20,6 +20,7 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
+use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
@@ -29,7 +30,7 @@ pub(crate) mod challenge;
 pub(crate) mod command;
 pub(crate) mod error;
 mod launch;
-mod line;
+pub(crate) mod line;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod printable;
@@ -92,7 +93,8 @@ impl Invocation {
     }
 }
 
-/// Starts a session. On success this process is the client and nothing returns.
+/// Starts a session. On success this process is the client and nothing returns. A host without a server gets
+/// one, if the user says so.
 ///
 /// # Errors
 ///
@@ -101,6 +103,28 @@ pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
 ) -> Result<Infallible, BootstrapError> {
+    let Err(error) = start(options, invocation);
+    let (BootstrapError::NoServerProgram { platform: Some(platform), .. }
+    | BootstrapError::NoTunnelProgram { platform: Some(platform), .. }) = &error
+    else {
+        return Err(error);
+    };
+    let copy = InstallOptions {
+        host: options.host.clone(),
+        ssh: options.ssh.clone(),
+        family: options.family.clone(),
+        build: None,
+        force: false,
+        quiet: options.quiet,
+    };
+    if install::offer(&copy, options.install, platform)? {
+        return start(options, invocation);
+    }
+    Err(error)
+}
+
+/// Logs in once for a session.
+fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, BootstrapError> {
     if options.name == ProgramName::Rove && options.client.is_none() && !io::stdin().is_terminal() {
         return Err(BootstrapError::NoTerminal);
     }

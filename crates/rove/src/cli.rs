@@ -14,6 +14,7 @@ use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
 use crate::cli::host::{HostCall, UsageError};
+use crate::cli::install::{InstallCall, InstallUsage};
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
@@ -27,6 +28,7 @@ mod escape_key;
 mod getopt;
 mod getopt_long;
 pub(crate) mod host;
+mod install;
 mod man;
 mod server;
 mod sessions;
@@ -88,9 +90,10 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 10] = [
+static SUBCOMMANDS: [Subcommand; 11] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
+    Subcommand { manual: &install::MANUAL, run: run_install },
     Subcommand { manual: &sessions::LIST, run: run_list },
     Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
@@ -151,6 +154,21 @@ fn run_doctor(args: Vec<OsString>) -> u8 {
         Ok(DoctorCall::Help) => print(&doctor::MANUAL.help()),
         Ok(DoctorCall::Examine(options)) => crate::doctor::run(options, &invocation),
         Err(error) => refuse_line("rove doctor", &error),
+    }
+}
+
+fn run_install(args: Vec<OsString>) -> u8 {
+    const SPEAKER: &str = "rove install";
+    match install::parse(args, Config::load) {
+        Ok(InstallCall::Copy(options)) => {
+            finish(SPEAKER, crate::install::run(&options).map(|()| 0).map_err(Into::into))
+        }
+        Ok(InstallCall::OwnSum) => match crate::install::own_sum() {
+            Ok(sum) => print(&sum),
+            Err(error) => finish(SPEAKER, Err(error.into())),
+        },
+        Err(InstallUsage::Clap(error)) => refuse(&error),
+        Err(InstallUsage::Wrong(error)) => refuse_line(SPEAKER, &error),
     }
 }
 

@@ -172,7 +172,8 @@ impl Plan {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
             (_, Some(_)) if is_failure => Err(BootstrapError::SshFailed { host: host() }),
             (_, None) if announced.no_server_program => {
-                Err(BootstrapError::NoServerProgram { host: host() })
+                let platform = announced.platform;
+                Err(BootstrapError::NoServerProgram { host: host(), platform })
             }
             (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
             (_, None) if announced.port_refused && is_range(options) => {

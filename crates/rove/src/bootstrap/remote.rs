@@ -10,6 +10,9 @@ use crate::tunnel::NO_TUNNEL_PROGRAM;
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
+/// What our commands say of the host where it has no program for them, with what `uname` says behind it.
+pub(crate) const SYSTEM: &str = "ROVE SYSTEM";
+
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
 /// stands above it.
 pub(crate) const START: &str = "ROVE START";
@@ -98,7 +101,7 @@ pub(crate) fn searching(
     };
     script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
     // 127 is what a shell says of a command it does not find.
-    script.push_str(&format!("echo {NO_SERVER_PROGRAM}; exit 127"));
+    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; exit 127", tells_system()));
     let mut command = OsString::from("exec sh -c ");
     command.push(quote::any_shell(OsStr::new(&script)));
     command.push(" rove");
@@ -118,7 +121,7 @@ pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsSt
          if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
          exec \"$t\" tunnel \"${{o%%[!0-9]*}}\"",
         starts(challenge),
-        tunnel_program()
+        tunnel_program(&tells_system())
     );
     let mut command = OsString::from("exec sh -c ");
     command.push(quote::any_shell(OsStr::new(&script)));
@@ -134,14 +137,19 @@ fn starts(challenge: &Challenge) -> String {
 
 /// Returns the command that starts another far end for a server at this port.
 pub(crate) fn tunnel_again(port: &str) -> OsString {
-    script(&format!("{} exec \"$t\" tunnel {port}", tunnel_program()))
+    script(&format!("{} exec \"$t\" tunnel {port}", tunnel_program("")))
 }
 
-/// Returns a piece of sh that finds `rove`, as `$t`, or says that there is none and ends.
-fn tunnel_program() -> String {
+/// Returns the piece of sh that tells what the host is, for a choice of what to install there.
+fn tells_system() -> String {
+    format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
+}
+
+/// Returns a piece of sh that finds `rove`, as `$t`, or does this, says that there is none and ends.
+fn tunnel_program(otherwise: &str) -> String {
     let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
     format!(
-        "t=; {}if [ -z \"$t\" ]; then echo {NO_TUNNEL_PROGRAM}; exit 127; fi;",
+        "t=; {}if [ -z \"$t\" ]; then {otherwise} echo {NO_TUNNEL_PROGRAM}; exit 127; fi;",
         search_for("rove", found)
     )
 }

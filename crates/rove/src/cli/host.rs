@@ -14,6 +14,7 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
+use crate::install::Policy;
 use crate::program::ProgramName;
 
 /// What `--predict` may be.
@@ -319,6 +320,7 @@ pub(crate) fn parse(
         verbose: args.verbose,
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
+        install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,
@@ -471,7 +473,11 @@ pub(crate) fn check_port(text: &str) -> Result<(), String> {
 }
 
 /// Refuses what ssh would take for an option: it has no `--` in front of the host.
-fn check_host(host: &OsStr) -> Result<(), String> {
+///
+/// # Errors
+///
+/// Returns what is wrong.
+pub(crate) fn check_host(host: &OsStr) -> Result<(), String> {
     let text = host.to_string_lossy();
     if text.is_empty() || (text.len() > 1 && text.starts_with('-')) {
         return Err(format!("\"{}\" is not a host name", text.escape_debug()));

@@ -121,13 +121,18 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
 fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
+    let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
     let command = searching("", &challenge(), &arguments(), "").into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );
     for shell in SHELLS {
         if let Some(output) = host.run(shell, &command) {
-            assert_eq!(output, format!("{ADDRESS}{NO_SERVER_PROGRAM}\n"), "{shell}");
+            assert_eq!(
+                output,
+                format!("{ADDRESS}{SYSTEM} {system}{NO_SERVER_PROGRAM}\n"),
+                "{shell}"
+            );
         }
     }
 }
