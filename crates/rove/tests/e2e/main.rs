@@ -13,6 +13,7 @@ mod exit_status;
 mod host;
 mod impostors;
 mod input;
+mod install;
 mod interop;
 mod keys;
 mod life;
