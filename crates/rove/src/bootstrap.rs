@@ -5,7 +5,8 @@
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
 //! [`ssh_config`] asks ssh whether it may.
-//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.
+//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
+//! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
@@ -36,6 +37,7 @@ pub(crate) mod printable;
 pub(crate) mod proxy;
 mod quote;
 pub(crate) mod remote;
+pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;

@@ -71,6 +71,18 @@ pub(crate) enum BootstrapError {
          ~/.local/bin are looked at), or leave out --tunnel where UDP passes", host.display()
     )]
     NoTunnelProgram { host: OsString },
+    /// The host has no rove to run a command of ours.
+    #[error(
+        "rove not found on {}: PATH, ~/.local/bin, ~/.cargo/bin, /usr/local/bin and /opt/homebrew/bin were looked \
+         at; install it there", host.display()
+    )]
+    NoRove { host: OsString },
+    /// ssh has logged in, and our command did not run.
+    #[error(
+        "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
+         bound to another command", host.display()
+    )]
+    NotRun { host: OsString, status: ExitStatus },
     /// The server is too old for a port range.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
@@ -98,6 +110,8 @@ impl BootstrapError {
             | Self::Diverted { .. }
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }
+            | Self::NoRove { .. }
+            | Self::NotRun { .. }
             | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
         }
