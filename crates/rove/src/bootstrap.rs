@@ -5,7 +5,8 @@
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
 //! [`ssh_config`] asks ssh whether it may.
-//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.
+//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
+//! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
@@ -37,6 +38,7 @@ pub(crate) mod printable;
 pub(crate) mod proxy;
 mod quote;
 pub(crate) mod remote;
+pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;
@@ -109,14 +111,7 @@ pub(crate) fn run(
     else {
         return Err(error);
     };
-    let copy = InstallOptions {
-        host: options.host.clone(),
-        ssh: options.ssh.clone(),
-        family: options.family.clone(),
-        build: None,
-        force: false,
-        quiet: options.quiet,
-    };
+    let copy = InstallOptions { session: options.clone(), build: None, force: false };
     if install::offer(&copy, options.install, platform)? {
         return start(options, invocation);
     }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use rove_manual::{Book, Manual};
 
+use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
@@ -31,7 +32,7 @@ pub(crate) mod host;
 mod install;
 mod man;
 mod server;
-mod sessions;
+pub(crate) mod sessions;
 mod tunnel;
 
 pub(crate) use client::socket_address;
@@ -258,15 +259,15 @@ fn run_config(args: Vec<OsString>) -> u8 {
 }
 
 fn run_list(args: Vec<OsString>) -> u8 {
-    match sessions::parse_list(args) {
-        Ok(options) => finish("rove list", crate::sessions::list(options)),
+    match sessions::parse_list(args, Config::load) {
+        Ok((options, place)) => finish_asking(crate::sessions::list(options, &place)),
         Err(error) => refuse(&error),
     }
 }
 
 fn run_kill(args: Vec<OsString>) -> u8 {
-    match sessions::parse_kill(args) {
-        Ok(choice) => crate::sessions::kill(&choice),
+    match sessions::parse_kill(args, Config::load) {
+        Ok((choice, place)) => finish_asking(crate::sessions::kill(&choice, &place)),
         Err(error) => refuse(&error),
     }
 }
@@ -290,6 +291,14 @@ fn refuse(error: &clap::Error) -> u8 {
     let is_wrong = error.use_stderr();
     let _ = error.print();
     if is_wrong { USAGE } else { 0 }
+}
+
+/// Returns the exit code of a command that may have asked another computer.
+fn finish_asking(result: anyhow::Result<u8>) -> u8 {
+    let code = result.as_ref().err().and_then(|error| error.downcast_ref::<BootstrapError>());
+    let code = code.map(BootstrapError::exit_code);
+    let usual = finish("rove", result);
+    code.unwrap_or(usual)
 }
 
 /// Returns the exit code of a program that has run, after telling what failed.

@@ -76,6 +76,18 @@ pub(crate) enum BootstrapError {
     /// A copy of rove that the host was to have failed.
     #[error("{0}")]
     Install(#[from] InstallError),
+    /// The host has no rove to run a command of ours.
+    #[error(
+        "rove not found on {}: PATH, ~/.local/bin, ~/.cargo/bin, /usr/local/bin and /opt/homebrew/bin were looked \
+         at; rove install copies it there", host.display()
+    )]
+    NoRove { host: OsString },
+    /// ssh has logged in, and our command did not run.
+    #[error(
+        "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
+         bound to another command", host.display()
+    )]
+    NotRun { host: OsString, status: ExitStatus },
     /// The server is too old for a port range.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
@@ -104,6 +116,8 @@ impl BootstrapError {
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }
             | Self::Install(_)
+            | Self::NoRove { .. }
+            | Self::NotRun { .. }
             | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
         }

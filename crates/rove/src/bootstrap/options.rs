@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use rove_session::Preference;
 
-use crate::install::Policy;
+use crate::install::policy::Policy;
 use crate::program::ProgramName;
 
 /// A session to start.

@@ -320,7 +320,7 @@ fn route(
 }
 
 /// The exit status by which ssh says that it has failed itself. Source: ssh(1).
-const SSH_FAILURE: i32 = 255;
+pub(crate) const SSH_FAILURE: i32 = 255;
 
 /// The port given to the resolver, which wants one; only the address is used.
 const SSH_PORT: u16 = 22;

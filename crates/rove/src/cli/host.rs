@@ -14,7 +14,7 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
-use crate::install::Policy;
+use crate::install::policy::Policy;
 use crate::program::ProgramName;
 
 /// What `--predict` may be.
@@ -473,11 +473,7 @@ pub(crate) fn check_port(text: &str) -> Result<(), String> {
 }
 
 /// Refuses what ssh would take for an option: it has no `--` in front of the host.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn check_host(host: &OsStr) -> Result<(), String> {
+fn check_host(host: &OsStr) -> Result<(), String> {
     let text = host.to_string_lossy();
     if text.is_empty() || (text.len() > 1 && text.starts_with('-')) {
         return Err(format!("\"{}\" is not a host name", text.escape_debug()));

@@ -8,7 +8,8 @@ use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
 use crate::cli::config::Config;
-use crate::cli::host::{self, UsageError};
+use crate::cli::host::UsageError;
+use crate::cli::sessions;
 use crate::install::InstallOptions;
 
 /// What users are told of `rove install`.
@@ -76,7 +77,7 @@ struct InstallArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InstallCall {
     /// Copy.
-    Copy(InstallOptions),
+    Copy(Box<InstallOptions>),
     /// Print the SHA-256 of this program.
     OwnSum,
 }
@@ -103,18 +104,14 @@ pub(crate) fn parse(
         .and_then(|matches| InstallArgs::from_arg_matches(&matches))
         .map_err(InstallUsage::Clap)?;
     let Some(host) = args.host.filter(|_| !args.own_sum) else { return Ok(InstallCall::OwnSum) };
-    let wrong = |message| InstallUsage::Wrong(UsageError { message, usage: None });
-    host::check_host(&host).map_err(wrong)?;
-    let settings = load().map_err(wrong)?.for_host(&host);
-    let ssh = args.ssh.as_deref().or(settings.text("ssh"));
-    Ok(InstallCall::Copy(InstallOptions {
-        ssh: host::ssh_words(ssh).map_err(wrong)?,
-        family: settings.text("family").unwrap_or_default().to_owned(),
+    let mut session = sessions::far(host, args.ssh, load)
+        .map_err(|message| InstallUsage::Wrong(UsageError { message, usage: None }))?;
+    session.quiet = args.quiet;
+    Ok(InstallCall::Copy(Box::new(InstallOptions {
+        session,
         build: args.build,
         force: args.force,
-        quiet: args.quiet,
-        host,
-    }))
+    })))
 }
 
 #[cfg(test)]
@@ -128,7 +125,7 @@ mod tests {
 
     fn options(words: &[&str], file: &str) -> InstallOptions {
         let Ok(InstallCall::Copy(options)) = call(words, file) else { panic!("{words:?}") };
-        options
+        *options
     }
 
     #[test]
@@ -137,13 +134,13 @@ mod tests {
         for (words, ssh, family) in [
             (&["me@pi"][..], "ssh -p 2222", "inet6"),
             (&["--ssh=ssh -4", "pi"], "ssh -4", "inet6"),
-            (&["other"], "ssh", ""),
+            (&["other"], "ssh", "prefer-inet"),
         ] {
-            let options = options(words, file);
-            assert_eq!((options.ssh.join(" ").as_str(), options.family.as_str()), (ssh, family));
+            let session = options(words, file).session;
+            assert_eq!((session.ssh.join(" ").as_str(), session.family.as_str()), (ssh, family));
         }
         let all = options(&["--force", "-q", "--build", "x", "pi"], "");
-        assert_eq!((all.force, all.quiet, all.build), (true, true, Some("x".into())));
+        assert_eq!((all.force, all.session.quiet, all.build), (true, true, Some("x".into())));
     }
 
     #[test]

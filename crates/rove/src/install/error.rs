@@ -1,7 +1,5 @@
 //! Why a program was not copied to a host, in sentences for the user.
 
-use std::io;
-
 use crate::install::build::BuildError;
 use crate::install::far::FOLDER;
 use crate::install::report::Failure;
@@ -13,16 +11,13 @@ pub(crate) enum InstallError {
     /// There is nothing to copy.
     #[error("{0}")]
     Build(#[from] BuildError),
-    /// ssh could not be run.
-    #[error("cannot run {program}: {error}; is ssh installed?")]
-    SshMissing { program: String, error: io::Error },
-    /// ssh failed before anything ran on the host.
-    #[error("ssh did not get through to {host}; what it said stands above")]
-    SshFailed { host: String },
+    /// ssh did not run our command.
+    #[error("{0}")]
+    Login(String),
     /// Our command never began.
     #[error(
-        "{host} did not run rove's command: a start-up file there ended the login, or a forced command runs \
-         something else"
+        "{host} did not run rove's command to its end, though the login succeeded; is its disk full, or its \
+         shell no sh?"
     )]
     NotStarted { host: String },
     /// It is no POSIX system, or says nothing that we understand.
@@ -43,9 +38,6 @@ pub(crate) enum InstallError {
     /// The host did not take it.
     #[error("{}", refusal(host, failure))]
     Refused { host: String, failure: Failure },
-    /// The operating system refused something that always works.
-    #[error("{what}: {error}")]
-    Local { what: &'static str, error: io::Error },
 }
 
 fn refusal(host: &str, failure: &Failure) -> String {

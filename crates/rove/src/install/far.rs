@@ -2,30 +2,24 @@
 //! program from its standard input, and puts it in its place once it is whole.
 //!
 //! ```text
-//! host                                                       here
-//!   ROVE START 5ad0...
-//!   ROVE INSTALL 5ad0... system Linux x86_64
-//!   ROVE INSTALL 5ad0... found rove 0.1.0                      (if there is one already)
-//!   ROVE INSTALL 5ad0... sum 9f86...                           (of that one)
-//!   ROVE INSTALL 5ad0... other /usr/bin/rove                   (what the PATH finds first)
-//!   ROVE INSTALL 5ad0... ready
-//!                                                            3949008 60303a... 0.1.0
-//!                                                            the program, to the end of the stream
-//!   ROVE INSTALL 5ad0... has 1048576                           (each second)
-//!   ROVE INSTALL 5ad0... done    or    failed write No space left on device
+//! host                                            here
+//!   ROVE INSTALL system Linux x86_64
+//!   ROVE INSTALL found rove 0.1.0                   (if there is one already)
+//!   ROVE INSTALL sum 9f86...                        (of that one)
+//!   ROVE INSTALL other /usr/bin/rove                (what the PATH finds first)
+//!   ROVE INSTALL ready
+//!                                                 3949008 60303a... 0.1.0
+//!                                                 the program, to the end of the stream
+//!   ROVE INSTALL has 1048576                        (each second)
+//!   ROVE INSTALL done    or    failed write No space left on device
 //! ```
-//! The second word is the run's [`Challenge`]. A standard input that ends without a line changes nothing.
-
-use std::ffi::OsString;
-
-use crate::bootstrap::challenge::Challenge;
-use crate::bootstrap::remote::{self, START};
+//! A standard input that ends without a line changes nothing.
 
 /// What the lines begin with.
-pub(crate) const MARKER: &str = "ROVE INSTALL";
+pub(super) const MARKER: &str = "ROVE INSTALL";
 
 /// Where the program goes, as the user knows it.
-pub(crate) const FOLDER: &str = "~/.local/bin";
+pub(super) const FOLDER: &str = "~/.local/bin";
 
 /// Tells what is there. The host may lack any of the programs that make sums.
 const LOOK: &str = r#"d="$HOME/.local/bin"; r="$d/rove"; t="$d/.rove-install.$$";
@@ -58,14 +52,12 @@ if [ -z "$g" ]; then g=$("$t" install --own-sum </dev/null 2>/dev/null);
 if [ "$g" != "$wanted" ]; then fail "sum $g"; fi; fi;
 if e=$(mv -f "$t" "$r" 2>&1); then say done; else fail "write $e"; fi"#;
 
-/// Returns the command for any login shell.
-pub(crate) fn command(challenge: &Challenge) -> OsString {
+/// Returns the piece of sh, on one line: a line break cannot be quoted for csh and the others alike.
+pub(super) fn script() -> String {
     let says = format!(
-        "umask 022; say() {{ echo \"{MARKER} {challenge} $*\"; }}; fail() {{ say \"failed $*\"; exit 1; }}; \
-         echo; echo \"{START} {challenge}\"; "
+        "umask 022; say() {{ echo \"{MARKER} $*\"; }}; fail() {{ say \"failed $*\"; exit 1; }};"
     );
-    // A line break cannot be quoted for csh and the others alike.
-    remote::script(&[says.as_str(), LOOK, TAKE, CHECK].join(" ").replace('\n', " "))
+    [says.as_str(), LOOK, TAKE, CHECK].join(" ").replace('\n', " ")
 }
 
 #[cfg(test)]

@@ -25,13 +25,14 @@ impl Progress {
     pub(crate) fn draw(&mut self, done: usize, all: usize) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;
-        write(&format!("\r\x1b[K{title} {}", bar(done, all)));
+        // What ssh may say meanwhile begins at the start of the line.
+        write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
     }
 
     /// Takes it away, so that something else can be shown.
     pub(crate) fn clear(&mut self) {
         if core::mem::take(&mut self.is_drawn) {
-            write("\r\x1b[K");
+            write("\x1b[K");
         }
     }
 }

@@ -1,9 +1,7 @@
 //! What a host says while a program is copied to it. All of it is the host's word, and shown as text at most.
 
-use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::line::LineReader;
 use crate::bootstrap::printable::Printable;
-use crate::bootstrap::remote::START;
 use crate::install::far::MARKER;
 use crate::install::platform::Platform;
 use crate::install::version::Version;
@@ -54,67 +52,53 @@ pub(crate) enum Failure {
     Unknown(String),
 }
 
-/// A reader of the host's standard output.
+/// A reader of what our command prints on the host.
+#[derive(Debug, Default)]
 pub(crate) struct Report {
-    challenge: Challenge,
     lines: LineReader,
-    started: bool,
     facts: Facts,
 }
 
 impl Report {
-    /// Creates a reader for the lines of the run that drew this word.
-    pub(crate) fn new(challenge: Challenge) -> Self {
-        let lines = LineReader::default();
-        Self { challenge, lines, started: false, facts: Facts::default() }
-    }
-
     /// Returns what has been told.
     pub(crate) const fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Takes bytes; what is for the user goes to `text`.
-    pub(crate) fn read(&mut self, bytes: &[u8], text: &mut Vec<u8>) -> Vec<Event> {
-        let mut events = Vec::new();
+    /// Takes bytes; returns what they ask for. Lines that are not ours are of no interest.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let (mut events, mut others) = (Vec::new(), Vec::new());
         for &byte in bytes {
             if byte != b'\n' {
-                self.lines.push(byte, text);
+                self.lines.push(byte, &mut others);
                 continue;
             }
             let line = self.lines.end();
-            let bytes = String::from_utf8_lossy(&line.bytes);
-            if line.is_text {
-                text.push(byte);
-            } else if !self.take(bytes.trim_ascii_end(), &mut events) {
-                text.extend(&line.bytes);
-                text.push(byte);
+            if !line.is_text {
+                let line = String::from_utf8_lossy(&line.bytes);
+                events.extend(self.take(line.trim_ascii_end()));
             }
+            others.clear();
         }
         events
     }
 
-    /// Takes a line; returns whether it was ours.
-    fn take(&mut self, line: &str, events: &mut Vec<Event>) -> bool {
-        if self.challenge.answer(START, line) == Some("") {
-            self.started = true;
-            return true;
-        }
-        let answer = self.challenge.answer(MARKER, line).and_then(|rest| rest.strip_prefix(' '));
-        let Some(answer) = answer.filter(|_| self.started) else { return false };
+    /// Takes a line.
+    fn take(&mut self, line: &str) -> Option<Event> {
+        let answer = line.strip_prefix(MARKER)?.strip_prefix(' ')?;
         let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));
         match word {
             "system" => self.facts.platform = Platform::from_uname(rest),
             "found" => self.facts.version = Version::of_program(rest),
             "sum" => self.facts.sum = Some(rest.to_owned()).filter(|sum| !sum.is_empty()),
             "other" => self.facts.other = Some(printable(rest)),
-            "ready" => events.push(Event::Ready),
-            "has" => events.extend(rest.parse().ok().map(Event::Has)),
-            "done" => events.push(Event::Done),
-            "failed" => events.push(Event::Failed(Failure::parse(rest))),
-            _ => return false,
+            "ready" => return Some(Event::Ready),
+            "has" => return rest.parse().ok().map(Event::Has),
+            "done" => return Some(Event::Done),
+            "failed" => return Some(Event::Failed(Failure::parse(rest))),
+            _ => {}
         }
-        true
+        None
     }
 }
 
@@ -149,37 +133,26 @@ mod tests {
 
     use super::*;
 
-    fn report() -> Report {
-        Report::new(Challenge::from_bytes([0; 16]))
-    }
-
-    /// Writes `C` as the run's word.
-    fn hear(report: &mut Report, text: &str) -> (Vec<Event>, String) {
-        let text = text.replace(" C", &format!(" {}", "0".repeat(32)));
-        let mut shown = Vec::new();
-        let events = report.read(text.as_bytes(), &mut shown);
-        (events, String::from_utf8(shown).unwrap())
+    fn hear(text: &str) -> (Vec<Event>, Facts) {
+        let mut report = Report::default();
+        (report.read(text.as_bytes()), report.facts)
     }
 
     #[test]
     fn what_a_host_tells_is_taken_from_our_own_lines_alone() {
-        let mut report = report();
-        let (events, shown) = hear(
-            &mut report,
-            "Welcome!\nROVE INSTALL C ready\nROVE INSTALL 1234 ready\n\nROVE START C\n\
-             ROVE INSTALL C system Linux x86_64\nROVE INSTALL C found rove 0.2.0\n\
-             ROVE INSTALL C sum 9f86\nROVE INSTALL C other /usr/bin/rove\nROVE INSTALL C ready\r\n",
+        let (events, facts) = hear(
+            "Welcome!\nROVE INSTALL\n ROVE INSTALL ready\nROVE INSTALLED ready\n\n\
+             ROVE INSTALL system Linux x86_64\nROVE INSTALL found rove 0.2.0\n\
+             ROVE INSTALL sum 9f86\nROVE INSTALL other /usr/bin/rove\nROVE INSTALL ready\r\n",
         );
         assert_eq!(events, [Event::Ready]);
-        let early = format!("ROVE INSTALL {} ready\n", "0".repeat(32));
-        assert_eq!(shown, format!("Welcome!\n{early}ROVE INSTALL 1234 ready\n\n"));
         let wanted = Facts {
             platform: Platform::from_uname("Linux x86_64"),
             version: Version::parse("0.2.0"),
             sum: Some("9f86".to_owned()),
             other: Some("/usr/bin/rove".to_owned()),
         };
-        assert_eq!(*report.facts(), wanted);
+        assert_eq!(facts, wanted);
     }
 
     #[test]
@@ -195,9 +168,7 @@ mod tests {
             ("run x y", Failure::Run(-1, "y".to_owned())),
             ("what", Failure::Unknown("what".to_owned())),
         ] {
-            let mut report = report();
-            hear(&mut report, "ROVE START C\n");
-            let (events, _) = hear(&mut report, &format!("ROVE INSTALL C failed {said}\n"));
+            let (events, _) = hear(&format!("ROVE INSTALL failed {said}\n"));
             assert_eq!(events, [Event::Failed(failure)], "{said}");
         }
         for (len, kept) in [(REASON_CHARS_MAX, 0), (REASON_CHARS_MAX + 1, 1)] {
@@ -207,18 +178,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_report_does_not_depend_on_how_its_bytes_come(cut in 0..200_usize) {
-            let text = "x\nROVE START C\nROVE INSTALL C has 12\nROVE y\nROVE INSTALL C done\nz";
-            let mut whole = report();
-            let (events, shown) = hear(&mut whole, text);
-            let text = text.replace(" C", &format!(" {}", "0".repeat(32)));
+        fn a_report_does_not_depend_on_how_its_bytes_come(cut in 0..80_usize) {
+            let text = "x\nROVE INSTALL has 12\nROVE y\nROVE INSTALL done\nz";
             let (head, tail) = text.split_at(cut.min(text.len()));
-            let mut parts = report();
-            let mut both = Vec::new();
-            let mut found = parts.read(head.as_bytes(), &mut both);
-            found.extend(parts.read(tail.as_bytes(), &mut both));
-            prop_assert_eq!(found, events);
-            prop_assert_eq!(String::from_utf8(both).unwrap(), shown);
+            let mut parts = Report::default();
+            let mut found = parts.read(head.as_bytes());
+            found.extend(parts.read(tail.as_bytes()));
+            prop_assert_eq!(found, hear(text).0);
         }
     }
 }

@@ -186,3 +186,28 @@ fn stock_commands_are_stocks_to_the_byte() {
         r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; mosh-server 'new'"#
     );
 }
+
+#[test]
+fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
+    let word = "0".repeat(32);
+    for place in ["bin/rove", ".local/bin/rove", ".cargo/bin/rove"] {
+        let host = Host::new("command");
+        host.install(place);
+        for shell in SHELLS {
+            if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+                assert_eq!(output, format!("\nROVE START {word}\nrove {RECEIVED}"), "{shell}");
+            }
+            let script = "printf '%s.' \"$@\"";
+            let command = script_with(&challenge(), script, &["a b!".into(), "".into()]);
+            if let Some(output) = host.run(shell, &command) {
+                assert_eq!(output, format!("\nROVE START {word}\na b!.."), "{shell}");
+            }
+        }
+    }
+    let host = Host::new("command-none");
+    for shell in SHELLS {
+        if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+            assert_eq!(output, format!("\nROVE NO ROVE {word}\n"), "{shell}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The settings there are: the long options that make sense for more than one session.
 
 use crate::cli::{escape_key, host};
-use crate::install::Policy;
+use crate::install::policy::Policy;
 
 /// A setting.
 #[derive(Clone, Copy)]

@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::remote::{self, START};
 
 /// What the command itself calls.
 const BASICS: [&str; 11] =
@@ -42,7 +44,7 @@ impl Host {
             .args(["-c", &format!("{prefix} exec \"$@\""), "sh"])
             .arg(shell)
             .arg("-c")
-            .arg(command(&challenge))
+            .arg(remote::script_with(&challenge, &script(), &[]))
             .env_clear()
             .env("HOME", &self.home)
             .env("PATH", self.home.join("bin"))
@@ -61,7 +63,7 @@ impl Host {
         let said = String::from_utf8(output.stdout).unwrap();
         let lines = said.strip_prefix(&format!("\n{START} {challenge}\n")).expect(&said);
         let ours = lines.lines().map(|line| {
-            line.strip_prefix(&format!("{MARKER} {challenge} ")).unwrap_or_else(|| panic!("{said}"))
+            line.strip_prefix(&format!("{MARKER} ")).unwrap_or_else(|| panic!("{said}"))
         });
         ours.filter(|line| !line.starts_with("system ") && !line.starts_with("has "))
             .collect::<Vec<_>>()
