@@ -56,6 +56,12 @@ pub(crate) struct Options {
     /// Write the figures as JSON, to standard output unless a file is named.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
     json: Option<PathBuf>,
+    /// Measure this rove, such as a static one, instead of building one.
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<PathBuf>,
+    /// Put another rove in the place of stock Mosh. There are no targets then.
+    #[arg(long, value_name = "PROGRAM")]
+    beside: Option<PathBuf>,
 }
 
 /// A part of the table that can be measured on its own.
@@ -192,12 +198,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
     let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
     packages::require_programs(&programs)?;
-    let bench = Bench { rounds: usize::from(options.rounds), programs: Programs::build(&rows)? };
+    let programs_run = Programs::build(&rows, options)?;
+    let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
     // A row that fails takes nothing away from those before it.
     let measured = rows.into_iter().try_for_each(|row| {
-        report.add(row.name(), row.measure(&bench)?);
+        let mut lines = row.measure(&bench)?;
+        if options.beside.is_some() {
+            lines.iter_mut().for_each(Line::put_beside_another_rove);
+        }
+        report.add(row.name(), lines);
         Ok(())
     });
     publish(&report, options.json.as_deref())?;

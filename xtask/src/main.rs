@@ -1,6 +1,7 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
 mod bench;
+mod dist;
 mod fresh;
 mod gate;
 mod limits;
@@ -43,6 +44,8 @@ enum Command {
     },
     /// Write the table of all limits anew from the constants.
     Limits,
+    /// Build static programs, and from them an archive, a Debian package, a bill of materials, checksums.
+    Dist(dist::Options),
     /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
     Bench(bench::Options),
 }
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Test { install } => gate::run(install),
         Command::Fresh(options) => fresh::run(&options),
+        Command::Dist(options) => dist::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Sim { seeds, seed } => simulate(seed, seeds),
         Command::Limits => limits::write(&workspace_root()),

@@ -50,14 +50,20 @@ const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 ///
 /// Returns an error that names the missing packages and the command that installs them.
 pub(crate) fn require_programs(programs: &[(&'static str, &'static str)]) -> Result<()> {
+    require_for("the measurement runs", programs)
+}
+
+/// Checks that these programs are installed, each named with its Debian package, for what `who` says.
+///
+/// # Errors
+///
+/// Returns an error that names the missing packages and the command that installs them.
+pub(crate) fn require_for(who: &str, programs: &[(&'static str, &'static str)]) -> Result<()> {
     match missing(programs).as_slice() {
         [] => Ok(()),
         missing => {
             let list = missing.join(" ");
-            bail!(
-                "the measurement runs programs of Debian packages that are missing: \
-                 apt-get install {list}"
-            )
+            bail!("{who} programs of Debian packages that are missing: apt-get install {list}")
         }
     }
 }
@@ -106,7 +112,8 @@ fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
     packages
 }
 
-fn is_installed(program: &str) -> bool {
+/// Returns whether a program is installed.
+pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
         .chain(SBIN.iter().map(Into::into))

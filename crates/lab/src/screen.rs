@@ -31,6 +31,7 @@ const REPLIES_BYTES_MAX: usize = 64 * 1024;
 const ABLE: UserTerminal = UserTerminal {
     kitty_keyboard: true,
     pixel_mouse: true,
+    screen_checksums: true,
     foreground: None,
     background: None,
     cursor: None,

@@ -5,7 +5,8 @@
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
 //! [`ssh_config`] asks ssh whether it may.
-//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server.
+//! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
+//! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
@@ -20,6 +21,7 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
+use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
@@ -29,13 +31,14 @@ pub(crate) mod challenge;
 pub(crate) mod command;
 pub(crate) mod error;
 mod launch;
-mod line;
+pub(crate) mod line;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod printable;
 pub(crate) mod proxy;
 pub(crate) mod quote;
 pub(crate) mod remote;
+pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;
@@ -95,7 +98,8 @@ impl Invocation {
     }
 }
 
-/// Starts a session. On success this process is the client and nothing returns.
+/// Starts a session. On success this process is the client and nothing returns. A host without a server gets
+/// one, if the user says so.
 ///
 /// # Errors
 ///
@@ -104,6 +108,21 @@ pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
 ) -> Result<Infallible, BootstrapError> {
+    let Err(error) = start(options, invocation);
+    let (BootstrapError::NoServerProgram { platform: Some(platform), .. }
+    | BootstrapError::NoTunnelProgram { platform: Some(platform), .. }) = &error
+    else {
+        return Err(error);
+    };
+    let copy = InstallOptions { session: options.clone(), build: None, force: false };
+    if install::offer(&copy, options.install, platform)? {
+        return start(options, invocation);
+    }
+    Err(error)
+}
+
+/// Logs in once for a session.
+fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, BootstrapError> {
     if options.name == ProgramName::Rove && options.client.is_none() {
         for (stream, is_terminal) in [
             ("standard input", io::stdin().is_terminal()),

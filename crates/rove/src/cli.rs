@@ -9,11 +9,13 @@ use std::process::ExitCode;
 
 use rove_manual::{Book, Manual};
 
+use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
 use crate::cli::host::{HostCall, UsageError};
+use crate::cli::install::{InstallCall, InstallUsage};
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
@@ -27,10 +29,11 @@ mod escape_key;
 mod getopt;
 mod getopt_long;
 pub(crate) mod host;
+mod install;
 mod man;
 mod own_line;
 mod server;
-mod sessions;
+pub(crate) mod sessions;
 mod ssh_letters;
 mod tunnel;
 
@@ -90,9 +93,10 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 10] = [
+static SUBCOMMANDS: [Subcommand; 11] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
+    Subcommand { manual: &install::MANUAL, run: run_install },
     Subcommand { manual: &sessions::LIST, run: run_list },
     Subcommand { manual: &sessions::KILL, run: run_kill },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
@@ -162,6 +166,21 @@ fn run_doctor(args: Vec<OsString>) -> u8 {
             crate::doctor::run(options, &invocation)
         }
         Err(error) => refuse_line(ProgramName::Rove, "rove doctor", &error),
+    }
+}
+
+fn run_install(args: Vec<OsString>) -> u8 {
+    const SPEAKER: &str = "rove install";
+    match install::parse(args, Config::load) {
+        Ok(InstallCall::Copy(options)) => {
+            finish(SPEAKER, crate::install::run(&options).map(|()| 0).map_err(Into::into))
+        }
+        Ok(InstallCall::OwnSum) => match crate::install::own_sum() {
+            Ok(sum) => print(&sum),
+            Err(error) => finish(SPEAKER, Err(error.into())),
+        },
+        Err(InstallUsage::Clap(error)) => refuse(&install::MANUAL, &error),
+        Err(InstallUsage::Wrong(error)) => refuse_line(ProgramName::Rove, SPEAKER, &error),
     }
 }
 
@@ -253,15 +272,15 @@ fn run_config(args: Vec<OsString>) -> u8 {
 }
 
 fn run_list(args: Vec<OsString>) -> u8 {
-    match sessions::parse_list(args) {
-        Ok(options) => finish("rove list", crate::sessions::list(options)),
+    match sessions::parse_list(args, Config::load) {
+        Ok((options, place)) => finish_asking("rove list", crate::sessions::list(options, &place)),
         Err(error) => refuse(&sessions::LIST, &error),
     }
 }
 
 fn run_kill(args: Vec<OsString>) -> u8 {
-    match sessions::parse_kill(args) {
-        Ok(choice) => crate::sessions::kill(&choice),
+    match sessions::parse_kill(args, Config::load) {
+        Ok((choice, place)) => finish_asking("rove kill", crate::sessions::kill(&choice, &place)),
         Err(error) => refuse(&sessions::KILL, &error),
     }
 }
@@ -288,6 +307,14 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     }
     complain(&manual.called(), &rove_manual::refusal(manual, error));
     USAGE
+}
+
+/// Returns the exit code of a command that may have asked another computer.
+fn finish_asking(speaker: &str, result: anyhow::Result<u8>) -> u8 {
+    let code = result.as_ref().err().and_then(|error| error.downcast_ref::<BootstrapError>());
+    let code = code.map(BootstrapError::exit_code);
+    let usual = finish(speaker, result);
+    code.unwrap_or(usual)
 }
 
 /// Returns the exit code of a program that has run, after telling what failed.

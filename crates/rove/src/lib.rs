@@ -5,7 +5,7 @@
 //! `terminal_type` (what the user's terminal can do). `demo` runs both on one computer,
 //! joined by a [`relay`]. Where no UDP passes, `tunnel` carries datagrams through ssh. A server is found and ended through its `control` socket, by `sessions`.
 //! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
-//! server there over ssh and turns the process into the client.
+//! server there over ssh and turns the process into the client. `install` copies this program to a host.
 
 mod ancillary;
 mod bootstrap;
@@ -20,6 +20,7 @@ mod entropy;
 #[doc(hidden)]
 pub mod fuzzing;
 mod hardening;
+mod install;
 mod locale;
 mod logging;
 mod login;

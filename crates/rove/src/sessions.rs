@@ -1,7 +1,7 @@
-//! The commands `rove list` and `rove kill`: this user's sessions on this computer.
+//! The commands `rove list` and `rove kill`: this user's sessions on this computer, or on another.
 //!
 //! `choice` decides which sessions are meant, `table` how they are shown, `stock` finds the servers
-//! that have no control socket.
+//! that have no control socket, `far` asks another computer.
 
 use std::io::{self, Write};
 
@@ -10,11 +10,13 @@ use rove_machine::clock::Clock;
 use rove_units::{Duration, Instant};
 use rustix::stdio;
 use rustix::termios::isatty;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::bootstrap::options::HostOptions;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 
 mod choice;
+mod far;
 mod stock;
 mod table;
 
@@ -40,36 +42,58 @@ pub(crate) struct ListOptions {
     pub(crate) all: bool,
 }
 
+/// Where sessions are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On this computer.
+    Here,
+    /// On the host that these options log in to.
+    Far(Box<HostOptions>),
+}
+
 /// What `rove list --json` prints.
-#[derive(Serialize)]
-struct Listing<'a> {
+#[derive(Serialize, Deserialize)]
+struct Listing {
     version: u32,
-    sessions: Vec<&'a SessionStatus>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Vec<SessionStatus>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
+}
+
+impl Listing {
+    /// Returns the list for people, of sessions on a computer of this name.
+    fn text(&self, computer: &str, own_terminal: Option<&str>) -> String {
+        let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
+        let mut text = if self.sessions.is_empty() {
+            format!("No session of yours runs on {computer} under a rove server.\n")
+        } else {
+            table::sessions(&self.sessions, own_terminal, width_max)
+        };
+        text.push_str(&table::stock(self.stock.as_deref().unwrap_or_default()));
+        text
+    }
 }
 
 /// Lists the sessions on standard output. Returns the exit code: 1 if a server did not answer.
 ///
 /// # Errors
 ///
-/// Returns why nothing could be printed.
-pub(crate) fn list(options: ListOptions) -> anyhow::Result<u8> {
+/// Returns why nothing could be printed, or the host not be asked.
+pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
+    let host = match place {
+        Place::Far(host) => return far::list(options, host),
+        Place::Here => "this computer",
+    };
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
-    let sessions: Vec<&SessionStatus> = survey.sessions.iter().map(|found| &found.status).collect();
-    let stock = options.all.then(|| stock::servers(&known(&survey)));
-    let text = if options.json {
-        serde_json::to_string(&Listing { version: JSON_VERSION, sessions, stock })? + "\n"
-    } else {
-        let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
-        let mut text = if sessions.is_empty() {
-            "No session of yours runs on this computer under a rove server.\n".to_owned()
-        } else {
-            table::sessions(&sessions, own_terminal().as_deref(), width_max)
-        };
-        text.push_str(&table::stock(stock.as_deref().unwrap_or_default()));
-        text
+    let listing = Listing {
+        version: JSON_VERSION,
+        sessions: survey.sessions.iter().map(|found| found.status.clone()).collect(),
+        stock: options.all.then(|| stock::servers(&known(&survey))),
+    };
+    let text = match options.json {
+        true => serde_json::to_string(&listing)? + "\n",
+        false => listing.text(host, own_terminal().as_deref()),
     };
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
     Ok(u8::from(tell_problems(&survey)))
@@ -77,7 +101,18 @@ pub(crate) fn list(options: ListOptions) -> anyhow::Result<u8> {
 
 /// Ends the sessions chosen and says what became of each. Returns the exit code: 1 if one was not there
 /// or has not ended.
-pub(crate) fn kill(choice: &Choice) -> u8 {
+///
+/// # Errors
+///
+/// Returns why the host could not be asked.
+pub(crate) fn kill(choice: &Choice, place: &Place) -> anyhow::Result<u8> {
+    match place {
+        Place::Here => Ok(kill_here(choice)),
+        Place::Far(host) => far::kill(choice, host),
+    }
+}
+
+fn kill_here(choice: &Choice) -> u8 {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
     let (mut chosen, missing) = choice.among(&survey.sessions);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::Row;
+use super::{Options, Row};
 
 /// A server and its client.
 #[derive(Clone, Debug)]
@@ -61,9 +61,9 @@ impl Programs {
     /// # Errors
     ///
     /// Returns an error when something does not build.
-    pub(super) fn build(rows: &[Row]) -> Result<Self> {
+    pub(super) fn build(rows: &[Row], options: &Options) -> Result<Self> {
         for row in rows {
-            build(match row {
+            let target = match row {
                 Row::Flood
                 | Row::Interrupt
                 | Row::Wire
@@ -75,29 +75,34 @@ impl Programs {
                 Row::Emulator => ["rove-oracle", "--example", "throughput"],
                 Row::Frame => ["rove-session", "--example", "frame"],
                 Row::Prediction => ["rove-predict", "--example", "prediction"],
-            })?;
+            };
+            if options.program.is_none() || target[0] != "rove-shell" {
+                build(target)?;
+            }
         }
         let xtask = std::env::current_exe().context("cannot tell where this program lies")?;
         let target = xtask.ancestors().nth(2).context("this program lies in no target folder")?;
         let release = target.join("release");
-        let rove = release.join("rove");
+        let rove = |program: PathBuf, name| System {
+            name,
+            wrapper: program.clone(),
+            server: program.clone(),
+            client: program,
+            server_args: &["server"],
+            client_args: &["client"],
+        };
+        let stock = || System {
+            name: "stock",
+            wrapper: "mosh".into(),
+            server: "mosh-server".into(),
+            client: "mosh-client".into(),
+            server_args: &[],
+            client_args: &[],
+        };
+        let program = options.program.clone().unwrap_or_else(|| release.join("rove"));
         Ok(Self {
-            stock: System {
-                name: "stock",
-                wrapper: "mosh".into(),
-                server: "mosh-server".into(),
-                client: "mosh-client".into(),
-                server_args: &[],
-                client_args: &[],
-            },
-            rove: System {
-                name: "rove",
-                wrapper: rove.clone(),
-                server: rove.clone(),
-                client: rove,
-                server_args: &["server"],
-                client_args: &["client"],
-            },
+            stock: options.beside.clone().map_or_else(stock, |program| rove(program, "stock")),
+            rove: rove(program, "rove"),
             release,
         })
     }

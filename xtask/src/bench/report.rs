@@ -59,6 +59,14 @@ impl Line {
         Self { target: Some(target), ..self }
     }
 
+    /// Says that the figures beside rove's are those of another rove and not of stock Mosh.
+    pub(super) fn put_beside_another_rove(&mut self) {
+        if let Some(beside) = self.beside.as_mut().filter(|beside| beside.name == "stock") {
+            beside.name = "other rove";
+            self.target = None;
+        }
+    }
+
     fn ratio(&self) -> Option<f64> {
         self.beside.as_ref().map(|beside| stats::ratio(&self.rove, &beside.figures))
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_units::{Duration, Instant};
@@ -78,6 +78,11 @@ impl Running {
             status: None,
             aftermath_bytes: 0,
         })
+    }
+
+    /// Returns the command's standard input, if it was started with a pipe for it. Close it to end the input.
+    pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
+        self.child.stdin.take()
     }
 
     /// Waits for output, for the end, or until `deadline` where there is one.

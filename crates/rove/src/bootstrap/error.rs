@@ -7,6 +7,8 @@ use std::process::ExitStatus;
 use crate::bootstrap::address::AddressError;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::startup::StartupError;
+use crate::install::error::InstallError;
+use crate::install::platform::Platform;
 
 /// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;
@@ -65,16 +67,31 @@ pub(crate) enum BootstrapError {
     Diverted { host: OsString },
     /// No server program is installed on the host.
     #[error(
-        "neither rove nor mosh-server found on {}: install one of them there, or say where it is \
-         with --server=PATH", host.display()
+        "neither rove nor mosh-server found on {host}: rove install {host} copies rove there; or say where one \
+         is with --server=PATH", host = host.display()
     )]
-    NoServerProgram { host: OsString },
+    NoServerProgram { host: OsString, platform: Option<Platform> },
     /// The host has nothing that could be the far end of a tunnel.
     #[error(
-        "rove not found on {}: --tunnel needs it there, whichever server is used; install it (PATH and \
-         ~/.local/bin are looked at), or leave out --tunnel where UDP passes", host.display()
+        "rove not found on {host}: --tunnel needs it there, whichever server is used; rove install {host} \
+         copies it there, or leave out --tunnel where UDP passes", host = host.display()
     )]
-    NoTunnelProgram { host: OsString },
+    NoTunnelProgram { host: OsString, platform: Option<Platform> },
+    /// A copy of rove that the host was to have failed.
+    #[error("{0}")]
+    Install(#[from] InstallError),
+    /// The host has no rove to run a command of ours.
+    #[error(
+        "rove not found on {}: PATH, ~/.local/bin, ~/.cargo/bin, /usr/local/bin and /opt/homebrew/bin were looked \
+         at; rove install copies it there", host.display()
+    )]
+    NoRove { host: OsString },
+    /// ssh has logged in, and our command did not run.
+    #[error(
+        "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
+         bound to another command", host.display()
+    )]
+    NotRun { host: OsString, status: ExitStatus },
     /// The server is too old for a port range.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
@@ -108,6 +125,9 @@ impl BootstrapError {
             | Self::Diverted { .. }
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }
+            | Self::Install(_)
+            | Self::NoRove { .. }
+            | Self::NotRun { .. }
             | Self::NoPortRange
             | Self::Local { .. } => NO_SERVER,
         }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use rove_session::Preference;
 
+use crate::install::policy::Policy;
 use crate::program::ProgramName;
 
 /// A session to start.
@@ -51,6 +52,8 @@ pub(crate) struct HostOptions {
     pub(crate) title_prefix: bool,
     /// Whether the terminal may be asked what it can do.
     pub(crate) query: bool,
+    /// Whether rove may be copied to a host that has no server.
+    pub(crate) install: Policy,
     /// `[user@]host`.
     pub(crate) host: OsString,
     /// The remote command and its arguments; empty for the login shell.

@@ -172,7 +172,8 @@ impl Plan {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
             (_, Some(_)) if is_failure => Err(BootstrapError::ssh_failed(options)),
             (_, None) if announced.no_server_program => {
-                Err(BootstrapError::NoServerProgram { host: host() })
+                let platform = announced.platform;
+                Err(BootstrapError::NoServerProgram { host: host(), platform })
             }
             (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
             (_, None) if announced.port_refused && is_range(options) => {
@@ -324,7 +325,7 @@ fn route(
 }
 
 /// The exit status by which ssh says that it has failed itself. Source: ssh(1).
-const SSH_FAILURE: i32 = 255;
+pub(crate) const SSH_FAILURE: i32 = 255;
 
 /// The port given to the resolver, which wants one; only the address is used.
 const SSH_PORT: u16 = 22;

@@ -51,6 +51,22 @@ mod tests {
 
     use super::*;
 
+    const HARD: [&str; 13] = [
+        "plain",
+        "",
+        "two words",
+        "it's",
+        "a\\b\\\\",
+        "\\'",
+        "!x a!b!",
+        "$HOME `x` \"",
+        "*?~{a,b}[c]",
+        "^a^b",
+        "üß€",
+        "%h;|&<>()#",
+        "\t-x=",
+    ];
+
     #[test]
     fn a_line_for_a_shell_is_told_from_a_name() {
         for (name, is_line) in [
@@ -67,24 +83,6 @@ mod tests {
         assert_eq!(with_a_shell("ls | wc"), "sh -c 'ls | wc'");
         assert_eq!(with_a_shell("a\x1b[2J"), "sh -c 'a[2J'");
     }
-
-    use super::*;
-
-    const HARD: [&str; 13] = [
-        "plain",
-        "",
-        "two words",
-        "it's",
-        "a\\b\\\\",
-        "\\'",
-        "!x a!b!",
-        "$HOME `x` \"",
-        "*?~{a,b}[c]",
-        "^a^b",
-        "üß€",
-        "%h;|&<>()#",
-        "\t-x=",
-    ];
 
     /// What the shell makes of `quoted`, or `None` if that shell is not installed.
     fn unquoted_by(shell: &str, quoted: &[OsString]) -> Option<String> {

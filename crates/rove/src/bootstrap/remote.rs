@@ -10,6 +10,12 @@ use crate::tunnel::NO_TUNNEL_PROGRAM;
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
+/// What our commands say of the host where it has no program for them, with what `uname` says behind it.
+pub(crate) const SYSTEM: &str = "ROVE SYSTEM";
+
+/// What a command for the host's rove says where there is none, with the run's challenge behind it.
+pub(crate) const NO_ROVE: &str = "ROVE NO ROVE";
+
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
 /// stands above it.
 pub(crate) const START: &str = "ROVE START";
@@ -98,12 +104,8 @@ pub(crate) fn searching(
     };
     script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
     // 127 is what a shell says of a command it does not find.
-    script.push_str(&format!("echo {NO_SERVER_PROGRAM}; exit 127"));
-    let mut command = OsString::from("exec sh -c ");
-    command.push(quote::any_shell(OsStr::new(&script)));
-    command.push(" rove");
-    push_quoted(&mut command, args, quote::any_shell);
-    command
+    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; exit 127", tells_system()));
+    with_arguments(&script, args)
 }
 
 /// Returns the command for a session through a tunnel, for any login shell: it runs a server, ours unless
@@ -118,13 +120,22 @@ pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsSt
          if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
          exec \"$t\" tunnel \"${{o%%[!0-9]*}}\"",
         starts(challenge),
-        tunnel_program()
+        find_rove(NO_TUNNEL_PROGRAM, &tells_system())
     );
-    let mut command = OsString::from("exec sh -c ");
-    command.push(quote::any_shell(OsStr::new(&script)));
-    command.push(" rove");
-    push_quoted(&mut command, args, quote::any_shell);
-    command
+    with_arguments(&script, args)
+}
+
+/// Returns the command that runs rove with these arguments, for any login shell. A session's server is none of its
+/// affair, so nothing is said of addresses.
+pub(crate) fn rove(challenge: &Challenge, args: &[OsString]) -> OsString {
+    let missing = format!("\"{NO_ROVE} {challenge}\"");
+    let run = format!("echo \"{START} {challenge}\"; exec \"$t\" \"$@\"");
+    with_arguments(&format!("echo; {} {run}", find_rove(&missing, "")), args)
+}
+
+/// Returns the command that runs a piece of sh with these arguments, for any login shell.
+pub(crate) fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> OsString {
+    with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
 /// Returns the piece of sh with which our command begins, on a line of its own.
@@ -134,14 +145,19 @@ fn starts(challenge: &Challenge) -> String {
 
 /// Returns the command that starts another far end for a server at this port.
 pub(crate) fn tunnel_again(port: &str) -> OsString {
-    script(&format!("{} exec \"$t\" tunnel {port}", tunnel_program()))
+    script(&format!("{} exec \"$t\" tunnel {port}", find_rove(NO_TUNNEL_PROGRAM, "")))
 }
 
-/// Returns a piece of sh that finds `rove`, as `$t`, or says that there is none and ends.
-fn tunnel_program() -> String {
+/// Returns the piece of sh that tells what the host is, for a choice of what to install there.
+fn tells_system() -> String {
+    format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
+}
+
+/// Returns a piece of sh that finds `rove`, as `$t`, or does `otherwise`, says `missing` and ends.
+fn find_rove(missing: &str, otherwise: &str) -> String {
     let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
     format!(
-        "t=; {}if [ -z \"$t\" ]; then echo {NO_TUNNEL_PROGRAM}; exit 127; fi;",
+        "t=; {}if [ -z \"$t\" ]; then {otherwise} echo {missing}; exit 127; fi;",
         search_for("rove", found)
     )
 }
@@ -160,6 +176,13 @@ fn search_for(program: &str, run: &str) -> String {
     }
     script.push_str(&format!("; do if command -v \"$p\" >/dev/null 2>&1; then {run}; fi; done; "));
     script
+}
+
+fn with_arguments(script: &str, args: &[OsString]) -> OsString {
+    let mut command = self::script(script);
+    command.push(" rove");
+    push_quoted(&mut command, args, quote::any_shell);
+    command
 }
 
 /// Returns a command that runs a piece of sh, for any login shell.

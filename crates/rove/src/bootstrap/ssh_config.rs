@@ -3,7 +3,8 @@
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::path::Path;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
@@ -12,6 +13,18 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest way around a direct connection that is told, in characters. Chosen: four lines of a terminal.
 pub(crate) const DETOUR_CHARS_MAX: usize = 320;
 
+/// What a section may ask of ssh that no session does, in the order in which it is told.
+const NOT_CARRIED: [&str; 5] =
+    ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
+
+/// What a section may ask of ssh that would keep a command of ours from running, with what is asked instead: each only
+/// where it is set, as an older ssh does not know it.
+const OVERRIDDEN: [(&str, &str, &str); 3] = [
+    ("remotecommand", "", "RemoteCommand=none"),
+    ("sessiontype", "default", "SessionType=default"),
+    ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
+];
+
 /// What we want to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SshConfig {
@@ -19,6 +32,33 @@ pub(crate) struct SshConfig {
     pub(crate) detour: Option<String>,
     /// The host's name after aliases.
     pub(crate) host_name: Option<String>,
+    /// What the host's section asks for and no session carries, by the names in [`NOT_CARRIED`].
+    pub(crate) not_carried: Vec<&'static str>,
+    /// What must be asked otherwise for a command of ours to run.
+    overridden: Vec<&'static str>,
+    /// Where an open connection to the host may be shared.
+    control_path: Option<PathBuf>,
+}
+
+impl SshConfig {
+    /// Returns the options by which ssh does what a command of ours needs, and no more.
+    pub(crate) fn overrides(&self) -> Vec<&'static str> {
+        let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
+        if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
+            // A port that is in use already would be complained about, and may end the login.
+            words.extend(["-o", "ClearAllForwardings=yes"]);
+        }
+        words
+    }
+
+    /// Returns whether there is a master connection to the host that a login may go through. It is the user's own: who
+    /// is at its socket hears what is typed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the login"))]
+    pub(crate) fn has_master(&self) -> bool {
+        let found = self.control_path.as_ref().and_then(|path| path.metadata().ok());
+        let user = rustix::process::geteuid().as_raw();
+        found.is_some_and(|found| found.file_type().is_socket() && found.uid() == user)
+    }
 }
 
 /// Asks ssh. A program that is not ssh is not asked, for it might take the question for a login.
@@ -47,6 +87,27 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     }
 }
 
+impl SshConfig {
+    /// Takes what a session does not carry, and what keeps our command from running.
+    fn note(&mut self, keyword: &str, value: &str, is_set: bool) {
+        let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
+        if let Some(name) = name.filter(|name| !self.not_carried.contains(name))
+            && is_set
+            && !value.eq_ignore_ascii_case("no")
+        {
+            self.not_carried.push(name);
+        }
+        let found = OVERRIDDEN.iter().find(|(known, ..)| keyword.eq_ignore_ascii_case(known));
+        // No session at all is called "none" as well, and so is no command.
+        if let Some((known, usual, instead)) = found
+            && (is_set || *known == "sessiontype")
+            && value != *usual
+        {
+            self.overridden.push(instead);
+        }
+    }
+}
+
 /// Returns whether a command runs OpenSSH's ssh, as far as its name tells.
 pub(crate) fn is_ssh(ssh: &[String]) -> bool {
     ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh")))
@@ -68,9 +129,11 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
             }
-            _ => {}
+            "controlpath" if is_set => config.control_path = Some(PathBuf::from(value)),
+            keyword => config.note(keyword, &shown, is_set),
         }
     }
+    config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
     config
 }
 
@@ -104,6 +167,49 @@ mod tests {
             let detour = parse(&format!("proxycommand {}\n", "x".repeat(len))).detour;
             assert_eq!(detour.unwrap().len(), "ProxyCommand ".len() + kept);
         }
+    }
+
+    #[test]
+    fn what_a_session_does_not_carry_is_named_and_what_hinders_it_overridden() {
+        let usual = "forwardagent no\nforwardx11 no\nremotecommand none\nsessiontype default\n\
+                     forkafterauthentication no\n";
+        for (answer, names, options) in [
+            ("", "", ""),
+            (usual, "", ""),
+            (
+                "localforward 1 [a]:2\nlocalforward 3 [a]:4\nforwardagent yes\n",
+                "ForwardAgent LocalForward",
+                "-o ClearAllForwardings=yes",
+            ),
+            ("remoteforward 9 [b]:9\n", "RemoteForward", "-o ClearAllForwardings=yes"),
+            ("dynamicforward 1080\n", "DynamicForward", "-o ClearAllForwardings=yes"),
+            ("forwardx11 yes\nforwardagent $SOCK\n", "ForwardAgent ForwardX11", ""),
+            ("remotecommand tmux new -A\n", "", "-o RemoteCommand=none"),
+            (
+                "sessiontype none\nforkafterauthentication yes\n",
+                "",
+                "-o SessionType=default -o ForkAfterAuthentication=no",
+            ),
+        ] {
+            let config = parse(answer);
+            assert_eq!(config.not_carried.join(" "), names, "{answer:?}");
+            assert_eq!(config.overrides().join(" "), options, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_connection_is_shared_only_at_a_socket_of_the_users_own() {
+        let folder = std::env::temp_dir().join(format!("rove-master-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (socket, file) = (folder.join("socket"), folder.join("file"));
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::fs::write(&file, "").unwrap();
+        for (path, is_master) in [(&socket, true), (&file, false), (&folder.join("none"), false)] {
+            let config = parse(&format!("controlpath {}\n", path.display()));
+            assert_eq!(config.has_master(), is_master, "{}", path.display());
+        }
+        assert!(!parse("controlpath none\n").has_master());
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -20,7 +20,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::line::LineReader;
-use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START};
+use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START, SYSTEM};
+use crate::install::platform::Platform;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
 /// What a line with another address of the host begins with.
@@ -96,6 +97,8 @@ pub(crate) struct Announced {
     pub(crate) no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub(crate) no_tunnel_program: bool,
+    /// What the host is, where it has no program for us.
+    pub(crate) platform: Option<Platform>,
     /// Whether something complained about the UDP port.
     pub(crate) port_refused: bool,
 }
@@ -150,6 +153,7 @@ enum Line {
     Connect(Connect),
     NoServerProgram,
     NoTunnelProgram,
+    System(Option<Platform>),
     Malformed(&'static str),
     Text,
 }
@@ -264,6 +268,7 @@ impl Startup {
             Line::SshConnection(address) => announced.server_address = Some(address),
             Line::NoServerProgram => announced.no_server_program = true,
             Line::NoTunnelProgram => announced.no_tunnel_program = true,
+            Line::System(platform) => announced.platform = platform,
         }
         Ok(true)
     }
@@ -319,6 +324,9 @@ impl Rules {
                 NO_SERVER_PROGRAM => return Line::NoServerProgram,
                 NO_TUNNEL_PROGRAM => return Line::NoTunnelProgram,
                 _ => {}
+            }
+            if let Some(names) = line.strip_prefix(SYSTEM).and_then(|it| it.strip_prefix(' ')) {
+                return Line::System(Platform::from_uname(names));
             }
         }
         let Some(line) = line.strip_prefix("MOSH ") else { return Line::Text };

@@ -169,7 +169,8 @@ fn show(errors: &mut ChildStderr, screen: &mut Screen) -> io::Result<bool> {
 fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> BootstrapError {
     let host = options.host.clone();
     if announced.no_tunnel_program {
-        BootstrapError::NoTunnelProgram { host }
+        let platform = announced.platform.clone();
+        BootstrapError::NoTunnelProgram { host, platform }
     } else if announced.port_refused && options.port.as_ref().is_some_and(|it| it.contains(':')) {
         BootstrapError::NoPortRange
     } else if status.code() == Some(255) {

@@ -17,6 +17,7 @@ use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::own_line::{self, Line};
 use crate::cli::ssh_letters;
+use crate::install::policy::Policy;
 use crate::program::ProgramName;
 
 /// What `--predict` may be.
@@ -337,6 +338,7 @@ pub(crate) fn parse(
         verbose: args.verbose,
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
+        install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,

@@ -2,18 +2,26 @@
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_manual::{Manual, Words};
 use rove_units::Duration;
 
+use crate::bootstrap::options::HostOptions;
 use crate::cli::BOOK;
-use crate::sessions::{Choice, ListOptions};
+use crate::cli::config::Config;
+use crate::cli::host::{self, HostCall};
+use crate::program::ProgramName;
+use crate::sessions::{Choice, ListOptions, Place};
 
 /// Where both commands look.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("ROVE_RUNTIME_DIR", "Directory of the control sockets, in place of the usual ones."),
     ("XDG_RUNTIME_DIR", "Where the usual one is."),
 ];
+/// How another computer is asked, for both commands.
+const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. The \
+                   host's settings in the configuration count, as they do for a session.";
 /// Source: as above.
 const FILES: &[(&str, &str)] = &[
     ("$XDG_RUNTIME_DIR/rove", "Control sockets; nobody else may enter."),
@@ -32,11 +40,12 @@ pub(crate) static LIST: Manual = Manual {
          s), detached, or still waited for; how long ago the session started, its client was heard \
          and a key was typed; the terminal's size; the client's address; the command, and the title \
          that it has given the window.",
+        FAR,
     ],
     lists: &[],
     examples: &[
         ("rove list", "your sessions on this computer"),
-        ("ssh host rove list", "those on another"),
+        ("rove list me@example.org", "those on another"),
         ("rove list --json | jq '.sessions[].pid'", "for a script"),
     ],
     environment: ENVIRONMENT,
@@ -44,6 +53,7 @@ pub(crate) static LIST: Manual = Manual {
     exit_status: &[
         ("0", "All sessions are listed, though there be none."),
         ("1", "A server does not answer, or a directory is not to be trusted."),
+        ("10", "The host could not be asked."),
         ("255", "The command line is wrong."),
     ],
 };
@@ -57,24 +67,27 @@ pub(crate) static KILL: Manual = Manual {
     notes: &[
         "The client is told, the session's command gets SIGHUP, and the end is waited for.",
         "A stock mosh-server cannot be asked; the system's own kill ends it.",
+        FAR,
     ],
     lists: &[],
     examples: &[
         ("rove kill 60001", "the session at this port"),
         ("rove kill --detached --older-than 2d", "those whose client is two days away"),
+        ("rove kill me@example.org 60001", "a session on another computer"),
     ],
     environment: ENVIRONMENT,
     files: FILES,
     exit_status: &[
         ("0", "All sessions meant have ended; --all and --detached may mean none."),
         ("1", "One is not there, or has not ended."),
+        ("10", "The host could not be asked."),
         ("255", "The command line is wrong."),
     ],
 };
 
-/// Lists your sessions on this computer, oldest first
+/// Lists your sessions on this computer or another, oldest first
 #[derive(Debug, Parser)]
-#[command(name = "rove list", version, override_usage = "rove list [options]")]
+#[command(name = "rove list", version, override_usage = "rove list [options] [[user@]host]")]
 struct ListArgs {
     /// Print JSON, for programs
     #[arg(long)]
@@ -82,55 +95,127 @@ struct ListArgs {
     /// Name stock mosh-servers as well
     #[arg(long)]
     all: bool,
+    /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString, requires = "host")]
+    ssh: Option<String>,
+    #[arg(hide = true)]
+    host: Option<OsString>,
 }
 
-/// Ends sessions of yours on this computer
+/// Ends sessions of yours on this computer or another
 #[derive(Debug, Parser)]
 #[command(
     name = "rove kill",
     version,
-    override_usage = "rove kill PID|PORT...\n       rove kill --all\n       rove kill --detached \
-                      [--older-than TIME]"
+    override_usage = "rove kill [[user@]host] PID|PORT...\n       rove kill [[user@]host] --all\n       \
+                      rove kill [[user@]host] --detached [--older-than TIME]"
 )]
 struct KillArgs {
-    /// Sessions, by the server's process or its UDP port
-    #[arg(value_name = "PID|PORT", required_unless_present_any = ["all", "detached"])]
-    numbers: Vec<u32>,
+    /// Sessions, by the server's process or its UDP port; in front of them the host, if it is another
+    #[arg(value_name = "PID|PORT")]
+    words: Vec<OsString>,
     /// End all sessions, the one this is called in last
-    #[arg(long, conflicts_with_all = ["numbers", "detached", "older_than"])]
+    #[arg(long, conflicts_with_all = ["detached", "older_than"])]
     all: bool,
     /// End the sessions whose client has not been heard for 30 s
-    #[arg(long, conflicts_with = "numbers")]
+    #[arg(long)]
     detached: bool,
     /// Only those whose client has not been heard for so long: 90s, 30min, 12h, 2d, 1w
     #[arg(long, value_name = "TIME", requires = "detached", value_parser = parse_span)]
     older_than: Option<Duration>,
+    /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    ssh: Option<String>,
 }
 
-/// Reads the words behind `list`.
+/// Reads the words behind `list`; `load` reads the user's configuration, for a host.
 ///
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help.
-pub(crate) fn parse_list(args: Vec<OsString>) -> Result<ListOptions, clap::Error> {
+pub(crate) fn parse_list(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<(ListOptions, Place), clap::Error> {
     let args = ListArgs::from_arg_matches(&rove_manual::matches(&LIST, args)?)?;
-    Ok(ListOptions { json: args.json, all: args.all })
+    let options = ListOptions { json: args.json, all: args.all };
+    Ok((options, place(args.host, args.ssh, load)?))
 }
 
-/// Reads the words behind `kill`.
+/// Reads the words behind `kill`; `load` reads the user's configuration, for a host.
 ///
 /// # Errors
 ///
 /// Returns clap's error, which may be a request for help.
-pub(crate) fn parse_kill(args: Vec<OsString>) -> Result<Choice, clap::Error> {
-    let args = KillArgs::from_arg_matches(&rove_manual::matches(&KILL, args)?)?;
-    Ok(match args {
-        KillArgs { all: true, .. } => Choice::All,
-        KillArgs { detached: true, older_than, .. } => {
-            Choice::Detached { silent_for: older_than.unwrap_or(Duration::ZERO) }
+pub(crate) fn parse_kill(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<(Choice, Place), clap::Error> {
+    let KillArgs { mut words, all, detached, older_than, ssh } =
+        KillArgs::from_arg_matches(&rove_manual::matches(&KILL, args)?)?;
+    let number = |word: &OsString| word.to_str()?.parse::<u32>().ok();
+    let has_host = words.first().is_some_and(|word| number(word).is_none());
+    let host = has_host.then(|| words.remove(0));
+    let numbers: Vec<u32> = words
+        .iter()
+        .map(|word| {
+            let shown = word.to_string_lossy();
+            let shown = shown.escape_debug();
+            number(word)
+                .ok_or_else(|| wrong(format!("\"{shown}\" is no process number and no port")))
+        })
+        .collect::<Result<_, _>>()?;
+    let choice = match (all, detached, numbers.is_empty()) {
+        (true, _, true) => Choice::All,
+        (_, true, true) => Choice::Detached { silent_for: older_than.unwrap_or(Duration::ZERO) },
+        (false, false, false) => Choice::Numbers(numbers),
+        (false, false, true) => {
+            let of = host.map_or(String::new(), |host| format!(" {}", host.display()));
+            return Err(wrong(format!(
+                "say which sessions to end: rove list{of} shows their numbers, --all means all of them"
+            )));
         }
-        KillArgs { numbers, .. } => Choice::Numbers(numbers),
-    })
+        (true, _, false) | (_, true, false) => {
+            return Err(wrong(
+                "either numbers or --all or --detached, not several of them".to_owned(),
+            ));
+        }
+    };
+    Ok((choice, place(host, ssh, load)?))
+}
+
+/// Returns where to look for sessions.
+fn place(
+    host: Option<OsString>,
+    ssh: Option<String>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<Place, clap::Error> {
+    let Some(host) = host else { return Ok(Place::Here) };
+    let options = far(host, ssh, load).map_err(wrong)?;
+    Ok(Place::Far(Box::new(options)))
+}
+
+/// Returns the options with which a session would log in to a host.
+///
+/// # Errors
+///
+/// Returns what is wrong.
+pub(crate) fn far(
+    host: OsString,
+    ssh: Option<String>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<HostOptions, String> {
+    let ssh = ssh.map(|ssh| format!("--ssh={ssh}").into());
+    let words = ssh.into_iter().chain(["--".into(), host]).collect();
+    match host::parse(ProgramName::Rove, words, load) {
+        Ok(HostCall::Connect(options)) => Ok(*options),
+        Ok(_) => Err("that is no host".to_owned()),
+        Err(error) => Err(error.message),
+    }
+}
+
+fn wrong(message: String) -> clap::Error {
+    clap::Error::raw(ErrorKind::ValueValidation, message + "\n")
 }
 
 /// Reads a span of days rather than of milliseconds: a whole number and its unit.
@@ -154,28 +239,65 @@ mod tests {
         line.split_whitespace().map(OsString::from).collect()
     }
 
-    #[test]
-    fn a_list_is_for_people_or_for_programs() {
-        for (line, json, all) in
-            [("", false, false), ("--json", true, false), ("--all --json", true, true)]
-        {
-            assert_eq!(parse_list(words(line)).unwrap(), ListOptions { json, all }, "{line}");
+    fn list(line: &str) -> Result<(ListOptions, Place), clap::Error> {
+        parse_list(words(line), || Ok(Config::default()))
+    }
+
+    fn kill(line: &str) -> Result<(Choice, Place), clap::Error> {
+        parse_kill(words(line), || Ok(Config::default()))
+    }
+
+    /// The host, and the ssh to reach it.
+    fn name(place: &Place) -> String {
+        match place {
+            Place::Here => String::new(),
+            Place::Far(options) => {
+                format!("{} by {}", options.host.display(), options.ssh.join(" "))
+            }
         }
-        assert!(parse_list(words("host")).is_err());
+    }
+
+    #[test]
+    fn a_list_is_for_people_or_for_programs_and_of_here_or_there() {
+        for (line, json, all, place) in [
+            ("", false, false, ""),
+            ("--json", true, false, ""),
+            ("--all --json", true, true, ""),
+            ("me@host --json", true, false, "me@host by ssh"),
+            ("--ssh=/bin/ssh host", false, false, "host by /bin/ssh"),
+        ] {
+            let (options, found) = list(line).unwrap();
+            assert_eq!(
+                (options, name(&found)),
+                (ListOptions { json, all }, place.to_owned()),
+                "{line}"
+            );
+        }
+        for line in ["a b", "-- -oProxyCommand=x", "--ssh=ssh"] {
+            assert!(list(line).is_err(), "{line}");
+        }
+        let text = b"[host.\"h*\"]\nssh = \"ssh -p 22\"\n";
+        let settings = || Config::parse(text).map_err(|fault| format!("{fault:?}"));
+        let (_, found) = parse_list(words("host"), settings).unwrap();
+        assert_eq!(name(&found), "host by ssh -p 22");
     }
 
     #[test]
     fn sessions_to_end_are_named_or_described() {
         let detached = |seconds| Choice::Detached { silent_for: Duration::from_secs(seconds) };
-        for (line, choice) in [
-            ("17", Choice::Numbers(vec![17])),
-            ("17 60001", Choice::Numbers(vec![17, 60_001])),
-            ("--all", Choice::All),
-            ("--detached", detached(0)),
-            ("--detached --older-than 2d", detached(172_800)),
-            ("--older-than=1w --detached", detached(604_800)),
+        for (line, choice, place) in [
+            ("17", Choice::Numbers(vec![17]), ""),
+            ("17 60001", Choice::Numbers(vec![17, 60_001]), ""),
+            ("--all", Choice::All, ""),
+            ("--detached", detached(0), ""),
+            ("--detached --older-than 2d", detached(172_800), ""),
+            ("--older-than=1w --detached", detached(604_800), ""),
+            ("me@host 17 18", Choice::Numbers(vec![17, 18]), "me@host by ssh"),
+            ("--all host", Choice::All, "host by ssh"),
+            ("host --detached", detached(0), "host by ssh"),
         ] {
-            assert_eq!(parse_kill(words(line)).unwrap(), choice, "{line}");
+            let (found, there) = kill(line).unwrap();
+            assert_eq!((found, name(&there)), (choice, place.to_owned()), "{line}");
         }
     }
 
@@ -185,6 +307,9 @@ mod tests {
             "",
             "host",
             "-9 17",
+            "17 host",
+            "host 17 x",
+            "-- -x 17",
             "17 --all",
             "17 --detached",
             "--all --detached",
@@ -195,7 +320,7 @@ mod tests {
             "--detached --older-than 99999999999999999999d",
             "--detached --older-than 2y",
         ] {
-            assert!(parse_kill(words(line)).is_err(), "{line}");
+            assert!(kill(line).is_err(), "{line}");
         }
     }
 }

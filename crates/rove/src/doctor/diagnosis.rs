@@ -243,8 +243,8 @@ fn server_program(host: &Host) -> Finding {
     if host.no_server_program {
         return problem(
             format!("neither rove nor mosh-server found; ssh's PATH there is {path}"),
-            "install rove or the package mosh on the host; one that stands elsewhere is named with \
-             --server=PATH",
+            "rove install copies rove to the host, and the package mosh would do as well; one that stands \
+             elsewhere is named with --server=PATH",
         );
     }
     let Some(far) = &host.far else {

@@ -12,7 +12,7 @@ const LAST_HEADING: &str = "COMMAND";
 /// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to
 /// `command_width` characters.
 pub(super) fn sessions(
-    sessions: &[&SessionStatus],
+    sessions: &[SessionStatus],
     own_terminal: Option<&str>,
     command_width: usize,
 ) -> String {
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
         let new = SessionStatus { pid: 5, port: 60_002, ..SessionStatus::default() };
-        let text = sessions(&[&status(), &new], Some("/dev/pts/3"), 12);
+        let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
             "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   CLIENT          COMMAND\n\
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn nothing_that_a_program_has_said_commands_the_terminal() {
-        for text in [sessions(&[&status()], None, usize::MAX), one(&status())] {
+        for text in [sessions(&[status()], None, usize::MAX), one(&status())] {
             assert!(!text.contains(['\u{1b}', '\u{7}']) && text.contains("mail?]2;x?"), "{text}");
         }
     }

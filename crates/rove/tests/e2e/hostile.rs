@@ -1,7 +1,11 @@
 //! A server that holds the key and sends nothing but work: the user and signals are obeyed all the same.
 
 #[path = "../../../session/tests/common/forger.rs"]
-#[allow(dead_code, reason = "the session's tests use more of it")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the tests of a session use more of it, from several files"
+)]
 mod forger;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

@@ -14,6 +14,7 @@ mod host;
 mod hostile;
 mod impostors;
 mod input;
+mod install;
 mod interop;
 mod keys;
 mod life;

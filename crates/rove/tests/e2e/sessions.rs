@@ -12,7 +12,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, rove, within_guard,
+    ANSWERING, Far, Invocation, Maker, Report, SIZE, Scratch, Server, Sshd, Terminal, rove,
+    side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -279,4 +280,68 @@ fn a_hostile_peer_does_not_disturb_the_session() {
     flood.join().expect("every connection is taken");
     assert_eq!(host.list().len(), 1, "who asks after all that is answered");
     drop(silent);
+}
+
+#[test]
+fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
+    // A login shell that talks, and a rove that is not in its PATH.
+    const PROFILE: &str = r#"
+        echo welcome; printf 'no line end and \033]0;a title\007'
+        mkdir -p "$HOME/.local/bin" && mv "$HOME/bin/rove" "$HOME/.local/bin/rove" 2>/dev/null
+        export ROVE_RUNTIME_DIR="$HOME/sockets"
+    "#;
+    side_by_side(["sh", "bash", "fish", "csh"], |shell| {
+        // What moves rove is not all that a host needs.
+        let profile = PROFILE;
+        let sshd = Sshd::start(Far { shell, profile, programs: &["rove"], ..Far::default() });
+        let bin = sshd.path("bin");
+        for name in ["mkdir", "mv"] {
+            let target = Path::new("/bin").join(name);
+            std::os::unix::fs::symlink(target, bin.join(name)).expect("the folder takes links");
+        }
+        let ssh = format!("--ssh={}", sshd.ssh());
+        let ask = |words: &[&str]| {
+            let call = Invocation::new(rove()).args(words).arg(&ssh);
+            within_guard("rove to answer", move || call.command().output().expect("rove starts"))
+        };
+        let none = ask(&["list", "far"]);
+        assert_eq!(none.status.code(), Some(0), "{none:?}\n{}", sshd.log());
+        assert_eq!(text(&none.stdout), "No session of yours runs on far under a rove server.\n");
+        assert!(text(&none.stderr).contains("welcome") && !text(&none.stderr).contains('\u{1b}'));
+
+        let call = Invocation::new(rove()).args([&ssh, "far", "--", "sh", "-c", "echo here; cat"]);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("here");
+        let listing = ask(&["list", "--json", "far"]);
+        let listing: Value = serde_json::from_slice(&listing.stdout).expect("a line of JSON");
+        let port = listing["sessions"][0]["port"].as_u64().expect("a port").to_string();
+        let table = text(&ask(&["list", "far"]).stdout);
+        assert!(table.contains(&port) && table.contains("echo here; cat"), "{table}");
+
+        let nobody = ask(&["kill", "far", "1"]);
+        assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+        let ended = ask(&["kill", "far", &port]);
+        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        assert!(text(&ended.stdout).starts_with("Ended session "), "{ended:?}");
+        terminal.wait_exit().assert_restored(Maker::Rove);
+    });
+}
+
+#[test]
+fn a_host_that_cannot_be_asked_is_told_by_its_reason() {
+    let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
+    let ends = Sshd::start(Far { profile: "exit 0", ..Far::default() });
+    for (ssh, part) in [
+        (sshd.ssh(), "rove not found on far: "),
+        (ends.ssh(), "far did not run rove's command"),
+        ("sh -c 'echo no way >&2; exit 255' ssh".to_owned(), "ssh did not get through to far"),
+        ("/nonexistent/ssh".to_owned(), "cannot run /nonexistent/ssh"),
+    ] {
+        for words in [&["list", "far"][..], &["kill", "far", "--all"]] {
+            let call = Invocation::new(rove()).args(words).arg(format!("--ssh={ssh}"));
+            let output = call.command().output().expect("rove starts");
+            assert_eq!(output.status.code(), Some(10), "{output:?}");
+            assert!(text(&output.stderr).contains(part), "{output:?}");
+        }
+    }
 }

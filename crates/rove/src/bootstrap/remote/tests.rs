@@ -121,13 +121,18 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
 fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
+    let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
     let command = searching("", &challenge(), &arguments(), "").into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );
     for shell in SHELLS {
         if let Some(output) = host.run(shell, &command) {
-            assert_eq!(output, format!("{ADDRESS}{NO_SERVER_PROGRAM}\n"), "{shell}");
+            assert_eq!(
+                output,
+                format!("{ADDRESS}{SYSTEM} {system}{NO_SERVER_PROGRAM}\n"),
+                "{shell}"
+            );
         }
     }
 }
@@ -180,4 +185,29 @@ fn stock_commands_are_stocks_to_the_byte() {
         stock(OsStr::new("mosh-server"), &args[..1], true),
         r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; mosh-server 'new'"#
     );
+}
+
+#[test]
+fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
+    let word = "0".repeat(32);
+    for place in ["bin/rove", ".local/bin/rove", ".cargo/bin/rove"] {
+        let host = Host::new("command");
+        host.install(place);
+        for shell in SHELLS {
+            if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+                assert_eq!(output, format!("\nROVE START {word}\nrove {RECEIVED}"), "{shell}");
+            }
+            let script = "printf '%s.' \"$@\"";
+            let command = script_with(&challenge(), script, &["a b!".into(), "".into()]);
+            if let Some(output) = host.run(shell, &command) {
+                assert_eq!(output, format!("\nROVE START {word}\na b!.."), "{shell}");
+            }
+        }
+    }
+    let host = Host::new("command-none");
+    for shell in SHELLS {
+        if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+            assert_eq!(output, format!("\nROVE NO ROVE {word}\n"), "{shell}");
+        }
+    }
 }

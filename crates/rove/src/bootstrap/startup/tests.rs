@@ -185,9 +185,11 @@ fn complaints_about_the_host_are_noticed_on_either_stream() {
         assert!(announced.port_refused);
         assert_eq!(text, line);
     }
-    let output = "ROVE START WORD\r\nROVE NO SERVER PROGRAM\r\nROVE NO TUNNEL PROGRAM\r\n";
+    let output = "ROVE START WORD\r\nROVE SYSTEM Linux aarch64\r\nROVE NO SERVER PROGRAM\r\n\
+                  ROVE NO TUNNEL PROGRAM\r\n";
     let (announced, text) = read(&tolerant(true, true), "", output).unwrap();
     assert!(announced.no_server_program && announced.no_tunnel_program);
+    assert_eq!(announced.platform, Platform::from_uname("Linux aarch64"));
     assert_eq!(text, "");
 }
 

@@ -1,6 +1,7 @@
 //! The settings there are: the long options that make sense for more than one session.
 
 use crate::cli::{escape_key, host};
+use crate::install::policy::Policy;
 
 /// A setting.
 #[derive(Clone, Copy)]
@@ -23,7 +24,7 @@ pub(super) enum Shape {
 }
 
 /// All of them, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 17] = [
+pub(super) const KEYS: [Key; 18] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -41,6 +42,7 @@ pub(super) const KEYS: [Key; 17] = [
     key("strict", Shape::Flag),
     key("title-prefix", Shape::Flag),
     key("terminal-query", Shape::Flag),
+    key("install", Shape::Text(install)),
 ];
 
 const fn key(name: &'static str, shape: Shape) -> Key {
@@ -75,6 +77,10 @@ fn family(text: &str) -> Result<(), String> {
 
 fn remote_ip(text: &str) -> Result<(), String> {
     one_of(text, host::REMOTE_IPS)
+}
+
+fn install(text: &str) -> Result<(), String> {
+    one_of(text, Policy::NAMES)
 }
 
 fn ssh(text: &str) -> Result<(), String> {

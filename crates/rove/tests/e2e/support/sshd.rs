@@ -12,8 +12,25 @@ use super::scratch::Scratch;
 use super::server::rove;
 
 /// What a login shell and a bootstrap use beside the session's own programs.
-const BASICS: [&str; 10] =
-    ["sh", "env", "cat", "stty", "printf", "locale", "sleep", "uname", "date", "rm"];
+const BASICS: [&str; 17] = [
+    "sh",
+    "env",
+    "cat",
+    "stty",
+    "printf",
+    "locale",
+    "sleep",
+    "uname",
+    "date",
+    "rm",
+    "mkdir",
+    "chmod",
+    "mv",
+    "wc",
+    "find",
+    "sha256sum",
+    "head",
+];
 
 /// What somebody who logs in finds.
 #[derive(Clone, Copy, Debug)]

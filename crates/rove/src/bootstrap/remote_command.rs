@@ -1,0 +1,349 @@
+//! One command of ours on a host, by the ssh that a session would log in with: no terminal there, its output here,
+//! apart from what start-up files print.
+//!
+//! ssh connects as its configuration says, through an open master connection where there is one, as nobody has to
+//! learn the host's address.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::EventLoop;
+use signal_hook::consts::SIGCHLD;
+
+use crate::bootstrap::challenge::Challenge;
+use crate::bootstrap::command::{Running, Step, Stop};
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::line::LINE_BYTES_MAX;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::plan::SSH_FAILURE;
+use crate::bootstrap::printable::Printable;
+use crate::bootstrap::remote::{self, NO_ROVE, START};
+use crate::bootstrap::startup::Stream;
+use crate::bootstrap::{ssh_config, tell};
+use crate::entropy;
+
+/// What the command reads.
+pub(crate) enum Input {
+    /// Nothing.
+    Nothing,
+    /// All that this gives, while its output is read. A command that ends before leaves the rest unread, which is no error here.
+    From(Box<dyn Read + Send>),
+}
+
+/// A command for a host.
+pub(crate) struct RemoteCommand<'a> {
+    options: &'a HostOptions,
+    challenge: Challenge,
+    /// What ssh tells the host's login shell.
+    remote: OsString,
+}
+
+impl<'a> RemoteCommand<'a> {
+    /// Prepares rove with these arguments, found where the bootstrap finds it.
+    ///
+    /// # Errors
+    ///
+    /// Returns that there is no randomness.
+    pub(crate) fn rove(
+        options: &'a HostOptions,
+        args: &[OsString],
+    ) -> Result<Self, BootstrapError> {
+        let challenge = draw()?;
+        let remote = remote::rove(&challenge, args);
+        Ok(Self { options, challenge, remote })
+    }
+
+    /// Prepares a piece of sh, with these arguments as `$1` and so on. It should hold no line break, which csh
+    /// cannot hand on.
+    ///
+    /// # Errors
+    ///
+    /// Returns that there is no randomness.
+    pub(crate) fn script(
+        options: &'a HostOptions,
+        script: &str,
+        args: &[OsString],
+    ) -> Result<Self, BootstrapError> {
+        let challenge = draw()?;
+        let remote = remote::script_with(&challenge, script, args);
+        Ok(Self { options, challenge, remote })
+    }
+
+    /// Runs the command to its end. `take` gets what it writes to its standard output, as it comes. All else that ssh
+    /// and the host print is shown on standard error, without controls. Returns how the command ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it did not run.
+    pub(crate) fn run(
+        &self,
+        input: Input,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<ExitStatus, BootstrapError> {
+        let local = |what| move |error| BootstrapError::Local { what, error };
+        let mut command = self.command();
+        if self.options.verbose {
+            let words = std::iter::once(command.get_program()).chain(command.get_args());
+            let words: Vec<_> = words.map(std::ffi::OsStr::to_string_lossy).collect();
+            tell(self.options.name.as_str(), &format!("running {}", shell_words::join(words)));
+        }
+        // Before ssh exists, so that its end is never missed.
+        let mut events =
+            EventLoop::new(Clock::start(), &[SIGCHLD]).map_err(local("waiting for ssh"))?;
+        command.stdin(match input {
+            Input::Nothing => Stdio::null(),
+            Input::From(_) => Stdio::piped(),
+        });
+        let mut ssh = Running::start(&mut command).map_err(|error| BootstrapError::SshMissing {
+            program: command.get_program().to_owned(),
+            error,
+        })?;
+        if let (Input::From(mut source), Some(mut stdin)) = (input, ssh.take_input()) {
+            // It ends with its source, or with the pipe.
+            thread::spawn(move || io::copy(&mut source, &mut stdin));
+        }
+        let mut output = Output::new(self.challenge.clone());
+        let mut filters: [Printable; 2] = Default::default();
+        let mut show = |stream: Stream, text: &[u8]| {
+            // A reader that has gone away is no reason to stop.
+            let _ = io::stderr().write_all(&filters[stream as usize].filter(text));
+        };
+        let status = loop {
+            match ssh.step(&mut events, None) {
+                Ok(Step::Said(said)) => {
+                    for (stream, bytes) in said {
+                        if stream == Stream::Errors {
+                            show(stream, bytes);
+                            continue;
+                        }
+                        let mut noise = Vec::new();
+                        take(output.read(bytes, &mut noise));
+                        show(stream, &noise);
+                    }
+                }
+                Ok(Step::Ended(status)) => break status,
+                Ok(Step::Late) | Err(Stop::Interrupted) => {}
+                Err(Stop::Local(error)) => return Err(local("the output of ssh")(error)),
+            }
+        };
+        let mut noise = Vec::new();
+        output.finish(&mut noise);
+        show(Stream::Output, &noise);
+        self.judge(output.state, status)
+    }
+
+    fn judge(&self, state: State, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
+        let host = self.options.host.clone();
+        match (state, status.code()) {
+            (State::Missing, _) => Err(BootstrapError::NoRove { host }),
+            (State::Begun, Some(_)) => Ok(status),
+            (_, None | Some(SSH_FAILURE)) => Err(BootstrapError::ssh_failed(self.options)),
+            (State::Before, Some(_)) => Err(BootstrapError::NotRun { host, status }),
+        }
+    }
+
+    fn command(&self) -> Command {
+        let HostOptions { ssh, host, .. } = self.options;
+        let (program, args) = ssh.split_first().expect("an ssh command has a program");
+        let mut command = Command::new(program);
+        command.args(args);
+        if ssh_config::is_ssh(ssh) {
+            command.args(ssh_config::ask(ssh, host).overrides());
+        }
+        if self.options.ssh_pty {
+            // Only without a terminal do bytes arrive as they were sent.
+            command.arg("-T");
+        }
+        match self.options.family.as_str() {
+            "inet" => drop(command.arg("-4")),
+            "inet6" => drop(command.arg("-6")),
+            _ => {}
+        }
+        command.arg(host).arg("--").arg(&self.remote).env_remove("MOSH_KEY");
+        command
+    }
+}
+
+fn draw() -> Result<Challenge, BootstrapError> {
+    entropy::challenge().map_err(|error| BootstrapError::Local {
+        what: "a random word",
+        error: io::Error::other(error),
+    })
+}
+
+/// How far the host has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Only start-up files have printed, if anybody.
+    Before,
+    /// Our command runs, or has run.
+    Begun,
+    /// The host has no rove.
+    Missing,
+}
+
+/// What comes on ssh's standard output.
+struct Output {
+    challenge: Challenge,
+    state: State,
+    /// The line so far, up to [`LINE_BYTES_MAX`] and one more.
+    line: Vec<u8>,
+}
+
+impl Output {
+    const fn new(challenge: Challenge) -> Self {
+        Self { challenge, state: State::Before, line: Vec::new() }
+    }
+
+    /// Takes bytes; returns those that our command wrote, and adds the others to `noise`.
+    fn read<'b>(&mut self, mut bytes: &'b [u8], noise: &mut Vec<u8>) -> &'b [u8] {
+        while self.state == State::Before
+            && let Some((&byte, rest)) = bytes.split_first()
+        {
+            bytes = rest;
+            if byte == b'\n' {
+                self.end_line(noise);
+            } else if self.line.len() <= LINE_BYTES_MAX {
+                self.line.push(byte);
+            } else {
+                // Too long for one of ours, and nothing to keep.
+                noise.append(&mut self.line);
+                self.line.push(byte);
+            }
+        }
+        if self.state == State::Begun { bytes } else { &[] }
+    }
+
+    /// Takes the end.
+    fn finish(&mut self, noise: &mut Vec<u8>) {
+        noise.append(&mut self.line);
+    }
+
+    fn end_line(&mut self, noise: &mut Vec<u8>) {
+        let line = core::mem::take(&mut self.line);
+        let text = String::from_utf8_lossy(&line);
+        let is_ours = |marker| self.challenge.answer(marker, text.trim_ascii_end()) == Some("");
+        if is_ours(START) {
+            self.state = State::Begun;
+        } else if is_ours(NO_ROVE) {
+            self.state = State::Missing;
+        } else {
+            noise.extend(&line);
+            noise.push(b'\n');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+    use crate::cli::config::Config;
+    use crate::cli::host::{self, HostCall};
+    use crate::program::ProgramName;
+
+    const WORD: &str = "00000000000000000000000000000000";
+
+    /// Reads what a host prints, cut into pieces of this many bytes; returns the command's output and the rest.
+    fn read(printed: &[u8], piece: usize) -> (String, String, State) {
+        let mut output = Output::new(Challenge::from_bytes([0; 16]));
+        let (mut ours, mut noise) = (Vec::new(), Vec::new());
+        for bytes in printed.chunks(piece) {
+            ours.extend(output.read(bytes, &mut noise));
+        }
+        output.finish(&mut noise);
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        (text(ours), text(noise), output.state)
+    }
+
+    #[test]
+    fn what_start_up_files_print_is_no_output_of_the_command() {
+        let wrong = WORD.replace('0', "1");
+        for (printed, ours, noise, state) in [
+            (format!("\nROVE START {WORD}\n{{}}\n"), "{}\n", "\n".to_owned(), State::Begun),
+            (format!("hi\nROVE START {WORD}\r\na\0b"), "a\0b", "hi\n".to_owned(), State::Begun),
+            (
+                format!("ROVE START {wrong}\nx\n"),
+                "",
+                format!("ROVE START {wrong}\nx\n"),
+                State::Before,
+            ),
+            ("no line's end".to_owned(), "", "no line's end".to_owned(), State::Before),
+            (format!("ROVE NO ROVE {WORD}\nmore"), "", String::new(), State::Missing),
+            (
+                format!("ROVE START {WORD}\nROVE NO ROVE {WORD}\n"),
+                &format!("ROVE NO ROVE {WORD}\n"),
+                String::new(),
+                State::Begun,
+            ),
+        ] {
+            for piece in [1, 7, 1000] {
+                let wanted = (ours.to_owned(), noise.clone(), state);
+                assert_eq!(read(printed.as_bytes(), piece), wanted, "{printed:?} by {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_passed_on_and_not_kept() {
+        let mut output = Output::new(Challenge::from_bytes([0; 16]));
+        let mut noise = Vec::new();
+        for len in [LINE_BYTES_MAX, LINE_BYTES_MAX + 1, LINE_BYTES_MAX + 2, 100 * LINE_BYTES_MAX] {
+            output.read(&vec![b'x'; len], &mut noise);
+            assert!(output.line.len() <= LINE_BYTES_MAX + 1);
+        }
+        output.finish(&mut noise);
+        assert_eq!(noise.len(), 103 * LINE_BYTES_MAX + 3);
+    }
+
+    /// Runs a piece of sh on a host that is this computer; returns what it wrote and its exit code.
+    fn run(profile: &str, script: &str, args: &[OsString], input: Input) -> (Vec<u8>, Option<i32>) {
+        let ssh = format!("--ssh=sh -c '{profile}; for a; do :; done; exec sh -c \"$a\"' ssh");
+        let words = vec![ssh.into(), "far".into()];
+        let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
+        let Ok(HostCall::Connect(options)) = call else { panic!("a host") };
+        let command = RemoteCommand::script(&options, script, args).unwrap();
+        let mut output = Vec::new();
+        let status = command.run(input, |bytes| output.extend(bytes)).unwrap();
+        (output, status.code())
+    }
+
+    #[test]
+    fn bytes_go_to_the_command_and_come_back_whole() {
+        let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[n as usize % 3]).collect();
+        let input = Input::From(Box::new(io::Cursor::new(bytes.clone())));
+        assert_eq!(run("echo noise", "cat; exit 3", &[], input), (bytes.clone(), Some(3)));
+        // A command that does not read to the end is no failure.
+        let input = Input::From(Box::new(io::Cursor::new(bytes)));
+        let (output, code) = run(":", "printf %s \"$1\"; exit 4", &["a b!'".into()], input);
+        assert_eq!((&output[..], code), (&b"a b!'"[..], Some(4)));
+        assert_eq!(run(":", "cat", &[], Input::Nothing), (Vec::new(), Some(0)));
+    }
+
+    #[test]
+    fn ssh_has_failed_unless_the_command_has_begun() {
+        let words = vec!["far".into()];
+        let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
+        let Ok(HostCall::Connect(options)) = call else { panic!("a host") };
+        let command = RemoteCommand::rove(&options, &[]).unwrap();
+        for (state, code, wanted) in [
+            (State::Begun, 255, "status 255"),
+            (State::Begun, 1, "status 1"),
+            (State::Before, 255, "ssh did not get through to far"),
+            (State::Before, 0, "far did not run rove's command"),
+            (State::Missing, 127, "rove not found on far"),
+        ] {
+            let text = match command.judge(state, ExitStatus::from_raw(code << 8)) {
+                Ok(status) => format!("status {}", status.code().unwrap()),
+                Err(error) => error.to_string(),
+            };
+            assert!(text.starts_with(wanted), "{text}");
+        }
+        let killed = ExitStatus::from_raw(9);
+        assert!(command.judge(State::Begun, killed).is_err());
+    }
+}

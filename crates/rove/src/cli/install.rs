@@ -1,0 +1,154 @@
+//! The command line of `rove install`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
+use rove_manual::{Manual, Words};
+
+use crate::cli::BOOK;
+use crate::cli::config::Config;
+use crate::cli::host::UsageError;
+use crate::cli::sessions;
+use crate::install::InstallOptions;
+
+/// What users are told of `rove install`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "install",
+    definition: InstallArgs::command,
+    words: Words::HostAndCommand,
+    notes: &[
+        "One login by your own ssh; no root is needed there. What is copied is the running program where it is \
+         static and made for the host's system and processor (that of the packages is static), else a build \
+         from the folders below, named rove-SYSTEM-PROCESSOR, such as rove-linux-aarch64.",
+        "The program gets its name on the host only when all of it has arrived, its SHA-256 is right and it \
+         runs. Until then, and whenever something fails, what was there stays. A newer rove is replaced only \
+         after a yes, or with --force.",
+        "rove HOST offers the same where it finds neither rove nor mosh-server; the setting install (ask, \
+         always, never) answers it beforehand, see rove config.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove install me@example.org", "copy rove there"),
+        ("rove install --ssh='ssh -p 2222' host", "another ssh port"),
+        ("rove install --build rove-linux-aarch64 pi", "a build for another processor"),
+    ],
+    environment: &[("XDG_DATA_HOME", "Folder of data instead of ~/.local/share.")],
+    files: &[
+        ("~/.local/bin/rove", "On the host: the program."),
+        (
+            "~/.local/share/rove/builds",
+            "Builds for other systems; also looked for beside the program.",
+        ),
+        ("~/.config/rove/config.toml", "Settings of hosts: ssh and family; see rove config."),
+    ],
+    exit_status: &[
+        ("0", "The host has this rove now, or had it before."),
+        ("1", "It has not: a sentence says why."),
+        ("255", "The command line or the configuration is wrong."),
+    ],
+};
+
+/// Copies rove to a host, into ~/.local/bin there
+#[derive(Debug, Parser)]
+#[command(name = "rove install", version, override_usage = "rove install [options] [user@]host")]
+struct InstallArgs {
+    #[arg(hide = true, required_unless_present = "own_sum")]
+    host: Option<OsString>,
+    /// ssh to run, with options: "ssh -p 2222" [default: ssh]
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    ssh: Option<String>,
+    /// Program to copy instead of the one that fits
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    build: Option<PathBuf>,
+    /// Replace a newer rove too, without a question
+    #[arg(long)]
+    force: bool,
+    /// Say nothing but what is wrong; ssh still asks and says what it must
+    #[arg(short = 'q', long)]
+    quiet: bool,
+    /// Print the SHA-256 of this program; what a copy is asked on the host
+    #[arg(long, hide = true)]
+    own_sum: bool,
+}
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum InstallCall {
+    /// Copy.
+    Copy(Box<InstallOptions>),
+    /// Print the SHA-256 of this program.
+    OwnSum,
+}
+
+/// Why a command line is refused.
+#[derive(Debug)]
+pub(crate) enum InstallUsage {
+    /// By clap, which may also be asked for help.
+    Clap(clap::Error),
+    /// By us.
+    Wrong(UsageError),
+}
+
+/// Reads the words behind `install`; `load` reads the user's configuration.
+///
+/// # Errors
+///
+/// Returns what is wrong; the exit code is 255.
+pub(crate) fn parse(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<InstallCall, InstallUsage> {
+    let args = rove_manual::matches(&MANUAL, args)
+        .and_then(|matches| InstallArgs::from_arg_matches(&matches))
+        .map_err(InstallUsage::Clap)?;
+    let Some(host) = args.host.filter(|_| !args.own_sum) else { return Ok(InstallCall::OwnSum) };
+    let mut session = sessions::far(host, args.ssh, load)
+        .map_err(|message| InstallUsage::Wrong(UsageError { message, usage: None }))?;
+    session.quiet = args.quiet;
+    Ok(InstallCall::Copy(Box::new(InstallOptions {
+        session,
+        build: args.build,
+        force: args.force,
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(words: &[&str], file: &str) -> Result<InstallCall, InstallUsage> {
+        let config = Config::parse(file.as_bytes()).unwrap();
+        parse(words.iter().map(OsString::from).collect(), || Ok(config))
+    }
+
+    fn options(words: &[&str], file: &str) -> InstallOptions {
+        let Ok(InstallCall::Copy(options)) = call(words, file) else { panic!("{words:?}") };
+        *options
+    }
+
+    #[test]
+    fn the_login_is_the_one_that_is_set_for_the_host() {
+        let file = "[host.pi]\nssh = 'ssh -p 2222'\nfamily = 'inet6'\n";
+        for (words, ssh, family) in [
+            (&["me@pi"][..], "ssh -p 2222", "inet6"),
+            (&["--ssh=ssh -4", "pi"], "ssh -4", "inet6"),
+            (&["other"], "ssh", "prefer-inet"),
+        ] {
+            let session = options(words, file).session;
+            assert_eq!((session.ssh.join(" ").as_str(), session.family.as_str()), (ssh, family));
+        }
+        let all = options(&["--force", "-q", "--build", "x", "pi"], "");
+        assert_eq!((all.force, all.session.quiet, all.build), (true, true, Some("x".into())));
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        for words in [&[][..], &["--", "-oProxyCommand=x"], &[""], &["a", "b"], &["--frob", "a"]] {
+            assert!(call(words, "").is_err(), "{words:?}");
+        }
+        assert!(call(&["--ssh='", "a"], "").is_err());
+        assert_eq!(call(&["--own-sum"], "").unwrap(), InstallCall::OwnSum);
+    }
+}

@@ -1,0 +1,240 @@
+//! `rove install`: copies a static rove into `~/.local/bin` on a host, through one login of the user's ssh.
+//!
+//! [`far`] is what runs there and [`report`] reads what that says; [`source`] is its standard input. [`build`] finds a program for the host's [`platform`] and knows its [`version`]. [`offer`] asks
+//! whether to do all that where `rove host` found no server.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::mpsc::Sender;
+
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::remote_command::{Input, RemoteCommand};
+use crate::install::build::{Build, megabytes};
+use crate::install::error::InstallError;
+use crate::install::far::FOLDER;
+use crate::install::platform::Platform;
+use crate::install::policy::Policy;
+use crate::install::progress::Progress;
+use crate::install::report::{Event, Facts, Failure, Report};
+use crate::install::source::Source;
+use crate::install::version::Version;
+
+pub(crate) mod build;
+pub(crate) mod error;
+mod far;
+pub(crate) mod platform;
+pub(crate) mod policy;
+mod progress;
+mod question;
+mod report;
+mod source;
+mod version;
+
+/// What is to be copied, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InstallOptions {
+    /// How to log in, and where.
+    pub(crate) session: HostOptions,
+    /// The program to copy, if the user named one.
+    pub(crate) build: Option<PathBuf>,
+    /// Whether a newer one is replaced without a question.
+    pub(crate) force: bool,
+}
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is there now.
+    Copied {
+        /// Its version.
+        version: Version,
+        /// Its size for a person.
+        size: String,
+        /// Another rove, which the host's PATH finds first.
+        other: Option<String>,
+    },
+    /// The very same was there already.
+    Same,
+}
+
+/// Copies rove to a host, and says what became of it.
+///
+/// # Errors
+///
+/// Returns why the host has no other rove than before.
+pub(crate) fn run(options: &InstallOptions) -> Result<(), InstallError> {
+    let host = options.session.host.display();
+    let sentence = match copy(options)? {
+        Outcome::Same => format!("{host}:{FOLDER}/rove is this very rove already"),
+        Outcome::Copied { version, size, other: None } => {
+            format!("copied rove {version} ({size}) to {host}:{FOLDER}/rove")
+        }
+        Outcome::Copied { version, size, other: Some(other) } => format!(
+            "copied rove {version} ({size}) to {host}:{FOLDER}/rove; a session still uses {other}, which is \
+             first in the PATH there, unless --server names the new one"
+        ),
+    };
+    if !options.session.quiet {
+        // A reader that has gone away wants to hear nothing about it.
+        let _ = writeln!(io::stdout(), "{sentence}");
+    }
+    Ok(())
+}
+
+/// Copies rove to a host of this platform that has no server, if `policy` or the user says so; returns whether
+/// it is there now.
+///
+/// # Errors
+///
+/// Returns why a copy that was wanted failed.
+pub(crate) fn offer(
+    options: &InstallOptions,
+    policy: Policy,
+    platform: &Platform,
+) -> Result<bool, InstallError> {
+    if policy == Policy::Never {
+        return Ok(false);
+    }
+    let build = match Build::find(platform, options.build.as_deref()) {
+        Ok(build) => build,
+        Err(error) if policy == Policy::Always => return Err(error.into()),
+        // Nothing can be offered.
+        Err(_) => return Ok(false),
+    };
+    let host = options.session.host.display();
+    let question = format!("Copy rove ({}) to {host}:{FOLDER}?", build.size());
+    if policy == Policy::Ask && !question::ask(&question) {
+        return Ok(false);
+    }
+    run(options).map(|()| true)
+}
+
+/// Copies rove to a host.
+fn copy(options: &InstallOptions) -> Result<Outcome, InstallError> {
+    let (sender, source) = Source::new();
+    let mut copying = Copying::new(options, sender);
+    let command =
+        RemoteCommand::script(&options.session, &far::script(), &[]).map_err(login_failed)?;
+    let ran = command.run(Input::From(Box::new(source)), |bytes| copying.hear(bytes));
+    copying.judge(ran)
+}
+
+/// A copy under way.
+struct Copying<'a> {
+    options: &'a InstallOptions,
+    report: Report,
+    progress: Progress,
+    /// Where the program goes; none once it has gone, or is not to go.
+    sender: Option<Sender<Vec<u8>>>,
+    /// What has been sent, or why nothing was.
+    chosen: Option<Result<Build, InstallError>>,
+    /// Whether the host has this very program already.
+    is_same: bool,
+    bytes_arrived: usize,
+    verdict: Option<Result<(), Failure>>,
+}
+
+impl<'a> Copying<'a> {
+    fn new(options: &'a InstallOptions, sender: Sender<Vec<u8>>) -> Self {
+        let title = format!("copying rove to {}", options.session.host.display());
+        Self {
+            options,
+            report: Report::default(),
+            progress: Progress::new(title, options.session.quiet),
+            sender: Some(sender),
+            chosen: None,
+            is_same: false,
+            bytes_arrived: 0,
+            verdict: None,
+        }
+    }
+
+    /// Takes what the host says.
+    fn hear(&mut self, bytes: &[u8]) {
+        for event in self.report.read(bytes) {
+            match event {
+                Event::Ready => self.send(),
+                Event::Has(bytes) => {
+                    self.bytes_arrived = bytes;
+                    if let Some(Ok(build)) = &self.chosen {
+                        self.progress.draw(bytes, build.bytes.len());
+                    }
+                }
+                Event::Done => self.verdict = Some(Ok(())),
+                Event::Failed(failure) => self.verdict = Some(Err(failure)),
+            }
+        }
+    }
+
+    /// Sends the program that fits, if one is to be sent, and then nothing more.
+    fn send(&mut self) {
+        let Some(sender) = self.sender.take() else { return };
+        let facts = self.report.facts();
+        let chosen = choose(self.options, facts);
+        if let Ok(build) = &chosen {
+            self.is_same = facts.sum.as_ref() == Some(&build.sum);
+            if !self.is_same {
+                let line = format!("{} {} {}\n", build.bytes.len(), build.sum, build.version);
+                // ssh may have ended; that is told of when it has been waited for.
+                let _ = sender.send([line.as_bytes(), &build.bytes].concat());
+            }
+        }
+        self.chosen = Some(chosen);
+    }
+
+    /// Returns what became of it, now that ssh has ended in this way.
+    fn judge(mut self, ran: Result<ExitStatus, BootstrapError>) -> Result<Outcome, InstallError> {
+        self.progress.clear();
+        let host = || self.options.session.host.to_string_lossy().into_owned();
+        let Some(chosen) = self.chosen else {
+            return Err(match ran {
+                Err(error) => login_failed(error),
+                Ok(_) => InstallError::NotStarted { host: host() },
+            });
+        };
+        let build = chosen?;
+        match self.verdict {
+            _ if self.is_same => Ok(Outcome::Same),
+            Some(Ok(())) => {
+                let other = self.report.facts().other.clone();
+                Ok(Outcome::Copied { version: build.version, size: build.size(), other })
+            }
+            Some(Err(failure)) => Err(InstallError::Refused { host: host(), failure }),
+            None => Err(InstallError::Broken {
+                host: host(),
+                arrived: megabytes(self.bytes_arrived),
+                all: build.size(),
+            }),
+        }
+    }
+}
+
+fn login_failed(error: BootstrapError) -> InstallError {
+    InstallError::Login(error.to_string())
+}
+
+/// Finds the program for a host that has told this of itself, unless it has a newer one that is to stay.
+fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError> {
+    let host = options.session.host.to_string_lossy().into_owned();
+    let Some(platform) = &facts.platform else { return Err(InstallError::NoPlatform { host }) };
+    let build = Build::find(platform, options.build.as_deref())?;
+    let ours = build.version;
+    if let Some(theirs) = facts.version.filter(|theirs| *theirs > ours && !options.force) {
+        let question = format!("{host} has rove {theirs}, newer than {ours}. Replace it?");
+        if !question::ask(&question) {
+            return Err(InstallError::Newer { host, theirs, ours });
+        }
+    }
+    Ok(build)
+}
+
+/// Returns the SHA-256 of this very program, for a host that has no other way to know it.
+///
+/// # Errors
+///
+/// Returns the system's refusal to read it.
+pub(crate) fn own_sum() -> io::Result<String> {
+    build::own_sum()
+}

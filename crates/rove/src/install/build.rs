@@ -1,0 +1,201 @@
+//! The program that is copied to a host: the running one, or one that was built for the host's platform.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::install::platform::Platform;
+use crate::install::version::Version;
+
+/// Largest program that is copied, in bytes. Chosen: ten times what rove has.
+const BUILD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The folder of builds in that of the user's data.
+const BUILDS: &str = "rove/builds";
+
+/// A program that runs on the host's platform.
+pub(crate) struct Build {
+    /// Its file.
+    pub(crate) bytes: Vec<u8>,
+    /// The SHA-256 of that, in hexadecimal.
+    pub(crate) sum: String,
+    /// Its version.
+    pub(crate) version: Version,
+}
+
+/// Why there is nothing to copy.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BuildError {
+    /// Neither this program nor a build runs there.
+    #[error(
+        "there is no static rove for {platform} on this computer: on one of that kind, run `cargo xtask dist` in \
+         rove's sources, and put {} from target/dist into {} here, or name it with --build", platform.file_name(),
+        folder.display()
+    )]
+    None { platform: Platform, folder: PathBuf },
+    /// The file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    /// The file is for other hosts.
+    #[error(
+        "{} is no static program for {platform}, so it would not run there; `cargo xtask dist` makes one on a \
+         computer of that kind", path.display()
+    )]
+    Unfit { path: PathBuf, platform: Platform },
+    /// The file is of another program.
+    #[error("{} is not rove: it holds no version of rove", path.display())]
+    Stranger { path: PathBuf },
+}
+
+impl Build {
+    /// Finds the program to copy to a host of this platform: the file that the user named, else the running
+    /// program, else a build.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none.
+    pub(crate) fn find(platform: &Platform, named: Option<&Path>) -> Result<Self, BuildError> {
+        if let Some(path) = named {
+            return Self::read(path, platform);
+        }
+        // On Linux this is the program that runs, though its file may have been replaced.
+        let running = ["/proc/self/exe".into()].into_iter().chain(env::current_exe());
+        for path in running {
+            if let Ok(build) = Self::read(&path, platform) {
+                return Ok(build);
+            }
+        }
+        let folders = folders(|name| env::var_os(name), env::current_exe().ok().as_deref());
+        for folder in &folders {
+            match Self::read(&folder.join(platform.file_name()), platform) {
+                Err(BuildError::Unreadable { error, .. })
+                    if error.kind() == io::ErrorKind::NotFound => {}
+                found => return found,
+            }
+        }
+        let folder = folders.into_iter().next().unwrap_or_default();
+        Err(BuildError::None { platform: platform.clone(), folder })
+    }
+
+    fn read(path: &Path, platform: &Platform) -> Result<Self, BuildError> {
+        let bytes =
+            read(path).map_err(|error| BuildError::Unreadable { path: path.into(), error })?;
+        if !platform.runs(&bytes) {
+            return Err(BuildError::Unfit { path: path.into(), platform: platform.clone() });
+        }
+        let version =
+            Version::in_file(&bytes).ok_or_else(|| BuildError::Stranger { path: path.into() })?;
+        Ok(Self { sum: sum(&bytes), bytes, version })
+    }
+
+    /// Returns its size for a person.
+    pub(crate) fn size(&self) -> String {
+        megabytes(self.bytes.len())
+    }
+}
+
+/// Returns the SHA-256 of the running program, in hexadecimal.
+///
+/// # Errors
+///
+/// Returns the system's refusal to read it.
+pub(crate) fn own_sum() -> io::Result<String> {
+    Ok(sum(&read(&env::current_exe()?)?))
+}
+
+/// Returns a number of bytes as megabytes (10^6 bytes) with a decimal.
+pub(crate) fn megabytes(bytes: usize) -> String {
+    let tenths = (bytes + 50_000) / 100_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
+}
+
+fn sum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a file that is not too large.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(BUILD_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|len| len > BUILD_BYTES_MAX) {
+        return Err(io::Error::other(format!("it is larger than {BUILD_BYTES_MAX} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Returns the folders in which builds are looked for: the user's, then the program's own.
+fn folders(variable: impl Fn(&str) -> Option<OsString>, program: Option<&Path>) -> Vec<PathBuf> {
+    // A relative folder is to be ignored (XDG Base Directory Specification 0.8).
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
+    let beside = program.and_then(Path::parent).map(Path::to_path_buf);
+    data.map(|data| data.join(BUILDS)).into_iter().chain(beside).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn builds_are_looked_for_in_the_users_folder_and_beside_the_program() {
+        for (variables, found) in [
+            (vec![("HOME", "/h")], "/h/.local/share/rove/builds /usr/bin"),
+            (vec![("HOME", "/h"), ("XDG_DATA_HOME", "/d")], "/d/rove/builds /usr/bin"),
+            (vec![("HOME", "/h"), ("XDG_DATA_HOME", "d")], "/h/.local/share/rove/builds /usr/bin"),
+            (vec![], "/usr/bin"),
+        ] {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let folders = folders(variable, Some(Path::new("/usr/bin/rove")));
+            let shown: Vec<_> = folders.iter().map(|path| path.display().to_string()).collect();
+            assert_eq!(shown.join(" "), found);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_named_is_judged_before_it_is_copied() {
+        let folder = env::temp_dir().join(format!("rove-build-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let platform = Platform::from_uname("Linux x86_64").unwrap();
+        let mut file = vec![0; 64];
+        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        (file[18], file[32], file[54], file[56]) = (62, 64, 56, 1);
+        file.push(1);
+        file.resize(120, 0);
+        let marked = [&file[..], b"\x01rove-build 7.8.9\x01"].concat();
+        let path = folder.join("rove");
+        let find = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            Build::find(&platform, Some(&path))
+        };
+        let build = find(&marked).ok().unwrap();
+        assert_eq!(build.version.to_string(), "7.8.9");
+        assert_eq!(build.bytes, marked);
+        for (bytes, part) in [(&file[..], "is not rove"), (b"#!/bin/sh", "is no static program")] {
+            let error = find(bytes).err().unwrap().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+        let error = Build::find(&platform, Some(&path)).err().unwrap().to_string();
+        assert!(error.starts_with("cannot read "), "{error}");
+    }
+
+    #[test]
+    fn sizes_are_megabytes_and_sums_are_those_of_the_standard() {
+        for (bytes, shown) in [(0, "0.0 MB"), (3_949_999, "3.9 MB"), (3_950_000, "4.0 MB")] {
+            assert_eq!(megabytes(bytes), shown);
+        }
+        // FIPS 180-2, appendix B.1.
+        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sum(b"abc"), wanted);
+        assert_eq!(own_sum().unwrap().len(), wanted.len());
+    }
+}

@@ -1,0 +1,176 @@
+//! What a program runs on: an operating system and a kind of processor, as hosts and programs' files tell it.
+
+use core::fmt;
+
+/// An operating system and a kind of processor, both by the names that Rust has for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Platform {
+    system: String,
+    processor: String,
+}
+
+/// What `uname` calls a kind of processor, and Rust's name for it.
+const PROCESSORS: [(&str, &str); 5] =
+    [("amd64", "x86_64"), ("arm64", "aarch64"), ("i386", "x86"), ("i586", "x86"), ("i686", "x86")];
+
+/// Longest name that is taken from a host, in characters. Chosen: twice the longest known.
+const NAME_CHARS_MAX: usize = 32;
+
+impl Platform {
+    /// Reads what `uname -s` and `uname -m` say, with a space between. What is no plain name is none.
+    pub(crate) fn from_uname(text: &str) -> Option<Self> {
+        let mut names = text.split_ascii_whitespace();
+        let (system, machine) = (names.next()?, names.next()?);
+        let is_name = |name: &str| {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+            name.len() <= NAME_CHARS_MAX && name.bytes().all(is_plain)
+        };
+        if names.next().is_some() || !is_name(system) || !is_name(machine) {
+            return None;
+        }
+        let system = match system.to_ascii_lowercase().as_str() {
+            "darwin" => "macos".to_owned(),
+            other => other.to_owned(),
+        };
+        let known = PROCESSORS.iter().find(|(name, _)| *name == machine);
+        let processor = known.map_or(machine, |(_, processor)| processor).to_owned();
+        Some(Self { system, processor })
+    }
+
+    /// Returns the file name of a build for it.
+    pub(crate) fn file_name(&self) -> String {
+        format!("rove-{}-{}", self.system, self.processor)
+    }
+
+    /// Returns whether a program's file (ELF) is one that runs on it, without a loader or libraries of the
+    /// host's.
+    pub(crate) fn runs(&self, file: &[u8]) -> bool {
+        let machine = match self.processor.as_str() {
+            "x86_64" => 62,
+            "aarch64" => 183,
+            "riscv64" => 243,
+            "x86" => 3,
+            "armv6l" | "armv7l" | "arm" => 40,
+            _ => return false,
+        };
+        self.system == "linux" && elf_machine(file) == Some(machine) && is_static(file)
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let system = match self.system.as_str() {
+            "linux" => "Linux",
+            "macos" => "macOS",
+            "freebsd" => "FreeBSD",
+            other => other,
+        };
+        write!(f, "{system} on {}", self.processor)
+    }
+}
+
+/// Returns which processor an ELF file of the little-endian kind is for (`e_machine`).
+/// Source: Tool Interface Standard, ELF, version 1.2.
+fn elf_machine(file: &[u8]) -> Option<u64> {
+    const LITTLE_ENDIAN: u8 = 1;
+    let is_elf = file.starts_with(b"\x7fELF") && file.get(5) == Some(&LITTLE_ENDIAN);
+    if is_elf { number(file, 18, 2) } else { None }
+}
+
+/// Returns whether an ELF file names no loader (`PT_INTERP`), without which it needs no library either.
+fn is_static(file: &[u8]) -> bool {
+    const LOADER: u64 = 3;
+    let is_wide = file.get(4) == Some(&2);
+    let (offset, size, count) = if is_wide {
+        (number(file, 32, 8), number(file, 54, 2), number(file, 56, 2))
+    } else {
+        (number(file, 28, 4), number(file, 42, 2), number(file, 44, 2))
+    };
+    let (Some(offset), Some(size), Some(count)) = (offset, size, count) else { return false };
+    (0..count).all(|header| {
+        let at = header.checked_mul(size).and_then(|at| at.checked_add(offset));
+        let at = at.and_then(|at| usize::try_from(at).ok());
+        at.and_then(|at| number(file, at, 4)).is_some_and(|kind| kind != LOADER)
+    })
+}
+
+/// Returns a number of this many bytes in a file.
+fn number(file: &[u8], at: usize, len: usize) -> Option<u64> {
+    let bytes = file.get(at..at.checked_add(len)?)?;
+    Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Makes an ELF file of 64 bits with these kinds of program headers.
+    fn elf(machine: u8, kinds: &[u8]) -> Vec<u8> {
+        let mut file = vec![0; 64];
+        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        file[18] = machine;
+        file[32] = 64;
+        file[54] = 56;
+        file[56] = u8::try_from(kinds.len()).unwrap();
+        for kind in kinds {
+            file.push(*kind);
+            file.resize(file.len() + 55, 0);
+        }
+        file
+    }
+
+    fn platform(uname: &str) -> Platform {
+        Platform::from_uname(uname).unwrap()
+    }
+
+    #[test]
+    fn a_host_says_what_it_is_in_plain_names() {
+        for (uname, shown, file) in [
+            ("Linux x86_64", "Linux on x86_64", "rove-linux-x86_64"),
+            ("Linux arm64", "Linux on aarch64", "rove-linux-aarch64"),
+            ("FreeBSD amd64", "FreeBSD on x86_64", "rove-freebsd-x86_64"),
+            ("Darwin arm64", "macOS on aarch64", "rove-macos-aarch64"),
+            ("MINGW64_NT-10 x86_64", "mingw64_nt-10 on x86_64", "rove-mingw64_nt-10-x86_64"),
+        ] {
+            assert_eq!(platform(uname).to_string(), shown);
+            assert_eq!(platform(uname).file_name(), file);
+        }
+        let long = format!("Linux {}", "x".repeat(NAME_CHARS_MAX + 1));
+        for uname in ["", "Linux", "Linux x86_64 more", "../x y", "a\u{1b}[2J b", &long] {
+            assert_eq!(Platform::from_uname(uname), None, "{uname}");
+        }
+        assert!(Platform::from_uname(&long[..long.len() - 1]).is_some());
+    }
+
+    #[test]
+    fn only_a_static_program_for_the_same_processor_runs() {
+        let (intel, arm) = (platform("Linux x86_64"), platform("Linux aarch64"));
+        for (file, on_intel, on_arm) in [
+            (elf(62, &[1, 6, 2]), true, false),
+            (elf(183, &[1]), false, true),
+            (elf(62, &[6, 3, 1]), false, false),
+            (b"#!/bin/sh\n".to_vec(), false, false),
+            (Vec::new(), false, false),
+        ] {
+            assert_eq!([intel.runs(&file), arm.runs(&file)], [on_intel, on_arm], "{file:x?}");
+        }
+        let whole = elf(62, &[1, 2]);
+        assert!(!intel.runs(&whole[..whole.len() - 56]), "a header is missing");
+        assert!(!platform("FreeBSD amd64").runs(&whole));
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_is_too_broken_to_be_looked_at(
+            mut file in proptest::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let start = b"\x7fELF\x02\x01";
+            let len = file.len().min(start.len());
+            file[..len].copy_from_slice(&start[..len]);
+            platform("Linux x86_64").runs(&file);
+            is_static(&file);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A bar on the user's terminal that shows how much of a program has arrived.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::install::build::megabytes;
+
+/// Columns between the brackets. Chosen: the line fits 80 columns with a name of 30.
+const BAR_COLUMNS: usize = 20;
+
+/// The bar, on standard error.
+pub(crate) struct Progress {
+    /// What stands in front of it; nothing is drawn without one.
+    title: Option<String>,
+    is_drawn: bool,
+}
+
+impl Progress {
+    /// Creates a bar, which is drawn only on a terminal, and not for a user who wants it quiet.
+    pub(crate) fn new(title: String, quiet: bool) -> Self {
+        let title = (!quiet && io::stderr().is_terminal()).then_some(title);
+        Self { title, is_drawn: false }
+    }
+
+    /// Draws it.
+    pub(crate) fn draw(&mut self, done: usize, all: usize) {
+        let Some(title) = &self.title else { return };
+        self.is_drawn = true;
+        // What ssh may say meanwhile begins at the start of the line.
+        write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
+    }
+
+    /// Takes it away, so that something else can be shown.
+    pub(crate) fn clear(&mut self) {
+        if core::mem::take(&mut self.is_drawn) {
+            write("\x1b[K");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Nobody to show it to is no reason to stop.
+fn write(text: &str) {
+    let mut stderr = io::stderr();
+    let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+}
+
+fn bar(done: usize, all: usize) -> String {
+    let done = done.min(all);
+    let full = (done * BAR_COLUMNS).checked_div(all).unwrap_or(BAR_COLUMNS);
+    let (full, empty) = ("#".repeat(full), ".".repeat(BAR_COLUMNS - full));
+    format!("[{full}{empty}] {} of {}", megabytes(done), megabytes(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_fills_and_never_overflows() {
+        const ALL: usize = 4_000_000;
+        for (done, shown) in [
+            (0, "[....................] 0.0 MB of 4.0 MB"),
+            (1_000_000, "[#####...............] 1.0 MB of 4.0 MB"),
+            (ALL, "[####################] 4.0 MB of 4.0 MB"),
+            (usize::MAX, "[####################] 4.0 MB of 4.0 MB"),
+        ] {
+            assert_eq!(bar(done, ALL), shown);
+        }
+        assert_eq!(bar(0, 0), "[####################] 0.0 MB of 0.0 MB");
+    }
+}

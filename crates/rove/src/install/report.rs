@@ -1,0 +1,190 @@
+//! What a host says while a program is copied to it. All of it is the host's word, and shown as text at most.
+
+use crate::bootstrap::line::LineReader;
+use crate::bootstrap::printable::Printable;
+use crate::install::far::MARKER;
+use crate::install::platform::Platform;
+use crate::install::version::Version;
+
+/// Longest reason of a host that is shown, in characters. Chosen: three lines of a terminal.
+const REASON_CHARS_MAX: usize = 240;
+
+/// What a host has told of itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// What it is, if that has a plain name.
+    pub(crate) platform: Option<Platform>,
+    /// The version of the rove that is there, if it says one.
+    pub(crate) version: Option<Version>,
+    /// The SHA-256 of that, if the host can make one.
+    pub(crate) sum: Option<String>,
+    /// Another rove, which the host's PATH finds first.
+    pub(crate) other: Option<String>,
+}
+
+/// What a line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The host waits for the program.
+    Ready,
+    /// So many bytes of it have arrived.
+    Has(usize),
+    /// The program is in its place.
+    Done,
+    /// It is not, and all is as it was.
+    Failed(Failure),
+}
+
+/// Why a host did not take the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// There is no folder for it.
+    Folder(String),
+    /// It cannot be written.
+    Write(String),
+    /// So many bytes have arrived.
+    Size(String),
+    /// Other bytes have arrived.
+    Sum,
+    /// It does not run: the shell's status, and what was said.
+    Run(i32, String),
+    /// For a reason that we do not know.
+    Unknown(String),
+}
+
+/// A reader of what our command prints on the host.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    lines: LineReader,
+    facts: Facts,
+}
+
+impl Report {
+    /// Returns what has been told.
+    pub(crate) const fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Takes bytes; returns what they ask for. Lines that are not ours are of no interest.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
+        let (mut events, mut others) = (Vec::new(), Vec::new());
+        for &byte in bytes {
+            if byte != b'\n' {
+                self.lines.push(byte, &mut others);
+                continue;
+            }
+            let line = self.lines.end();
+            if !line.is_text {
+                let line = String::from_utf8_lossy(&line.bytes);
+                events.extend(self.take(line.trim_ascii_end()));
+            }
+            others.clear();
+        }
+        events
+    }
+
+    /// Takes a line.
+    fn take(&mut self, line: &str) -> Option<Event> {
+        let answer = line.strip_prefix(MARKER)?.strip_prefix(' ')?;
+        let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));
+        match word {
+            "system" => self.facts.platform = Platform::from_uname(rest),
+            "found" => self.facts.version = Version::of_program(rest),
+            "sum" => self.facts.sum = Some(rest.to_owned()).filter(|sum| !sum.is_empty()),
+            "other" => self.facts.other = Some(printable(rest)),
+            "ready" => return Some(Event::Ready),
+            "has" => return rest.parse().ok().map(Event::Has),
+            "done" => return Some(Event::Done),
+            "failed" => return Some(Event::Failed(Failure::parse(rest))),
+            _ => {}
+        }
+        None
+    }
+}
+
+impl Failure {
+    fn parse(text: &str) -> Self {
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            "folder" => Self::Folder(printable(rest)),
+            "write" => Self::Write(printable(rest)),
+            "size" => Self::Size(printable(rest)),
+            "sum" => Self::Sum,
+            "run" => {
+                let (status, said) = rest.split_once(' ').unwrap_or((rest, ""));
+                Self::Run(status.parse().unwrap_or(-1), printable(said))
+            }
+            _ => Self::Unknown(printable(text)),
+        }
+    }
+}
+
+/// Returns what a host says as a short text.
+fn printable(text: &str) -> String {
+    let shown = Printable::default().filter(text.as_bytes());
+    let shown = String::from_utf8_lossy(&shown);
+    let shown: String = shown.trim_ascii().chars().take(REASON_CHARS_MAX).collect();
+    if shown.is_empty() { "the host does not say why".to_owned() } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn hear(text: &str) -> (Vec<Event>, Facts) {
+        let mut report = Report::default();
+        (report.read(text.as_bytes()), report.facts)
+    }
+
+    #[test]
+    fn what_a_host_tells_is_taken_from_our_own_lines_alone() {
+        let (events, facts) = hear(
+            "Welcome!\nROVE INSTALL\n ROVE INSTALL ready\nROVE INSTALLED ready\n\n\
+             ROVE INSTALL system Linux x86_64\nROVE INSTALL found rove 0.2.0\n\
+             ROVE INSTALL sum 9f86\nROVE INSTALL other /usr/bin/rove\nROVE INSTALL ready\r\n",
+        );
+        assert_eq!(events, [Event::Ready]);
+        let wanted = Facts {
+            platform: Platform::from_uname("Linux x86_64"),
+            version: Version::parse("0.2.0"),
+            sum: Some("9f86".to_owned()),
+            other: Some("/usr/bin/rove".to_owned()),
+        };
+        assert_eq!(facts, wanted);
+    }
+
+    #[test]
+    fn a_failure_has_a_kind_and_a_reason_without_controls() {
+        let full = "No space left on device".to_owned();
+        for (said, failure) in [
+            ("write No space left on device", Failure::Write(full.clone())),
+            ("folder \u{1b}[31mNo space left on device\u{7}", Failure::Folder(full)),
+            ("write", Failure::Write("the host does not say why".to_owned())),
+            ("size 12", Failure::Size("12".to_owned())),
+            ("sum 60303a", Failure::Sum),
+            ("run 126 sh: denied", Failure::Run(126, "sh: denied".to_owned())),
+            ("run x y", Failure::Run(-1, "y".to_owned())),
+            ("what", Failure::Unknown("what".to_owned())),
+        ] {
+            let (events, _) = hear(&format!("ROVE INSTALL failed {said}\n"));
+            assert_eq!(events, [Event::Failed(failure)], "{said}");
+        }
+        for (len, kept) in [(REASON_CHARS_MAX, 0), (REASON_CHARS_MAX + 1, 1)] {
+            assert_eq!(printable(&"x".repeat(len)).len(), len - kept);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_report_does_not_depend_on_how_its_bytes_come(cut in 0..80_usize) {
+            let text = "x\nROVE INSTALL has 12\nROVE y\nROVE INSTALL done\nz";
+            let (head, tail) = text.split_at(cut.min(text.len()));
+            let mut parts = Report::default();
+            let mut found = parts.read(head.as_bytes());
+            found.extend(parts.read(tail.as_bytes()));
+            prop_assert_eq!(found, hear(text).0);
+        }
+    }
+}

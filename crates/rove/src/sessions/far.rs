@@ -1,0 +1,131 @@
+//! The sessions on another computer, told by the rove there.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::ExitStatus;
+
+use anyhow::Context;
+
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::printable::Printable;
+use crate::bootstrap::remote_command::{Input, RemoteCommand};
+use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};
+
+/// Longest list that is read for a table. Chosen: a thousand sessions of the usual kind.
+const LISTING_BYTES_MAX: usize = 1024 * 1024;
+
+/// Lists the sessions of a host. Returns the exit code of the rove there.
+///
+/// # Errors
+///
+/// Returns why the host could not be asked, or nothing be printed.
+pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u8> {
+    let mut args = vec!["list".into(), "--json".into()];
+    if options.all {
+        args.push("--all".into());
+    }
+    let command = RemoteCommand::rove(host, &args)?;
+    if options.json {
+        return pass(&command);
+    }
+    let mut found = Vec::new();
+    let status = command.run(Input::Nothing, |bytes| {
+        let room = LISTING_BYTES_MAX + 1 - found.len();
+        found.extend(&bytes[..bytes.len().min(room)]);
+    })?;
+    let name = host.host.to_string_lossy();
+    if found.is_empty() {
+        // It has said on the error output why.
+        return Ok(code(status));
+    }
+    let listing = read(&found).with_context(|| {
+        format!(
+            "the rove on {name} lists its sessions in another form; try: rove list --json {name}"
+        )
+    })?;
+    let text = listing.text(&name.escape_debug().to_string(), None);
+    io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
+    Ok(code(status))
+}
+
+/// Ends sessions of a host. Returns the exit code of the rove there.
+///
+/// # Errors
+///
+/// Returns why the host could not be asked, or nothing be printed.
+pub(super) fn kill(choice: &Choice, host: &HostOptions) -> anyhow::Result<u8> {
+    pass(&RemoteCommand::rove(host, &kill_words(choice))?)
+}
+
+/// Returns the words that mean these sessions to the rove on the host.
+fn kill_words(choice: &Choice) -> Vec<OsString> {
+    let mut words = vec!["kill".to_owned()];
+    match choice {
+        Choice::Numbers(numbers) => words.extend(numbers.iter().map(u32::to_string)),
+        Choice::All => words.push("--all".to_owned()),
+        Choice::Detached { silent_for } => {
+            words.push("--detached".to_owned());
+            words.push(format!("--older-than={}s", silent_for.as_secs()));
+        }
+    }
+    words.into_iter().map(OsString::from).collect()
+}
+
+/// Runs a command and prints what it prints, as text that commands no terminal.
+fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
+    let mut filter = Printable::default();
+    let mut failure = None;
+    let status = command.run(Input::Nothing, |bytes| {
+        let written = io::stdout().write_all(&filter.filter(bytes));
+        failure = failure.take().or(written.err());
+    })?;
+    failure.map_or(Ok(()), Err).context("cannot write what the host says")?;
+    Ok(code(status))
+}
+
+/// Reads a list; `None` for none that is known.
+fn read(found: &[u8]) -> Option<Listing> {
+    if found.len() > LISTING_BYTES_MAX {
+        return None;
+    }
+    let listing: Listing = serde_json::from_slice(found).ok()?;
+    (listing.version == JSON_VERSION).then_some(listing)
+}
+
+fn code(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::cli::sessions::parse_kill;
+
+    #[test]
+    fn what_is_to_end_there_is_said_in_words_that_mean_the_same() {
+        for choice in [
+            Choice::Numbers(vec![17, 60_001]),
+            Choice::All,
+            Choice::Detached { silent_for: Duration::ZERO },
+            Choice::Detached { silent_for: Duration::from_secs(172_800) },
+        ] {
+            let words = kill_words(&choice)[1..].to_vec();
+            let (found, _) = parse_kill(words, || panic!("there is no host")).unwrap();
+            assert_eq!(found, choice);
+        }
+    }
+
+    #[test]
+    fn a_list_is_read_up_to_its_bound_and_of_its_version() {
+        let list = r#"{"version":1,"sessions":[{"pid":5,"port":60001,"later":true}],"more":1}"#;
+        assert_eq!(read(list.as_bytes()).unwrap().sessions[0].pid, 5);
+        assert!(read(list.replace("\"version\":1", "\"version\":2").as_bytes()).is_none());
+        assert!(read(b"").is_none());
+        for (len, is_read) in [(LISTING_BYTES_MAX, true), (LISTING_BYTES_MAX + 1, false)] {
+            let padded = list.to_owned() + &" ".repeat(len - list.len());
+            assert_eq!(read(padded.as_bytes()).is_some(), is_read);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Copying rove to a host, by a real ssh through a real sshd.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::{Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, require, rove};
+
+/// A host with neither rove nor mosh-server.
+const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
+
+/// A static program that becomes the rove under test, which itself is not static. Behind the mark stands the
+/// version that a build tells of itself.
+const STUB: &str = r#"
+#include <unistd.h>
+const char mark[] = "\001rove-build VERSION\001";
+int main(int argc, char **argv) {
+    execv("PROGRAM", argv);
+    return mark[0] + argc;
+}
+"#;
+
+/// Makes the program for a host of this machine's kind.
+fn build(scratch: &Scratch) -> PathBuf {
+    let compiler = require("cc", "gcc");
+    let text = STUB
+        .replace("VERSION", env!("CARGO_PKG_VERSION"))
+        .replace("PROGRAM", rove().to_str().expect("the path is UTF-8"));
+    let source = scratch.write("stub.c", &text);
+    let program = scratch.path("build");
+    let status = Command::new(compiler).arg("-static").arg("-o").arg(&program).arg(source).status();
+    assert!(status.expect("the compiler starts").success());
+    program
+}
+
+/// Returns a call of `rove install` for this host.
+fn install(sshd: &Sshd, build: &Path, words: &[&str]) -> Invocation {
+    let call = Invocation::new(rove()).args(["install", &format!("--ssh={}", sshd.ssh())]);
+    call.arg("--build").arg(build).args(words).arg("far")
+}
+
+fn run(call: &Invocation) -> (Output, String) {
+    let output = call.command().output().expect("rove starts");
+    let said = [&output.stdout[..], &output.stderr].concat();
+    (output, String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Returns what lies in the folder on the far side.
+fn folder(sshd: &Sshd) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(sshd.path(".local/bin")) else { return Vec::new() };
+    entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Puts a program of the test's own in place of one on the far side.
+fn replace(sshd: &Sshd, name: &str, script: &str) {
+    let path = sshd.path("bin").join(name);
+    let _ = fs::remove_file(&path);
+    fs::write(&path, script).expect("the folder takes files");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+}
+
+#[test]
+fn a_host_without_the_folder_gets_rove_and_the_second_time_nothing_is_sent() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    let sshd = Sshd::start(Far { profile: "echo Welcome", ..EMPTY });
+    let (output, said) = run(&install(&sshd, &build, &[]));
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("copied rove ") && said.contains(" to far:~/.local/bin/rove"), "{said}");
+    assert_eq!(folder(&sshd), ["rove"]);
+    assert_eq!(fs::read(sshd.path(".local/bin/rove")).unwrap(), fs::read(&build).unwrap());
+    let mode = fs::metadata(sshd.path(".local/bin/rove")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+    let (output, said) = run(&install(&sshd, &build, &[]));
+    assert!(output.status.success() && said.contains("is this very rove already"), "{said}");
+    // What start-up files print is no result.
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("Welcome"), "{said}");
+}
+
+#[test]
+fn a_newer_rove_stays_unless_it_is_forced_out() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    let sshd = Sshd::start(EMPTY);
+    fs::create_dir_all(sshd.path(".local/bin")).unwrap();
+    let newer = "#!/bin/sh\necho rove 99.0.0\n";
+    fs::write(sshd.path(".local/bin/rove"), newer).unwrap();
+    fs::set_permissions(sshd.path(".local/bin/rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    let (output, said) = run(&install(&sshd, &build, &[]));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("far has rove 99.0.0, which is newer than "), "{said}");
+    assert!(said.contains("--force"), "{said}");
+    // Whoever sits at a terminal is asked.
+    let mut terminal = Terminal::start(&install(&sshd, &build, &[]), SIZE);
+    terminal.wait_for_text("Replace it? [y/N]");
+    terminal.send("n\r");
+    terminal.wait_exit().assert_code(1);
+    assert_eq!(fs::read_to_string(sshd.path(".local/bin/rove")).unwrap(), newer);
+    let (output, said) = run(&install(&sshd, &build, &["--force"]));
+    assert!(output.status.success(), "{said}");
+    assert_eq!(fs::read(sshd.path(".local/bin/rove")).unwrap(), fs::read(&build).unwrap());
+}
+
+#[test]
+fn a_host_of_another_kind_is_named_with_what_to_do() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    let sshd = Sshd::start(EMPTY);
+    let uname = "#!/bin/sh\nif [ \"$1\" = -m ]; then echo aarch64; else echo Linux; fi\n";
+    replace(&sshd, "uname", uname);
+    let (output, said) = run(&install(&sshd, &build, &[]));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("is no static program for Linux on aarch64"), "{said}");
+    let data = scratch.folder().display().to_string();
+    let call = Invocation::new(rove()).env("XDG_DATA_HOME", &data);
+    let call = call.args(["install", &format!("--ssh={}", sshd.ssh()), "far"]);
+    let (_, said) = run(&call);
+    assert!(said.contains("no static rove for Linux on aarch64 on this computer"), "{said}");
+    assert!(said.contains("cargo xtask dist") && said.contains("rove-linux-aarch64"), "{said}");
+    assert!(said.contains(&format!("{data}/rove/builds")), "{said}");
+    assert_eq!(folder(&sshd), [""; 0]);
+}
+
+#[test]
+fn a_build_in_the_users_folder_is_taken_where_the_running_program_does_not_fit() {
+    let scratch = Scratch::new();
+    let program = build(&scratch);
+    let builds = scratch.path("data/rove/builds");
+    fs::create_dir_all(&builds).unwrap();
+    let name = format!("rove-linux-{}", std::env::consts::ARCH);
+    symlink(&program, builds.join(name)).unwrap();
+    let sshd = Sshd::start(EMPTY);
+    let call = Invocation::new(rove()).env("XDG_DATA_HOME", scratch.path("data"));
+    let (output, said) =
+        run(&call.args(["install", &format!("--ssh={}", sshd.ssh()), "-q", "far"]));
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    assert_eq!(folder(&sshd), ["rove"]);
+}
+
+#[test]
+fn a_home_that_nobody_can_write_to_is_named() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    // Not even root makes a folder there.
+    let sshd = Sshd::start(Far { profile: "HOME=/proc", ..EMPTY });
+    let (output, said) = run(&install(&sshd, &build, &[]));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot create ~/.local/bin on far (mkdir: "), "{said}");
+}
+
+#[test]
+fn a_transfer_that_is_cut_short_leaves_nothing() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    let sshd = Sshd::start(EMPTY);
+    // An ssh that brings a part of the program, and then the end of it.
+    let words = format!("head -c 100000 | {} \"$@\"", sshd.ssh());
+    let ssh = format!("--ssh=sh -c '{words}' ssh");
+    let call = Invocation::new(rove()).args(["install", &ssh, "--build"]).arg(&build).arg("far");
+    let (output, said) = run(&call);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("bytes of rove arrived on far, so nothing was changed there"), "{said}");
+    assert_eq!(folder(&sshd), [""; 0]);
+}
+
+#[test]
+fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
+    let scratch = Scratch::new();
+    let build = build(&scratch);
+    let sshd = Sshd::start(EMPTY);
+    // An ssh that brings a part of the program, and then nothing more.
+    let more =
+        "exec 3<&0; exec SSH \"$@\" < <(head -c 100000 <&3; exec tail --pid=$$ -f /dev/null)";
+    let script = format!("#!/bin/bash\n{}\n", more.replace("SSH", &sshd.ssh()));
+    let ssh = scratch.write("ssh", &script);
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let call = Invocation::new(rove()).arg("install").arg(format!("--ssh={}", ssh.display()));
+    let mut terminal = Terminal::start(&call.arg("--build").arg(&build).arg("far"), SIZE);
+    // The bar says what has arrived on the far side.
+    terminal.wait_for("the bar", |screen| screen.contents().contains("0.1 MB of"));
+    assert_eq!(folder(&sshd).len(), 1, "the part has a name of its own");
+    assert_ne!(folder(&sshd), ["rove"]);
+    sshd.cut();
+    let exit = terminal.wait_exit();
+    exit.assert_code(1).assert_restored(Maker::Rove);
+    let text = exit.screen.contents();
+    assert!(text.contains("the connection to far ended after 0.1 MB of "), "{text}");
+    crate::support::within_guard("the host to tidy up", move || {
+        while !folder(&sshd).is_empty() {
+            std::thread::yield_now();
+        }
+    });
+}
+
+/// Returns a call of `rove far` that finds the build, in this configuration.
+fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
+    let program = build(scratch);
+    let builds = scratch.path("data/rove/builds");
+    fs::create_dir_all(&builds).unwrap();
+    let name = format!("rove-linux-{}", std::env::consts::ARCH);
+    symlink(&program, builds.join(name)).unwrap();
+    let config = scratch.write("config.toml", config);
+    Invocation::new(rove())
+        .env("XDG_DATA_HOME", scratch.path("data"))
+        .env("ROVE_CONFIG", config)
+        .arg(format!("--ssh={}", sshd.ssh()))
+        .args(["far", "--", "sh", "-c", "echo hello from afar; exit 7"])
+}
+
+#[test]
+fn a_host_without_a_server_is_offered_one_and_a_yes_leads_into_the_session() {
+    let scratch = Scratch::new();
+    let sshd = Sshd::start(EMPTY);
+    let mut terminal = Terminal::start(&session(&scratch, &sshd, ""), SIZE);
+    terminal.wait_for_text("to far:~/.local/bin? [y/N]");
+    assert!(folder(&sshd).is_empty());
+    terminal.send("y\r");
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello from afar"), "{}\n{}", terminal.dump(), sshd.log());
+    exit.assert_code(7).assert_restored(Maker::Rove);
+    assert_eq!(folder(&sshd), ["rove"]);
+}
+
+#[test]
+fn the_offer_is_declined_by_no_and_answered_by_the_configuration() {
+    for (config, asks, code) in [
+        ("", true, 10),
+        ("install = 'never'", false, 10),
+        ("[host.far]\ninstall = 'always'", false, 7),
+    ] {
+        let scratch = Scratch::new();
+        let sshd = Sshd::start(EMPTY);
+        let mut terminal = Terminal::start(&session(&scratch, &sshd, config), SIZE);
+        if asks {
+            terminal.wait_for_text("[y/N]");
+            terminal.send("\r");
+        }
+        let exit = terminal.wait_exit();
+        exit.assert_code(code);
+        assert_eq!(exit.output.contains("[y/N]"), asks, "{}", exit.output);
+        let is_named = exit.output.contains("neither rove nor mosh-server found on far");
+        assert_eq!(is_named, code == 10, "{}", exit.output);
+        assert_eq!(folder(&sshd).is_empty(), code == 10);
+    }
+}
+
+#[test]
+fn nobody_is_asked_without_a_terminal() {
+    let scratch = Scratch::new();
+    let sshd = Sshd::start(EMPTY);
+    // A client of the user's own needs none.
+    let call = session(&scratch, &sshd, "client = '/bin/true'");
+    let output = call.command().stdin(std::process::Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(10), "{said}");
+    assert!(!said.contains("[y/N]") && said.contains("rove install far"), "{said}");
+}

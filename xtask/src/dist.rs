@@ -1,0 +1,127 @@
+//! `cargo xtask dist`: static programs, and from them what people install: an archive, a Debian package, a bill of
+//! materials, checksums.
+//!
+//! All of it is the same to the byte wherever it is built, by the same toolchain and from the same sources;
+//! `--twice` builds it in a second place and compares.
+
+mod archive;
+mod build;
+mod deb;
+mod notices;
+mod place;
+mod sbom;
+mod stage;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{packages, workspace_root};
+use place::Place;
+
+/// Programs beside cargo's, and the Debian packages that bring them.
+const PROGRAMS: [(&str, &str); 4] =
+    [("git", "git"), ("tar", "tar"), ("gzip", "gzip"), ("sha256sum", "coreutils")];
+
+/// cargo's own programs, with the version that the project is packaged by.
+const CARGO_PROGRAMS: [(&str, &str); 2] = [("cargo-deb", "3.8.0"), ("cargo-cyclonedx", "0.5.9")];
+
+/// What `cargo xtask dist` is asked to do.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Build all of it again in another place, and compare.
+    #[arg(long)]
+    twice: bool,
+}
+
+/// Makes everything, in the folder `dist` of the target folder.
+///
+/// # Errors
+///
+/// Returns an error when a program is missing, something does not build, or a result names the builder's folders.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    packages::require_for("packaging runs", &PROGRAMS)?;
+    require_cargo_programs()?;
+    let root = workspace_root();
+    let here = Place::here(&root)?;
+    let sums = make(&here)?;
+    println!("{sums}");
+    println!("in {}", here.dist().display());
+    if !options.twice {
+        return Ok(());
+    }
+    let there = Place::copy(&here)?;
+    println!("== again in {}", there.root().display());
+    let again = make(&there)?;
+    println!("{again}");
+    ensure!(sums == again, "the two builds differ: see the checksums above");
+    println!("the two builds are the same");
+    there.remove()
+}
+
+/// Makes everything in a place; returns the checksums.
+fn make(place: &Place) -> Result<String> {
+    let dist = place.dist();
+    let _ = fs::remove_dir_all(&dist);
+    fs::create_dir_all(&dist).with_context(|| format!("cannot create {}", dist.display()))?;
+    println!("== static programs for {}", place.target());
+    let programs = build::programs(place)?;
+    println!("== man pages, completions, licences");
+    let tree = stage::make(place, &programs)?;
+    archive::make(place, &tree)?;
+    println!("== Debian package");
+    deb::make(place, &tree)?;
+    println!("== bill of materials");
+    sbom::make(place)?;
+    build::check_for_paths(place, &dist)?;
+    checksums(&dist)
+}
+
+/// Writes the checksums of all files of the folder.
+fn checksums(dist: &Path) -> Result<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(dist)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            names.push(entry.file_name());
+        }
+    }
+    names.sort();
+    let sums = output(Command::new("sha256sum").args(&names).current_dir(dist))?;
+    fs::write(dist.join("SHA256SUMS"), &sums)?;
+    Ok(sums.trim_end().to_owned())
+}
+
+/// Checks that cargo's programs are installed, each named with the command that installs it.
+fn require_cargo_programs() -> Result<()> {
+    let mut missing = Vec::new();
+    for (program, version) in CARGO_PROGRAMS {
+        if !packages::is_installed(program) {
+            missing.push(format!("{program}@{version}"));
+        }
+    }
+    if !missing.is_empty() {
+        let list = missing.join(" ");
+        bail!("packaging runs programs that are missing: cargo install --locked {list}");
+    }
+    Ok(())
+}
+
+/// Runs a command to its end.
+fn run_command(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("{program} did not start"))?;
+    ensure!(status.success(), "{program} failed: {status}");
+    Ok(())
+}
+
+/// Runs a command to its end and returns what it prints.
+fn output(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("{program} did not start"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} failed: {}\n{errors}", output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("{program} printed no text"))
+}

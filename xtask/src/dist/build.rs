@@ -1,0 +1,118 @@
+//! The static programs, without a trace of where they were built.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::place::Place;
+use super::run_command;
+
+/// The packages with a program each, and the programs.
+const PROGRAMS: [(&str, &str); 2] = [("rove-shell", "rove"), ("rove-lab", "rove-lab")];
+
+/// Builds the programs and returns where they lie. A copy of `rove` in the results has the name that
+/// `rove install` looks for.
+///
+/// # Errors
+///
+/// Returns an error when something does not build, or a program is not static.
+pub(super) fn programs(place: &Place) -> Result<Vec<PathBuf>> {
+    // Between two flags stands this character, so that a flag may hold a space.
+    let flags: Vec<String> = place
+        .folders()
+        .iter()
+        .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()))
+        .collect();
+    let mut cargo = place.cargo();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    cargo.args(["build", "--release", "--locked", "--target", place.target(), "--bins"]);
+    cargo.args(PROGRAMS.iter().flat_map(|(package, _)| ["--package", package]));
+    run_command(&mut cargo)?;
+    let folder = place.build_folder().join(place.target()).join("release");
+    let mut programs = Vec::new();
+    for (_, name) in PROGRAMS {
+        let program = folder.join(name);
+        let bytes =
+            fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
+        // The name of the loader of dynamic programs.
+        ensure!(!holds(&bytes, b"/ld-linux") && !holds(&bytes, b"/ld-musl"), "{name} is dynamic");
+        programs.push(program);
+    }
+    let build = format!("rove-linux-{}", std::env::consts::ARCH);
+    fs::copy(&programs[0], place.dist().join(build)).context("cannot copy the program")?;
+    Ok(programs)
+}
+
+/// Looks for the builder's folders in all files of a folder and below it.
+///
+/// # Errors
+///
+/// Returns an error that names the files.
+pub(super) fn check_for_paths(place: &Place, folder: &Path) -> Result<()> {
+    let folders: Vec<_> = place.folders().into_iter().map(|(folder, _)| folder).collect();
+    let mut findings = Vec::new();
+    for file in files(folder)?.into_iter().chain(files(&place.work())?) {
+        let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        for named in named_folders(&bytes, &folders) {
+            findings.push(format!("{} names {}", file.display(), named.display()));
+        }
+    }
+    if !findings.is_empty() {
+        bail!("a result tells where it was built: {}", findings.join("; "));
+    }
+    Ok(())
+}
+
+/// Returns the folders that these bytes name.
+fn named_folders<'a>(bytes: &[u8], folders: &'a [PathBuf]) -> Vec<&'a PathBuf> {
+    let is_named = |folder: &&PathBuf| {
+        let name = format!("{}/", folder.display());
+        holds(bytes, name.as_bytes())
+    };
+    folders.iter().filter(is_named).collect()
+}
+
+fn holds(bytes: &[u8], wanted: &[u8]) -> bool {
+    let Some(first) = wanted.first() else { return true };
+    let mut starts = bytes.iter().enumerate().filter(|(_, byte)| *byte == first);
+    starts.any(|(at, _)| bytes[at..].starts_with(wanted))
+}
+
+/// Returns all files of a folder and below it.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?);
+        } else {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_names_the_builders_folders_is_found_out() {
+        let folders = ["/home/me", "/srv/rove"].map(PathBuf::from);
+        for (bytes, named) in [
+            (&b"panicked at /home/me/.cargo/registry/x.rs"[..], &["/home/me"][..]),
+            (b"/srv/rove/crates/home/me", &["/srv/rove"]),
+            (b"\0/srv/rove/a\0/home/me/b", &["/home/me", "/srv/rove"]),
+            (b"/srv/rover/ /home/men/", &[]),
+            (b"/cargo/registry/x.rs", &[]),
+            (b"", &[]),
+        ] {
+            let found = named_folders(bytes, &folders);
+            let found: Vec<_> = found.iter().map(|it| it.display().to_string()).collect();
+            assert_eq!(found, named, "{}", bytes.escape_ascii());
+        }
+    }
+}

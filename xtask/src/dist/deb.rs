@@ -1,0 +1,48 @@
+//! The Debian package, by cargo-deb from the tree of files; crates/rove/Cargo.toml says what goes where.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::place::Place;
+use super::{output, run_command};
+
+/// Who makes the package.
+const MAINTAINER: &str = "The rove contributors <rove@example.org>";
+
+/// Makes the package.
+///
+/// # Errors
+///
+/// Returns an error when cargo-deb fails.
+pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
+    // What the manifest can name without knowing version and processor.
+    let stage = place.root().join("target/dist-deb");
+    let _ = fs::remove_dir_all(&stage);
+    fs::create_dir_all(stage.parent().context("a folder in the target folder")?)?;
+    run_command(Command::new("cp").arg("-r").arg(tree).arg(&stage))?;
+    let date = format!("@{}", place.epoch());
+    let date = output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
+    let changelog = format!(
+        "rove ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz for what has changed.\n\n -- {MAINTAINER}  {}\n",
+        place.version(),
+        date.trim()
+    );
+    fs::write(stage.join("changelog"), changelog)?;
+    let mut cargo = place.cargo();
+    cargo.args([
+        "deb",
+        "--quiet",
+        "--no-build",
+        "--no-strip",
+        "--no-dbgsym",
+        "--package",
+        "rove-shell",
+    ]);
+    cargo.args(["--target", place.target(), "--maintainer", MAINTAINER]);
+    // No revision: the package is made by those who make the program.
+    run_command(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
+    fs::remove_dir_all(&stage).context("the tree of the package cannot be removed")
+}

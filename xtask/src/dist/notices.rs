@@ -1,0 +1,136 @@
+//! The licences of everything that is inside a static program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::output;
+use super::place::Place;
+
+/// What names of licence files begin with, in lower case.
+const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
+
+/// What comes along that is no crate.
+const RUNTIME: &str = "\
+The programs also hold parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors) and
+of musl libc (MIT, Rich Felker and others, https://musl.libc.org).
+";
+
+/// Returns the names and licences of all crates, and the texts of the licences, each once.
+///
+/// # Errors
+///
+/// Returns an error when cargo does not say what the programs are built from, or a crate has no licence.
+pub(super) fn text(place: &Place) -> Result<String> {
+    let metadata = output(place.cargo().args([
+        "metadata",
+        "--locked",
+        "--format-version=1",
+        "--filter-platform",
+        place.target(),
+    ]))?;
+    let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
+    let mut list = String::new();
+    // By text, so that the many copies of the Apache licence stand there once.
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for package in linked(&metadata)? {
+        let field = |name: &str| package[name].as_str().unwrap_or_default();
+        let crate_name = format!("{} {}", field("name"), field("version"));
+        if field("license").is_empty() && field("license_file").is_empty() {
+            bail!("{crate_name} names no licence");
+        }
+        list += &format!("{crate_name}: {}, {}\n", field("license"), field("repository"));
+        let folder = Path::new(field("manifest_path")).parent().context("a manifest's folder")?;
+        for text in licence_files(folder)? {
+            texts.entry(text).or_default().push(crate_name.clone());
+        }
+    }
+    let mut whole =
+        format!("The static programs are built from these crates:\n\n{list}\n{RUNTIME}");
+    for (text, crates) in texts {
+        whole += &format!("\n{}\n{}\n\n{}\n", "-".repeat(70), crates.join(", "), text.trim());
+    }
+    Ok(whole)
+}
+
+/// Returns the packages that the two programs link, of others than us, by name.
+fn linked(metadata: &Value) -> Result<Vec<&Value>> {
+    let array = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
+    let nodes: BTreeMap<String, Value> = array(&metadata["resolve"]["nodes"])
+        .into_iter()
+        .map(|node| (node["id"].as_str().unwrap_or_default().to_owned(), node))
+        .collect();
+    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let id = |package: &Value| package["id"].as_str().unwrap_or_default().to_owned();
+    let is_start =
+        |package: &&Value| matches!(package["name"].as_str(), Some("rove-shell" | "rove-lab"));
+    let mut todo: Vec<String> = packages.iter().filter(is_start).map(id).collect();
+    let mut seen: BTreeSet<String> = todo.iter().cloned().collect();
+    while let Some(next) = todo.pop() {
+        for dependency in nodes.get(&next).map(|node| array(&node["deps"])).unwrap_or_default() {
+            // Neither tests nor build scripts end up in a program; kind is null for the rest.
+            let is_linked =
+                array(&dependency["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
+            let package = dependency["pkg"].as_str().unwrap_or_default();
+            if is_linked && seen.insert(package.to_owned()) {
+                todo.push(package.to_owned());
+            }
+        }
+    }
+    // Ours have no source: they lie in the workspace.
+    let mut found: Vec<&Value> = packages
+        .iter()
+        .filter(|package| seen.contains(&id(package)) && !package["source"].is_null())
+        .collect();
+    found.sort_by_key(|package| (package["name"].to_string(), package["version"].to_string()));
+    Ok(found)
+}
+
+/// Returns the texts of the licences in a crate's folder, in the order of their names.
+fn licence_files(folder: &Path) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    for entry in
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?
+    {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().to_lowercase();
+        if entry.file_type()?.is_file() && FILES.iter().any(|start| name.starts_with(start)) {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    paths.iter().map(|path| Ok(fs::read_to_string(path)?.replace("\r\n", "\n"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_only_builds_or_tests_is_not_inside() {
+        let package = |name: &str, source: Option<&str>| json!({"id": name, "name": name, "version": "1", "source": source});
+        let needs =
+            |name: &str, kind: Option<&str>| json!({"pkg": name, "dep_kinds": [{"kind": kind}]});
+        let metadata = json!({
+            "packages": [
+                package("rove-shell", None), package("rove-ssp", None), package("b", Some("x")),
+                package("a", Some("x")), package("tester", Some("x")), package("builder", Some("x")),
+                package("stranger", Some("x")),
+            ],
+            "resolve": {"nodes": [
+                {"id": "rove-shell", "deps": [needs("rove-ssp", None), needs("tester", Some("dev"))]},
+                {"id": "rove-ssp", "deps": [needs("b", None), needs("builder", Some("build"))]},
+                {"id": "b", "deps": [needs("a", None), needs("rove-ssp", None)]},
+                {"id": "stranger", "deps": []},
+            ]},
+        });
+        let names: Vec<_> =
+            linked(&metadata).unwrap().iter().map(|it| it["name"].clone()).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+}

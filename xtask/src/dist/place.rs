@@ -1,0 +1,167 @@
+//! Where everything is made: a copy of the sources, with cargo's folders. Nothing of it may show in the results.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::{output, run_command};
+use crate::tidy::tracked_files;
+
+/// A folder of sources, and cargo's folders.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    root: PathBuf,
+    /// The sources, relative to that.
+    files: Vec<PathBuf>,
+    target_folder: PathBuf,
+    cargo_home: PathBuf,
+    sysroot: PathBuf,
+    target: String,
+    version: String,
+    /// Seconds since 1970 of the last commit, which every file gets for its time.
+    epoch: String,
+}
+
+impl Place {
+    /// Returns the workspace itself.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the toolchain has no static target.
+    pub(super) fn here(root: &Path) -> Result<Self> {
+        let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+        let text = |command: &mut Command| -> Result<String> {
+            Ok(output(command.current_dir(root))?.trim().to_owned())
+        };
+        let sysroot = PathBuf::from(text(Command::new("rustc").args(["--print", "sysroot"]))?);
+        if !sysroot.join("lib/rustlib").join(&target).is_dir() {
+            bail!("the toolchain builds nothing static yet: rustup target add {target}");
+        }
+        let home = std::env::var_os("HOME").context("HOME is not set")?;
+        let cargo_home = std::env::var_os("CARGO_HOME")
+            .map_or_else(|| Path::new(&home).join(".cargo"), PathBuf::from);
+        let target_folder = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let mut files = tracked_files(root)?;
+        files.retain(|path| root.join(path).is_file());
+        Ok(Self {
+            root: root.to_owned(),
+            files,
+            target_folder,
+            cargo_home,
+            sysroot,
+            target,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            epoch: text(Command::new("git").args(["log", "-1", "--format=%ct"]))?,
+        })
+    }
+
+    /// Copies the sources and the crates already fetched to another place, below the folder for temporary files.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when something cannot be copied.
+    pub(super) fn copy(here: &Self) -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("rove-dist-{}", std::process::id()));
+        let root = folder.join("elsewhere/sources");
+        here.copy_sources(&root)?;
+        let cargo_home = folder.join("another-cargo");
+        fs::create_dir_all(cargo_home.join("registry"))?;
+        for part in ["cache", "index"] {
+            let from = here.cargo_home.join("registry").join(part);
+            run_command(Command::new("cp").arg("-r").args([from, cargo_home.join("registry")]))?;
+        }
+        let target_folder = folder.join("results");
+        Ok(Self { root, target_folder, cargo_home, ..here.clone() })
+    }
+
+    /// Removes a copy.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn remove(&self) -> Result<()> {
+        let folder = self.root.ancestors().nth(2).context("a copy has a folder of its own")?;
+        fs::remove_dir_all(folder).context("the copy cannot be removed")
+    }
+
+    /// Returns cargo with the environment of this place.
+    pub(super) fn cargo(&self) -> Command {
+        let mut command = Command::new("cargo");
+        command
+            .current_dir(&self.root)
+            .env("CARGO_HOME", &self.cargo_home)
+            .env("CARGO_TARGET_DIR", self.build_folder())
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("SOURCE_DATE_EPOCH", &self.epoch);
+        command
+    }
+
+    /// Returns the folders that no result may name, each with what stands for it. Of two that apply the last
+    /// counts.
+    pub(super) fn folders(&self) -> Vec<(PathBuf, &'static str)> {
+        let home = std::env::var_os("HOME").map(|home| (PathBuf::from(home), "/home"));
+        let own = [
+            (self.cargo_home.clone(), "/cargo"),
+            (self.sysroot.clone(), "/rust"),
+            (self.root.clone(), "/rove"),
+            (self.target_folder.clone(), "/rove/target"),
+        ];
+        // Whoever has no home of their own has `/`, which every path names.
+        let home = home.filter(|(home, _)| home.components().count() > 1);
+        home.into_iter().chain(own).collect()
+    }
+
+    /// Returns the folder of the sources.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the folder of the results.
+    pub(super) fn dist(&self) -> PathBuf {
+        self.target_folder.join("dist")
+    }
+
+    /// Returns the folder in which the results are made.
+    pub(super) fn work(&self) -> PathBuf {
+        self.target_folder.join("dist-work")
+    }
+
+    /// Returns cargo's target folder. It is not the usual one: other flags would make cargo build all anew there.
+    pub(super) fn build_folder(&self) -> PathBuf {
+        self.target_folder.join("dist-build")
+    }
+
+    /// Returns the target triple.
+    pub(super) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Returns the version of everything.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Returns the time of everything, in seconds since 1970.
+    pub(super) fn epoch(&self) -> &str {
+        &self.epoch
+    }
+
+    /// Copies the files that git knows, as they are now.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a file cannot be copied.
+    pub(super) fn copy_sources(&self, to: &Path) -> Result<()> {
+        for path in &self.files {
+            let target = to.join(path);
+            let folder = target.parent().context("a file lies in a folder")?;
+            fs::create_dir_all(folder)?;
+            fs::copy(self.root.join(path), &target)
+                .with_context(|| format!("cannot copy {}", path.display()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,99 @@
+//! The tree of files that people install: programs, man pages, completions, documents, licences.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::notices;
+use super::output;
+use super::place::Place;
+
+/// Where the completions of each shell are looked for.
+const COMPLETIONS: [(&str, &str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/", ""),
+    ("zsh", "share/zsh/vendor-completions/_", ""),
+    ("fish", "share/fish/vendor_completions.d/", ".fish"),
+];
+
+/// Documents of the workspace that go along.
+const DOCUMENTS: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"];
+
+/// Makes the tree and returns its folder, whose name says what it holds.
+///
+/// # Errors
+///
+/// Returns an error when a program does not say what it is asked, or a file cannot be written.
+pub(super) fn make(place: &Place, programs: &[PathBuf]) -> Result<PathBuf> {
+    let name = format!("rove-{}-linux-{}", place.version(), std::env::consts::ARCH);
+    let _ = fs::remove_dir_all(place.work());
+    let tree = place.work().join(name);
+    for program in programs {
+        let name =
+            program.file_name().and_then(|name| name.to_str()).context("a program's name")?;
+        install(&tree, &format!("bin/{name}"), &fs::read(program)?)?;
+        fs::set_permissions(tree.join("bin").join(name), executable())?;
+        for (page, text) in pages(program, name)? {
+            install(&tree, &format!("share/man/man1/{page}.1"), text.as_bytes())?;
+        }
+        for (shell, folder, end) in COMPLETIONS {
+            let script = output(Command::new(program).args(["completions", shell]))?;
+            install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
+        }
+    }
+    for document in DOCUMENTS {
+        let text = fs::read(place.root().join(document))
+            .with_context(|| format!("cannot read {document}"))?;
+        install(&tree, &format!("share/doc/rove/{document}"), &text)?;
+    }
+    install(&tree, "share/doc/rove/THIRD-PARTY-LICENSES", notices::text(place)?.as_bytes())?;
+    Ok(tree)
+}
+
+/// Returns the pages of a program by their names: its own, and those of its commands, which that names.
+fn pages(program: &Path, name: &str) -> Result<Vec<(String, String)>> {
+    let own = output(Command::new(program).arg("man"))?;
+    let words = command_words(&own, name);
+    ensure!(!words.is_empty(), "the page of {name} names none of its commands");
+    let mut pages = vec![(name.to_owned(), own)];
+    for word in words {
+        let page = output(Command::new(program).args(["man", &word]))?;
+        pages.push((format!("{name}-{word}"), page));
+    }
+    Ok(pages)
+}
+
+/// Returns the commands whose pages a program's page points to.
+fn command_words(page: &str, program: &str) -> Vec<String> {
+    let see_also = page.split_once(".SH SEE ALSO\n").map_or("", |(_, rest)| rest);
+    let plain =
+        see_also.replace("\\fB", "").replace("\\fR", "").replace("\\fP", "").replace('\\', "");
+    let names = plain.split([',', '\n']).filter_map(|word| word.trim().strip_suffix("(1)"));
+    names
+        .filter_map(|name| Some(name.strip_prefix(program)?.strip_prefix('-')?.to_owned()))
+        .collect()
+}
+
+/// Writes a file of the tree.
+fn install(tree: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let path = tree.join(name);
+    fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn executable() -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o755)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_programs_page_names_its_commands() {
+        let page = ".SH NAME\nx\n.SH SEE ALSO\n\\fBrove\\-demo\\fR(1),\n\\fBrove\\-list\\fR(1),\n\\fBssh\\fR(1)\n";
+        assert_eq!(command_words(page, "rove"), ["demo", "list"]);
+        assert!(command_words(page, "mosh").is_empty());
+    }
+}
