@@ -31,6 +31,7 @@ mod sessions;
 mod socket;
 mod sys;
 mod terminal_type;
+mod terminfo;
 #[cfg(test)]
 mod test_scripts;
 mod tunnel;

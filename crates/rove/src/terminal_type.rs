@@ -1,11 +1,12 @@
 //! What the type of the user's terminal tells of it: terminfo's entry, and what entries do not say.
 
-use anyhow::Context;
+use anyhow::anyhow;
 use rove_terminal::display::Repertoire;
 use rove_terminal::{Attributes, Outer};
 use termini::{BoolCapability, StringCapability, TermInfo};
 
 use crate::program::ProgramName;
+use crate::terminfo::{self, EntryError};
 
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
 /// Source: the first seven Mosh 1.4.0 as observed; the others by their documentation.
@@ -96,16 +97,18 @@ pub(crate) struct Manner {
 /// Returns an error for a name that the terminfo database does not know; [`plain_capabilities`]
 /// will do.
 pub(crate) fn capabilities(term: &str, manner: Manner) -> anyhow::Result<Outer> {
-    // A name is looked up as a file; one with a slash would be some file.
-    let info = Some(term).filter(|term| !term.contains('/'));
-    let info = info.and_then(|term| TermInfo::from_name(term).ok()).with_context(|| {
-        format!(
+    terminfo::look_up(term, |info| described_by(info, term, manner)).map_err(|error| match error {
+        EntryError::Unknown => anyhow!(
             "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
              taken for a plain one: install its entry (often in a package ncurses-term), or try \
              TERM=xterm-256color"
-        )
-    })?;
-    Ok(described_by(&info, term, manner))
+        ),
+        EntryError::Damaged => anyhow!(
+            "the terminfo entry of the terminal type {term:?} (TERM) is damaged, and the terminal is \
+             taken for a plain one: install the entry again (infocmp -D names the folders), or try \
+             TERM=xterm-256color"
+        ),
+    })
 }
 
 /// Returns what a terminal can do by its terminfo entry and its name.
@@ -137,11 +140,13 @@ fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
     }
 }
 
-/// Reads the bytes as a compiled terminfo entry, which may come from a folder of the user's or from another computer;
-/// returns what they say of the terminal, if they are an entry.
-pub(crate) fn read_entry(entry: &[u8], term: &str, manner: Manner) -> Option<Outer> {
-    let info = TermInfo::parse(entry).ok()?;
-    Some(described_by(&info, term, manner))
+/// Returns what a compiled terminfo entry says of the terminal.
+///
+/// # Errors
+///
+/// Returns that the bytes are no entry, or a damaged one.
+pub(crate) fn read_entry(entry: &[u8], term: &str, manner: Manner) -> Result<Outer, EntryError> {
+    terminfo::read(entry, |info| described_by(info, term, manner))
 }
 
 /// Returns what can be expected of a terminal that terminfo does not know: all terminals of today
