@@ -150,6 +150,7 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
     UserTerminal {
         kitty_keyboard: dice.chance(0.5),
         pixel_mouse: false,
+        screen_checksums: false,
         foreground: dice.chance(0.5).then(|| dice.color()),
         background: dice.chance(0.8).then(|| dice.color()),
         cursor: dice.chance(0.5).then(|| dice.color()),

@@ -51,6 +51,8 @@ pub(crate) struct HostOptions {
     pub(crate) title_prefix: bool,
     /// Whether the terminal may be asked what it can do.
     pub(crate) query: bool,
+    /// Whether programs on the host may read back what the screen shows.
+    pub(crate) screen_checksums: bool,
     /// `[user@]host`.
     pub(crate) host: OsString,
     /// The remote command and its arguments; empty for the login shell.

@@ -319,6 +319,7 @@ pub(crate) fn parse(
         verbose: args.verbose,
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
+        screen_checksums: settings.flag("screen-checksums").unwrap_or(false),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,

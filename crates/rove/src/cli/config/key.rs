@@ -23,7 +23,7 @@ pub(super) enum Shape {
 }
 
 /// All of them, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 17] = [
+pub(super) const KEYS: [Key; 18] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -41,6 +41,7 @@ pub(super) const KEYS: [Key; 17] = [
     key("strict", Shape::Flag),
     key("title-prefix", Shape::Flag),
     key("terminal-query", Shape::Flag),
+    key("screen-checksums", Shape::Flag),
 ];
 
 const fn key(name: &'static str, shape: Shape) -> Key {
