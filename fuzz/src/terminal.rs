@@ -80,7 +80,7 @@ pub fn any_base_will_do(data: &[u8]) {
     let mut host = played(Terminal::host(size), wanted);
     // A title once set cannot be unset.
     host.ground();
-    host.write(b"\x1b]0;\x07");
+    host.write(b"\x1b[>0T\x1b]0;\x07");
     let shown = replica.snapshot();
     let bytes = display::diff(&shown, host.screen(), vocabulary);
     if shown.size() != host.screen().size() {

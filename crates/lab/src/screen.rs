@@ -10,11 +10,13 @@ use rove_units::{Bytes, Duration};
 
 use crate::clock::Stopwatch;
 use crate::screen::report::write_json;
+use crate::screen::typescript::Typescript;
 
 mod layout;
 mod report;
 #[cfg(test)]
 mod tests;
+mod typescript;
 
 /// Bytes read at once. Chosen: what a Linux pipe holds.
 const READ_BYTES: usize = 64 * 1024;
@@ -41,8 +43,8 @@ const ABLE: UserTerminal = UserTerminal {
 /// What to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScreenOptions {
-    /// The size of the terminal that the output was meant for.
-    pub(crate) size: Size,
+    /// The size of the terminal that the output was meant for; `None` where the input is a typescript that tells it.
+    pub(crate) size: Option<Size>,
     /// Whether to write JSON instead of text.
     pub(crate) json: bool,
     /// Whether to tell how fast it went.
@@ -78,14 +80,21 @@ impl Replies {
 ///
 /// # Errors
 ///
-/// Returns an error if `input` cannot be read or `output` cannot be written.
+/// Returns an error if `input` cannot be read or does not tell the size it should, or `output` cannot be written.
 pub(crate) fn run(
     options: ScreenOptions,
     input: impl Read,
     output: impl Write,
     mut log: impl Write,
 ) -> Result<()> {
-    let played = play(options.size, input).context("cannot read standard input")?;
+    let played = match options.size {
+        Some(size) => play(size, input),
+        None => {
+            let (size, typescript) = Typescript::open(input)?;
+            play(size, typescript)
+        }
+    };
+    let played = played.context("cannot read standard input")?;
     let mut output = BufWriter::new(output);
     let written = if options.json {
         write_json(&played, &mut output)

@@ -51,7 +51,7 @@ const fn of(
 }
 
 /// Everything done differently on purpose.
-pub const DIFFERENCES: [Difference; 34] = [
+pub const DIFFERENCES: [Difference; 36] = [
     of(
         Who::Both,
         "erasing, inserting and deleting cells leave a pending wrap",
@@ -131,6 +131,21 @@ pub const DIFFERENCES: [Difference; 34] = [
             let cells = context.size.columns().saturating_mul(context.size.rows());
             matches!(*function, Function::Csi(b'b', count, _) if count > cells)
         },
+    ),
+    of(
+        Who::Both,
+        "protects no characters (DECSCA, SPA), and erases all",
+        "spares those that are protected (xterm)",
+        "ab\x1bVCD\x1bWef\x1b[2K",
+        |_, function| matches!(function, Function::Escape("V" | "W")),
+    ),
+    of(
+        Who::Both,
+        "BS and CUB stop in the first column also in reverse wraparound (mode 45)",
+        "go on at the end of the row above (xterm)",
+        "\x1b[?45h\x1b[2;1H\x08X",
+        // No function of a stream sets the mode.
+        |_, _| false,
     ),
     of(
         Who::Alacritty,

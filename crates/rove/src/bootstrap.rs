@@ -257,6 +257,9 @@ fn client_command(options: &HostOptions) -> Command {
     if !options.query {
         client.env("ROVE_NO_TERM_QUERY", "1");
     }
+    if options.screen_checksums {
+        client.env("ROVE_SCREEN_CHECKSUMS", "1");
+    }
     // For what the client says should there be no answer.
     client.env(HOST_VARIABLE, &options.host);
     if options.name == ProgramName::Rove {

@@ -57,6 +57,8 @@ pub(crate) struct ClientOptions {
     pub(crate) prediction: Prediction,
     /// Whether to ask the terminal what it can do, where its type allows that.
     pub(crate) query: bool,
+    /// Whether programs on the host may read back what the screen shows.
+    pub(crate) screen_checksums: bool,
     /// Whether to speak stock Mosh only, without any extension.
     pub(crate) strict: bool,
     /// Whether to leave out the line that says that the program ends.
@@ -157,6 +159,9 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         clock.now(),
     );
     hardening::keep_in_memory(session.key_memory());
+    if options.screen_checksums {
+        session.allow_screen_checksums();
+    }
     if options.tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);
     } else {

@@ -69,7 +69,8 @@ pub struct Client {
     window_unsent: bool,
     /// The sizes that the server may show.
     announced: Announced,
-    /// What the server is still to be told of the user's terminal; at most one for each answer.
+    /// What the server is still to be told of the user's terminal; at most one for each answer, and one for what the user
+    /// allows.
     reports: Vec<TerminalReport>,
     /// The notice bar's text, as it should be on the terminal now.
     bar: Option<String>,
@@ -634,6 +635,12 @@ impl Client {
 
     /// Tells the server what is known of the terminal, once it has shown that it understands; a stock
     /// server never sees any of it.
+    /// Lets programs at the host read back what the screen shows, as checksums; a server that is not ours is never told. To be
+    /// called once, before anything else.
+    pub fn allow_screen_checksums(&mut self) {
+        self.reports.push(TerminalReport::ScreenChecksums);
+    }
+
     fn send_reports(&mut self) {
         let is_understood = self.transport.capabilities().contains(Capabilities::TERMINAL_REPORT);
         if is_understood && !self.reports.is_empty() && self.pending_input() < INPUT_PENDING_MAX {

@@ -1,4 +1,4 @@
-//! What the client has learned of the user's terminal, for the server to answer programs from.
+//! What the client has learned of the user's terminal and what its user allows, for the server to answer programs from.
 
 use rove_terminal::UserTerminal;
 
@@ -16,6 +16,8 @@ pub enum TerminalReport {
     KittyKeyboard,
     /// It reports the mouse in pixels.
     PixelMouse,
+    /// Its user lets programs read back what it shows, as checksums (DECRQCRA).
+    ScreenChecksums,
     /// Its default foreground.
     Foreground(Rgb),
     /// Its default background.
@@ -38,6 +40,7 @@ impl TerminalReport {
         match self {
             Self::KittyKeyboard => terminal.kitty_keyboard = true,
             Self::PixelMouse => terminal.pixel_mouse = true,
+            Self::ScreenChecksums => terminal.screen_checksums = true,
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
@@ -60,6 +63,7 @@ mod tests {
         for report in [
             TerminalReport::KittyKeyboard,
             TerminalReport::PixelMouse,
+            TerminalReport::ScreenChecksums,
             TerminalReport::Foreground((1, 2, 3)),
             TerminalReport::Background((4, 5, 6)),
             TerminalReport::Cursor((7, 8, 9)),
@@ -70,6 +74,7 @@ mod tests {
         let known = UserTerminal {
             kitty_keyboard: true,
             pixel_mouse: true,
+            screen_checksums: true,
             foreground: Some((1, 2, 3)),
             background: Some((4, 5, 6)),
             cursor: Some((7, 8, 9)),

@@ -448,31 +448,6 @@ impl Emulator {
         self.pending_wrap = saved.pending_wrap && self.screen.cursor.column == self.line_end();
     }
 
-    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not. Stock Mosh has no protection, nor has a replica.
-    pub(crate) fn set_character_protection(&mut self, how: u16) {
-        if self.is_host() {
-            self.protection = Protection::Dec;
-            if how <= 2 {
-                self.protect(how == 1);
-            }
-        }
-    }
-
-    /// SPA and EPA: begins and ends a guarded area.
-    pub(crate) fn guard(&mut self, guarded: bool) {
-        if self.is_host() {
-            if guarded {
-                self.protection = Protection::Iso;
-            }
-            self.protect(guarded);
-        }
-    }
-
-    fn protect(&mut self, protected: bool) {
-        let attributes = &mut self.screen.pen.attributes;
-        *attributes = attributes.protected(protected);
-    }
-
     /// DECSCUSR; a number without a style is ignored.
     pub(crate) fn set_cursor_style(&mut self, style: u16) {
         if style <= CURSOR_STYLE_MAX {
@@ -546,15 +521,6 @@ impl Emulator {
         self.charsets = Charsets::default();
         self.saved_cursor = SavedCursor::default();
         self.pending_wrap = false;
-    }
-
-    /// DECSCL: a soft reset, and from then on the functions of this level and those below. Controls stay
-    /// those of seven bits: bytes of C1 are no UTF-8. Neither stock Mosh nor a replica has levels.
-    pub(crate) fn set_level(&mut self, parameter: u16) {
-        if let Some(level) = Level::from_parameter(parameter).filter(|_| self.is_host()) {
-            self.soft_reset();
-            self.level = level;
-        }
     }
 
     /// Returns the memory that the tab stops and the titles put aside take, beyond what is shared with a neighbour.

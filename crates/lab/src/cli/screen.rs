@@ -15,7 +15,8 @@ pub(crate) static MANUAL: Manual = Manual {
     words: Words::Unknown,
     notes: &[
         "Text output is one line for each row of the screen, always as many as the screen has, without \
-         the blanks at the end of the line. JSON output is one object; rows and columns count from 0.",
+         the blanks at the end of the line. Without --size the input is a typescript, as script writes it in a terminal: its \
+         first line tells the size, and is not played, nor is the last one. JSON output is one object; rows and columns count from 0.",
     ],
     lists: &[(
         "Fields of the JSON, which docs/lab.md describes",
@@ -42,7 +43,8 @@ pub(crate) static MANUAL: Manual = Manual {
         ],
     )],
     examples: &[
-        ("rove-lab screen --size 80x24 < recording", "the screen as text"),
+        ("rove-lab screen < typescript", "the screen as text, of what script recorded"),
+        ("rove-lab screen --size 80x24 < recording", "the same of any bytes"),
         (
             "printf 'a\\033[7mb' | rove-lab screen --size 80x24 --json | jq '.rows[0].runs'",
             "the cells of the first row",
@@ -65,9 +67,9 @@ pub(crate) static MANUAL: Manual = Manual {
 /// output
 #[derive(Debug, Args)]
 pub(crate) struct ScreenArgs {
-    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048
+    /// Columns and rows of the terminal the output was meant for, from 1x1 to 4096x2048 [default: as the first line of a typescript says]
     #[arg(long, value_name = "COLSxROWS", value_parser = parse_size)]
-    size: Size,
+    size: Option<Size>,
     /// Write JSON: colours, attributes, cursor, modes, title and replies too
     #[arg(long)]
     json: bool,

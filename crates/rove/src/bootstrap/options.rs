@@ -54,6 +54,8 @@ pub(crate) struct HostOptions {
     pub(crate) query: bool,
     /// Whether rove may be copied to a host that has no server.
     pub(crate) install: Policy,
+    /// Whether programs on the host may read back what the screen shows.
+    pub(crate) screen_checksums: bool,
     /// `[user@]host`.
     pub(crate) host: OsString,
     /// The remote command and its arguments; empty for the login shell.

@@ -75,6 +75,10 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
+        (
+            "ROVE_SCREEN_CHECKSUMS",
+            "If set, programs on the host may read back what the screen shows; see rove config.",
+        ),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
@@ -231,6 +235,7 @@ pub(crate) fn options(
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
         prediction: Prediction { preference, overwrite, engine: engine()? },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
+        screen_checksums: env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
         strict: env::var_os("ROVE_STRICT").is_some(),
         // A drop-in for stock says what scripts wait for.
         quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),

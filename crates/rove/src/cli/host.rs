@@ -311,8 +311,7 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(host).map_err(UsageError::without_usage)?;
-    check_tunnel(&args).map_err(UsageError::without_usage)?;
+    check_host(host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
@@ -339,6 +338,7 @@ pub(crate) fn parse(
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
         install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
+        screen_checksums: settings.flag("screen-checksums").unwrap_or(false),
         host: host.clone(),
         command: command_words.to_vec(),
         client: args.client,

@@ -97,10 +97,10 @@ impl Perform for Emulator {
             }
             (0, b"$", b'v' | b'x' | b'z' | b'{')
             | (0, b"'", b'}' | b'~')
-            | (0, b"*" | b"#", b'y') => {
-                if self.level >= Level::VT400 {
-                    self.vt400_csi(sequence);
-                }
+            | (0, b"*" | b"#", b'y')
+                if self.level >= Level::VT400 =>
+            {
+                self.vt400_csi(sequence);
             }
             (0, b"\"", b'q') => self.set_character_protection(parameters.value(0)),
             (0, b"$", b'p') => self.report_mode(Mode::Ansi(parameters.value(0))),

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::emulator::Emulator;
 use crate::screen::cell::Cell;
 
 /// Who protected last.
@@ -38,6 +39,33 @@ impl Protection {
             Self::Dec => !matches!(erasing, Erasing::Plain),
             Self::Iso => !matches!(erasing, Erasing::SelectiveRectangle),
         }
+    }
+}
+
+impl Emulator {
+    /// DECSCA: 1 protects what is printed from now on, 0 and 2 do not. Stock Mosh has no protection, nor has a replica.
+    pub(crate) fn set_character_protection(&mut self, how: u16) {
+        if self.is_host() {
+            self.protection = Protection::Dec;
+            if how <= 2 {
+                self.protect(how == 1);
+            }
+        }
+    }
+
+    /// SPA and EPA: begins and ends a guarded area.
+    pub(crate) fn guard(&mut self, guarded: bool) {
+        if self.is_host() {
+            if guarded {
+                self.protection = Protection::Iso;
+            }
+            self.protect(guarded);
+        }
+    }
+
+    fn protect(&mut self, protected: bool) {
+        let attributes = &mut self.screen.pen.attributes;
+        *attributes = attributes.protected(protected);
     }
 }
 
