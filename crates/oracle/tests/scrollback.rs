@@ -80,7 +80,9 @@ fn program() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => lines,
         1 => Just("\x1b[?1049h\x1b[2J\x1b[Heditor\r\n\n\n\n\n\n\n\n\n\n\n\x1b[?1049l".to_owned()),
-        1 => Just("\x1b[H\x1b[J".to_owned()),
+        // Of an empty screen alacritty keeps a line.
+        1 => Just("text\r\n\x1b[H\x1b[2J".to_owned()),
+        1 => Just("\x1b[2H\x1b[J".to_owned()),
         // An installer with its bar below the region.
         1 => "[a-z]{1,9}".prop_map(|word| format!("\x1b7\x1b[;4r\x1b8\x1b[4H{word}\r\n{word}\r\n\x1b[r\x1b[4H")),
     ]

@@ -363,6 +363,23 @@ impl Emulator {
         self.scroll_up(self.region.top, count);
     }
 
+    /// Called before ED: what the primary screen shows is kept, if somebody wants it, before all of it is
+    /// erased. So the key of a shell that clears the screen loses nothing, as in tmux.
+    pub(crate) fn keep_before_clearing(&mut self, what: u16) {
+        let clears_all = match what {
+            0 => self.screen.cursor.position() == Position { row: 0, column: 0 },
+            2 => true,
+            _ => false,
+        };
+        if let Some(scrollback) = &mut self.scrollback
+            && clears_all
+            && !self.screen.rich.alternate_screen
+        {
+            let looked_at = scrollback.push_screen(&self.screen.rows);
+            self.effort.touch(looked_at * usize::from(self.screen.size.columns()));
+        }
+    }
+
     /// Moves the rows from `top` to the bottom margin up; empty rows follow.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {

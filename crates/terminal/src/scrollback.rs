@@ -2,7 +2,8 @@
 //!
 //! A host terminal keeps them once it is asked to ([`crate::Terminal::keep_scrollback`]). A line goes there
 //! when text or an index scrolls it off the top edge between side margins that are the edges, as in
-//! xterm; what deleting lines, erasing, a resize or the alternate screen takes away does not.
+//! xterm, and when all of the screen is cleared by ED, as in tmux; what deleting lines, erasing a part,
+//! a resize or the alternate screen takes away does not.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -168,6 +169,27 @@ impl Scrollback {
         while self.lines.len() > SCROLLBACK_LINES_MAX || self.bytes > SCROLLBACK_BYTES_MAX {
             self.pop();
         }
+    }
+
+    /// Takes the rows of a screen that is to be cleared, but for the blank ones below the last. Returns
+    /// how many rows were looked at.
+    pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
+        let (mut written, mut looked_at) = (rows.len(), 0);
+        while let Some(last) = rows[..written].last() {
+            // Rows that were erased together are one object.
+            let is_known = rows.get(written).is_some_and(|below| Arc::ptr_eq(below, last));
+            looked_at += usize::from(!is_known);
+            if !is_known && last.cells.iter().any(|cell| !cell.is_blank()) {
+                break;
+            }
+            written -= 1;
+        }
+        rows[..written].iter().for_each(|row| self.push(row));
+        if let Some(last) = self.lines.back_mut().filter(|_| written > 0) {
+            // What it went on in is gone.
+            last.row.wrapped = false;
+        }
+        looked_at + written
     }
 
     /// Returns how many lines wait.

@@ -276,7 +276,7 @@ fn pieces(row: &Row) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut column = 0;
     while let Some(cell) = row.cells().get(column) {
-        let marks = row.marks(u16::try_from(column).unwrap());
+        let marks = row.marks(u16::try_from(column).expect("a narrow screen"));
         let base = cell.base.unwrap_or(if cell.combined { '\u{a0}' } else { ' ' });
         let text = format!("{base}{marks}");
         let end = column + usize::from(cell.width());
@@ -304,7 +304,8 @@ fn pieces(row: &Row) -> Vec<Piece> {
 /// Panics where the user sees something that the frame does not say.
 fn assert_nothing_older(user: &UserScreen, frame: &Screen, bytes: &[u8]) {
     for (number, shown) in user.rows.iter().enumerate() {
-        let row = frame.row(u16::try_from(number).unwrap()).unwrap();
+        let row =
+            frame.row(u16::try_from(number).expect("a low screen")).expect("a row of the frame");
         let line: String =
             shown.iter().flatten().map(|text| if text.is_empty() { " " } else { text }).collect();
         for piece in pieces(row) {

@@ -51,18 +51,82 @@ fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
     let mut terminal = Terminal::start(&tmux.around(call), SIZE);
     let mut wanted = vec!["before".to_owned()];
     wanted.extend((1..=500).map(|number| number.to_string()));
-    let wait_for_history =
-        |wanted: &[String]| {
-            let (tmux, wanted) = (tmux.clone(), wanted.to_vec());
-            within_guard("the lines in tmux's history", move || {
-                while tmux.lines(&["-S", "-"]) != wanted {}
-            });
-        };
-    wait_for_history(&wanted);
+    wait_for_history(&tmux, &wanted);
     terminal.send("\r");
     terminal.wait_for_text("after");
     wanted.extend(["".to_owned(), "after".to_owned()]);
-    wait_for_history(&wanted);
+    wait_for_history(&tmux, &wanted);
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
+}
+
+/// Waits until tmux shows these lines with its history.
+fn wait_for_history(tmux: &Tmux, wanted: &[String]) {
+    let (tmux, wanted) = (tmux.clone(), wanted.to_vec());
+    within_guard(
+        "the lines in tmux's history",
+        move || {
+            while tmux.lines(&["-S", "-"]) != wanted {}
+        },
+    );
+}
+
+#[test]
+fn what_a_cleared_screen_showed_is_in_the_terminals_own_history() {
+    let scratch = Scratch::new();
+    // Ctrl-L in a shell, `clear`, and both for a terminal like tmux.
+    let script = r"stty -echo; seq 40; read -r line
+        printf '\033[H\033[2J'; echo one; read -r line
+        printf '\033[H\033[2J\033[3J'; echo two; read -r line
+        printf '\033[H\033[J'; echo three; read -r line
+        printf '\033[H\033[J\033[3J'; echo four; read -r line";
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
+    let tmux = Tmux::new(&scratch, "set -g status off\n");
+    let call = Maker::Rove.client(server.address, &server.key).env("ROVE_SCROLLBACK", "1");
+    let mut terminal = Terminal::start(&tmux.around(call), SIZE);
+    let mut wanted: Vec<String> = (1..=40).map(|number| number.to_string()).collect();
+    wait_for_history(&tmux, &wanted);
+    for next in ["one", "two", "three", "four"] {
+        terminal.send("\r");
+        wanted.push(next.to_owned());
+        wait_for_history(&tmux, &wanted);
+    }
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
+}
+
+#[test]
+fn no_older_letter_stays_between_emoji_that_the_terminal_joins() {
+    let scratch = Scratch::new();
+    let letters = format!("{}\r\n", "abcdefghijklmnopqrstuvwxyz".repeat(2)).repeat(60);
+    let emoji =
+        "👩\u{200d}💻 DEV 👨\u{200d}👩\u{200d}👧 FAMILY 🏳\u{fe0f}\u{200d}🌈 PRIDE 漢\u{200d}字 END";
+    let emoji = format!("\x1b[H{}", format!("{emoji}\x1b[K\r\n").repeat(20));
+    let files = [scratch.write("letters", &letters), scratch.write("emoji", &emoji)];
+    let [letters, emoji] = files.each_ref().map(|path| path.to_str().expect("paths are text"));
+    let script = r#"stty -echo -opost; cat "$1"; read -r line; cat "$2"; read -r line"#;
+    let command = ["sh", "-c", script, "sh", letters, emoji];
+    let server = Server::start(Maker::Rove, LOCALHOST, &command);
+    let tmux = Tmux::new(&scratch, "set -g status off\n");
+    let call = Maker::Rove.client(server.address, &server.key);
+    let mut terminal = Terminal::start(&tmux.around(call), SIZE);
+    terminal.wait_for_text("xyz");
+    terminal.send("\r");
+    let seen = tmux.clone();
+    let lines = within_guard("the emoji", move || {
+        loop {
+            let lines = seen.lines(&[]);
+            if lines.get(19).is_some_and(|line| line.contains("END")) {
+                return lines;
+            }
+        }
+    });
+    for line in &lines[..20] {
+        let read: String = line.chars().filter(char::is_ascii_alphanumeric).collect();
+        assert_eq!(read, "DEVFAMILYPRIDEEND", "{line}");
+    }
     terminal.send("\r");
     terminal.wait_exit().assert_code(0);
     server.assert_gone();

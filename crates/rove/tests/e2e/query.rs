@@ -6,7 +6,7 @@ use rove_link::LinkConfig;
 use rove_units::Duration;
 
 use crate::support::{
-    Maker, Report, SIZE, Scratch, Server, Terminal, Tmux, relay_to, side_by_side,
+    Maker, Report, SIZE, Scratch, Server, Terminal, Tmux, relay_to, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -60,6 +60,23 @@ fn what_a_terminal_answers_reaches_neither_the_program_nor_the_screen() {
             assert!(log.contains(answer), "tmux never said {answer}:\n{log}");
         }
     });
+}
+
+#[test]
+fn a_terminal_that_tells_its_name_is_given_coloured_underlines() {
+    let scratch = Scratch::new();
+    let script = r"printf '\033[4:3;58:2::255:0:9mwavy\033[m'; read -r line";
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
+    let tmux = tmux(&scratch);
+    let call = tmux.around(Maker::Rove.client(server.address, &server.key));
+    let mut terminal = Terminal::start(&call, SIZE);
+    let pane = tmux.clone();
+    within_guard("the underline's colour", move || {
+        while !pane.lines(&["-e"]).iter().any(|line| line.contains("58;2;255;0;9")) {}
+    });
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
 }
 
 #[test]

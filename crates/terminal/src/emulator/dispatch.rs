@@ -182,7 +182,10 @@ impl Emulator {
             b'G' | b'`' => self.move_to_column(count - 1),
             b'H' | b'f' => self.move_to(count - 1, parameters.count(1) - 1),
             b'I' => self.tab_forward(count),
-            b'J' => self.erase_display(parameters.value(0), Erasing::Plain),
+            b'J' => {
+                self.keep_before_clearing(parameters.value(0));
+                self.erase_display(parameters.value(0), Erasing::Plain);
+            }
             b'K' => self.erase_line(parameters.value(0), Erasing::Plain),
             b'L' => self.insert_lines(count),
             b'M' => self.delete_lines(count),

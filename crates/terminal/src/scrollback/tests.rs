@@ -29,6 +29,43 @@ fn text(line: &ScrollbackLine) -> String {
 }
 
 #[test]
+fn what_the_screen_showed_is_kept_when_all_of_it_is_cleared() {
+    let all = || vec!["a", "", "c"];
+    for (input, kept) in [
+        // Ctrl-L in a shell; `clear` for xterm-256color, tmux-256color and screen.
+        ("\x1b[H\x1b[2J", all()),
+        ("\x1b[H\x1b[2J\x1b[3J", all()),
+        ("\x1b[H\x1b[J\x1b[3J", all()),
+        ("\x1b[H\x1b[J", all()),
+        ("\x1b[3J\x1b[H\x1b[2J", all()),
+        ("\x1b[44m\x1b[2J", all()),
+        // Once.
+        ("\x1b[2J\x1b[2J\x1b[H\x1b[J", all()),
+        ("\x1b[H\x1b[2Jd\x1b[2J", vec!["a", "", "c", "d"]),
+        // A part is no page.
+        ("\x1b[J", vec![]),
+        ("\x1b[2H\x1b[J", vec![]),
+        ("\x1b[;2H\x1b[J", vec![]),
+        ("\x1b[4;5H\x1b[1J", vec![]),
+        ("\x1b[H\x1b[4M", vec![]),
+        ("\x1b[?1049h\x1b[Hvi\x1b[2J\x1b[?1049l", vec![]),
+        ("\x1b[?40h\x1b[?3h", vec![]),
+    ] {
+        let mut terminal = keeping(5, 4, &format!("a\r\n\r\nc{input}"));
+        assert_eq!(texts(&mut terminal), kept, "{input:?}");
+    }
+    // A line that went on where nothing is now ends.
+    let mut terminal = keeping(3, 4, "abcdef\x1b[2;1H\x1b[K\x1b[2J");
+    let lines: Vec<_> = core::iter::from_fn(|| terminal.take_scrollback_line()).collect();
+    let wraps: Vec<_> = lines.iter().map(|(_, line)| line.wrapped()).collect();
+    assert_eq!(wraps, [false]);
+    let mut terminal = keeping(3, 4, "abcdef\x1b[2J");
+    assert!(terminal.take_scrollback_line().is_some_and(|(_, line)| line.wrapped()));
+    // Nothing is kept of a screen that showed nothing.
+    assert_eq!(keeping(5, 4, "\x1b[44m\x1b[2J\x1b[2J").scrollback_len(), 0);
+}
+
+#[test]
 fn lines_that_leave_the_primary_screen_over_its_top_are_kept() {
     let full = "a\r\nb\r\nc";
     for (input, kept) in [
@@ -45,7 +82,6 @@ fn lines_that_leave_the_primary_screen_over_its_top_are_kept() {
         ("\x1b[?69h\x1b[2;4s\x1b[3;2H\n", vec![]),
         ("\x1b[?1049h\x1b[9S\x1b[?1049l", vec![]),
         ("\x1b[H\x1b[2M", vec![]),
-        ("\x1b[2J", vec![]),
         ("\x1b[3J", vec![]),
         ("\x1bc\r\n\n\n", vec![""]),
         ("\n\x1bc", vec!["a"]),
