@@ -16,6 +16,8 @@ const LEFT_COLUMNS_MAX: usize = 40;
 pub struct Book {
     /// What the program is called.
     pub program: &'static str,
+    /// What it is: a paragraph, whose first sentence can stand alone.
+    pub about: &'static str,
     /// Its version.
     pub version: &'static str,
     /// Its commands, in the order in which the help lists them. The first is what the program does, or says,

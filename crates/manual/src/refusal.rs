@@ -127,7 +127,7 @@ mod tests {
     use crate::manual::{Book, Words, matches};
 
     static BOOK: Book =
-        Book { program: "test", version: "1", manuals: || vec![&MANUAL], see_also: &[] };
+        Book { program: "test", about: "", version: "1", manuals: || vec![&MANUAL], see_also: &[] };
 
     static MANUAL: Manual = Manual {
         book: &BOOK,

@@ -26,6 +26,7 @@ mod doctor;
 mod escape_key;
 mod getopt;
 mod getopt_long;
+mod help;
 pub(crate) mod host;
 mod man;
 mod own_line;
@@ -90,7 +91,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 10] = [
+static SUBCOMMANDS: [Subcommand; 12] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &sessions::LIST, run: run_list },
@@ -101,11 +102,16 @@ static SUBCOMMANDS: [Subcommand; 10] = [
     Subcommand { manual: &config::command::MANUAL, run: run_config },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
+    Subcommand { manual: &help::HELP, run: run_help },
+    Subcommand { manual: &help::VERSION, run: run_version },
 ];
 
 /// What users are told of rove and its commands, the session itself first.
 static BOOK: Book = Book {
     program: "rove",
+    about: "rove is a remote shell that survives the network. It logs in by the ssh that is there; from then on \
+            the session lives in UDP datagrams: it survives sleep, a change of address and loss, and Ctrl-C stops \
+            a program at once. It speaks the Mosh protocol, so that either end may be stock Mosh 1.4.",
     version: env!("CARGO_PKG_VERSION"),
     manuals: || {
         iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual)).collect()
@@ -244,7 +250,7 @@ fn run_config(args: Vec<OsString>) -> u8 {
             Ok(text) if text.is_empty() => 0,
             Ok(text) => print(&text),
             Err(sentence) => {
-                complain("rove config", &sentence);
+                sentence.lines().for_each(|line| complain("rove config", line));
                 FAILURE
             }
         },
@@ -277,6 +283,20 @@ fn run_man(args: Vec<OsString>) -> u8 {
     match rove_manual::man::parse(&man::MANUAL, args) {
         Ok(manual) => print(&rove_manual::man::page(manual)),
         Err(error) => refuse(&man::MANUAL, &error),
+    }
+}
+
+fn run_help(args: Vec<OsString>) -> u8 {
+    match rove_manual::man::parse(&help::HELP, args) {
+        Ok(manual) => print(&manual.help()),
+        Err(error) => refuse(&help::HELP, &error),
+    }
+}
+
+fn run_version(args: Vec<OsString>) -> u8 {
+    match rove_manual::matches(&help::VERSION, args) {
+        Ok(_) => print(&version(ProgramName::Rove, Program::Wrapper)),
+        Err(error) => refuse(&help::VERSION, &error),
     }
 }
 

@@ -68,8 +68,6 @@ mod tests {
         assert_eq!(with_a_shell("a\x1b[2J"), "sh -c 'a[2J'");
     }
 
-    use super::*;
-
     const HARD: [&str; 13] = [
         "plain",
         "",
