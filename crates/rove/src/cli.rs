@@ -189,7 +189,7 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let version = version(name, Program::Client);
     match client::parse(args) {
         Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
-        Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage(name))),
+        Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage())),
         Ok(ClientCall::Version) => print(&version),
         Ok(ClientCall::Colors) => match colors::of_terminal() {
             Ok(colors) => print(&colors.to_string()),
@@ -203,7 +203,12 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
         }
         Err(sentence) => {
             complain(speaker, &sentence);
-            say(io::stderr(), &format!("{version}\n\n{}", client::usage(name)));
+            match name {
+                ProgramName::Rove => say(io::stderr(), &rove_manual::usage_hint(&client::MANUAL)),
+                ProgramName::Mosh => {
+                    say(io::stderr(), &format!("{version}\n\n{}", client::usage()));
+                }
+            }
             FAILURE
         }
     }
@@ -211,20 +216,24 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
 
 fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Server.called(name);
+    let usage = || match name {
+        ProgramName::Rove => rove_manual::usage_hint(&server::MANUAL),
+        ProgramName::Mosh => server::usage(),
+    };
     match server::parse(name, args) {
         Ok(ServerCall::Help) if name == ProgramName::Rove => print(&server::MANUAL.help()),
-        Ok(ServerCall::Help) => print(&server::usage(name)),
+        Ok(ServerCall::Help) => print(&server::usage()),
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
             for complaint in complaints {
                 complain(speaker, &complaint);
-                say(io::stderr(), &server::usage(name));
+                say(io::stderr(), &usage());
             }
             finish(speaker, crate::server::run(options))
         }
         Err(sentence) => {
             complain(speaker, &sentence);
-            say(io::stderr(), &server::usage(name));
+            say(io::stderr(), &usage());
             FAILURE
         }
     }
