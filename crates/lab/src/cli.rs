@@ -28,6 +28,8 @@ const USAGE: u8 = 2;
 /// What users are told of the laboratory and its commands.
 static BOOK: Book = Book {
     program: "rove-lab",
+    about: "rove-lab is the laboratory of rove, a remote shell that survives the network. Each of its commands \
+            examines a part of rove, and tells what it found as text or as JSON.",
     version: env!("CARGO_PKG_VERSION"),
     manuals: || iter::once(&MANUAL).chain(COMMANDS.iter().map(|command| command.manual)).collect(),
     see_also: &["rove"],

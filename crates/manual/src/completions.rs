@@ -60,6 +60,7 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
     let matches = matches(own, args)?;
     let name = matches.get_one::<String>("shell").map_or("", String::as_str);
     Shell::from_name(name).ok_or_else(|| {
+        let name = name.escape_debug();
         let message = format!("no completions for \"{name}\": know {}\n", SHELLS.join(", "));
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
     })
@@ -68,9 +69,9 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<Shell, clap::Error> {
 /// Returns the words that may stand where a command has a word of its own.
 fn own_words(manual: &Manual) -> Vec<&'static str> {
     match manual.words {
-        Words::OneOf(words) => words.to_vec(),
+        Words::OneOf(words) | Words::OneOfThenHost(words, _) => words.to_vec(),
         Words::OurCommands => manual.book.command_words(),
-        Words::Unknown | Words::Command | Words::HostAndCommand => Vec::new(),
+        Words::Unknown | Words::Command | Words::HostAndCommand | Words::Sessions => Vec::new(),
     }
 }
 
@@ -83,6 +84,11 @@ fn valued_spellings(manual: &Manual) -> Vec<String> {
 /// Returns text in single quotes, for bash and zsh.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Returns whether any command takes sessions.
+fn takes_sessions(book: &Book) -> bool {
+    (book.manuals)().iter().any(|manual| manual.words == Words::Sessions)
 }
 
 /// Returns whether any command takes the name of a host.

@@ -43,6 +43,17 @@ fn assert_page_is_whole(manual: &Manual) {
             assert!(page.contains(&man::bold(&spelling)), "{called} {spelling}");
         }
     }
+    let about = manual.book.about;
+    assert!(about.starts_with(&format!("{} is ", manual.book.program)), "{about}");
+    let first = about.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    assert!(page.contains(&format!(".SH DESCRIPTION\n{first}")), "{called}");
+    if manual.word.is_empty() {
+        let synopsis =
+            page.split(".SH ").nth(2).unwrap_or_default().replace("\\ ", " ").replace("\\-", "-");
+        for command in manual.book.commands() {
+            assert!(synopsis.contains(&format!("\n{}", command.called())), "{synopsis}");
+        }
+    }
     for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"] {
         assert!(page.contains(&format!(".SH {section}\n")), "{called} {section}");
     }

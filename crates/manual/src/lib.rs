@@ -14,4 +14,4 @@ pub use manual::{
     Book, Entries, Manual, OptionEntry, Suggested, Suggestions, Value, Words, getopt_letters,
     matches,
 };
-pub use refusal::{nearest, refusal, sentence, unknown_option};
+pub use refusal::{nearest, refusal, sentence, unknown_option, usage_hint};

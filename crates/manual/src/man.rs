@@ -6,6 +6,7 @@ use std::fmt::Write;
 use clap::Command;
 
 use crate::manual::{Manual, OptionEntry, matches};
+use crate::refusal::nearest;
 
 /// Reads the words behind `man`: the command whose page is wanted.
 ///
@@ -16,8 +17,12 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static Manual, clap:
     let matches = matches(own, args)?;
     let word = matches.get_one::<String>("command").map_or("", String::as_str);
     (own.book.manuals)().into_iter().find(|manual| manual.word == word).ok_or_else(|| {
-        let words = own.book.command_words().join(", ");
-        let message = format!("no command \"{word}\": there are {words}\n");
+        let words = own.book.command_words();
+        let advice = match nearest(word, words.iter().copied()) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("there are {}", words.join(", ")),
+        };
+        let message = format!("there is no command \"{}\"; {advice}\n", word.escape_debug());
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
     })
 }
@@ -44,15 +49,19 @@ pub fn page(manual: &Manual) -> String {
     );
     let _ = writeln!(page, ".SH NAME\n{} \\- {}", literal(&name), prose(&manual.about()));
     page.push_str(".SH SYNOPSIS\n");
-    for (number, line) in manual.usage().lines().enumerate() {
-        let separator = if number == 0 { "" } else { ".br\n" };
+    // The page of the program itself tells how each of its commands is called.
+    let commands = if manual.word.is_empty() { book.commands() } else { Vec::new() };
+    let usages: Vec<String> = [manual].into_iter().chain(commands).map(Manual::usage).collect();
+    let mut separator = "";
+    for line in usages.iter().flat_map(|usage| usage.lines()) {
         let _ = writeln!(page, "{separator}{}", literal(line.trim()));
+        separator = ".br\n";
     }
-    if !manual.notes.is_empty() {
-        page.push_str(".SH DESCRIPTION\n");
-        let notes: Vec<String> = manual.notes.iter().map(|note| prose(note)).collect();
-        let _ = writeln!(page, "{}", notes.join("\n.PP\n"));
-    }
+    page.push_str(".SH DESCRIPTION\n");
+    let paragraphs = [introduction(manual)];
+    let paragraphs = paragraphs.iter().map(String::as_str).chain(manual.notes.iter().copied());
+    let paragraphs: Vec<String> = paragraphs.map(prose).collect();
+    let _ = writeln!(page, "{}", paragraphs.join("\n.PP\n"));
     page.push_str(".SH OPTIONS\n");
     for option in manual.options() {
         entry(&mut page, &option_heading(&option), &option.help);
@@ -78,6 +87,19 @@ pub fn page(manual: &Manual) -> String {
         .collect();
     let _ = writeln!(page, ".SH SEE ALSO\n{}", others.join(",\n"));
     page
+}
+
+/// Returns what the program is, and on the page of a command, what that does.
+fn introduction(manual: &Manual) -> String {
+    let whole = manual.book.about;
+    if manual.word.is_empty() {
+        return whole.to_owned();
+    }
+    let first = whole.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    let about = manual.about();
+    let mut rest = about.chars();
+    let verb: String = rest.next().into_iter().flat_map(char::to_lowercase).collect();
+    format!("{first} This command {verb}{}.", rest.as_str())
 }
 
 /// Returns the name of a command's page.

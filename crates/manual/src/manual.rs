@@ -16,6 +16,8 @@ const LEFT_COLUMNS_MAX: usize = 40;
 pub struct Book {
     /// What the program is called.
     pub program: &'static str,
+    /// What it is: a paragraph, whose first sentence can stand alone.
+    pub about: &'static str,
     /// Its version.
     pub version: &'static str,
     /// Its commands, in the order in which the help lists them. The first is what the program does, or says,
@@ -63,8 +65,12 @@ pub enum Words {
     Command,
     /// One of these.
     OneOf(&'static [&'static str]),
+    /// One of these; after the second, the name of a host.
+    OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of another command of the program.
     OurCommands,
+    /// Sessions, as the program's command `list` tells them: their ports are in the second column.
+    Sessions,
 }
 
 /// An option as completions and man pages show it.
@@ -102,6 +108,8 @@ pub enum Suggestions {
     Programs,
     /// Names of files.
     Files,
+    /// Names of hosts.
+    Hosts,
 }
 
 impl Book {
@@ -196,6 +204,7 @@ impl OptionEntry {
         let suggestions = match arg.get_value_hint() {
             _ if !words.is_empty() => Suggestions::Words(words),
             ValueHint::CommandName | ValueHint::CommandString => Suggestions::Programs,
+            ValueHint::Hostname => Suggestions::Hosts,
             ValueHint::FilePath | ValueHint::AnyPath => Suggestions::Files,
             _ => Suggestions::None,
         };

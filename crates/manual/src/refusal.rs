@@ -55,9 +55,12 @@ fn slips(from: &str, to: &str, max: usize) -> Option<usize> {
 
 /// Returns why clap does not take a command line, and how the command is used.
 pub fn refusal(manual: &Manual, error: &Error) -> String {
-    let called = manual.called();
-    let usage = manual.usage();
-    format!("{}\nUsage: {usage}\n{called} --help explains the options.", sentence(manual, error))
+    format!("{}\n{}", sentence(manual, error), usage_hint(manual))
+}
+
+/// Returns how a command is used, and what says more.
+pub fn usage_hint(manual: &Manual) -> String {
+    format!("Usage: {}\n{} --help explains the options.", manual.usage(), manual.called())
 }
 
 /// Returns why clap does not take a command line, without more.
@@ -127,7 +130,7 @@ mod tests {
     use crate::manual::{Book, Words, matches};
 
     static BOOK: Book =
-        Book { program: "test", version: "1", manuals: || vec![&MANUAL], see_also: &[] };
+        Book { program: "test", about: "", version: "1", manuals: || vec![&MANUAL], see_also: &[] };
 
     static MANUAL: Manual = Manual {
         book: &BOOK,

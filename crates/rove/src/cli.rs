@@ -28,6 +28,7 @@ mod doctor;
 mod escape_key;
 mod getopt;
 mod getopt_long;
+mod help;
 pub(crate) mod host;
 mod install;
 mod man;
@@ -93,7 +94,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 11] = [
+static SUBCOMMANDS: [Subcommand; 13] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &install::MANUAL, run: run_install },
@@ -105,11 +106,16 @@ static SUBCOMMANDS: [Subcommand; 11] = [
     Subcommand { manual: &config::command::MANUAL, run: run_config },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
+    Subcommand { manual: &help::HELP, run: run_help },
+    Subcommand { manual: &help::VERSION, run: run_version },
 ];
 
 /// What users are told of rove and its commands, the session itself first.
 static BOOK: Book = Book {
     program: "rove",
+    about: "rove is a remote shell that survives the network. It logs in by the ssh that is there; from then on \
+            the session lives in UDP datagrams: it survives sleep, a change of address and loss, and Ctrl-C stops \
+            a program at once. It speaks the Mosh protocol, so that either end may be stock Mosh 1.4.",
     version: env!("CARGO_PKG_VERSION"),
     manuals: || {
         iter::once(&host::MANUAL).chain(SUBCOMMANDS.iter().map(|command| command.manual)).collect()
@@ -202,7 +208,7 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let version = version(name, Program::Client);
     match client::parse(args) {
         Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
-        Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage(name))),
+        Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage())),
         Ok(ClientCall::Version) => print(&version),
         Ok(ClientCall::Colors) => match colors::of_terminal() {
             Ok(colors) => print(&colors.to_string()),
@@ -216,7 +222,12 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
         }
         Err(sentence) => {
             complain(speaker, &sentence);
-            say(io::stderr(), &format!("{version}\n\n{}", client::usage(name)));
+            match name {
+                ProgramName::Rove => say(io::stderr(), &rove_manual::usage_hint(&client::MANUAL)),
+                ProgramName::Mosh => {
+                    say(io::stderr(), &format!("{version}\n\n{}", client::usage()));
+                }
+            }
             FAILURE
         }
     }
@@ -224,20 +235,24 @@ fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
 
 fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Server.called(name);
+    let usage = || match name {
+        ProgramName::Rove => rove_manual::usage_hint(&server::MANUAL),
+        ProgramName::Mosh => server::usage(),
+    };
     match server::parse(name, args) {
         Ok(ServerCall::Help) if name == ProgramName::Rove => print(&server::MANUAL.help()),
-        Ok(ServerCall::Help) => print(&server::usage(name)),
+        Ok(ServerCall::Help) => print(&server::usage()),
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
             for complaint in complaints {
                 complain(speaker, &complaint);
-                say(io::stderr(), &server::usage(name));
+                say(io::stderr(), &usage());
             }
             finish(speaker, crate::server::run(options))
         }
         Err(sentence) => {
             complain(speaker, &sentence);
-            say(io::stderr(), &server::usage(name));
+            say(io::stderr(), &usage());
             FAILURE
         }
     }
@@ -263,7 +278,7 @@ fn run_config(args: Vec<OsString>) -> u8 {
             Ok(text) if text.is_empty() => 0,
             Ok(text) => print(&text),
             Err(sentence) => {
-                complain("rove config", &sentence);
+                sentence.lines().for_each(|line| complain("rove config", line));
                 FAILURE
             }
         },
@@ -296,6 +311,20 @@ fn run_man(args: Vec<OsString>) -> u8 {
     match rove_manual::man::parse(&man::MANUAL, args) {
         Ok(manual) => print(&rove_manual::man::page(manual)),
         Err(error) => refuse(&man::MANUAL, &error),
+    }
+}
+
+fn run_help(args: Vec<OsString>) -> u8 {
+    match rove_manual::man::parse(&help::HELP, args) {
+        Ok(manual) => print(&manual.help()),
+        Err(error) => refuse(&help::HELP, &error),
+    }
+}
+
+fn run_version(args: Vec<OsString>) -> u8 {
+    match rove_manual::matches(&help::VERSION, args) {
+        Ok(_) => print(&version(ProgramName::Rove, Program::Wrapper)),
+        Err(error) => refuse(&help::VERSION, &error),
     }
 }
 

@@ -102,6 +102,9 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
         let host = host.as_deref().unwrap_or("HOST").escape_debug().to_string();
         shell_hint(&command, &host)
     });
+    if let Some(sentence) = logging::failure() {
+        tty::say(stdio::stderr(), &format!("{}: {sentence}\n", name.as_str()));
+    }
     if let Some(hint) = hint.filter(|_| name == ProgramName::Rove) {
         tty::say(stdio::stderr(), &format!("{}: {hint}\n", name.as_str()));
     }

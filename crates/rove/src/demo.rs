@@ -83,7 +83,10 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         }
     }
     drop(station);
-    let _ = writeln!(io::stdout(), "{introduction}");
+    // The last screen of a command stays, and this with it.
+    if options.command.is_empty() || options.scrollback {
+        let _ = writeln!(io::stdout(), "{introduction}");
+    }
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
 }
 

@@ -1,8 +1,9 @@
 //! Where the log goes: a file for the client, standard error for a server started with `-v`.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use anyhow::Context;
 use tracing::level_filters::LevelFilter;
@@ -12,6 +13,9 @@ use tracing_subscriber::fmt::format::{DefaultFields, Format};
 /// Names the file that a client logs to; without it there is no log, as the terminal is the
 /// session's.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
+
+/// The first thing that kept the log from being written.
+static FAILURE: OnceLock<String> = OnceLock::new();
 
 /// Starts the client's log in the file named by `ROVE_LOG`, if it is set: sessions and decisions,
 /// each packet from `-v` on. Keys, keystrokes and screen text are never logged.
@@ -29,8 +33,32 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
         )?;
     let level = if verbose == 0 { LevelFilter::DEBUG } else { LevelFilter::TRACE };
     // A second log in one process, as in the demo, is left to the first.
-    let _ = log(level).with_writer(Mutex::new(file)).try_init();
+    let _ = log(level).with_writer(Mutex::new(LogFile(file))).try_init();
     Ok(())
+}
+
+/// Returns why the client's log is not whole, once it is not: nobody can be told while the session has the screen.
+pub(crate) fn failure() -> Option<String> {
+    let error = FAILURE.get()?;
+    let path = std::env::var_os(LOG_FILE_VARIABLE).unwrap_or_default();
+    Some(format!("the log {path:?} named by {LOG_FILE_VARIABLE} is not whole: {error}"))
+}
+
+/// A log that remembers if it could not be written.
+struct LogFile(File);
+
+impl Write for LogFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).inspect_err(|error| {
+            if error.kind() != io::ErrorKind::Interrupted {
+                let _ = FAILURE.set(error.to_string());
+            }
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Starts the server's log on standard error, the more detailed the more often `-v` was given.

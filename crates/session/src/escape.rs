@@ -246,8 +246,8 @@ impl EscapeKey {
             ("Commands: ", "")
         };
         Some(format!(
-            "{title}Ctrl-Z suspends, \".\" quits, {status}\"{}\" gives literal {}",
-            char::from(pass),
+            "{title}Ctrl-Z suspends, \".\" quits, {status}{} gives literal {}",
+            quoted(pass),
             key_name(key),
         ))
     }
@@ -263,8 +263,14 @@ fn key_name(key: u8) -> String {
     match key {
         0..0x20 => format!("Ctrl-{}", char::from(key + CONTROL)),
         0x7f => "Backspace".to_owned(),
-        _ => format!("\"{}\"", char::from(key)),
+        _ => quoted(key),
     }
+}
+
+/// Returns a printable key in quotes that it does not end.
+fn quoted(key: u8) -> String {
+    let quote = if key == b'"' { '\'' } else { '"' };
+    format!("{quote}{}{quote}", char::from(key))
 }
 
 /// Returns whether the key is one that nobody types as text, so that it counts anywhere.

@@ -2,24 +2,53 @@
 
 use std::fmt::Write;
 
-use crate::completions::{own_words, quoted, takes_hosts, valued_spellings};
+use crate::completions::{own_words, quoted, takes_hosts, takes_sessions, valued_spellings};
 use crate::manual::{Book, Manual, Suggestions, Words};
 
 /// Finds hosts. Words are never handed to `compgen -W` when they come from a file: it would expand what
 /// stands in them.
 const HOSTS: &str = r#"
-# Names of hosts from ssh's own files that begin with $1.
-_rove_hosts() {
-    local file files=() name
-    for file in ~/.ssh/config ~/.ssh/known_hosts; do
-        [[ -r $file ]] && files+=("$file")
+# Adds a file of ssh_config to `configs`, and those that it includes. What it names without a folder is in $2.
+_rove_configs() {
+    local keyword rest words word file IFS
+    [[ -f $1 && -r $1 ]] || return
+    for file in "${configs[@]}"; do
+        [[ $file == "$1" ]] && return
     done
-    (( ${#files[@]} )) || return
+    configs+=("$1")
+    while IFS=$' \t=' read -r keyword rest; do
+        [[ ${keyword,,} == include ]] || continue
+        IFS=$' \t' read -r -a words <<< "${rest//\"/}"
+        for word in "${words[@]}"; do
+            case $word in
+                '~/'*) word=$HOME/${word:2} ;;
+                /*) ;;
+                *) word=$2/$word ;;
+            esac
+            IFS=
+            for file in $word; do
+                _rove_configs "$file" "$2"
+            done
+        done
+    done < "$1"
+}
+
+# Names of hosts from ssh's own files that begin with $1; what stands in front of its last @ stays.
+_rove_hosts() {
+    local file configs=() known=() name user=
+    [[ $1 == *@* ]] && user=${1%@*}@
+    _rove_configs ~/.ssh/config ~/.ssh
+    _rove_configs /etc/ssh/ssh_config /etc/ssh
+    for file in ~/.ssh/known_hosts /etc/ssh/ssh_known_hosts; do
+        [[ -r $file ]] && known+=("$file")
+    done
+    (( ${#configs[@]} + ${#known[@]} )) || return
     while IFS= read -r name; do
-        [[ $name == "$1"* ]] && COMPREPLY+=("$name")
+        [[ $name == "${1##*@}"* ]] && COMPREPLY+=("$user$name")
     done < <(awk '
         function show(name) { if (name ~ /^[[:alnum:]._-]+$/) print name }
-        FILENAME ~ /config$/ {
+        kind == "config" {
+            sub("=", " ")
             if (tolower($1) == "host") for (i = 2; i <= NF; i++) show($i)
             next
         }
@@ -29,14 +58,26 @@ _rove_hosts() {
                 gsub(/^\[|\](:[0-9]+)?$/, "", names[i])
                 show(names[i])
             }
-        }' "${files[@]}" | sort -u)
+        }' kind=config "${configs[@]}" kind=known "${known[@]}" < /dev/null | sort -u)
 }
 "#;
 
-/// What does not depend on the options. bash takes `=` and `@` for words of their own.
+/// Finds sessions.
+const SESSIONS: &str = r#"
+# Ports of sessions that begin with $1.
+_rove_sessions() {
+    local process port rest
+    while read -r process port rest; do
+        [[ $port =~ ^[0-9]+$ && $port == "$1"* ]] && COMPREPLY+=("$port")
+    done < <(command PROGRAM list 2> /dev/null)
+}
+"#;
+
+/// What does not depend on the options. bash takes `=` for a word of its own, and `@` too where it completes the names
+/// of hosts itself (`hostcomplete`); but then `$2`, which is replaced, begins with the `@`.
 const FUNCTIONS: &str = r#"
 _rove() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= first=1
+    local cur=$2 prev=${COMP_WORDS[COMP_CWORD-1]} command= first=1
     COMPREPLY=()
     if (( COMP_CWORD > 1 )); then
         case ${COMP_WORDS[1]} in
@@ -44,7 +85,7 @@ _rove() {
         esac
     fi
     # --option=value is three words.
-    if [[ $cur == = ]]; then
+    if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then
         cur=
     elif [[ $prev == = ]]; then
         prev=${COMP_WORDS[COMP_CWORD-2]}
@@ -67,9 +108,9 @@ _rove() {
             *) (( words++ )) ;;
         esac
     done
-    # The host goes on behind an @.
-    if (( words == 1 )) && [[ $cur == @ || $prev == @ ]]; then
-        words=0
+    # The word goes on behind an @.
+    if (( words > 0 )) && [[ $cur == @* || $prev == @ ]]; then
+        (( words-- ))
     fi
     _rove_word "$command" "$words" "$behind_dashes" "$cur"
 }
@@ -79,6 +120,9 @@ pub(super) fn script(book: &Book) -> String {
     let mut functions = String::new();
     if takes_hosts(book) {
         functions.push_str(HOSTS);
+    }
+    if takes_sessions(book) {
+        functions.push_str(&SESSIONS.replace("PROGRAM", book.program));
     }
     functions.push_str(&FUNCTIONS.replace("COMMANDS", &book.command_words().join("|")));
     has_value_function(book, &mut functions);
@@ -112,6 +156,7 @@ fn value_function(book: &Book, script: &mut String) {
                 }
                 Some(Suggestions::Programs) => "COMPREPLY=($(compgen -c -- \"$2\"))".to_owned(),
                 Some(Suggestions::Files) => "COMPREPLY=($(compgen -f -- \"$2\"))".to_owned(),
+                Some(Suggestions::Hosts) => "COMPREPLY=(); _rove_hosts \"$2\"".to_owned(),
                 Some(Suggestions::None) | None => "COMPREPLY=()".to_owned(),
             };
             let patterns = patterns(manual, &option.spellings()).unwrap_or_default();
@@ -143,8 +188,7 @@ fn word_function(book: &Book, script: &mut String) {
                 "            if (( $2 > 0 )); then\n                \
                  [[ $2 == 1 && $4 == -* && ! $3 ]] || {{ COMPREPLY=($(compgen -c -- \"$4\")); return; }}\n            \
                  elif [[ $4 != -* || $3 ]]; then\n                \
-                 [[ $3 || $4 == @ || $COMP_CWORD != 1 ]] || COMPREPLY=($(compgen -W {} -- \"$4\"))\n                \
-                 [[ $4 == @ ]] && set -- \"$1\" \"$2\" \"$3\" ''\n                \
+                 [[ $3 || $4 == *@* || $COMP_CWORD != 1 ]] || COMPREPLY=($(compgen -W {} -- \"$4\"))\n                \
                  _rove_hosts \"$4\"\n                return\n            fi\n",
                 quoted(&book.command_words().join(" "))
             ),
@@ -152,10 +196,15 @@ fn word_function(book: &Book, script: &mut String) {
                 "            [[ $3 ]] && { COMPREPLY=($(compgen -c -- \"$4\")); return; }\n"
                     .to_owned()
             }
-            Words::OneOf(_) | Words::OurCommands => format!(
-                "            (( $2 == 0 )) && words+={}\n",
-                quoted(&format!(" {}", own_words(manual).join(" ")))
+            Words::OneOf(_) | Words::OurCommands => first_word(manual),
+            Words::OneOfThenHost(_, word) => format!(
+                "{}            if (( $2 == 1 )) && [[ $4 != -* && \" ${{COMP_WORDS[*]:2}} \" == *' {word} '* ]]; then\n                \
+                 _rove_hosts \"$4\"\n                return\n            fi\n",
+                first_word(manual)
             ),
+            Words::Sessions => {
+                "            [[ $4 == -* ]] || { _rove_sessions \"$4\"; return; }\n".to_owned()
+            }
             Words::Unknown => String::new(),
         };
         let _ = writeln!(script, "{others}            ;;");
@@ -165,6 +214,12 @@ fn word_function(book: &Book, script: &mut String) {
          [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null\n    \
          return 0\n}\n",
     );
+}
+
+/// Returns what offers a command's own words as its first.
+fn first_word(manual: &Manual) -> String {
+    let words = quoted(&format!(" {}", own_words(manual).join(" ")));
+    format!("            (( $2 == 0 )) && words+={words}\n")
 }
 
 /// Returns a pattern for these options behind their command's word.

@@ -41,6 +41,13 @@ function __rove_words
     echo $count
 end
 
+# Ports of sessions, each with what it is.
+function __rove_sessions
+    command PROGRAM list 2>/dev/null | while read -l process port rest
+        string match -qr '^[0-9]+$' -- "$port"; and printf '%s\t%s\n' $port "$rest"
+    end
+end
+
 function __rove_behind_dashes
     contains -- -- (commandline -opc)
 end
@@ -60,7 +67,8 @@ fn lines(book: &Book) -> String {
     valued.dedup();
     let functions = FUNCTIONS
         .replace("COMMANDS", &book.command_words().join(" "))
-        .replace("VALUED", &valued.join(" "));
+        .replace("VALUED", &valued.join(" "))
+        .replace("PROGRAM", book.program);
     let mut script = format!("{functions}\ncomplete -c {} -f\n", book.program);
     for manual in manuals {
         script.push('\n');
@@ -93,6 +101,7 @@ fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
             let _ = write!(script, " -x -a {}", quoted(&words.join(" ")));
         }
         Some(Suggestions::Programs) => script.push_str(" -x -a '(__fish_complete_command)'"),
+        Some(Suggestions::Hosts) => script.push_str(" -x -a '(__fish_print_hostnames)'"),
         Some(Suggestions::Files) => script.push_str(" -r -F"),
     }
     let _ = writeln!(script, " -d {}", quoted(&option.help));
@@ -124,6 +133,14 @@ fn word_lines(script: &mut String, manual: &Manual) {
         Words::OneOf(_) | Words::OurCommands => {
             line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
         }
+        Words::OneOfThenHost(_, word) => {
+            line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
+            let place =
+                format!("; and test (__rove_words) = 1; and contains -- {word} (commandline -opc)");
+            line(&place, "(__fish_print_hostnames)", "Host");
+            line(&place, "(__fish_complete_user_at_hosts)", "Host");
+        }
+        Words::Sessions => line("", "(__rove_sessions)", ""),
         Words::Unknown => {}
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::completions::{own_words, quoted, takes_hosts};
+use crate::completions::{own_words, quoted, takes_hosts, takes_sessions};
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
 /// Finds hosts.
@@ -10,6 +10,18 @@ const HOSTS: &str = r#"
 _rove_hosts() {
   compset -P '*@'
   _ssh_hosts
+}
+"#;
+
+/// Finds sessions.
+const SESSIONS: &str = r#"
+_rove_sessions() {
+  local -a sessions
+  local process port rest
+  command PROGRAM list 2> /dev/null | while read -r process port rest; do
+    [[ $port == <-> ]] && sessions+=("$port:${rest//:/\\:}")
+  done
+  _describe -t sessions session sessions
 }
 "#;
 
@@ -35,6 +47,9 @@ fn functions(book: &Book) -> String {
     if takes_hosts(book) {
         script.push_str(HOSTS);
         first_word_function(book, &mut script);
+    }
+    if takes_sessions(book) {
+        script.push_str(&SESSIONS.replace("PROGRAM", book.program));
     }
     script.push_str(FUNCTIONS);
     let commands = book.command_words().join("|");
@@ -101,6 +116,7 @@ fn option_spec(option: &OptionEntry) -> String {
             Suggestions::None => " ".to_owned(),
             Suggestions::Words(words) => format!("({})", words.join(" ")),
             Suggestions::Programs => "_command_names -e".to_owned(),
+            Suggestions::Hosts => "_rove_hosts".to_owned(),
             Suggestions::Files => "_files".to_owned(),
         };
         let _ = write!(tail, ":{}:{action}", escaped(&value.name));
@@ -121,6 +137,11 @@ fn word_specs(manual: &Manual) -> Vec<String> {
             vec!["1:host:_rove_first".to_owned(), "*::remote command:_rove_command".to_owned()]
         }
         Words::Command => vec!["*::command:_rove_command".to_owned()],
+        Words::Sessions => vec!["*:session:_rove_sessions".to_owned()],
+        Words::OneOfThenHost(..) => vec![
+            format!("1:word:({})", own_words(manual).join(" ")),
+            "2:host:_rove_hosts".to_owned(),
+        ],
         Words::OneOf(_) | Words::OurCommands => {
             vec![format!("1:word:({})", own_words(manual).join(" "))]
         }

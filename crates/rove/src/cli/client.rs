@@ -107,12 +107,9 @@ fn definition() -> Command {
         ])
 }
 
-/// Returns the usage.
-pub(crate) fn usage(name: ProgramName) -> String {
-    let program = match name {
-        ProgramName::Rove => "rove client",
-        ProgramName::Mosh => "mosh-client",
-    };
+/// Returns the usage of `mosh-client`.
+pub(crate) fn usage() -> String {
+    let program = "mosh-client";
     format!(
         "Usage: {program} [-v] [-# 'ARGS'] IP PORT\n       {program} -c\n\n\
          The session key is taken from the environment variable MOSH_KEY; -c prints how many\n\

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::cli::config::key::{Key, Shape};
 
@@ -26,6 +26,8 @@ const FILE_VARIABLE: &str = "ROVE_CONFIG";
 const FILE_NAME: &str = "rove/config.toml";
 /// Largest file that is read. Chosen: a thousand hosts with ten settings each.
 const FILE_BYTES_MAX: usize = 1_048_576;
+/// Most faults that are told of. Chosen: some screens.
+const FAULTS_SHOWN_MAX: usize = 100;
 /// The table of the sections for some hosts.
 const HOST_TABLE: &str = "host";
 
@@ -81,10 +83,37 @@ impl Config {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(format!("cannot read the configuration {shown}: {error}")),
         };
-        Self::parse(&bytes).map_err(|fault| {
-            let line = 1 + bytes[..fault.at].iter().filter(|byte| **byte == b'\n').count();
-            format!("{shown}:{line}: {}", fault.sentence)
-        })
+        let (config, faults) = Self::survey(&bytes);
+        let Some(first) = faults.first() else { return Ok(config) };
+        let more = match faults.len() - 1 {
+            0 => String::new(),
+            count => format!(" (`rove config check` tells of {count} more)"),
+        };
+        Err(format!("{shown}:{}: {}{more}", first.line(&bytes), first.sentence))
+    }
+
+    /// Returns all that is wrong with the user's file, each in a sentence with its place.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the file cannot be read.
+    fn check(path: &Path) -> Result<Vec<String>, String> {
+        let shown = path.display();
+        let bytes = match read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(format!("cannot read the configuration {shown}: {error}")),
+        };
+        let (_, faults) = Self::survey(&bytes);
+        let mut lines: Vec<String> = faults
+            .iter()
+            .take(FAULTS_SHOWN_MAX)
+            .map(|fault| format!("{shown}:{}: {}", fault.line(&bytes), fault.sentence))
+            .collect();
+        if faults.len() > lines.len() {
+            lines.push(format!("{shown}: {} more", faults.len() - lines.len()));
+        }
+        Ok(lines)
     }
 
     /// Reads a file's bytes.
@@ -93,25 +122,51 @@ impl Config {
     ///
     /// Returns the first thing that is wrong.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Fault> {
-        let text = str::from_utf8(bytes)
-            .map_err(|error| Fault::new(error.valid_up_to(), "this is not UTF-8".to_owned()))?;
-        let document = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start.min(text.len()));
-            let message = error.message().lines().next().unwrap_or_default();
-            Fault::new(at, format!("this is not TOML: {}", message.escape_debug()))
-        })?;
+        let (config, faults) = Self::survey(bytes);
+        faults.into_iter().next().map_or(Ok(config), Err)
+    }
+
+    /// Reads a file's bytes as far as they can be read; returns also all that is wrong, in the order of the file, one
+    /// thing for each line.
+    fn survey(bytes: &[u8]) -> (Self, Vec<Fault>) {
         let mut config = Self::default();
-        // Where several things are wrong, the first in the file is told of.
-        let mut entries: Vec<_> = document.into_inner().into_iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        for (key, value) in entries {
+        let text = match str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let fault = Fault::new(error.valid_up_to(), "this is not UTF-8".to_owned());
+                return (config, vec![fault]);
+            }
+        };
+        let (document, errors) = DeTable::parse_recoverable(text);
+        let mut faults: Vec<Fault> = errors
+            .iter()
+            .map(|error| {
+                let at = error.span().map_or(0, |span| span.start.min(text.len()));
+                let message = error.message().lines().next().unwrap_or_default();
+                Fault::new(at, format!("this is not TOML: {}", message.escape_debug()))
+            })
+            .collect();
+        for (key, value) in in_order(document.into_inner()) {
             if key.get_ref() == HOST_TABLE {
-                config.sections.extend(sections(value)?);
+                config.sections.extend(sections(value, &mut faults));
             } else {
-                config.defaults.take(&key, &value)?;
+                faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        Ok(config)
+        // What is no TOML comes first in its line: the rest there was read by guesswork.
+        faults.sort_by_key(|fault| fault.at);
+        let mut lines = BTreeMap::new();
+        let (mut line, mut counted) = (0, 0);
+        for (number, fault) in faults.into_iter().enumerate() {
+            line += bytes[counted..fault.at].iter().filter(|byte| **byte == b'\n').count();
+            counted = fault.at;
+            let is_syntax = fault.sentence.starts_with("this is not TOML");
+            let best = lines.entry(line).or_insert((!is_syntax, number, fault.clone()));
+            if (!is_syntax, number) < (best.0, best.1) {
+                *best = (!is_syntax, number, fault);
+            }
+        }
+        (config, lines.into_values().map(|(_, _, fault)| fault).collect())
     }
 
     /// Returns the settings for a host as the user wrote it, `user@` included. Each key has the value
@@ -146,18 +201,17 @@ impl Settings {
     /// Takes an entry of the file.
     fn take(
         &mut self,
-        name: &Spanned<toml::de::DeString<'_>>,
+        name: &Spanned<DeString<'_>>,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), Fault> {
         let key = Key::named(name.get_ref()).ok_or_else(|| {
-            let known = key::KEYS.map(|key| key.name).join(", ");
-            Fault::new(
-                name.span().start,
-                format!(
-                    "there is no setting \"{}\"; there are {known}, and sections [host.\"name\"]",
-                    name.get_ref().escape_debug()
-                ),
-            )
+            let known = key::KEYS.map(|key| key.name);
+            let advice = match rove_manual::nearest(name.get_ref(), known) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("there are {}, and sections [host.\"name\"]", known.join(", ")),
+            };
+            let written = name.get_ref().escape_debug();
+            Fault::new(name.span().start, format!("there is no setting \"{written}\"; {advice}"))
         })?;
         let wrong = |sentence| Fault::new(value.span().start, sentence);
         let setting = match (key.shape, value.get_ref()) {
@@ -188,31 +242,45 @@ impl Fault {
         self.at
     }
 
+    /// Returns in which line of the file it is, the first being 1.
+    fn line(&self, bytes: &[u8]) -> usize {
+        1 + bytes[..self.at].iter().filter(|byte| **byte == b'\n').count()
+    }
+
     fn new(at: usize, sentence: String) -> Self {
         Self { at, sentence }
     }
 }
 
-/// Reads the table of sections, in the order of the file.
-fn sections(table: Spanned<DeValue<'_>>) -> Result<Vec<Section>, Fault> {
+/// Reads the table of sections, in the order of the file, and notes what is wrong.
+fn sections(table: Spanned<DeValue<'_>>, faults: &mut Vec<Fault>) -> Vec<Section> {
     let wrong = |at| Fault::new(at, "settings for a host stand under [host.\"name\"]".to_owned());
     let at = table.span().start;
-    let DeValue::Table(table) = table.into_inner() else { return Err(wrong(at)) };
-    let mut entries: Vec<_> = table.into_iter().collect();
-    entries.sort_by_key(|(key, _)| key.span().start);
+    let DeValue::Table(table) = table.into_inner() else {
+        faults.push(wrong(at));
+        return Vec::new();
+    };
     let mut sections = Vec::new();
-    for (pattern, value) in entries {
+    for (pattern, value) in in_order(table) {
         let at = pattern.span().start;
-        let DeValue::Table(table) = value.into_inner() else { return Err(wrong(at)) };
+        let DeValue::Table(table) = value.into_inner() else {
+            faults.push(wrong(at));
+            continue;
+        };
         let mut settings = Settings::default();
-        let mut entries: Vec<_> = table.into_iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        for (key, value) in entries {
-            settings.take(&key, &value)?;
+        for (key, value) in in_order(table) {
+            faults.extend(settings.take(&key, &value).err());
         }
         sections.push(Section { pattern: pattern.into_inner().into_owned(), settings });
     }
-    Ok(sections)
+    sections
+}
+
+/// Returns the entries of a table in the order of the file.
+fn in_order<'a>(table: DeTable<'a>) -> Vec<(Spanned<DeString<'a>>, Spanned<DeValue<'a>>)> {
+    let mut entries: Vec<_> = table.into_iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
 }
 
 /// Returns where the user's file would be; `None` if there is no place for it or the user wants none.

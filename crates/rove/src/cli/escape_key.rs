@@ -32,6 +32,8 @@ pub(crate) fn from_option(text: &str) -> Result<Option<u8>, String> {
     let control = ["^", "C-", "c-", "Ctrl-", "ctrl-", "Ctrl+", "ctrl+"]
         .into_iter()
         .find_map(|prefix| text.strip_prefix(prefix).filter(|rest| !rest.is_empty()));
+    // Quotes and backslashes are keys, and stay as they are.
+    let shown = text.replace(char::is_control, "?");
     let key = match (control.map(str::as_bytes), text.as_bytes()) {
         (Some(b"?"), _) => Some(0x7f),
         (Some(&[letter @ 0x40..=0x7e]), _) => Some(letter & 0x1f).filter(|&key| key != 0),
@@ -41,10 +43,10 @@ pub(crate) fn from_option(text: &str) -> Result<Option<u8>, String> {
     match key {
         Some(key) if is_usable(key) => Ok(Some(key)),
         Some(_) => Err(format!(
-            "{text:?} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves"
+            "{shown} cannot be the escape key: C-c, C-d, C-j, C-l and C-m are needed for themselves"
         )),
         None => Err(format!(
-            "{text:?} is not an escape key: write ^X or C-X for a control key, a single ASCII \
+            "{shown} is not an escape key: write ^X or C-X for a control key, a single ASCII \
              character, or none"
         )),
     }
@@ -104,8 +106,9 @@ mod tests {
         ] {
             assert_eq!(from_option(text), Ok(key), "{text:?}");
         }
-        for text in ["^C", "C-m", "^@", "F1", "^]x", "é", "C-é", "C- "] {
-            assert!(from_option(text).is_err(), "{text:?}");
+        for text in ["^C", "C-m", "^@", "F1", "^]x", "é", "C-é", "C- ", "'\\x'"] {
+            let sentence = from_option(text).unwrap_err();
+            assert!(sentence.starts_with(text) && !sentence.contains('"'), "{sentence}");
         }
     }
 }

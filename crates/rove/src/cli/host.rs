@@ -277,15 +277,7 @@ pub(crate) fn parse(
         ProgramName::Mosh => Some(command.clone().render_help().to_string()),
     };
     let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
-    let mut args = command
-        .clone()
-        .no_binary_name(true)
-        .try_get_matches_from(words)
-        .and_then(|matches| HostArgs::from_arg_matches(&matches))
-        .map_err(|error| match name {
-            ProgramName::Rove => UsageError::without_usage(rove_manual::sentence(&MANUAL, &error)),
-            ProgramName::Mosh => UsageError::without_usage(error.to_string()),
-        })?;
+    let mut args = HostArgs::take(name, &command, words)?;
     if args.help {
         return Ok(HostCall::Help(command.clone().render_help().to_string()));
     }
@@ -409,6 +401,21 @@ fn command(name: ProgramName) -> clap::Command {
 }
 
 impl HostArgs {
+    /// Takes the words that are for clap.
+    fn take(
+        name: ProgramName,
+        command: &clap::Command,
+        words: Vec<OsString>,
+    ) -> Result<Self, UsageError> {
+        let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
+        matches.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+            UsageError::without_usage(match name {
+                ProgramName::Rove => rove_manual::sentence(&MANUAL, &error),
+                ProgramName::Mosh => error.to_string(),
+            })
+        })
+    }
+
     /// Takes from the settings what neither the line nor the environment says.
     fn fill(&mut self, settings: &Settings, is_set: impl Fn(&str) -> bool) {
         let text = |key: &str| settings.text(key).map(str::to_owned);

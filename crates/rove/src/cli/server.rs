@@ -94,12 +94,9 @@ fn definition() -> Command {
         ])
 }
 
-/// Returns the one-line usage.
-pub(crate) fn usage(name: ProgramName) -> String {
-    let program = match name {
-        ProgramName::Rove => "rove server",
-        ProgramName::Mosh => "mosh-server",
-    };
+/// Returns the one-line usage of `mosh-server`.
+pub(crate) fn usage() -> String {
+    let program = "mosh-server";
     format!(
         "Usage: {program} new [-s] [-v] [-i LOCALADDR] [-p PORT[:PORT2]] [-c COLORS] \
          [-l NAME=VALUE] [-- COMMAND...]"

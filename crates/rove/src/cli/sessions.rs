@@ -63,7 +63,7 @@ pub(crate) static KILL: Manual = Manual {
     book: &BOOK,
     word: "kill",
     definition: KillArgs::command,
-    words: Words::Unknown,
+    words: Words::Sessions,
     notes: &[
         "The client is told, the session's command gets SIGHUP, and the end is waited for.",
         "A stock mosh-server cannot be asked; the system's own kill ends it.",

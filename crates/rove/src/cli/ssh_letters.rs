@@ -25,6 +25,7 @@ struct Shown {
     /// The name among clap's ids, which ends with the letter.
     id: &'static str,
     value_name: &'static str,
+    /// What the value is; of an option without one, `Other` if it may be repeated.
     hint: ValueHint,
     help: &'static str,
 }
@@ -43,7 +44,7 @@ const SHOWN: [Shown; 9] = [
     shown("ssh -o", "OPTION", ValueHint::Other, "Setting of ssh_config"),
     shown("ssh -E", "FILE", ValueHint::FilePath, "File for what ssh says, in place of the screen"),
     shown("ssh -C", "", ValueHint::Unknown, "Compress what goes through ssh"),
-    shown("ssh -v", "", ValueHint::Unknown, "Let ssh say what it does; -vv and -vvv more of it"),
+    shown("ssh -v", "", ValueHint::Other, "Let ssh say what it does; -vv and -vvv more of it"),
     shown(
         "ssh -G",
         "",
@@ -99,7 +100,8 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
         let arg = Arg::new(shown.id).short(shown.id.chars().next_back());
         let arg = arg.help(format!("{} (handed to ssh)", shown.help));
         match shown.value_name {
-            "" => arg.action(ArgAction::Count),
+            "" if shown.hint == ValueHint::Other => arg.action(ArgAction::Count),
+            "" => arg.action(ArgAction::SetTrue),
             name => arg.action(ArgAction::Append).value_name(name).value_hint(shown.hint),
         }
     })

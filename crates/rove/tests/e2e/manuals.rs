@@ -1,17 +1,25 @@
 //! Completions and manual pages are what shells and man can read.
 
+use std::net::Ipv4Addr;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Invocation, Scratch, rove, within_guard};
+use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, within_guard};
 
 /// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
-/// and a candidate that must be among the answers, or none at all.
-const COMPLETED: [(&[&str], Option<&str>); 17] = [
+/// and a candidate that must be among the answers, or none at all. The candidate replaces what stands from the `@` on.
+const COMPLETED: [(&[&str], Option<&str>); 24] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),
     (&["rove", "de"], Some("delta")),
-    (&["rove", "me", "@"], Some("alpha")),
-    (&["rove", "-p", "5", "me", "@", "al"], Some("alpha")),
+    (&["rove", "me", "@"], Some("@alpha")),
+    (&["rove", "-p", "5", "me", "@", "al"], Some("@alpha")),
+    (&["rove", "me@al"], Some("me@alpha")),
+    (&["rove", "-l", "me", "al"], Some("alpha")),
+    (&["rove", "-J", "al"], Some("alpha")),
+    (&["rove", "inc"], Some("included")),
+    (&["rove", "config", "show", "inc"], Some("included")),
+    (&["rove", "config", "show", "me", "@", "al"], Some("@alpha")),
+    (&["rove", "config", "check", "al"], None),
     (&["rove", "--pre"], Some("--predict=")),
     (&["rove", "--predict", "=", "al"], Some("always")),
     (&["rove", "--predict", "="], Some("never")),
@@ -45,15 +53,25 @@ fn each_shell_reads_its_completions() {
 fn bash_completes_commands_options_values_hosts_and_remote_commands() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path(".ssh")).unwrap();
-    scratch.write(".ssh/config", "Host alpha beta*\n");
+    // What includes itself ends all the same.
+    scratch.write(".ssh/config", "Host alpha beta*\ninclude \"more/*.conf\" ~/other config\n");
+    std::fs::create_dir(scratch.path(".ssh/more")).unwrap();
+    scratch.write(".ssh/more/a.conf", "Include=config\nInclude more/a.conf\nHost includedby\n");
+    scratch.write("other", "Host=included\n");
     scratch
         .write(".ssh/known_hosts", "[delta]:22 ssh-rsa A\n|1|x ssh A\n$(touch pwned),eps ssh A\n");
     let mut script = output(&["completions", "bash"]);
     for (words, _) in COMPLETED {
+        let current = match words {
+            [.., "="] => String::new(),
+            [.., "@", last] => format!("@{last}"),
+            [.., last] => (*last).to_owned(),
+            [] => unreachable!("every line has a command"),
+        };
         let words: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let (last, count) = (words.len() - 1, words.join(" "));
         script.push_str(&format!(
-            "COMP_WORDS=({count}); COMP_CWORD={last}; _rove; echo \" ${{COMPREPLY[*]}} \"\n"
+            "COMP_WORDS=({count}); COMP_CWORD={last}; _rove rove '{current}'; echo \" ${{COMPREPLY[*]}} \"\n"
         ));
     }
     let path = scratch.write("test.bash", &script);
@@ -75,6 +93,8 @@ fn fish_completes_commands_options_values_and_hosts() {
         return;
     }
     let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    scratch.write(".ssh/config", "Host alpha\n");
     let path = scratch.write("rove.fish", &output(&["completions", "fish"]));
     for (line, wanted) in [
         ("rove de", "demo"),
@@ -85,6 +105,9 @@ fn fish_completes_commands_options_values_and_hosts() {
         ("rove man d", "demo"),
         ("rove completions z", "zsh"),
         ("rove server n", "new"),
+        ("rove config sh", "show"),
+        ("rove config show al", "alpha"),
+        ("rove -J al", "alpha"),
     ] {
         let command = format!("source {}; complete -C '{line}'", path.display());
         let call = Invocation::new("fish").args(["--no-config", "-c", &command]);
@@ -95,13 +118,59 @@ fn fish_completes_commands_options_values_and_hosts() {
 }
 
 #[test]
+fn a_user_of_bash_gets_hosts_and_sessions_by_the_tabulator() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    scratch.write(".ssh/config", "Include hosts\n");
+    scratch.write(".ssh/hosts", "Host viajump\n");
+    std::os::unix::fs::symlink(rove(), scratch.path("rove")).unwrap();
+    let script = scratch.write("rove.bash", &output(&["completions", "bash"]));
+    let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
+    let port = server.address.port().to_string();
+    let path = format!("{}:/usr/bin:/bin", scratch.folder().display());
+    let call = Invocation::new("bash").args(["--norc", "--noprofile", "-i"]);
+    let call = call.env("PS1", "$ ").env("PATH", path).env("HOME", scratch.folder());
+    let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    for shopt in ["-s", "-u"] {
+        let terminal = Terminal::start(&call, SIZE);
+        terminal
+            .send(format!("shopt {shopt} hostcomplete; . {}; echo rea''dy\r", script.display()));
+        terminal.wait_for_text("ready");
+        for (typed, wanted) in [
+            ("rove alice@via", "rove alice@viajump "),
+            ("rove via", "rove viajump "),
+            ("rove -p 60001 alice@via", "rove -p 60001 alice@viajump "),
+            ("rove config show via", "rove config show viajump "),
+            ("rove kill ", &format!("rove kill {port} ")),
+        ] {
+            terminal.send(format!("\x0c{typed}\t#"));
+            let line = format!("$ {wanted}#");
+            terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
+            terminal.send("\x15");
+        }
+    }
+}
+
+#[test]
 fn every_page_is_set_without_a_warning() {
     if !is_there("groff") {
         return;
     }
     let scratch = Scratch::new();
-    for command in ["", "demo", "list", "kill", "client", "server", "config", "completions", "man"]
-    {
+    for command in [
+        "",
+        "demo",
+        "list",
+        "kill",
+        "client",
+        "server",
+        "config",
+        "completions",
+        "man",
+        "help",
+        "version",
+    ] {
         let words: Vec<&str> =
             ["man", command].into_iter().filter(|word| !word.is_empty()).collect();
         let path = scratch.write("page.1", &output(&words));
@@ -111,6 +180,24 @@ fn every_page_is_set_without_a_warning() {
         assert!(set.status.success() && warnings.is_empty(), "{command}: {warnings}");
         assert!(String::from_utf8_lossy(&set.stdout).contains("rove"), "{command}");
     }
+}
+
+#[test]
+fn help_and_version_are_there_for_who_asks_by_a_word() {
+    for (by_word, by_option) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "doctor"], &["doctor", "--help"]),
+        (&["version"], &["--version"]),
+    ] {
+        assert_eq!(output(by_word), output(by_option), "{by_word:?}");
+    }
+    let refused = run(&Invocation::new(rove()).args(["help", "dmeo"]));
+    assert_eq!(refused.status.code(), Some(255));
+    let sentence = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        sentence.starts_with("rove help: there is no command \"dmeo\"; did you mean demo?"),
+        "{sentence}"
+    );
 }
 
 /// Returns what rove says, which must go well.

@@ -205,6 +205,7 @@ fn help_names_the_keys_and_stays_until_the_next_one() {
             "Commands: Ctrl-Z suspends, \".\" quits, \"^\" gives literal Ctrl-^",
         ),
         (b'~', "\r", "~", "Commands: Ctrl-Z suspends, \".\" quits, \"~\" gives literal \"~\""),
+        (b'"', "\r", "\"", "Commands: Ctrl-Z suspends, \".\" quits, '\"' gives literal '\"'"),
     ] {
         let mut escape = EscapeKey::new(Some(key), false);
         escape.handle(at(0), before.as_bytes(), &mut out);
@@ -224,6 +225,7 @@ fn the_quit_hint_names_the_configured_key() {
         (DEFAULT, Some("[To quit: Ctrl-^ .]")),
         (Some(0x02), Some("[To quit: Ctrl-B .]")),
         (Some(b'~'), Some("[To quit: \"~\" .]")),
+        (Some(b'"'), Some("[To quit: '\"' .]")),
         (None, None),
     ] {
         assert_eq!(EscapeKey::new(key, false).quit_hint().as_deref(), hint);

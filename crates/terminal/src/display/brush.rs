@@ -325,7 +325,7 @@ impl Brush {
 
     /// Ends the line, as a program does: the cursor goes to the front of the next, wherever it is.
     pub(super) fn end_line(&mut self) {
-        self.paint_with(Pen::default(), &Decoration::NONE);
+        self.paint_with(Pen::default(), Decoration::NONE);
         self.out.extend(b"\r\n");
         self.state.place = Place::Unknown;
     }

@@ -16,7 +16,7 @@ pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "config",
     definition: ConfigArgs::command,
-    words: Words::OneOf(ACTIONS),
+    words: Words::OneOfThenHost(ACTIONS, "show"),
     notes: &[
         "path prints the file's name, check reads it and says what is wrong, show prints the settings \
          for a host, or those for every host.",
@@ -107,7 +107,13 @@ pub(crate) fn run(call: &ConfigCall) -> Result<String, String> {
     let is_found = path().is_some_and(|path| path.exists());
     let settings = match &call.action {
         Action::Path => None,
-        Action::Check => Config::load().map(|_| None)?,
+        Action::Check => {
+            let faults = path().map_or(Ok(Vec::new()), |path| Config::check(&path))?;
+            if !faults.is_empty() {
+                return Err(faults.join("\n"));
+            }
+            None
+        }
         Action::Show(host) => Some(Config::load()?.for_host(host)),
     };
     if call.json {

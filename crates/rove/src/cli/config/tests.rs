@@ -46,7 +46,7 @@ fn sections_add_to_the_defaults_and_the_last_that_matches_counts() {
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (text, sentence) in [
-        ("\npredcit = 'x'", "2: there is no setting \"predcit\"; there are client, server,"),
+        ("\npredcit = 'x'", "2: there is no setting \"predcit\"; did you mean predict?"),
         ("\n\npredict = 'x'", "3: predict: \"x\" is none of adaptive, always"),
         ("predict = true", "1: predict is text, in quotes"),
         ("strict = 1", "1: strict is true or false"),
@@ -56,7 +56,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("port = 1.5", "1: port is text, in quotes"),
         ("ssh = \"ssh 'x\"", "1: ssh: --ssh: a quote is not closed"),
         ("ssh = ''", "1: ssh: this is nothing"),
-        ("escape-key = '^C'", "1: escape-key: \"^C\" cannot be the escape key"),
+        ("escape-key = '^C'", "1: escape-key: ^C cannot be the escape key"),
         ("family = 'INET'", "1: family: \"INET\" is none of inet,"),
         ("host = 'x'", "1: settings for a host stand under"),
         ("[host]\nx = 1", "2: settings for a host stand under"),
@@ -75,6 +75,41 @@ fn what_is_wrong_is_said_with_its_line() {
     }
     let fault = Config::parse(b"# \xe4\n").unwrap_err();
     assert_eq!(fault, Fault::new(2, "this is not UTF-8".to_owned()));
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_once_with_its_line() {
+    let path = std::env::temp_dir().join(format!("rove-config-all-{}", std::process::id()));
+    let check = |text: &str| -> Vec<String> {
+        std::fs::write(&path, text).unwrap();
+        let lines = Config::check(&path).unwrap();
+        let place = format!("{}:", path.display());
+        lines.iter().map(|line| line.strip_prefix(&place).unwrap_or(line).to_owned()).collect()
+    };
+    let found = check(
+        "predcit = 'never'\nport = 5\nport = 6\nstrict = tru\n\n[host.a]\nbogus = 1\n\
+         no-init = 2\n[host]\nx = 3\n[host.b]\nport = 70000\nfamily = 'inet6'\n",
+    );
+    let wanted = [
+        "1: there is no setting \"predcit\"; did you mean predict?",
+        "3: this is not TOML: duplicate key",
+        "4: this is not TOML: ",
+        "7: there is no setting \"bogus\"; there are client,",
+        "8: no-init is true or false",
+        "10: settings for a host stand under",
+        "12: port: Server-side (low) port (70000)",
+    ];
+    assert_eq!(found.len(), wanted.len(), "{found:#?}");
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(found.starts_with(wanted), "{found} {wanted}");
+    }
+    assert_eq!(check("port = 5\n"), [] as [&str; 0]);
+    assert_eq!(check(&"x = 1\n[x]\n".repeat(FAULTS_SHOWN_MAX)).len(), FAULTS_SHOWN_MAX + 1);
+    // A session names the first, and where to hear of the others.
+    std::fs::write(&path, "a = 1\nb = 2\nc = 3\n").unwrap();
+    let sentence = Config::load_from(&path).unwrap_err();
+    assert!(sentence.ends_with(" (`rove config check` tells of 2 more)"), "{sentence}");
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]
