@@ -7,8 +7,8 @@ use std::io::Read;
 /// Where the list is.
 const FILE: &str = "/var/run/utmp";
 
-/// Most bytes of the list that are read. Chosen: more than any computer has logins.
-const FILE_BYTES_MAX: u64 = 4096 * RECORD_LEN as u64;
+/// Most bytes of the list that are read. Chosen: five thousand logins.
+const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
 /// Length of a record, which glibc's header gives a long session number and time on some processors.
 /// Source: glibc, `struct utmp`, as laid out in utmp(5).
