@@ -298,8 +298,7 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(host).map_err(UsageError::without_usage)?;
-    check_tunnel(&args).map_err(UsageError::without_usage)?;
+    check_host(host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     Ok(HostCall::Connect(Box::new(HostOptions {
         name,
