@@ -13,7 +13,7 @@ mod sbom;
 mod stage;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -34,6 +34,9 @@ pub(crate) struct Options {
     /// Build all of it again in another place, and compare.
     #[arg(long)]
     twice: bool,
+    /// Checkout to build from, with its own target folder [default: this workspace].
+    #[arg(long, value_name = "FOLDER")]
+    sources: Option<PathBuf>,
 }
 
 /// Makes everything, in the folder `dist` of the target folder.
@@ -44,15 +47,17 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     packages::require_for("packaging runs", &PROGRAMS)?;
     require_cargo_programs()?;
-    let root = workspace_root();
+    let root = match &options.sources {
+        Some(folder) => fs::canonicalize(folder).context("there is no such folder")?,
+        None => workspace_root(),
+    };
     let here = Place::here(&root)?;
+    // Before the first build, so that an edit in between makes no difference.
+    let there = options.twice.then(|| Place::copy(&here)).transpose()?;
     let sums = make(&here)?;
     println!("{sums}");
     println!("in {}", here.dist().display());
-    if !options.twice {
-        return Ok(());
-    }
-    let there = Place::copy(&here)?;
+    let Some(there) = there else { return Ok(()) };
     println!("== again in {}", there.root().display());
     let again = make(&there)?;
     println!("{again}");

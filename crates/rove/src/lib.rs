@@ -19,11 +19,13 @@ mod doctor;
 mod entropy;
 #[doc(hidden)]
 pub mod fuzzing;
+mod getent;
 mod hardening;
 mod install;
 mod locale;
 mod logging;
 mod login;
+mod login_records;
 mod program;
 pub mod relay;
 mod server;

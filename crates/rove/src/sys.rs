@@ -19,6 +19,7 @@ use rustix::process::Pid;
 use zeroize::Zeroizing;
 
 use crate::ancillary::{control_messages, integer};
+use crate::getent;
 
 /// Room for the control messages of one datagram: a byte of TOS and an integer of traffic class,
 /// each with its header and padding, several times over.
@@ -420,59 +421,21 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// One entry of the list of who is logged in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LoggedIn {
-    /// The user's name.
-    pub(crate) user: String,
-    /// The terminal, relative to `/dev`.
-    pub(crate) line: String,
-    /// Where from.
-    pub(crate) host: String,
-}
-
-/// Most entries of that list that are read. Chosen: more than any computer has logins.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LOGGED_IN_MAX: usize = 4096;
-
-/// Returns who is logged in.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub(crate) fn logged_in() -> Vec<LoggedIn> {
-    let text = |field: &[c_char]| {
-        let bytes = field.iter().map(|byte| byte.to_ne_bytes()[0]).take_while(|&byte| byte != 0);
-        String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
-    };
-    let mut found = Vec::new();
-    // SAFETY: the list's position is the C library's and used nowhere else; an entry is read before
-    // the next call that may overwrite it.
-    unsafe {
-        libc::setutxent();
-        for _ in 0..LOGGED_IN_MAX {
-            let Some(entry) = libc::getutxent().as_ref() else { break };
-            if entry.ut_type == libc::USER_PROCESS {
-                found.push(LoggedIn {
-                    user: text(&entry.ut_user),
-                    line: text(&entry.ut_line),
-                    host: text(&entry.ut_host),
-                });
-            }
-        }
-        libc::endutxent();
-    }
-    found
-}
-
-/// Returns nobody: the list is kept elsewhere, or not at all.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn logged_in() -> Vec<LoggedIn> {
-    Vec::new()
-}
-
 /// Largest record of the user database that is read. Chosen: a hundred times a long one.
 const USER_RECORD_MAX: usize = 65_536;
 
 /// Looks the user of this process up in the user database; `None` when it does not know the user.
 pub(crate) fn user() -> Option<User> {
+    user_of_library().or_else(|| {
+        let number = rustix::process::getuid().as_raw();
+        let record = getent::IS_NEEDED.then(|| getent::user(number)).flatten()?;
+        let (home, shell) = (record.home.into(), record.shell.into());
+        Some(User { name: record.name.into(), home, shell })
+    })
+}
+
+/// Looks the user up by way of the C library.
+fn user_of_library() -> Option<User> {
     let mut record = MaybeUninit::<libc::passwd>::uninit();
     let mut strings = vec![0_u8; USER_RECORD_MAX];
     let mut found = ptr::null_mut();

@@ -9,7 +9,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::sys::logged_in;
+use crate::login_records;
 
 /// One session's entry; dropping it removes it from the list.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Drop for Entry {
 
 /// Returns the servers of this user whose sessions are listed without a client.
 pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
-    logged_in()
+    login_records::read()
         .into_iter()
         .filter(|entry| user == entry.user.as_str() && Path::new("/dev").join(&entry.line).exists())
         .filter_map(|entry| detached_server(&entry.host))

@@ -3,6 +3,8 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
+use crate::getent;
+
 /// Why a name leads nowhere.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AddressError {
@@ -30,9 +32,16 @@ pub(crate) fn resolve(
     port: u16,
     family: &str,
 ) -> Result<Vec<SocketAddr>, AddressError> {
-    let found = (host, port)
-        .to_socket_addrs()
-        .map_err(|error| AddressError::Unknown { host: host.to_owned(), error })?;
+    let found: Vec<SocketAddr> = match (host, port).to_socket_addrs() {
+        Ok(found) => found.collect(),
+        Err(error) => {
+            let found = if getent::IS_NEEDED { getent::addresses(host) } else { Vec::new() };
+            if found.is_empty() {
+                return Err(AddressError::Unknown { host: host.to_owned(), error });
+            }
+            found.into_iter().map(|address| SocketAddr::new(address, port)).collect()
+        }
+    };
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in found {
         if !addresses.contains(&address) {

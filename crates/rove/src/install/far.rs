@@ -33,13 +33,16 @@ o=$(command -v rove); if [ -n "$o" ] && [ "$o" != "$r" ]; then say "other $o"; f
 say ready; read -r size wanted version || exit 0;"#;
 
 /// Takes the program, under another name until it is whole. Whatever ends this takes that away again.
+///
+/// What tells how much has arrived starts before the traps are set: a shell that has just been forked may lose a
+/// signal for which its parent has a trap, and would be waited for without end.
 const TAKE: &str = r#"if e=$(mkdir -p "$d" 2>&1); then :; else fail "folder $e"; fi;
 if [ -d "$r" ]; then fail "folder $r is a folder"; fi;
 find "$d" -name ".rove-install.*" -mtime +1 -exec rm -f {} + 2>/dev/null;
-p=; end() { if [ -n "$p" ]; then kill "$p"; wait "$p"; p=; fi 2>/dev/null; };
-trap "end; rm -f \"\$t\"" EXIT; trap "exit 1" HUP INT TERM PIPE;
-( trap - EXIT HUP INT TERM PIPE; while sleep 1 </dev/null >/dev/null 2>&1; do
+( while sleep 1 </dev/null >/dev/null 2>&1 && kill -0 $$; do
 if [ -f "$t" ]; then say "has $(($(wc -c <"$t")))"; fi; done ) 2>/dev/null & p=$!;
+end() { if [ -n "$p" ]; then kill "$p"; wait "$p"; p=; fi 2>/dev/null; };
+trap "end; rm -f \"\$t\"" EXIT; trap "exit 1" HUP INT TERM PIPE;
 if e=$( { cat >"$t"; } 2>&1 ); then :; else fail "write $e"; fi; end;
 n=$(($(wc -c <"$t"))); if [ "$n" -ne "$size" ]; then fail "size $n"; fi;"#;
 

@@ -1,0 +1,93 @@
+//! What the system's own name services know, for a static program: musl reads `/etc/passwd`, `/etc/hosts` and DNS
+//! itself, and knows nothing of the other services that an administrator has configured (nsswitch.conf), such as
+//! directories of users or names on the local network. The program `getent` of the system asks them.
+
+use std::io::Read;
+use std::net::IpAddr;
+use std::process::{Command, Stdio};
+
+/// Most bytes of an answer that are read. Chosen: a thousand addresses.
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+
+/// Whether this program is a static one, which has to ask.
+pub(crate) const IS_NEEDED: bool = cfg!(all(target_os = "linux", target_env = "musl"));
+
+/// A user as the services know them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The name.
+    pub(crate) name: String,
+    /// The home directory.
+    pub(crate) home: String,
+    /// The login shell.
+    pub(crate) shell: String,
+}
+
+/// Returns a user by number.
+pub(crate) fn user(number: u32) -> Option<Record> {
+    parse_user(&ask("passwd", &number.to_string())?)
+}
+
+/// Returns a host's addresses, in the services' order.
+pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
+    // What begins like an option is no name.
+    let answer = Some(host).filter(|host| !host.starts_with('-')).and_then(|it| ask("ahosts", it));
+    answer.map_or_else(Vec::new, |answer| parse_addresses(&answer))
+}
+
+fn ask(database: &str, key: &str) -> Option<String> {
+    let mut child = Command::new("getent")
+        .args([database, key])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut answer = Vec::new();
+    let output = child.stdout.take()?;
+    let read = output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer);
+    let status = child.wait().ok()?;
+    read.ok().filter(|_| status.success())?;
+    String::from_utf8(answer).ok()
+}
+
+fn parse_user(answer: &str) -> Option<Record> {
+    let fields: Vec<&str> = answer.lines().next()?.split(':').collect();
+    let &[name, _, _, _, _, home, shell] = fields.as_slice() else { return None };
+    Some(Record { name: name.to_owned(), home: home.to_owned(), shell: shell.to_owned() })
+}
+
+fn parse_addresses(answer: &str) -> Vec<IpAddr> {
+    let words = answer.lines().filter_map(|line| line.split_ascii_whitespace().next());
+    words.filter_map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_and_broken_ones_are_none() {
+        let record = parse_user("me:x:1000:1000:Me,,,:/home/me:/bin/zsh\n").unwrap();
+        let fields = (record.name.as_str(), record.home.as_str(), record.shell.as_str());
+        assert_eq!(fields, ("me", "/home/me", "/bin/zsh"));
+        for answer in ["", "\n", "me:x:1000", "a:b:c:d:e:f:g:h"] {
+            assert_eq!(parse_user(answer), None, "{answer:?}");
+        }
+        let answer =
+            "192.0.2.7 STREAM pi.local\n192.0.2.7 DGRAM \n2001:db8::7 STREAM\nfe80::1%x y\n\n";
+        let shown: Vec<_> = parse_addresses(answer).iter().map(ToString::to_string).collect();
+        assert_eq!(shown, ["192.0.2.7", "192.0.2.7", "2001:db8::7"]);
+    }
+
+    #[test]
+    fn the_system_knows_its_administrator_and_itself() {
+        if Command::new("getent").arg("--version").output().is_err() {
+            return;
+        }
+        assert_eq!(user(0).map(|record| record.name).as_deref(), Some("root"));
+        assert_eq!(user(4_000_000_000), None);
+        assert!(addresses("localhost").iter().all(IpAddr::is_loopback));
+        assert!(addresses("--help").is_empty());
+    }
+}

@@ -1,0 +1,96 @@
+//! The list of who is logged in, read from its file: the functions of musl for it, in static programs, find nobody.
+
+use core::ops::Range;
+use std::fs::File;
+use std::io::Read;
+
+/// Where the list is.
+const FILE: &str = "/var/run/utmp";
+
+/// Most bytes of the list that are read. Chosen: five thousand logins.
+const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// Length of a record, which glibc's header gives a long session number and time on some processors.
+/// Source: glibc, `struct utmp`, as laid out in utmp(5).
+const RECORD_LEN: usize = if cfg!(target_arch = "aarch64") { 400 } else { 384 };
+
+/// The kind of a record that is a login. Source: utmp(5), `USER_PROCESS`.
+const LOGIN: i16 = 7;
+
+/// Where in a record the terminal, the user and the host are.
+const LINE: Range<usize> = 8..40;
+const USER: Range<usize> = 44..76;
+const HOST: Range<usize> = 76..332;
+
+/// A login.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LoginRecord {
+    /// The user's name.
+    pub(crate) user: String,
+    /// The terminal, relative to `/dev`.
+    pub(crate) line: String,
+    /// Where from.
+    pub(crate) host: String,
+}
+
+/// Returns who is logged in; nobody where there is no list.
+pub(crate) fn read() -> Vec<LoginRecord> {
+    let mut bytes = Vec::new();
+    let read = File::open(FILE).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));
+    if read.is_ok() { parse(&bytes) } else { Vec::new() }
+}
+
+fn parse(bytes: &[u8]) -> Vec<LoginRecord> {
+    let text = |field: &[u8]| {
+        let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
+        String::from_utf8_lossy(&field[..end]).into_owned()
+    };
+    bytes
+        .chunks_exact(RECORD_LEN)
+        .filter(|record| i16::from_ne_bytes([record[0], record[1]]) == LOGIN)
+        .map(|record| LoginRecord {
+            user: text(&record[USER]),
+            line: text(&record[LINE]),
+            host: text(&record[HOST]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logins_are_told_from_other_records_and_half_a_record_is_none() {
+        let record = |kind: i16, line: &[u8], user: &[u8], host: &[u8]| {
+            let mut bytes = vec![0; RECORD_LEN];
+            bytes[..2].copy_from_slice(&kind.to_ne_bytes());
+            for (field, text) in [(LINE, line), (USER, user), (HOST, host)] {
+                bytes[field.start..field.start + text.len()].copy_from_slice(text);
+            }
+            bytes
+        };
+        let whole = [
+            record(2, b"~", b"reboot", b""),
+            record(LOGIN, b"pts/3", &[b'u'; 32], b"192.0.2.7 via rove [12]"),
+            record(8, b"pts/4", b"gone", b""),
+        ]
+        .concat();
+        let found = parse(&whole);
+        assert_eq!(found.len(), 1);
+        let login = &found[0];
+        assert_eq!((login.line.as_str(), login.user.len()), ("pts/3", 32));
+        assert_eq!(login.host, "192.0.2.7 via rove [12]");
+        assert!(parse(&whole[..2 * RECORD_LEN - 1]).is_empty());
+    }
+
+    #[cfg(target_env = "gnu")]
+    #[test]
+    fn the_layout_is_that_of_the_c_library() {
+        use core::mem::{offset_of, size_of};
+        assert_eq!(size_of::<libc::utmpx>(), RECORD_LEN);
+        assert_eq!(offset_of!(libc::utmpx, ut_line), LINE.start);
+        assert_eq!(offset_of!(libc::utmpx, ut_user), USER.start);
+        assert_eq!(offset_of!(libc::utmpx, ut_host), HOST.start);
+    }
+}
