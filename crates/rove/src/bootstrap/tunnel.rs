@@ -19,6 +19,7 @@ use crate::locale;
 use crate::program::ProgramName;
 use crate::sys;
 use crate::tunnel::inherited::Descriptors;
+use crate::tunnel::login::ASKS_NOTHING;
 
 /// Where the server listens: who reaches it comes through ssh.
 pub(crate) const SERVER: &str = "127.0.0.1";
@@ -102,7 +103,7 @@ fn ssh_words(options: &HostOptions, remote: OsString, asks: bool) -> Vec<OsStrin
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));
     }
     if !asks {
-        words.extend(["-o", "BatchMode=yes"].map(OsString::from));
+        words.extend(ASKS_NOTHING.map(OsString::from));
     }
     if options.ssh_pty {
         // Only without a terminal do bytes arrive as they were sent.
