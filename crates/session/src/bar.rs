@@ -2,7 +2,7 @@
 
 use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 
-/// Longest line. Chosen: wider than a glance takes in; bounds what an error message may bring.
+/// Longest bar, in columns. Chosen: wider than a glance takes in; bounds what an error message may bring.
 const LINE_COLUMNS_MAX: usize = 127;
 /// What stands for words that are left out.
 const ELLIPSIS: &str = "...";

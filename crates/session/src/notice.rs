@@ -23,7 +23,7 @@ const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// From this much silence on a server whose host refuses our datagrams counts as gone. Chosen: three heartbeats are
 /// refused by then, and whoever restarts a network is done.
 const GONE_AFTER: Duration = Duration::from_secs(10);
-/// How old such a refusal may be. Chosen: as long as that, so that one heartbeat in three must be refused.
+/// How old a refusal may be that says so. Chosen: as long as that, so that one heartbeat in three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// From this much silence on it is told what helps where UDP is blocked. Chosen: a network that comes back has
 /// done so, and the user has not given up.

@@ -35,7 +35,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Options may also stand between the host and the command. The command is run as it is, without \
          a shell: rove host -- sh -c 'ls | wc'. Neither agent, ports nor X11 are forwarded.",
         "In the session the escape key is Ctrl-^: then \".\" quits, Ctrl-Z suspends, \"s\" shows the \
-         path and the peer, \"^\" sends the key itself.",
+         path and the peer, \"^\" sends the key itself, and \"r\" logs in again where a tunnel needs that.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these \
          programs.",
     ],

@@ -3,6 +3,7 @@
 use std::io;
 
 use rove_machine::event_loop::EventLoop;
+use rove_units::Duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::tunnel::ssh::{Look, Ssh};
@@ -12,6 +13,9 @@ pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 
 /// Runs a command that the terminal's end does not end, as it has to carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
+
+/// How long an ssh may take to end once the login is broken off. Chosen: a hundred times what it takes.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a login went.
 pub(super) struct Login {
@@ -36,17 +40,21 @@ pub(super) fn run(
         Ok(ssh) => ssh,
         Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
     };
+    let mut farewell = None;
     let outcome = loop {
-        events.wait(&mut ssh.interests(), None)?;
+        events.wait(&mut ssh.interests(), farewell)?;
         signals.extend(events.take_signals());
+        if farewell.is_none() && signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it)) {
+            // It has changed the terminal to ask, and is to change it back before anybody else has it.
+            farewell = Some(events.now() + FAREWELL);
+            ssh.terminate();
+        }
+        let is_late = farewell.is_some_and(|farewell| farewell <= events.now());
         // What comes through before the session looks is lost, as on any path.
-        let is_broken_off = signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it));
         match ssh.look(buffer, |_| ()) {
-            Look::Open if ssh.stands() => break Ok(ssh),
-            // ssh may have ended by the same Ctrl-C.
-            Look::Open | Look::Ended(_) if is_broken_off => {
-                break Err(None);
-            }
+            Look::Ended(_) if farewell.is_some() => break Err(None),
+            Look::Open if is_late => break Err(None),
+            Look::Open if ssh.stands() && farewell.is_none() => break Ok(ssh),
             Look::Open => {}
             Look::Ended(reason) => {
                 let said = ssh.last_words();

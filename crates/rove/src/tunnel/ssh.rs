@@ -99,6 +99,14 @@ impl Ssh {
         self.preface.is_none()
     }
 
+    /// Asks it to end.
+    pub(super) fn terminate(&self) {
+        if let Some(pid) = self.pid {
+            // Until it is waited for, its number is nobody else's.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
     /// Takes a datagram for the host.
     pub(super) fn send(&mut self, datagram: &[u8]) {
         self.carrier.handle_datagram(datagram);
@@ -218,7 +226,7 @@ impl Ssh {
 impl Drop for Ssh {
     fn drop(&mut self) {
         if let Some(pid) = self.pid.take() {
-            // It may have ended by itself; until it is waited for, its number is nobody else's.
+            // It may have ended by itself.
             if matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) {
                 let _ = kill_process(pid, Signal::TERM);
             }
