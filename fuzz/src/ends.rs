@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use arbitrary::{Result, Unstructured};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, EngineKind, ExitStatus, HostScreen, Prediction, Preference,
-    Server, ServerConfig, UserStream,
+    Client, ClientConfig, ClientEvent, EngineKind, ExitStatus, HostScreen, Outside, Prediction,
+    Preference, Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
 use rove_terminal::{Outer, Size};
@@ -281,7 +281,7 @@ impl Session {
             20 => match input.int_in_range(0..=19)? {
                 0 => self.client.shutdown(now, "Exiting on signal"),
                 1 => self.client.handle_input_closed(now),
-                2 => self.server.shutdown(now),
+                2 => self.server.shutdown(now, Outside::Kill),
                 3 => self.server.handle_host_closed(now, Some(ExitStatus::Code(3))),
                 _ => self.server.handle_timeout(now),
             },

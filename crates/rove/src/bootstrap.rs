@@ -53,6 +53,10 @@ pub(crate) const COMMAND_VARIABLE: &str = "ROVE_COMMAND";
 /// Tells the client the server's other addresses, with spaces between; stock clients do not look.
 pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
 
+/// What is not there with a stock server, of a host that has no other.
+const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
+                           --scrollback and rove list are missing with it";
+
 /// How the program was called: what shows up in process lists, and how it finds itself again.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
@@ -155,11 +159,19 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
         return Err(become_client(options, invocation, tunnel::SERVER, &connect, more));
     }
     let plan = Plan::new(options, invocation, colors, challenge, "")?;
+    if let Some(note) = plan.note(options).filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), &note);
+    }
     let (announced, status) = launch::start_server(options, &plan)?;
+    let is_stock = announced.is_stock;
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
     if let Some(note) = server.note.as_ref().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
+    }
+    if is_stock && !options.quiet {
+        let host = options.host.to_string_lossy();
+        tell(&invocation.speaker(), &format!("{} {STOCK_LACKS}", host.escape_debug()));
     }
     if options.verbose {
         let mut place = format!("the server is at {}, UDP port {}", server.text, connect.port);
@@ -204,7 +216,7 @@ fn become_client(
 
 /// Says something on the way. Nobody to tell it to is no reason to end the session.
 fn tell(speaker: &str, sentence: &str) {
-    let _ = writeln!(io::stderr(), "{speaker}: {sentence}");
+    let _ = write!(io::stderr(), "{speaker}: {sentence}{}", screen::line_end(&io::stderr()));
 }
 
 /// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.

@@ -7,7 +7,7 @@ use anyhow::Context;
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
-use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Prediction, Running};
+use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Outside, Prediction, Running};
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
@@ -86,7 +86,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
     let command = options.command.clone();
-    let End { outcome, tried, refusal, tunnel, output_error } = session(options)?;
+    let End { outcome, tried, refusal, tunnel, output_error, signal } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
@@ -95,7 +95,9 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
         (ProgramName::Mosh, _) => stock_silence(server),
         (ProgramName::Rove, _) => doctor::one_line(tried, refusal.as_ref(), host.as_deref()),
     };
-    for text in output_failure.iter().chain(&failure(outcome, server, silence)) {
+    let said = failure(outcome, name, server, host.as_deref(), silence);
+    let said = said.or_else(|| ended_by(outcome, name, signal));
+    for text in output_failure.iter().chain(&said) {
         tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
     }
     let hint = command.filter(|_| outcome == ClientOutcome::Ended(None)).and_then(|command| {
@@ -112,7 +114,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
         // Scripts wait for this line; it goes right where the cursor is left.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
-    Ok(if output_failure.is_some() { FAILURE } else { exit_code(outcome, name) })
+    Ok(if output_failure.is_some() { FAILURE } else { exit_code(outcome, name, signal) })
 }
 
 /// Runs a session on this process's terminal and gives the terminal back.
@@ -218,20 +220,61 @@ pub(crate) fn take_key() -> anyhow::Result<Key> {
 /// one that never began.
 fn failure(
     outcome: ClientOutcome,
+    name: ProgramName,
     server: SocketAddr,
+    host: Option<&str>,
     silence: impl FnOnce() -> String,
 ) -> Option<String> {
-    match outcome {
-        ClientOutcome::Ended(_) => None,
-        ClientOutcome::NeverConnected => Some(silence()),
-        ClientOutcome::Unacknowledged => Some(format!(
+    let host = host.unwrap_or("HOST").escape_debug();
+    match (outcome, name) {
+        (ClientOutcome::Ended(_), _) => None,
+        (ClientOutcome::NeverConnected, _) => Some(silence()),
+        (ClientOutcome::Unacknowledged, ProgramName::Rove) => Some(format!(
+            "the server at {server} did not confirm the end of the session, so it may still be running: \
+             `rove list {host}` shows it there, and `rove kill {host} {}` ends it. If UDP no longer passes, \
+             `rove --tunnel {host}` does, and `rove doctor {host}` says what fails.",
+            server.port()
+        )),
+        (ClientOutcome::Unacknowledged, ProgramName::Mosh) => Some(format!(
             "the server at {server} did not confirm the end of the session, so it may still be \
              running: log in and look for it with `pgrep -l 'mosh-server|rove'`."
         )),
-        ClientOutcome::KeyExhausted => {
+        (ClientOutcome::Gone, _) => Some(format!(
+            "the server at {server} is gone: its host refuses the UDP port. `rove list {host}` shows \
+             what still runs there; log in again for a new session."
+        )),
+        (ClientOutcome::KeyExhausted, _) => {
             Some("the session key has sealed all it safely may; start a new session.".to_owned())
         }
     }
+}
+
+/// Returns by what a session was ended that neither its command nor its user has ended.
+fn ended_by(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> Option<String> {
+    let outside = match outcome {
+        ClientOutcome::Ended(Some(ExitStatus::Outside(outside))) => outside,
+        _ if name == ProgramName::Rove => {
+            return signal
+                .map(|signal| format!("{} ended this client and its session", named(signal)));
+        }
+        _ => return None,
+    };
+    let by = match outside {
+        Outside::Kill => "`rove kill` on the host".to_owned(),
+        Outside::Signal(signal) => {
+            format!("{}, sent to its server on the host", named(signal.into()))
+        }
+        Outside::Silence => {
+            "its server, as nothing was heard of this client for too long".to_owned()
+        }
+    };
+    (name == ProgramName::Rove).then(|| format!("the session was ended by {by}"))
+}
+
+/// Returns a signal's name.
+fn named(signal: i32) -> String {
+    let name = signal_hook::low_level::signal_name(signal);
+    name.map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
 
 /// Returns what stock says of a server that never answered. Source: Mosh 1.4.0 as observed.
@@ -244,13 +287,18 @@ fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code: the remote command's where it is known and the caller expects it.
-fn exit_code(outcome: ClientOutcome, name: ProgramName) -> u8 {
+/// Returns the exit code: the remote command's where it is known and the caller expects it, else that of the signal
+/// that this client was to end by.
+fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
+    let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {
-        (ClientOutcome::Ended(Some(status)), ProgramName::Rove) => ExitStatus::shell_code(status),
+        (ClientOutcome::Ended(status), ProgramName::Rove) => {
+            status.or(by_signal).map_or(0, ExitStatus::shell_code)
+        }
         // Stock always reports a clean end this way, whatever the command did.
-        (ClientOutcome::Ended(_), _) => 0,
-        _ => FAILURE,
+        (ClientOutcome::Ended(_), ProgramName::Mosh) => 0,
+        (_, ProgramName::Rove) => by_signal.map_or(FAILURE, ExitStatus::shell_code),
+        (_, ProgramName::Mosh) => FAILURE,
     }
 }
 
@@ -267,13 +315,44 @@ mod tests {
             (ended(Some(ExitStatus::Code(0))), 0, 0),
             (ended(Some(ExitStatus::Code(3))), 3, 0),
             (ended(Some(ExitStatus::Signal(15))), 143, 0),
+            (ended(Some(ExitStatus::Outside(Outside::Kill))), 143, 0),
+            (ended(Some(ExitStatus::Outside(Outside::Signal(2)))), 130, 0),
             (ClientOutcome::NeverConnected, 1, 1),
             (ClientOutcome::Unacknowledged, 1, 1),
             (ClientOutcome::KeyExhausted, 1, 1),
+            (ClientOutcome::Gone, 1, 1),
         ] {
-            assert_eq!(exit_code(outcome, ProgramName::Rove), rove, "{outcome:?}");
-            assert_eq!(exit_code(outcome, ProgramName::Mosh), mosh, "{outcome:?}");
+            assert_eq!(exit_code(outcome, ProgramName::Rove, None), rove, "{outcome:?}");
+            assert_eq!(exit_code(outcome, ProgramName::Mosh, None), mosh, "{outcome:?}");
         }
+        for (outcome, rove, mosh) in [
+            (ended(None), 143, 0),
+            (ended(Some(ExitStatus::Code(3))), 3, 0),
+            (ClientOutcome::Unacknowledged, 143, 1),
+        ] {
+            assert_eq!(exit_code(outcome, ProgramName::Rove, Some(15)), rove, "{outcome:?}");
+            assert_eq!(exit_code(outcome, ProgramName::Mosh, Some(15)), mosh, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn an_end_from_outside_names_what_it_was() {
+        let (rove, mosh) = (ProgramName::Rove, ProgramName::Mosh);
+        let outside = |by| ClientOutcome::Ended(Some(ExitStatus::Outside(by)));
+        for (outcome, signal, part) in [
+            (outside(Outside::Kill), None, "ended by `rove kill`"),
+            (outside(Outside::Signal(15)), None, "ended by SIGTERM, sent to its server"),
+            (outside(Outside::Signal(200)), None, "ended by signal 200, "),
+            (outside(Outside::Silence), None, "for too long"),
+            (ClientOutcome::Ended(None), Some(15), "SIGTERM ended this client"),
+        ] {
+            let text = ended_by(outcome, rove, signal).unwrap();
+            assert!(text.contains(part), "{text}");
+            assert_eq!(ended_by(outcome, mosh, signal), None);
+        }
+        let ended = ClientOutcome::Ended(Some(ExitStatus::Code(0)));
+        assert_eq!(ended_by(ended, rove, None), None);
+        assert_eq!(ended_by(ClientOutcome::Ended(None), rove, None), None);
     }
 
     #[test]
@@ -293,13 +372,28 @@ mod tests {
             (Some(Refusal::Port), None, ["192.0.2.1", "60005", "refuse", "`rove doctor HOST`"]),
         ] {
             let silence = || doctor::one_line(vec![server], refusal.as_ref(), host);
-            let text = failure(ClientOutcome::NeverConnected, server, silence).unwrap();
+            let never = ClientOutcome::NeverConnected;
+            let text = failure(never, ProgramName::Rove, server, host, silence).unwrap();
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
             assert!(!text.contains('\n'), "{text}");
         }
-        let text = failure(ClientOutcome::Unacknowledged, server, String::new).unwrap();
-        assert!(text.contains("may still be running"), "{text}");
-        assert_eq!(failure(ClientOutcome::Ended(None), server, String::new), None);
+        let rove =
+            |outcome| failure(outcome, ProgramName::Rove, server, Some("me@host"), String::new);
+        for (outcome, parts) in [
+            (
+                ClientOutcome::Unacknowledged,
+                &["may still be running", "`rove list me@host`", "`rove kill me@host 60005`"][..],
+            ),
+            (ClientOutcome::Unacknowledged, &["`rove --tunnel me@host`", "`rove doctor me@host`"]),
+            (ClientOutcome::Gone, &["is gone", "log in again", "`rove list me@host`"]),
+        ] {
+            let text = rove(outcome).unwrap();
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        }
+        assert_eq!(rove(ClientOutcome::Ended(None)), None);
+        let mosh =
+            failure(ClientOutcome::Unacknowledged, ProgramName::Mosh, server, None, String::new);
+        assert!(mosh.unwrap().contains("pgrep"));
     }
 
     #[test]

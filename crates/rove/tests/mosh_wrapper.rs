@@ -422,7 +422,7 @@ fn rove_says_what_is_missing_on_the_host() {
     let connect = format!("MOSH CONNECT 1 {KEY}\\n");
     let started = format!("ROVE START WORD\\n{connect}");
     let not_through = "ssh did not get through to me@host";
-    let nothing = "Did not find the startup message of a server on me@host";
+    let not_run = "me@host did not run rove's command";
     for (proxy_says, says, status, sentence) in [
         (
             ip,
@@ -432,10 +432,11 @@ fn rove_says_what_is_missing_on_the_host() {
         ),
         ("Permission denied (publickey).\\n", "", "255", not_through),
         (ip, &*started, "255", not_through),
-        (ip, "boom\\n", "1", nothing),
-        (&format!("{ip}{started}"), "", "0", nothing),
-        (ip, &connect, "0", "me@host did not run rove's command"),
-        (ip, &format!("ROVE START\\n{connect}"), "0", "me@host did not run rove's command"),
+        (ip, "boom\\n", "1", not_run),
+        (ip, "ROVE START WORD\\nboom\\n", "1", "no server could be started on me@host"),
+        (&format!("{ip}{started}"), "", "0", not_run),
+        (ip, &connect, "0", not_run),
+        (ip, &format!("ROVE START\\n{connect}"), "0", not_run),
         ("", &started, "0", "Did not find the remote IP address"),
         ("MOSH IP 192.0.2.7\\n", &started, "0", "Did not find the remote IP address"),
         ("", &format!("{ip}{started}"), "0", "Did not find the remote IP address"),

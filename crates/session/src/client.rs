@@ -16,10 +16,12 @@ use rove_units::{Bytes, Duration, Instant};
 
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use crate::announced::Announced;
+use crate::bar::Bar;
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, LastScreen};
-use crate::notice::{self, Contact, Notices};
+pub use crate::notice::Trouble;
+use crate::notice::{self, Notices};
 use crate::performer::Performer;
 use crate::probe::Probe;
 use crate::report::TerminalReport;
@@ -35,7 +37,7 @@ pub(crate) const INPUT_PENDING_MAX: u64 = 1_048_576;
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a server that was never heard is told that the user has left. Chosen: some four tries at
+/// How long a server that was never heard, or is gone, is told that the user has left. Chosen: some four tries at
 /// the pace of a session without a measured path. It may have heard us, though nothing came back, and
 /// should not wait for us; but nobody likes to wait for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
@@ -72,8 +74,8 @@ pub struct Client {
     /// What the server is still to be told of the user's terminal; at most one for each answer, and one for what the user
     /// allows.
     reports: Vec<TerminalReport>,
-    /// The notice bar's text, as it should be on the terminal now.
-    bar: Option<String>,
+    /// The notice bar, as it should be on the terminal now.
+    bar: Option<Bar>,
     /// When the bar changes by itself.
     bar_due: Option<Instant>,
     status: StatusView,
@@ -83,10 +85,14 @@ pub struct Client {
     stale: bool,
     /// Whether the driver is still to be told to suspend.
     suspend_due: bool,
-    /// When to leave a server that was never heard, once the user wants to.
-    farewell_deadline: Option<Instant>,
-    /// Whether that time has come.
-    has_given_up: bool,
+    /// Whether the driver is still to be told to let the user log in.
+    login_due: bool,
+    /// When the host last refused what was sent to the server.
+    refused_at: Option<Instant>,
+    /// When to leave a server that does not answer, once the user wants to, and how the session has ended then.
+    farewell: Option<(Instant, ClientOutcome)>,
+    /// How the session ended when that time had come.
+    given_up: Option<ClientOutcome>,
 }
 
 /// Who has the user's terminal.
@@ -125,7 +131,7 @@ impl Client {
             server,
             start: now,
             regained_at: now,
-            notices: Notices::new(config.program, escape.quit_hint()),
+            notices: Notices::new(config.program, escape.quit_hint(), config.offers_status),
             probe: Probe::new(query),
             escape,
             performer: Performer::new(outer.operating_system_commands),
@@ -144,8 +150,10 @@ impl Client {
             local_port: None,
             stale: true,
             suspend_due: false,
-            farewell_deadline: None,
-            has_given_up: false,
+            login_due: false,
+            refused_at: None,
+            farewell: None,
+            given_up: None,
         };
         client.send_window();
         client.refresh(now);
@@ -268,10 +276,15 @@ impl Client {
     }
 
     /// Starts the orderly end because of a signal or on request; `reason` is shown. With a server
-    /// that was never heard it is a short one.
+    /// that was never heard, or is gone, it is a short one.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
-        if self.is_connecting() {
-            self.farewell_deadline.get_or_insert(now + UNHEARD_FAREWELL);
+        let outcome = if self.is_connecting() {
+            Some(ClientOutcome::NeverConnected)
+        } else {
+            self.notices.is_gone(now, self.contact()).then_some(ClientOutcome::Gone)
+        };
+        if let Some(outcome) = outcome {
+            self.farewell.get_or_insert((now + UNHEARD_FAREWELL, outcome));
         }
         self.notices.farewell(reason);
         self.transport.start_shutdown(now);
@@ -298,8 +311,9 @@ impl Client {
 
     /// Takes word that datagrams travel through a tunnel, and what keeps them from it, to be shown until
     /// the next word.
-    pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<String>) {
+    pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
         if self.notices.tunnel(trouble) {
+            self.escape.offer_login(self.notices.needs_login());
             self.refresh(now);
         }
     }
@@ -328,8 +342,8 @@ impl Client {
             self.notices.farewell("Timed out waiting for server...");
             self.transport.start_shutdown(now);
         }
-        if self.farewell_deadline.is_some_and(|deadline| deadline <= now) {
-            self.has_given_up = self.is_connecting();
+        if let Some((_, outcome)) = self.pending_farewell().filter(|(due, _)| *due <= now) {
+            self.given_up = Some(outcome);
         }
         self.refresh(now);
     }
@@ -392,6 +406,10 @@ impl Client {
             self.suspend_due = false;
             return Some(ClientEvent::Suspend);
         }
+        if self.login_due && !self.owes_answers() {
+            self.login_due = false;
+            return Some(ClientEvent::LogIn);
+        }
         loop {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
@@ -410,9 +428,7 @@ impl Client {
         if self.has_work() {
             return Some(Instant::ZERO);
         }
-        // A server that was heard after all gets all the time that an orderly end takes.
-        let is_farewell = self.is_connecting() && !self.has_given_up;
-        let farewell = self.farewell_deadline.filter(|_| is_farewell);
+        let farewell = self.pending_farewell().map(|(due, _)| due);
         // Where output waits to be taken already, the bell waits with it.
         let event = self.performer.poll_timeout().filter(|_| !self.stale);
         let prediction = self.engine.poll_timeout().filter(|_| !self.stale);
@@ -471,8 +487,8 @@ impl Client {
         if self.owes_answers() {
             return None;
         }
-        if self.has_given_up {
-            return Some(ClientOutcome::NeverConnected);
+        if self.given_up.is_some() {
+            return self.given_up;
         }
         Some(match self.transport.closed()? {
             Closed::KeyExhausted => ClientOutcome::KeyExhausted,
@@ -480,7 +496,9 @@ impl Client {
             Closed::Acknowledged | Closed::ByPeer => {
                 ClientOutcome::Ended(self.transport.remote().exit_status())
             }
-            Closed::Unacknowledged => ClientOutcome::Unacknowledged,
+            Closed::Unacknowledged => self
+                .pending_farewell()
+                .map_or(ClientOutcome::Unacknowledged, |(_, outcome)| outcome),
         })
     }
 
@@ -525,6 +543,7 @@ impl Client {
     /// Sends keys on and does what the user has asked for.
     fn take_keys(&mut self, now: Instant, keys: &[u8], requests: Requests) {
         self.suspend_due |= requests.suspend;
+        self.login_due |= requests.login;
         if requests.repaint {
             self.renderer.invalidate();
             self.stale = true;
@@ -548,8 +567,8 @@ impl Client {
     fn compose(&mut self, now: Instant) -> Screen {
         let mut frame =
             self.engine.frame(now, self.transport.remote().screen()).clipped(self.window);
-        if let Some(text) = &self.bar {
-            notice::draw(&mut frame, text);
+        if let Some(bar) = &self.bar {
+            bar.draw(&mut frame);
         }
         self.status.draw(&mut frame, u16::from(self.bar.is_some()));
         frame
@@ -568,7 +587,8 @@ impl Client {
     /// Works out the notice bar and the status anew.
     fn refresh(&mut self, now: Instant) {
         let contact = self.contact();
-        let bar = self.notices.text(now, contact, self.escape.help());
+        let (help, login_hints) = (self.escape.help(), self.escape.login_hints());
+        let bar = self.notices.bar(now, contact, help, login_hints);
         self.stale |= bar != self.bar || self.performer.is_due(now);
         if self.status.is_due(now) {
             let facts = self.facts();
@@ -599,19 +619,6 @@ impl Client {
             echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
             arrived: InputNum::new(self.transport.known_num().get()),
             send_interval: self.transport.frame_interval(),
-        }
-    }
-
-    fn contact(&self) -> Contact {
-        // What waited through a silence is acknowledged piece by piece; that alone is no failing
-        // way up, so the wait for a reply starts anew.
-        let known_sent_at = self.transport.known_state_sent_at();
-        Contact {
-            start: self.start,
-            heard_at: self.transport.remote_arrived_at(),
-            acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
-            server: self.server(),
-            sent: self.transport.path().sent.datagrams,
         }
     }
 

@@ -14,6 +14,8 @@ const QUIT: u8 = b'.';
 const SUSPEND: u8 = 0x1a;
 /// After the escape key, where that is offered: the status of the session is shown.
 const STATUS: u8 = b's';
+/// After the escape key, where that is offered: the user logs in again.
+const LOG_IN: u8 = b'r';
 /// Ctrl-L: by custom "draw the screen again".
 const FORM_FEED: u8 = 0x0c;
 /// What Ctrl takes away from a letter, and what the name of a control key adds again.
@@ -43,6 +45,8 @@ pub(crate) struct Requests {
     pub(crate) repaint: bool,
     /// Show the status of the session.
     pub(crate) status: bool,
+    /// Let the user log in again.
+    pub(crate) login: bool,
 }
 
 /// Where in the sequence the user is.
@@ -65,6 +69,8 @@ pub(crate) struct EscapeKey {
     key: Option<u8>,
     /// Whether the status is offered.
     offers_status: bool,
+    /// Whether another login is offered.
+    offers_login: bool,
     state: State,
     /// What may be the beginning of a key's sequence.
     sequence: Vec<u8>,
@@ -82,7 +88,22 @@ impl EscapeKey {
         // The very start is not the start of a line: nothing has been typed yet.
         let state = State::Text { line_start: false };
         let sequence = Vec::new();
-        Self { key, offers_status, state, sequence, passed: 0, sequence_due: None, hits: 0 }
+        let offers_login = false;
+        Self {
+            key,
+            offers_status,
+            offers_login,
+            state,
+            sequence,
+            passed: 0,
+            sequence_due: None,
+            hits: 0,
+        }
+    }
+
+    /// Offers another login, or does so no more.
+    pub(crate) fn offer_login(&mut self, is_offered: bool) {
+        self.offers_login = is_offered;
     }
 
     /// Takes what was read from the user at once, appends what the remote program is to read, and
@@ -160,7 +181,7 @@ impl EscapeKey {
         requests: &mut Requests,
     ) {
         self.hits += 1;
-        let shows_status = self.is_status_key(byte);
+        let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let mut ends_line = matches!(byte, Some(b'\r' | b'\n'));
         match &mut self.state {
             State::Text { line_start }
@@ -180,7 +201,8 @@ impl EscapeKey {
                     ends_line = true;
                 }
                 requests.status |= shows_status;
-                let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status;
+                requests.login |= logs_in;
+                let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in;
                 let is_pass = !is_command && is_pass_key(self.key, byte);
                 if !is_command {
                     out.append(key);
@@ -200,6 +222,10 @@ impl EscapeKey {
 
     fn is_status_key(&self, byte: Option<u8>) -> bool {
         self.offers_status && byte == Some(STATUS) && !is_pass_key(self.key, byte)
+    }
+
+    fn is_login_key(&self, byte: Option<u8>) -> bool {
+        self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
     /// Takes a key that was not hit but released, or a modifier.
@@ -235,26 +261,45 @@ impl EscapeKey {
         self.sequence_due = None;
     }
 
-    /// Returns the help to show while the escape key waits for its command. It fits 80 columns behind
-    /// the program's name.
-    pub(crate) fn help(&self) -> Option<String> {
+    /// Returns the help to show while the escape key waits for its command, in fewer and fewer words. The first
+    /// fits 80 columns behind the program's name, the last 40.
+    pub(crate) fn help(&self) -> Option<Vec<String>> {
         let key = self.key.filter(|_| matches!(self.state, State::Escaped { .. }))?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
-        let (title, status) = if self.is_status_key(Some(STATUS)) {
-            ("", "\"s\" shows status, ")
+        if self.is_login_key(Some(LOG_IN)) {
+            return Some(vec![
+                "\"r\" logs in again, \".\" quits, Ctrl-Z suspends, \"s\" shows status".to_owned(),
+                "\"r\" logs in again, \".\" quits".to_owned(),
+            ]);
+        }
+        let (title, status, short) = if self.is_status_key(Some(STATUS)) {
+            ("", "\"s\" shows status, ", "\".\" quits, \"s\" shows status")
         } else {
-            ("Commands: ", "")
+            ("Commands: ", "", "\".\" quits, Ctrl-Z suspends")
         };
-        Some(format!(
+        let full = format!(
             "{title}Ctrl-Z suspends, \".\" quits, {status}{} gives literal {}",
             quoted(pass),
             key_name(key),
-        ))
+        );
+        Some(vec![full, short.to_owned()])
     }
 
     /// Returns how to quit, for the end of a notice.
     pub(crate) fn quit_hint(&self) -> Option<String> {
         self.key.map(|key| format!("[To quit: {} .]", key_name(key)))
+    }
+
+    /// Returns how to log in again and how to quit, in fewer and fewer words; none where no other login is offered.
+    pub(crate) fn login_hints(&self) -> Vec<String> {
+        let Some(key) = self.key.filter(|_| self.is_login_key(Some(LOG_IN))) else {
+            return Vec::new();
+        };
+        let key = key_name(key);
+        vec![
+            format!("[To log in again: {key} r] [To quit: {key} .]"),
+            format!("[Log in: {key} r. Quit: {key} .]"),
+        ]
     }
 }
 

@@ -1,4 +1,9 @@
-//! How the remote command ended.
+//! How the remote command, or the session around it, ended.
+
+/// SIGHUP, which a session's command gets when nobody has its terminal any more.
+const HANG_UP: u8 = 1;
+/// SIGTERM, the usual wish that something end.
+const TERMINATE: u8 = 15;
 
 /// How the remote command ended, as the caller's shell would see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,6 +12,19 @@ pub enum ExitStatus {
     Code(u8),
     /// A signal with this number ended it.
     Signal(u8),
+    /// Somebody ended the session around it.
+    Outside(Outside),
+}
+
+/// What ended a session on the host, other than its command and its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// `rove kill`.
+    Kill,
+    /// A signal with this number, sent to the server.
+    Signal(u8),
+    /// The server, as its client was silent for too long.
+    Silence,
 }
 
 impl ExitStatus {
@@ -15,6 +33,37 @@ impl ExitStatus {
         match self {
             Self::Code(code) => code,
             Self::Signal(signal) => 128_u8.saturating_add(signal),
+            Self::Outside(outside) => 128_u8.saturating_add(outside.signal()),
+        }
+    }
+}
+
+impl Outside {
+    /// Returns the number of the signal that did it, or that would have.
+    pub const fn signal(self) -> u8 {
+        match self {
+            Self::Kill => TERMINATE,
+            Self::Signal(signal) => signal,
+            Self::Silence => HANG_UP,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reports_a_signal_above_128() {
+        for (status, code) in [
+            (ExitStatus::Code(3), 3),
+            (ExitStatus::Signal(9), 137),
+            (ExitStatus::Signal(255), 255),
+            (ExitStatus::Outside(Outside::Kill), 143),
+            (ExitStatus::Outside(Outside::Signal(2)), 130),
+            (ExitStatus::Outside(Outside::Silence), 129),
+        ] {
+            assert_eq!(status.shell_code(), code, "{status:?}");
         }
     }
 }

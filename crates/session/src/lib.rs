@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod announced;
+mod bar;
 mod client;
 mod clipboard;
 mod echo;
@@ -31,9 +32,9 @@ mod status;
 mod user_stream;
 
 pub use client::{
-    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200,
+    Client, ClientConfig, ClientEvent, ClientOutcome, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Trouble,
 };
-pub use exit_status::ExitStatus;
+pub use exit_status::{ExitStatus, Outside};
 pub use host_screen::HostScreen;
 pub use last_screen::Running;
 pub use report::TerminalReport;

@@ -1,9 +1,10 @@
-//! The notice bar: what the client has to say, in one row over the top of the screen.
+//! Notices: what the client has to say to the user, in words for the bar.
 
 use std::net::SocketAddr;
 
-use rove_terminal::{Attributes, Color, Pen, Position, Screen};
 use rove_units::{Duration, Instant};
+
+use crate::bar::Bar;
 
 /// How long a start without an answer goes unmentioned.
 /// Source, as for all times here unless chosen: Mosh 1.4.0 as observed.
@@ -19,15 +20,16 @@ const REPLY_LATE: Duration = Duration::from_secs(10);
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long a local network error stays after its last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
+/// From this much silence on a server whose host refuses our datagrams counts as gone. Chosen: three heartbeats are
+/// refused by then, and whoever restarts a network is done.
+const GONE_AFTER: Duration = Duration::from_secs(10);
+/// How old a refusal may be that says so. Chosen: as long as that, so that one heartbeat in three must be refused.
+const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
+/// From this much silence on it is told what helps where UDP is blocked. Chosen: a network that comes back has
+/// done so, and the user has not given up.
+const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long anything else that passes stays, and a network error once something is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
-/// Longest text. Chosen: wider than a glance takes in; bounds what an error message may bring.
-const TEXT_CHARS_MAX: usize = 127;
-
-/// White on blue, bold.
-pub(crate) const PEN: Pen =
-    Pen { foreground: Color::Named(7), background: Color::Named(4), attributes: Attributes::BOLD };
-
 /// When the server was last heard from, as the notices need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contact {
@@ -41,6 +43,19 @@ pub(crate) struct Contact {
     pub(crate) server: SocketAddr,
     /// How many have gone there.
     pub(crate) sent: u64,
+    /// When the host last refused one.
+    pub(crate) refused_at: Option<Instant>,
+}
+
+/// What keeps datagrams from a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// What has happened and what will, without the end of the sentence.
+    pub text: String,
+    /// Why.
+    pub reason: String,
+    /// Whether the tunnel stands again only when the user logs in.
+    pub needs_login: bool,
 }
 
 /// What is to be said beside the state of the contact.
@@ -60,16 +75,18 @@ pub(crate) struct Notices {
     /// How to quit, at the end of most.
     quit_hint: Option<String>,
     message: Option<Message>,
+    /// Whether to name commands of rove's that help.
+    advises: bool,
     /// What keeps datagrams from the tunnel, if anything; `None` where they travel without one.
-    tunnel: Option<Option<String>>,
+    tunnel: Option<Option<Trouble>>,
     /// Why the client is ending; from then on nothing else is said.
     farewell: Option<String>,
 }
 
 impl Notices {
-    /// Creates an empty bar for a program of this name.
-    pub(crate) const fn new(program: String, quit_hint: Option<String>) -> Self {
-        Self { program, quit_hint, message: None, tunnel: None, farewell: None }
+    /// Creates no notices for a program of this name.
+    pub(crate) const fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
+        Self { program, quit_hint, message: None, advises, tunnel: None, farewell: None }
     }
 
     /// Says something for a second.
@@ -98,7 +115,7 @@ impl Notices {
     }
 
     /// Takes word of the tunnel; returns whether it is news.
-    pub(crate) fn tunnel(&mut self, trouble: Option<String>) -> bool {
+    pub(crate) fn tunnel(&mut self, trouble: Option<Trouble>) -> bool {
         let trouble = Some(trouble);
         let is_news = self.tunnel != trouble;
         self.tunnel = trouble;
@@ -115,33 +132,59 @@ impl Notices {
         self.farewell.get_or_insert_with(|| text.into());
     }
 
-    /// Returns the text of the bar, or `None` for no bar. `help` is what the escape key offers.
-    pub(crate) fn text(
+    /// Returns whether the tunnel stands again only when the user logs in.
+    pub(crate) fn needs_login(&self) -> bool {
+        matches!(&self.tunnel, Some(Some(trouble)) if trouble.needs_login)
+    }
+
+    /// Returns the bar, or `None` for none. `help` is what the escape key offers, `login_hints` how to log in again.
+    pub(crate) fn bar(
         &self,
         now: Instant,
         contact: Contact,
-        help: Option<String>,
-    ) -> Option<String> {
+        help: Option<Vec<String>>,
+        login_hints: Vec<String>,
+    ) -> Option<Bar> {
         let silence = Silence::at(now, contact);
         let message = self.message.as_ref().filter(|message| message.is_shown(now));
-        let (body, hint) = if let Some(farewell) = &self.farewell {
-            (with_silence(farewell, silence), None)
+        let quit = || self.quit_hint.iter().cloned().collect();
+        let is_gone = self.is_gone(now, contact);
+        let (texts, hints) = if let Some(farewell) = &self.farewell {
+            (with_silence(farewell, silence), Vec::new())
         } else if let Some(help) = help {
-            (help, None)
+            (help, Vec::new())
+        } else if is_gone && message.is_none_or(|message| message.network_error) {
+            (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
-            (with_silence(&message.text, silence), self.quit_hint.as_deref())
+            (with_silence(&message.text, silence), quit())
         } else if let Some(Some(trouble)) = &self.tunnel {
-            (with_silence(trouble, silence), self.quit_hint.as_deref())
-        } else if let Some(text) = connecting(now, contact, self.is_tunnelled()) {
-            (text, self.quit_hint.as_deref())
+            let hints = if login_hints.is_empty() { quit() } else { login_hints };
+            let Trouble { text, reason, .. } = trouble;
+            let mut texts = with_silence(&format!("{text}: {reason}."), silence);
+            texts.push(format!("{text}."));
+            texts.push("The ssh tunnel has ended.".to_owned());
+            texts.push("Tunnel ended.".to_owned());
+            (texts, hints)
+        } else if let Some(texts) = connecting(now, contact, self.is_tunnelled()) {
+            (texts, quit())
         } else {
-            (silence?.sentence(), self.quit_hint.as_deref())
+            (silence?.sentences(self.advises && !self.is_tunnelled()), quit())
         };
-        let separator = if hint.is_some() { " " } else { "" };
-        Some(format!("{}: {body}{separator}{}", self.program, hint.unwrap_or("")))
+        Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns when [`Notices::text`] next changes by itself; always after `now`.
+    /// Returns whether the server that was heard once is gone, as far as the network tells.
+    pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
+        let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
+            return false;
+        };
+        self.advises
+            && refused_at > heard_at
+            && now.saturating_since(heard_at) >= GONE_AFTER
+            && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
+    }
+
+    /// Returns when [`Notices::bar`] next changes by itself; always after `now`.
     pub(crate) fn poll_timeout(&self, now: Instant, contact: Contact) -> Option<Instant> {
         let expiry = self.message.as_ref().and_then(|message| message.until);
         let connecting = contact.heard_at.is_none().then(|| {
@@ -157,7 +200,8 @@ impl Notices {
         let contact_late = contact.heard_at() + CONTACT_LATE;
         let reply_late = contact.acknowledged_sent_at() + REPLY_LATE;
         let count = Silence::at(now, contact).map(|silence| silence.next_count());
-        [expiry, connecting, Some(contact_late), Some(reply_late), count]
+        let gone = contact.refused_at.map(|_| contact.heard_at() + GONE_AFTER);
+        [expiry, connecting, Some(contact_late), Some(reply_late), count, gone]
             .into_iter()
             .flatten()
             .filter(|at| *at > now)
@@ -209,8 +253,22 @@ impl Silence {
         if self.only_reply { "reply" } else { "contact" }
     }
 
-    fn sentence(self) -> String {
-        format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"))
+    /// Returns what to say of it, in fewer and fewer words.
+    fn sentences(self, advises: bool) -> Vec<String> {
+        let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
+        let short = if self.only_reply { "No reply" } else { "Silent" };
+        let short = format!("{short} {}", spelled(self.seconds, "s"));
+        if !advises || self.only_reply || self.seconds < ADVICE_AFTER.as_secs() {
+            return vec![last, short];
+        }
+        vec![
+            format!(
+                "{last} If UDP is blocked here, try rove --tunnel; rove doctor names what fails."
+            ),
+            format!("{last} Try --tunnel, rove doctor"),
+            last,
+            short,
+        ]
     }
 
     /// Returns when the next number is due.
@@ -220,41 +278,47 @@ impl Silence {
     }
 }
 
-/// Draws a bar over the top row.
-pub(crate) fn draw(frame: &mut Screen, text: &str) {
-    let background = Pen { attributes: Attributes::NONE, ..PEN };
-    let text: String = text.chars().take(TEXT_CHARS_MAX).collect();
-    frame.clear_row(0, background);
-    frame.write_text(Position { row: 0, column: 0 }, &text, PEN);
-    if frame.cursor().row == 0 {
-        frame.show_cursor(false);
-    }
+/// Returns what to say of a server that is gone, in fewer and fewer words.
+fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
+    let port = server.port();
+    let what = match is_tunnelled {
+        true => "what comes through ssh".to_owned(),
+        false => format!("UDP port {port}"),
+    };
+    let seen = format!("The server is gone: its host refuses {what}.");
+    vec![
+        format!("{seen} Quit and log in again; rove list HOST shows what runs there."),
+        format!("Server gone: port {port} is refused. Log in again."),
+        "Server is gone".to_owned(),
+    ]
 }
 
-/// Returns what to say of a start without an answer. The longest of it, with the hint, fits 80 columns.
-fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<String> {
+/// Returns what to say of a start without an answer, in fewer and fewer words. The longest of it, with the hint, fits
+/// 80 columns.
+fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;
     if heard_at.is_some() || waited < CONNECTING_AFTER {
-        None
-    } else if waited < NO_ANSWER_AFTER && is_tunnelled {
-        Some("Nothing received from server through ssh.".to_owned())
+        return None;
+    }
+    let text = if waited < NO_ANSWER_AFTER && is_tunnelled {
+        "Nothing received from server through ssh.".to_owned()
     } else if waited < NO_ANSWER_AFTER {
-        Some(format!("Nothing received from server on UDP port {}.", server.port()))
+        format!("Nothing received from server on UDP port {}.", server.port())
     } else {
         let waited = spelled(waited.as_secs(), "s");
         let server = if is_tunnelled { "through ssh".to_owned() } else { format!("from {server}") };
-        Some(format!("No answer {server} ({sent} sent in {waited})"))
-    }
+        format!("No answer {server} ({sent} sent in {waited})")
+    };
+    Some(vec![text, "No answer yet.".to_owned()])
 }
 
-fn with_silence(text: &str, silence: Option<Silence>) -> String {
-    match silence {
-        Some(silence) => {
-            format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())
-        }
-        None => text.to_owned(),
-    }
+/// Returns a text with how long nothing has been heard, and without.
+fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
+    let with = silence.map(|silence| {
+        format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())
+    });
+    with.into_iter().chain([text.to_owned()]).collect()
 }
 
 /// Returns seconds below a minute with their `unit`, then M:SS, then H:MM:SS.

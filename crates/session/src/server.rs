@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant, Stream};
 
 use crate::clipboard::Outbox;
 use crate::echo::{EchoHistory, EchoWait};
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, Outside};
 use crate::host_screen::HostScreen;
 use crate::keys::KeyTranslator;
 use crate::notifications::Recent;
@@ -241,12 +241,13 @@ impl Server {
         self.transport.start_shutdown(now);
     }
 
-    /// Starts the orderly end (a signal, an idle limit); with no client it ends at once, and so it
-    /// does when called again.
-    pub fn shutdown(&mut self, now: Instant) {
+    /// Starts the orderly end and tells the client by what; with no client it ends at once, and so it does when
+    /// called again.
+    pub fn shutdown(&mut self, now: Instant, by: Outside) {
         if self.transport.is_shutting_down() || self.transport.peer_address().is_none() {
             self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
         } else {
+            self.exit_status.get_or_insert(ExitStatus::Outside(by));
             self.publish_last();
             self.transport.start_shutdown(now);
         }
@@ -282,7 +283,7 @@ impl Server {
         if due(self.network_deadline()) {
             let idle_seconds = self.client_heard_at().map(|at| now.saturating_since(at).as_secs());
             tracing::info!(idle_seconds, "the client has been silent for too long");
-            self.shutdown(now);
+            self.shutdown(now, Outside::Silence);
         }
         self.note_transport_events();
     }

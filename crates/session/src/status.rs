@@ -7,7 +7,7 @@ use rove_ssp::{Capabilities, Loss, Path, Peer, Traffic};
 use rove_terminal::{Attributes, Pen, Position, Screen};
 use rove_units::{Duration, Instant};
 
-use crate::notice::PEN;
+use crate::bar::PEN;
 
 /// How long the panel stays without a key. Chosen: long enough to read it twice.
 const SHOWN: Duration = Duration::from_secs(15);

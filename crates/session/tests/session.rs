@@ -6,7 +6,8 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_session::{
-    ClientEvent, ClientOutcome, ExitStatus, ServerConfig, ServerEvent, ServerOutcome,
+    ClientEvent, ClientOutcome, ExitStatus, Outside, ServerConfig, ServerEvent, ServerOutcome,
+    Trouble,
 };
 use rove_ssp::Config;
 use rove_terminal::Size;
@@ -191,6 +192,102 @@ fn the_exit_status_travels_between_two_roves_only() {
 }
 
 #[test]
+fn an_end_from_outside_tells_the_client_by_what() {
+    let wire = LinkConfig::lossless(ms(20));
+    for by in [Outside::Kill, Outside::Signal(15), Outside::Silence] {
+        for (server, seen) in [
+            (rove(Config::server()), Some(ExitStatus::Outside(by))),
+            (stock(Config::server()), None),
+        ] {
+            let mut pair = pair_with(&wire, rove(Config::client()), server);
+            pair.run_for(secs(1));
+            let now = pair.now();
+            pair.right.server.shutdown(now, by);
+            // What the terminal's end does to the command is not why the session has ended.
+            pair.right.server.handle_host_closed(now, Some(ExitStatus::Signal(1)));
+            assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
+            assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(seen)));
+        }
+    }
+}
+
+/// Runs for so many seconds without a server, whose host refuses what is sent every third second, if it `refuses`.
+fn run_without_server(pair: &mut Pair, seconds: u64, refuses: bool) {
+    pair.stop_right(true);
+    for second in 1..=seconds {
+        pair.run_for(secs(1));
+        let now = pair.now();
+        if refuses && second % 3 == 0 {
+            pair.left.client.handle_refusal(now);
+            pair.left.client.handle_network_error(now, "Connection refused");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_is_gone_is_named_and_nobody_waits_for_it() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(5));
+    run_without_server(&mut pair, 13, true);
+    assert!(pair.left.top_row().starts_with("rove: Server gone: port "), "{}", pair.left.top_row());
+    type_text(&mut pair, b"\x1e.");
+    assert!(pair.run_until(ms(1_100), |client, _| client.client.outcome().is_some()));
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Gone));
+    assert_eq!(pair.left.client.poll_timeout(), None);
+}
+
+#[test]
+fn a_server_that_was_only_refused_for_a_while_is_no_longer_gone_when_it_is_heard() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(5));
+    run_without_server(&mut pair, 13, true);
+    type_text(&mut pair, b"\x1e.");
+    pair.stop_right(false);
+    assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
+}
+
+#[test]
+fn udp_that_stops_names_what_helps_and_says_no_more_once_it_passes_again() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(5));
+    run_without_server(&mut pair, 33, false);
+    let row = pair.left.top_row();
+    assert!(
+        row.contains("--tunnel") && row.contains("rove doctor") && row.ends_with(" .]"),
+        "{row}"
+    );
+    pair.stop_right(false);
+    assert!(pair.run_until(secs(5), |client, _| client.top_row().is_empty()));
+}
+
+#[test]
+fn a_tunnel_that_needs_the_user_offers_a_login_and_the_key_asks_for_it() {
+    let mut pair = pair(&LinkConfig::lossless(ms(20)));
+    pair.run_for(secs(1));
+    let now = pair.now();
+    let trouble = |needs_login| {
+        let (text, reason) = ("The ssh tunnel has ended".to_owned(), "x".to_owned());
+        Trouble { text, reason, needs_login }
+    };
+    pair.left.client.handle_tunnel(now, Some(trouble(false)));
+    type_text(&mut pair, b"\x1er");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.typed, b"\x1er", "nothing is offered");
+    let now = pair.now();
+    pair.left.client.handle_tunnel(now, Some(trouble(true)));
+    pair.run_for(ms(1));
+    assert!(pair.left.top_row().contains("Ctrl-^ r"), "{}", pair.left.top_row());
+    type_text(&mut pair, b"\x1e");
+    pair.run_for(ms(1));
+    assert!(pair.left.top_row().contains("\"r\" logs in again"), "{}", pair.left.top_row());
+    type_text(&mut pair, b"r");
+    pair.run_for(secs(1));
+    assert!(pair.left.events.contains(&ClientEvent::LogIn));
+    assert_eq!(pair.right.typed, b"\x1er");
+}
+
+#[test]
 fn quitting_ends_both_ends_and_leaves_no_notice_behind() {
     let mut pair = pair(&LinkConfig::lossless(ms(100)));
     pair.run_for(secs(1));
@@ -310,16 +407,16 @@ fn a_server_that_slept_gives_its_client_the_whole_network_timeout_again() {
 #[test]
 fn a_signal_ends_the_server_at_once_without_a_client_or_when_repeated() {
     let mut lonely = ServerEnd::new(Config::server()).server;
-    lonely.shutdown(Instant::ZERO);
+    lonely.shutdown(Instant::ZERO, Outside::Signal(15));
     assert_eq!(lonely.outcome(), Some(ServerOutcome::Unacknowledged));
 
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));
     pair.stop_left(true);
     let now = pair.now();
-    pair.right.server.shutdown(now);
+    pair.right.server.shutdown(now, Outside::Signal(15));
     assert_eq!(pair.right.server.outcome(), None);
-    pair.right.server.shutdown(now);
+    pair.right.server.shutdown(now, Outside::Signal(15));
     assert_eq!(pair.right.server.outcome(), Some(ServerOutcome::Unacknowledged));
 }
 

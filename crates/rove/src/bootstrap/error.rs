@@ -58,6 +58,9 @@ pub(crate) enum BootstrapError {
          installed there?", host.display()
     )]
     NoAnnouncement { host: OsString, status: ExitStatus },
+    /// Our command ran, and its server ended before it stood. It has said why.
+    #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
+    ServerFailed { host: OsString, status: ExitStatus },
     /// Something on the host announced a server where our command had not begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
@@ -122,6 +125,7 @@ impl BootstrapError {
             | Self::SshFailed { .. }
             | Self::NoAddress
             | Self::NoAnnouncement { .. }
+            | Self::ServerFailed { .. }
             | Self::Diverted { .. }
             | Self::NoServerProgram { .. }
             | Self::NoTunnelProgram { .. }

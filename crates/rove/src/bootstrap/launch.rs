@@ -44,6 +44,7 @@ pub(super) fn start_server(
         screen: Screen::new(options.name),
         has_terminal: options.ssh_pty,
         is_announced: false,
+        farewell: Vec::new(),
     };
     loop {
         match ssh.step(&mut events, None) {
@@ -62,6 +63,11 @@ pub(super) fn start_server(
     }
 }
 
+/// What a server of ours says in its farewell, whatever its name.
+const OURS: &[u8] = b"[build rove ";
+/// Most bytes kept of what follows an announcement. Chosen: ten times a server's.
+const FAREWELL_BYTES_MAX: usize = 4096;
+
 /// What hears both streams.
 struct Listener {
     startup: Startup,
@@ -69,6 +75,8 @@ struct Listener {
     /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
     has_terminal: bool,
     is_announced: bool,
+    /// What was said along with the announcement and after it.
+    farewell: Vec<u8>,
 }
 
 impl Listener {
@@ -93,6 +101,12 @@ impl Listener {
                 }
             }
         }
+        if self.is_announced {
+            for (_, bytes) in said {
+                let room = FAREWELL_BYTES_MAX - self.farewell.len();
+                self.farewell.extend(&bytes[..bytes.len().min(room)]);
+            }
+        }
         for ((stream, _), text) in said.into_iter().zip(texts) {
             let is_farewell = stream == Stream::Errors && self.is_announced && self.has_terminal;
             if !was_announced && !is_farewell {
@@ -112,6 +126,8 @@ impl Listener {
                 end?;
             }
         }
-        Ok(self.startup.into_announced())
+        let mut announced = self.startup.into_announced();
+        announced.is_stock &= !self.farewell.windows(OURS.len()).any(|window| window == OURS);
+        Ok(announced)
     }
 }

@@ -11,8 +11,9 @@ use std::process::{Command, ExitStatus};
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use crate::bootstrap::ssh_config::{self, SshConfig};
 use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
-use crate::bootstrap::{Invocation, address, quote, remote, ssh_config};
+use crate::bootstrap::{Invocation, address, quote, remote};
 use crate::locale;
 use crate::program::ProgramName;
 
@@ -25,6 +26,8 @@ pub(crate) enum Route {
     Direct,
     /// ssh connects as its configuration says, in these words; the host tells the address.
     Detour(String),
+    /// ssh goes through a connection that is open already; the host has these addresses, never none.
+    Master(Vec<String>),
     /// ssh connects to this address.
     Address(String),
     /// There is no ssh; the server runs on this computer, under this address.
@@ -42,6 +45,8 @@ pub(crate) struct Plan {
     remote: OsString,
     /// What the commands of ours repeat.
     challenge: Challenge,
+    /// What ssh's configuration says of the host, for `rove`.
+    config: SshConfig,
 }
 
 /// Where to send datagrams.
@@ -67,7 +72,12 @@ impl Plan {
         challenge: Challenge,
         preamble: &str,
     ) -> Result<Self, BootstrapError> {
-        let (route, destination) = route(options, invocation, &challenge)?;
+        // mosh has never asked, and must not change for the answer.
+        let config = match options.name {
+            ProgramName::Rove if !options.local => ssh_config::ask(&options.ssh, &options.host),
+            _ => SshConfig::default(),
+        };
+        let (route, destination) = route(options, invocation, &challenge, &config)?;
         let mut variables = locale::from_environment();
         if options.name == ProgramName::Rove {
             variables = locale::as_utf8(variables);
@@ -99,7 +109,7 @@ impl Plan {
                 remote::searching(preamble, &challenge, &args, if is_open { "-s" } else { "" })
             }
         };
-        Ok(Self { name: options.name, route, destination, remote, challenge })
+        Ok(Self { name: options.name, route, destination, remote, challenge, config })
     }
 
     /// Returns a plan to run this piece of sh on the host instead, by the same way.
@@ -114,6 +124,11 @@ impl Plan {
     /// Returns the word that was drawn for this run.
     pub(crate) const fn challenge(&self) -> &Challenge {
         &self.challenge
+    }
+
+    /// Returns what the user should know of ssh's configuration.
+    pub(crate) fn note(&self, options: &HostOptions) -> Option<String> {
+        self.config.note(&options.host)
     }
 
     /// Returns the way around a direct connection, in ssh's words.
@@ -142,7 +157,7 @@ impl Plan {
         match self.name {
             ProgramName::Mosh => Rules::Stock(match self.route {
                 Route::Proxy(_) => StockAddress::Proxy,
-                Route::Direct | Route::Detour(_) => StockAddress::Host,
+                Route::Direct | Route::Detour(_) | Route::Master(_) => StockAddress::Host,
                 Route::Address(_) | Route::Local(_) => StockAddress::Known,
             }),
             ProgramName::Rove => Rules::Tolerant {
@@ -183,7 +198,13 @@ impl Plan {
                 Err(BootstrapError::ssh_failed(options))
             }
             (_, None) if announced.has_impostor => Err(BootstrapError::Diverted { host: host() }),
-            (_, None) => Err(BootstrapError::NoAnnouncement { host: host(), status }),
+            (_, None) if self.name == ProgramName::Mosh => {
+                Err(BootstrapError::NoAnnouncement { host: host(), status })
+            }
+            (_, None) if announced.has_started => {
+                Err(BootstrapError::ServerFailed { host: host(), status })
+            }
+            (_, None) => Err(BootstrapError::NotRun { host: host(), status }),
             (_, Some(_)) => Err(BootstrapError::NoAddress),
         }
     }
@@ -206,7 +227,11 @@ impl Plan {
         // A host that sees itself as loopback sees a forwarder, but where ssh went there, too.
         let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let mut others: Vec<String> = Vec::new();
-        for text in announced.server_address.iter().chain(&announced.other_addresses) {
+        let resolved = match &self.route {
+            Route::Master(addresses) => &addresses[..],
+            _ => &announced.other_addresses,
+        };
+        for text in announced.server_address.iter().chain(resolved) {
             let address = text.parse::<IpAddr>().map(|address| address.to_canonical());
             let Some(address) = address.ok().filter(is_of_family) else { continue };
             let text = address.to_string();
@@ -221,6 +246,10 @@ impl Plan {
     fn address(&self, options: &HostOptions, announced: &Announced) -> Option<ServerAddress> {
         if let Route::Address(text) | Route::Local(text) = &self.route {
             return Some(ServerAddress { text: text.clone(), note: None });
+        }
+        if let Route::Master(addresses) = &self.route {
+            let text = addresses.first().expect("there is an address").clone();
+            return Some(ServerAddress { text, note: None });
         }
         if let Some(text) = &announced.proxy_address {
             return Some(ServerAddress { text: text.clone(), note: None });
@@ -246,7 +275,7 @@ impl Plan {
     fn ssh_command(&self, options: &HostOptions) -> Command {
         let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        command.args(args).arg("-n");
+        command.args(args).args(self.config.overrides()).arg("-n");
         if options.ssh_pty {
             command.arg("-tt");
         }
@@ -263,6 +292,8 @@ impl Plan {
             Route::Proxy(proxy) => {
                 command.args(["-S", "none", "-o"]).arg(proxy).env("SHELL", "/bin/sh")
             }
+            // Should it be gone by now, ours is not to become one that others depend on.
+            Route::Master(_) => command.args(["-o", "ControlMaster=no"]),
             _ => &mut command,
         };
         command.arg(&self.destination).arg("--").arg(&self.remote);
@@ -284,6 +315,7 @@ fn route(
     options: &HostOptions,
     invocation: &Invocation,
     challenge: &Challenge,
+    config: &SshConfig,
 ) -> Result<(Route, OsString), BootstrapError> {
     let host = options.host.clone();
     if options.local {
@@ -292,10 +324,16 @@ fn route(
     let how = match (options.remote_ip, options.name) {
         (Some(how), _) => how,
         (None, ProgramName::Mosh) => RemoteIp::Proxy,
-        (None, ProgramName::Rove) => match ssh_config::ask(&options.ssh, &host).detour {
-            Some(words) => return Ok((Route::Detour(words), host)),
-            None => RemoteIp::Proxy,
-        },
+        (None, ProgramName::Rove) => {
+            if let Some(words) = &config.detour {
+                return Ok((Route::Detour(words.clone()), host));
+            }
+            let addresses = master_addresses(options, config);
+            if !addresses.is_empty() {
+                return Ok((Route::Master(addresses), host));
+            }
+            RemoteIp::Proxy
+        }
     };
     match how {
         RemoteIp::Proxy => {
@@ -308,11 +346,7 @@ fn route(
                 Some((user, name)) => (Some(user), name),
                 None => (None, &*host),
             };
-            let alias = match options.name {
-                ProgramName::Mosh => None,
-                ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host).host_name,
-            };
-            let name = alias.as_deref().unwrap_or(name);
+            let name = config.host_name.as_deref().unwrap_or(name);
             let found = address::resolve(name, SSH_PORT, &options.family)?;
             let number = address::numeric(*found.first().expect("there is an address"));
             let destination = match user {
@@ -322,6 +356,16 @@ fn route(
             Ok((Route::Address(number), destination.into()))
         }
     }
+}
+
+/// Returns the addresses of a host to which a connection is open already, in the order to try; none where there is no
+/// such connection, or the name leads nowhere: then the usual way says why.
+fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
+    let Some(name) = config.host_name.as_deref().filter(|_| config.has_master()) else {
+        return Vec::new();
+    };
+    let found = address::resolve(name, SSH_PORT, &options.family).unwrap_or_default();
+    found.into_iter().map(address::numeric).collect()
 }
 
 /// The exit status by which ssh says that it has failed itself. Source: ssh(1).
@@ -393,7 +437,8 @@ mod tests {
             };
             let (name, empty) = (ProgramName::Rove, OsString::new);
             let challenge = Challenge::from_bytes([0; 16]);
-            let plan = Plan { name, route, destination: empty(), remote: empty(), challenge };
+            let (destination, remote, config) = (empty(), empty(), SshConfig::default());
+            let plan = Plan { name, route, destination, remote, challenge, config };
             plan.other_addresses(&options, &announced).join(" ")
         };
         const V4: &str = "192.0.2.7";
@@ -415,6 +460,9 @@ mod tests {
         assert_eq!(of("h", proxy(), "127.0.0.1", "127.0.0.2", &["::1"]), "127.0.0.2 ::1");
         // Behind a detour, the host's own word is all there is.
         assert_eq!(of("h", Route::Detour(String::new()), "", V4, &[]), "");
+        // Through an open connection nobody tells by which address it goes, but the resolver tells all.
+        let master = || Route::Master([V4, V6].map(str::to_owned).to_vec());
+        assert_eq!(of("h", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
         assert_eq!(of("--local h", Route::Local(V4.to_owned()), "", V6, &[]), "");
     }
 }

@@ -16,6 +16,9 @@ pub(crate) const SYSTEM: &str = "ROVE SYSTEM";
 /// What a command for the host's rove says where there is none, with the run's challenge behind it.
 pub(crate) const NO_ROVE: &str = "ROVE NO ROVE";
 
+/// What our search says before it starts a stock server, with the run's challenge behind it.
+pub(crate) const STOCK_SERVER: &str = "ROVE STOCK";
+
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
 /// stands above it.
 pub(crate) const START: &str = "ROVE START";
@@ -98,10 +101,12 @@ pub(crate) fn searching(
     bind: &str,
 ) -> OsString {
     let mut script = format!("{preamble}{}", starts(challenge));
-    let stock = match bind {
-        "" => "exec \"$p\" \"$@\"".to_owned(),
-        bind => format!("w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""),
-    };
+    let stock = format!("echo \"{STOCK_SERVER} {challenge}\"; ");
+    let stock = stock
+        + &match bind {
+            "" => "exec \"$p\" \"$@\"".to_owned(),
+            bind => format!("w=$1; shift; exec \"$p\" \"$w\" {bind} \"$@\""),
+        };
     script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
     // 127 is what a shell says of a command it does not find.
     script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; exit 127", tells_system()));

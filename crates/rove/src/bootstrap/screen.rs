@@ -1,6 +1,6 @@
 //! What ssh and the host say besides the server's announcement, on its way to the user.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::startup::Stream;
@@ -22,8 +22,39 @@ impl Screen {
     /// Shows what `stream` has brought for the user.
     pub(crate) fn show(&mut self, stream: Stream, text: &[u8]) {
         let filtered = self.filters.as_mut().map(|filters| filters[stream as usize].filter(text));
+        let shown = match filtered {
+            Some(lines) => with_line_ends(&lines, line_end(&io::stdout())),
+            None => text.to_owned(),
+        };
         // A reader that has gone away is no reason to end the session.
         let mut stdout = io::stdout();
-        let _ = stdout.write_all(filtered.as_deref().unwrap_or(text)).and_then(|()| stdout.flush());
+        let _ = stdout.write_all(&shown).and_then(|()| stdout.flush());
+    }
+}
+
+/// Returns what ends a line there: on a terminal, which ssh may have made raw, with a carriage return.
+pub(crate) fn line_end(stream: &impl IsTerminal) -> &'static str {
+    if stream.is_terminal() { "\r\n" } else { "\n" }
+}
+
+fn with_line_ends(text: &[u8], end: &str) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(text.len() + 8);
+    for &byte in text {
+        match byte {
+            b'\n' => shown.extend(end.as_bytes()),
+            byte => shown.push(byte),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_begins_at_the_left() {
+        assert_eq!(with_line_ends(b"a\n\nb", "\r\n"), b"a\r\n\r\nb");
+        assert_eq!(with_line_ends(b"a\n\nb", "\n"), b"a\n\nb");
     }
 }

@@ -51,9 +51,22 @@ impl SshConfig {
         words
     }
 
+    /// Returns what the user should know, in one line: what the host's section asks for and no session carries.
+    pub(crate) fn note(&self, host: &OsStr) -> Option<String> {
+        let (last, others) = self.not_carried.split_last()?;
+        let (names, verb) = match others {
+            [] => ((*last).to_owned(), "is"),
+            others => (format!("{} and {last}", others.join(", ")), "are"),
+        };
+        let host = host.to_string_lossy();
+        let host = host.escape_debug();
+        Some(format!(
+            "{names} of ssh's configuration {verb} not carried by a session; run ssh {host} beside it for that"
+        ))
+    }
+
     /// Returns whether there is a master connection to the host that a login may go through. It is the user's own: who
     /// is at its socket hears what is typed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the login"))]
     pub(crate) fn has_master(&self) -> bool {
         let found = self.control_path.as_ref().and_then(|path| path.metadata().ok());
         let user = rustix::process::geteuid().as_raw();
@@ -89,7 +102,7 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
 
 impl SshConfig {
     /// Takes what a session does not carry, and what keeps our command from running.
-    fn note(&mut self, keyword: &str, value: &str, is_set: bool) {
+    fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))
             && is_set
@@ -130,7 +143,7 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
                 config.host_name = Some(value.to_owned())
             }
             "controlpath" if is_set => config.control_path = Some(PathBuf::from(value)),
-            keyword => config.note(keyword, &shown, is_set),
+            keyword => config.take(keyword, &shown, is_set),
         }
     }
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
@@ -193,6 +206,13 @@ mod tests {
         ] {
             let config = parse(answer);
             assert_eq!(config.not_carried.join(" "), names, "{answer:?}");
+            let note = config.note(OsStr::new("far"));
+            assert_eq!(note.is_some(), !names.is_empty());
+            let note = note.unwrap_or_default();
+            assert!(
+                names.split(' ').all(|name| note.contains(name)) && !note.contains('\n'),
+                "{note}"
+            );
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
         }
     }

@@ -7,6 +7,7 @@
 //!   ROVE IP 5ad0... 192.0.2.7                         it is connected to this one; `MOSH IP 192.0.2.7` as mosh
 //! on its standard output, from the host
 //!   ROVE START 5ad0...                                here our own command begins; nothing counts before it
+//!   ROVE STOCK 5ad0...                                the server that follows is a stock one, or one of ours by its name
 //!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
@@ -20,7 +21,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::line::LineReader;
-use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START, SYSTEM};
+use crate::bootstrap::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
 use crate::install::platform::Platform;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
@@ -93,6 +94,10 @@ pub(crate) struct Announced {
     pub(crate) connect: Option<Connect>,
     /// Whether a server was announced where our command had not begun.
     pub(crate) has_impostor: bool,
+    /// Whether our own command has begun, which then tells why it fails.
+    pub(crate) has_started: bool,
+    /// Whether the host's server is a stock one, for want of ours.
+    pub(crate) is_stock: bool,
     /// Whether the host has no server program.
     pub(crate) no_server_program: bool,
     /// Whether the host has no program for a tunnel.
@@ -150,6 +155,7 @@ enum Line {
     Address(String),
     SshConnection(String),
     Start,
+    StockServer,
     Connect(Connect),
     NoServerProgram,
     NoTunnelProgram,
@@ -168,7 +174,8 @@ impl Startup {
     /// Creates a reader.
     pub(crate) fn new(rules: Rules) -> Self {
         let started = !matches!(rules, Rules::Tolerant { start: true, .. });
-        Self { rules, announced: Announced::default(), started, lines: Default::default() }
+        let announced = Announced { has_started: started, ..Announced::default() };
+        Self { rules, announced, started, lines: Default::default() }
     }
 
     /// Takes bytes of a stream; what is for the user goes to `text`. Of the standard output nothing is read
@@ -260,12 +267,16 @@ impl Startup {
                 }
                 announced.other_addresses.push(address);
             }
-            Line::Start => self.started = true,
+            Line::Start => {
+                self.started = true;
+                announced.has_started = true;
+            }
             // It is not shown: should it be a server's after all, it holds a key.
             Line::Connect(_) if !self.started => announced.has_impostor = true,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),
             Line::SshConnection(address) => announced.server_address = Some(address),
+            Line::StockServer => announced.is_stock = true,
             Line::NoServerProgram => announced.no_server_program = true,
             Line::NoTunnelProgram => announced.no_tunnel_program = true,
             Line::System(platform) => announced.platform = platform,
@@ -319,6 +330,9 @@ impl Rules {
         if let Self::Tolerant { challenge, start, .. } = self {
             if *start && challenge.answer(START, line) == Some("") {
                 return Line::Start;
+            }
+            if challenge.answer(STOCK_SERVER, line) == Some("") {
+                return Line::StockServer;
             }
             match line {
                 NO_SERVER_PROGRAM => return Line::NoServerProgram,

@@ -13,12 +13,14 @@ use crate::bootstrap::command::is_waiting;
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::screen::Screen;
+use crate::bootstrap::ssh_config::SshConfig;
 use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
 use crate::bootstrap::{remote, ssh_config, tell};
 use crate::locale;
 use crate::program::ProgramName;
 use crate::sys;
 use crate::tunnel::inherited::Descriptors;
+use crate::tunnel::login::ASKS_NOTHING;
 
 /// Where the server listens: who reaches it comes through ssh.
 pub(crate) const SERVER: &str = "127.0.0.1";
@@ -41,7 +43,14 @@ pub(crate) fn start(
     colors: u32,
     challenge: Challenge,
 ) -> Result<Started, BootstrapError> {
-    let command_line = |remote: OsString, asks| ssh_words(options, remote, asks);
+    let config = match options.name {
+        ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
+        ProgramName::Mosh => SshConfig::default(),
+    };
+    if let Some(note) = config.note(&options.host).filter(|_| !options.quiet) {
+        tell(options.name.as_str(), &note);
+    }
+    let command_line = |remote: OsString, asks| ssh_words(options, &config, remote, asks);
     let words = command_line(remote_command(options, colors, &challenge), true);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove("MOSH_PREDICTION_DISPLAY").env_remove("MOSH_KEY");
@@ -95,14 +104,20 @@ fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> 
 }
 
 /// Returns the words of an ssh without a terminal there. One that must not ask fails instead.
-fn ssh_words(options: &HostOptions, remote: OsString, asks: bool) -> Vec<OsString> {
+fn ssh_words(
+    options: &HostOptions,
+    config: &SshConfig,
+    remote: OsString,
+    asks: bool,
+) -> Vec<OsString> {
     let mut words: Vec<OsString> = options.ssh.iter().map(OsString::from).collect();
+    words.extend(config.overrides().into_iter().map(OsString::from));
     if ssh_config::is_ssh(&options.ssh) {
         // Others must be able to end with theirs while the session goes on, and the other way round.
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));
     }
     if !asks {
-        words.extend(["-o", "BatchMode=yes"].map(OsString::from));
+        words.extend(ASKS_NOTHING.map(OsString::from));
     }
     if options.ssh_pty {
         // Only without a terminal do bytes arrive as they were sent.
@@ -177,7 +192,9 @@ fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> 
         BootstrapError::ssh_failed(options)
     } else if announced.has_impostor {
         BootstrapError::Diverted { host }
+    } else if announced.has_started {
+        BootstrapError::ServerFailed { host, status }
     } else {
-        BootstrapError::NoAnnouncement { host, status }
+        BootstrapError::NotRun { host, status }
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct End {
     pub(crate) tunnel: Option<String>,
     /// Why the terminal could not be drawn on any more.
     pub(crate) output_error: Option<String>,
+    /// The signal that this process was to end by, if one came.
+    pub(crate) signal: Option<i32>,
 }
 
 /// One session's loop and everything it moves bytes between.
@@ -52,6 +54,8 @@ pub(super) struct Pump {
     output_error: Option<String>,
     /// What the network last said of our datagrams.
     refusal: Option<Refusal>,
+    /// The first signal that this process was to end by.
+    signal: Option<i32>,
     buffer: Vec<u8>,
 }
 
@@ -74,6 +78,7 @@ impl Pump {
             written: 0,
             output_error: None,
             refusal: None,
+            signal: None,
             buffer: vec![0; INPUT_PER_TURN],
         }
     }
@@ -96,7 +101,8 @@ impl Pump {
         let tried = self.session.candidates().collect();
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
-        Ok(End { outcome, tried, refusal: self.refusal, tunnel, output_error: self.output_error })
+        let Self { refusal, output_error, signal, .. } = self;
+        Ok(End { outcome, tried, refusal, tunnel, output_error, signal })
     }
 
     /// Sleeps until something happens, unless there is work left, and hands it to the session: signals and keys first,
@@ -139,7 +145,10 @@ impl Pump {
         match signal {
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
-            _ => self.session.shutdown(now, "Signal received, shutting down..."),
+            _ => {
+                self.signal.get_or_insert(signal);
+                self.session.shutdown(now, "Signal received, shutting down...");
+            }
         }
     }
 
@@ -202,6 +211,7 @@ impl Pump {
                 }
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
+                ClientEvent::LogIn => self.log_in()?,
             }
         }
         Ok(())
@@ -225,6 +235,23 @@ impl Pump {
         // The signal that continued us is not to take the terminal over twice: the title would be put
         // aside as often and come back once.
         for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
+            self.handle_signal(now, signal);
+        }
+        self.resume(now);
+        Ok(())
+    }
+
+    /// Gives the terminal to an ssh that asks the user for what a tunnel's login needs.
+    fn log_in(&mut self) -> io::Result<()> {
+        self.leave_terminal();
+        let name = self.name.as_str();
+        let text =
+            format!("{name}: logging in again for the tunnel; Ctrl-C goes back to the session\n");
+        tty::say(stdio::stderr(), &text);
+        let signals = self.wire.log_in(&mut self.events)?;
+        let now = self.events.now();
+        // Ctrl-C was for the login.
+        for signal in signals.into_iter().filter(|&it| it != SIGINT && it != SIGCONT) {
             self.handle_signal(now, signal);
         }
         self.resume(now);

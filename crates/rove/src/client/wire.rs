@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-use rove_machine::event_loop::Interest;
+use rove_machine::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::{Ecn, Transmit};
 use rove_units::Instant;
@@ -91,7 +91,11 @@ impl Wire {
                     });
                     if let Err(error) = result {
                         tracing::debug!(%error, "receive failed");
-                        refusal = Some(trial::refusal(&error));
+                        let found = trial::refusal(&error);
+                        if found == Refusal::Port && !session.is_probing() {
+                            session.handle_refusal(now);
+                        }
+                        refusal = Some(found);
                         // It may be about a probe, of which nobody wants to hear.
                         if !session.is_probing() {
                             session.handle_unreachable(session.server());
@@ -118,6 +122,7 @@ impl Wire {
                         }
                         Arrival::Refused => {
                             refusal = Some(Refusal::Port);
+                            session.handle_refusal(now);
                             session.handle_network_error(now, NOBODY_THERE);
                         }
                     }
@@ -170,6 +175,19 @@ impl Wire {
         match self {
             Self::Sockets(sockets) => sockets.local_port(server),
             Self::Tunnel { .. } => None,
+        }
+    }
+
+    /// Lets the user log in again for the tunnel, on the terminal that is theirs meanwhile. Returns the signals that
+    /// came meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal to wait.
+    pub(super) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
+        match self {
+            Self::Sockets(_) => Ok(Vec::new()),
+            Self::Tunnel { tunnel, .. } => tunnel.log_in(events),
         }
     }
 

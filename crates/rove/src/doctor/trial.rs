@@ -352,7 +352,10 @@ impl Trial {
             tracing::debug!(?event, "session");
             // Ports are opened when it is their turn to be tried; there is no terminal to give back.
             match event {
-                ClientEvent::OpenPort | ClientEvent::ClosePorts { .. } | ClientEvent::Suspend => {}
+                ClientEvent::OpenPort
+                | ClientEvent::ClosePorts { .. }
+                | ClientEvent::Suspend
+                | ClientEvent::LogIn => {}
             }
         }
     }

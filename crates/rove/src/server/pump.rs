@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::pty::{Child, Master};
 use rove_machine::tty_watch::TtyWatch;
-use rove_session::{ExitStatus, Server, ServerEvent, ServerOutcome};
+use rove_session::{ExitStatus, Outside, Server, ServerEvent, ServerOutcome};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
@@ -180,6 +180,7 @@ impl Pump {
 
     fn handle_signal(&mut self, now: Instant, signal: i32) {
         tracing::debug!(signal, "signal");
+        let outside = Outside::Signal(u8::try_from(signal).unwrap_or_default());
         match signal {
             SIGCHLD => {
                 if let (Program::Running, Some(status)) = (self.program, self.host.child.try_wait())
@@ -192,10 +193,10 @@ impl Pump {
                 let idle = now.saturating_since(heard);
                 if self.signal_timeout.is_none_or(|timeout| idle >= timeout) {
                     tracing::info!(idle_seconds = idle.as_secs(), "ended by SIGUSR1");
-                    self.session.shutdown(now);
+                    self.session.shutdown(now, outside);
                 }
             }
-            _ => self.session.shutdown(now),
+            _ => self.session.shutdown(now, outside),
         }
     }
 
@@ -208,10 +209,10 @@ impl Pump {
             return;
         }
         tracing::info!("asked to end");
-        self.session.shutdown(now);
+        self.session.shutdown(now, Outside::Kill);
         // Nobody would acknowledge it.
         if self.state(now) != State::Attached {
-            self.session.shutdown(now);
+            self.session.shutdown(now, Outside::Kill);
         }
     }
 

@@ -1,29 +1,22 @@
 //! The client's end: the ssh that carries the session, and the next one when it fails.
 //!
-//! No call here waits. What ssh does not take at once waits in its [`Carrier`], within bounds.
+//! No call here waits but a login by the user. What ssh does not take at once waits in its carrier, within bounds.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 
-use rove_machine::event_loop::Interest;
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_session::Trouble;
 use rove_units::Instant;
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{WaitOptions, waitpid};
 
-use crate::tunnel::carrier::{Arrival, Carrier};
-use crate::tunnel::far::set_nonblocking;
-use crate::tunnel::inherited::{self, Descriptors, Inherited};
-use crate::tunnel::preface::{Found, Preface};
+use crate::tunnel::carrier::Arrival;
+use crate::tunnel::inherited::Inherited;
+use crate::tunnel::login::{self, Login};
 use crate::tunnel::retry::{End, Retry};
+use crate::tunnel::ssh::{Look, Ssh};
 
 /// Bytes read from ssh at a time. Chosen: what a pipe holds on Linux.
 const READ_LEN: usize = 64 * 1024;
-/// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
-const SAID_CHARS_MAX: usize = 60;
-/// Longest line of ssh's that is read. Chosen: far more than is shown.
-const LINE_BYTES_MAX: usize = 1024;
 
 /// What ssh says when only the user could go on. Source: OpenSSH's messages.
 const REFUSALS: [&str; 3] =
@@ -42,28 +35,6 @@ pub(crate) struct Tunnel {
     /// Why the last one ended.
     reason: Option<String>,
     buffer: Vec<u8>,
-}
-
-/// One ssh.
-#[derive(Debug)]
-struct Ssh {
-    pid: Option<Pid>,
-    descriptors: Descriptors,
-    /// What reads up to the far end's first word; `None` behind it.
-    preface: Option<Preface>,
-    carrier: Carrier,
-    error_line: Vec<u8>,
-    /// The last line that ssh has said.
-    said: String,
-    has_error_output: bool,
-}
-
-/// What a look at an ssh came to.
-enum Look {
-    /// It goes on.
-    Open,
-    /// It has ended, or must; why, if we know.
-    Ended(Option<String>),
 }
 
 impl Tunnel {
@@ -87,8 +58,7 @@ impl Tunnel {
     /// Takes a datagram for the server.
     pub(crate) fn send(&mut self, datagram: &[u8]) {
         if let Some(ssh) = self.line.as_mut().or(self.next.as_mut()) {
-            ssh.carrier.handle_datagram(datagram);
-            ssh.write();
+            ssh.send(datagram);
         }
     }
 
@@ -104,7 +74,7 @@ impl Tunnel {
             let look = next.look(&mut self.buffer, &mut take);
             let is_late = self.retry.give_up_at() <= now;
             match look {
-                Look::Open if next.preface.is_none() => {
+                Look::Open if next.stands() => {
                     tracing::info!("tunnel stands");
                     self.retry.handle_arrival(now);
                     // Dropping the one before ends it.
@@ -146,14 +116,45 @@ impl Tunnel {
     }
 
     /// Returns what the user should know, while nothing carries.
-    pub(crate) fn trouble(&self) -> Option<String> {
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;
+        let needs_login = !self.again.is_empty() && is_refusal(reason);
         let outlook = match self.again.is_empty() {
             true => "cannot be started again without you",
-            false if is_refusal(reason) => "cannot log in again without a question",
+            false if needs_login => "cannot log in again without a question",
             false => "is being started again",
         };
-        Some(format!("The ssh tunnel has ended and {outlook}: {reason}."))
+        let text = format!("The ssh tunnel has ended and {outlook}");
+        Some(Trouble { text, reason: reason.clone(), needs_login })
+    }
+
+    /// Starts an ssh that may ask the user on the terminal, which is theirs meanwhile, and waits until it carries, has
+    /// ended, or the user interrupts it. Returns the signals that came meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal to wait.
+    pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
+        // It would be a second login beside this one.
+        self.next = None;
+        self.retry.handle_start(events.now());
+        let Login { outcome, signals } = login::run(&self.again, events, &mut self.buffer)?;
+        match outcome {
+            Ok(ssh) => {
+                self.retry.handle_arrival(events.now());
+                self.line = Some(ssh);
+                self.reason = None;
+            }
+            // The host still wants an answer.
+            Err(None) => self.retry.handle_end(events.now(), End::Refused),
+            Err(Some(reason)) => {
+                tracing::info!(%reason, "no login for the tunnel");
+                let end = if is_refusal(&reason) { End::Refused } else { End::Failed };
+                self.retry.handle_end(events.now(), end);
+                self.reason = Some(reason);
+            }
+        }
+        Ok(signals)
     }
 
     /// Returns why the last ssh ended, if one has.
@@ -170,7 +171,7 @@ impl Tunnel {
         // Those before are the only children there are.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         self.retry.handle_start(now);
-        match Ssh::start(&self.again) {
+        match Ssh::start(&self.again, false) {
             Ok(ssh) => self.next = Some(ssh),
             Err(error) => {
                 self.reason = Some(format!("cannot run {}: {error}", self.again[0]));
@@ -199,151 +200,4 @@ impl Tunnel {
 
 fn is_refusal(reason: &str) -> bool {
     REFUSALS.iter().any(|refusal| reason.contains(refusal))
-}
-
-impl Ssh {
-    fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
-        let Descriptors { stdin, stdout, stderr } = &descriptors;
-        for descriptor in [stdin, stdout, stderr] {
-            set_nonblocking(descriptor.as_fd())?;
-        }
-        Ok(Self {
-            pid: Some(pid),
-            descriptors,
-            preface: Some(Preface::default()),
-            carrier: Carrier::default(),
-            error_line: Vec::new(),
-            said: String::new(),
-            has_error_output: true,
-        })
-    }
-
-    fn start(words: &[String]) -> io::Result<Self> {
-        let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .env_remove(inherited::VARIABLE)
-            // Neither the terminal's end nor a suspended client is its affair.
-            .process_group(0)
-            .spawn()?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
-        let descriptors = Descriptors::of(&mut child).ok_or(io::ErrorKind::InvalidData)?;
-        Self::new(pid, descriptors)
-    }
-
-    fn interests(&mut self) -> Vec<Interest<'_>> {
-        let has_output = self.preface.is_none() && !self.carrier.poll_bytes().is_empty();
-        let Descriptors { stdin, stdout, stderr } = &self.descriptors;
-        let mut interests = vec![Interest::new(stdout.as_fd(), true, false)];
-        if self.has_error_output {
-            interests.push(Interest::new(stderr.as_fd(), true, false));
-        }
-        if has_output {
-            interests.push(Interest::new(stdin.as_fd(), false, true));
-        }
-        interests
-    }
-
-    /// Reads what is there.
-    fn look(&mut self, buffer: &mut [u8], mut take: impl FnMut(Arrival)) -> Look {
-        self.read_error_output();
-        let len = match rustix::io::read(&self.descriptors.stdout, &mut *buffer) {
-            Ok(0) => return Look::Ended(None),
-            Ok(len) => len,
-            Err(Errno::AGAIN | Errno::INTR) => return Look::Open,
-            Err(error) => return Look::Ended(Some(io::Error::from(error).to_string())),
-        };
-        let mut bytes = &buffer[..len];
-        if let Some(preface) = &mut self.preface {
-            match preface.read(&mut bytes) {
-                Found::Nothing => return Look::Open,
-                Found::NoProgram => {
-                    return Look::Ended(Some("the host has no rove to carry it".to_owned()));
-                }
-                Found::TooMuch => {
-                    return Look::Ended(Some("the host prints without end".to_owned()));
-                }
-                Found::Mark => {
-                    self.preface = None;
-                    // What was said on the way in is not why it will end.
-                    self.said.clear();
-                    self.write();
-                }
-            }
-        }
-        loop {
-            match self.carrier.handle_bytes(&mut bytes) {
-                Ok(Some(arrival)) => take(arrival),
-                Ok(None) => return Look::Open,
-                Err(error) => return Look::Ended(Some(error.to_string())),
-            }
-        }
-    }
-
-    /// Writes what ssh takes. One that is gone is noticed where it is read.
-    fn write(&mut self) {
-        if self.preface.is_some() {
-            return;
-        }
-        while let bytes = self.carrier.poll_bytes()
-            && !bytes.is_empty()
-        {
-            match rustix::io::write(&self.descriptors.stdin, bytes) {
-                Ok(len) => self.carrier.consume(len),
-                Err(Errno::INTR) => {}
-                Err(_) => return,
-            }
-        }
-    }
-
-    /// Keeps the last line that ssh says.
-    fn read_error_output(&mut self) {
-        let mut buffer = [0; 4096];
-        while self.has_error_output {
-            match rustix::io::read(&self.descriptors.stderr, &mut buffer) {
-                Ok(0) => self.has_error_output = false,
-                Ok(len) => buffer[..len].iter().for_each(|&byte| self.handle_error_byte(byte)),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return,
-                Err(_) => self.has_error_output = false,
-            }
-        }
-    }
-
-    fn handle_error_byte(&mut self, byte: u8) {
-        if byte != b'\n' {
-            if self.error_line.len() < LINE_BYTES_MAX {
-                self.error_line.push(byte);
-            }
-            return;
-        }
-        let line = core::mem::take(&mut self.error_line);
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim().trim_end_matches('.');
-        if !text.is_empty() {
-            self.said = rove_terminal::plain(text).chars().take(SAID_CHARS_MAX).collect();
-        }
-    }
-
-    /// Returns what ssh has said at last.
-    fn last_words(&mut self) -> String {
-        self.read_error_output();
-        self.handle_error_byte(b'\n');
-        self.said.clone()
-    }
-}
-
-impl Drop for Ssh {
-    fn drop(&mut self) {
-        if let Some(pid) = self.pid.take() {
-            // It may have ended by itself; until it is waited for, its number is nobody else's.
-            if matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) {
-                let _ = kill_process(pid, Signal::TERM);
-            }
-        }
-    }
 }

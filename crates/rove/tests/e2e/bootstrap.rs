@@ -1,6 +1,10 @@
 //! Logging in: a real ssh to a real sshd, whatever shell and whatever server is on the far side.
 
-use crate::support::{Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, rove, side_by_side};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
+};
 
 /// Says something, so that the session is seen to work, and ends in a way that only a rove server
 /// can tell a rove client.
@@ -273,4 +277,131 @@ fn the_demo_is_a_session_with_the_commands_exit_status() {
     let exit = terminal.wait_exit();
     assert!(exit.output.contains("hello"), "{}", terminal.dump());
     exit.assert_code(4).assert_restored(Maker::Rove);
+}
+
+/// A master connection of ssh's, until this is dropped.
+struct Master(Child);
+
+impl Master {
+    fn open(sshd: &Sshd) -> Self {
+        sshd.configure(&format!(" ControlPath {}\n", sshd.path("cm").display()));
+        let ssh = sshd.ssh();
+        let words: Vec<&str> = ssh.split(' ').collect();
+        let ssh = || {
+            let mut command = Command::new(words[0]);
+            command.args(&words[1..]).stdin(Stdio::null()).stderr(Stdio::null());
+            command
+        };
+        let child = ssh().args(["-M", "-N", "far"]).spawn().expect("ssh starts");
+        let mut check = ssh();
+        check.args(["-O", "check", "far"]);
+        within_guard("the master connection", move || {
+            while !check.status().expect("ssh starts").success() {
+                std::thread::yield_now();
+            }
+        });
+        Self(child)
+    }
+}
+
+impl Drop for Master {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn an_open_connection_is_used_for_the_login_and_mosh_makes_its_own() {
+    let scratch = Scratch::new();
+    let mosh = scratch.path("mosh");
+    std::os::unix::fs::symlink(rove(), &mosh).unwrap();
+    let sshd = Sshd::start(Far { programs: &["rove", "rove as mosh-server"], ..Far::default() });
+    let master = Master::open(&sshd);
+    assert_eq!(sshd.connections(), 1);
+    log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);
+    log_in(Invocation::new(rove()).arg("--tunnel"), &sshd, ROVE_ANSWERED);
+    let list = Invocation::new(rove()).args(["list", "far", &format!("--ssh={}", sshd.ssh())]);
+    let listed = list.command().output().expect("rove starts");
+    assert_eq!((listed.status.code(), sshd.connections()), (Some(0), 1), "{listed:?}");
+    log_in(Invocation::new(&mosh), &sshd, 0);
+    assert_eq!(sshd.connections(), 2);
+    // What a dead one has left is no obstacle.
+    drop(master);
+    assert!(sshd.path("cm").exists());
+    log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);
+    assert_eq!(sshd.connections(), 3);
+}
+
+#[test]
+fn what_a_section_asks_of_ssh_does_not_hinder_a_session_and_is_named_in_one_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let section = format!(
+        " RemoteCommand echo wrong\n RequestTTY force\n ForwardAgent yes\n ForwardX11 yes\n \
+         LocalForward {port} localhost:22\n RemoteForward 0 localhost:22\n ExitOnForwardFailure yes\n"
+    );
+    let names = "ForwardAgent, ForwardX11, LocalForward and RemoteForward";
+    for (options, is_named) in
+        [(&[][..], true), (&["--tunnel"], true), (&["-q"], false), (&["-q", "--tunnel"], false)]
+    {
+        let sshd = Sshd::start(Far::default());
+        sshd.configure(&section);
+        let call = Invocation::new(rove()).args(options).arg(format!("--ssh={}", sshd.ssh()));
+        let exit = Terminal::start(&call.arg("far").args(HELLO), (24, 200)).wait_exit();
+        exit.assert_code(ROVE_ANSWERED);
+        let said = exit.output.as_str();
+        assert_eq!(said.matches(names).count(), usize::from(is_named), "{}", said.escape_debug());
+        let list = Invocation::new(rove()).args(["list", "far", &format!("--ssh={}", sshd.ssh())]);
+        let listed = list.command().output().expect("rove starts");
+        assert_eq!(listed.status.code(), Some(0), "{listed:?}");
+    }
+}
+
+#[test]
+fn what_start_up_files_print_begins_each_line_at_the_left() {
+    let profile = "echo one; echo two; printf 'three\nfour\n'";
+    let sshd = Sshd::start(Far { profile, ..Far::default() });
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    exit.assert_code(ROVE_ANSWERED);
+    // Two returns where the terminal adds one of its own.
+    let said = exit.output.replace("\r\r\n", "\r\n");
+    assert!(said.contains("one\r\ntwo\r\nthree\r\nfour\r\n"), "{}", said.escape_debug());
+}
+
+#[test]
+fn a_server_that_fails_is_not_followed_by_a_guess() {
+    for (server, profile, part) in [
+        ("echo 'no port is free' >&2; exit 7; :", "", "no server could be started on far ("),
+        ("rove server", "exit 3", "far did not run rove's command ("),
+    ] {
+        let sshd = Sshd::start(Far { profile, ..Far::default() });
+        let call = Invocation::new(rove()).args([
+            &format!("--server={server}"),
+            &format!("--ssh={}", sshd.ssh()),
+            "far",
+        ]);
+        let exit = Terminal::start(&call, (24, 200)).wait_exit();
+        exit.assert_code(10);
+        let said = exit.output.as_str();
+        assert!(said.contains(part) && !said.contains("installed"), "{}", said.escape_debug());
+    }
+}
+
+#[test]
+fn a_stock_server_that_serves_for_want_of_rove_is_told_with_what_it_lacks() {
+    let line = "far has no rove, so its mosh-server serves";
+    for (programs, options, is_told) in [
+        (&["mosh-server"][..], &[][..], true),
+        (&["mosh-server"], &["-q"], false),
+        (&["rove as mosh-server"], &[], false),
+        (&["rove", "mosh-server"], &[], false),
+    ] {
+        let sshd = Sshd::start(Far { programs, ..Far::default() });
+        let call = Invocation::new(rove()).args(options).arg(format!("--ssh={}", sshd.ssh()));
+        let exit = Terminal::start(&call.arg("far").args(HELLO), SIZE).wait_exit();
+        let said = exit.output.as_str();
+        assert_eq!(said.matches(line).count(), usize::from(is_told), "{}", said.escape_debug());
+    }
 }

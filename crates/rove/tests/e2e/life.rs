@@ -72,7 +72,12 @@ fn a_signal_to_the_client_ends_the_session_in_order() {
         for signal in [Signal::TERM, Signal::HUP, Signal::INT, Signal::PIPE] {
             let mut session = dirty_session(pair);
             session.terminal.signal(signal);
-            session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
+            let exit = session.terminal.wait_exit();
+            // A stock client tells nobody.
+            let code = if pair.0 == Maker::Rove { 128 + signal.as_raw() } else { 0 };
+            exit.assert_code(code).assert_restored(pair.0);
+            let is_told = exit.output.contains("ended this client and its session");
+            assert_eq!(is_told, pair.0 == Maker::Rove, "{}", exit.output);
             session.server.assert_gone();
         }
     });
@@ -107,7 +112,12 @@ fn a_signal_to_the_server_ends_the_session_in_order() {
         for signal in [Signal::TERM, Signal::INT] {
             let mut session = dirty_session(pair);
             session.server.signal(signal);
-            session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
+            let exit = session.terminal.wait_exit();
+            let is_known = pair == (Maker::Rove, Maker::Rove);
+            let code = if is_known { 128 + signal.as_raw() } else { 0 };
+            exit.assert_code(code).assert_restored(pair.0);
+            let is_told = exit.output.contains("the session was ended by SIG");
+            assert_eq!(is_told, is_known, "{}", exit.output);
             session.server.assert_gone();
         }
     });
@@ -129,6 +139,22 @@ fn a_server_that_is_killed_takes_its_command_along_and_leaves_the_client_waiting
         session.terminal.send("\x1e.");
         session.terminal.wait_exit().assert_code(1).assert_restored(client);
     });
+}
+
+#[test]
+fn a_server_that_is_gone_is_named_with_what_to_do() {
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", DIRTY]);
+    let call = Maker::Rove.client(server.address, &server.key);
+    let mut terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    server.signal(Signal::KILL);
+    terminal.wait_for_text("Server gone: port ");
+    terminal.send("\x1e.");
+    let exit = terminal.wait_exit();
+    exit.assert_code(1).assert_restored(Maker::Rove);
+    let port = server.address.port();
+    assert!(exit.output.contains(&format!(":{port} is gone")), "{}", exit.output);
+    assert!(exit.output.contains("log in again"), "{}", exit.output);
 }
 
 #[test]

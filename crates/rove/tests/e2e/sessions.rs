@@ -136,7 +136,9 @@ fn sessions_are_listed_and_one_of_them_is_ended() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).starts_with("Ended session"), "{output:?}");
     reports[0].wait_line("hung up");
-    first_terminal.wait_exit().assert_restored(Maker::Rove);
+    let exit = first_terminal.wait_exit();
+    exit.assert_code(143).assert_restored(Maker::Rove);
+    assert!(exit.output.contains("the session was ended by `rove kill`"), "{}", exit.output);
     first.assert_gone();
     assert_eq!(host.list().len(), 1);
 
@@ -323,7 +325,7 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
         let ended = ask(&["kill", "far", &port]);
         assert_eq!(ended.status.code(), Some(0), "{ended:?}");
         assert!(text(&ended.stdout).starts_with("Ended session "), "{ended:?}");
-        terminal.wait_exit().assert_restored(Maker::Rove);
+        terminal.wait_exit().assert_code(143).assert_restored(Maker::Rove);
     });
 }
 

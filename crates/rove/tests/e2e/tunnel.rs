@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::UdpSocket;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::support::{
     Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, rove, side_by_side,
@@ -106,11 +106,52 @@ fn a_host_that_asks_again_is_told_of_and_the_session_can_be_left() {
     let mut session = tunnelled();
     session.sshd.bar();
     assert_ne!(session.sshd.cut(), 0);
-    session.terminal.wait_for_text("cannot log in again without a question: ");
+    session.terminal.wait_for_text("[To log in again: Ctrl-^ r] [To quit: Ctrl-^ .]");
     session.terminal.send("\x1e.");
     let exit = session.terminal.wait_exit();
     exit.assert_code(1).assert_restored(Maker::Rove);
     assert!(exit.output.contains("may still be running"), "{}", exit.output.escape_debug());
+}
+
+#[test]
+fn a_host_that_asks_again_is_answered_in_the_session() {
+    let session = tunnelled();
+    // From now on the key has a passphrase, which only the user knows.
+    let config = std::fs::read_to_string(session.sshd.path("ssh_config")).expect("it is there");
+    std::fs::write(
+        session.sshd.path("ssh_config"),
+        config.replace("BatchMode yes", "BatchMode no"),
+    )
+    .expect("it can be written");
+    let changed = Command::new("ssh-keygen")
+        .args(["-q", "-p", "-N", "open sesame", "-f"])
+        .arg(session.sshd.path("user_key"))
+        .status();
+    assert!(changed.expect("ssh-keygen starts").success());
+    assert_ne!(session.sshd.cut(), 0);
+    session.terminal.wait_for_text("Ctrl-^ r");
+    session.terminal.send("typed meanwhile\r");
+
+    // A login that is broken off leads back.
+    session.terminal.send("\x1er");
+    session.terminal.wait_for_text("Enter passphrase for key");
+    session.terminal.send("\x03");
+    session.terminal.wait_for("the session, still without a tunnel", |screen| {
+        screen.contents().contains("Ctrl-^ .") && screen.alternate_screen()
+    });
+    session.terminal.send("\x1er");
+    session.terminal.wait_for("the question", |screen| {
+        // That of the first time still stands there.
+        screen.contents().matches("Enter passphrase for key").count() == 2
+            && !screen.alternate_screen()
+    });
+    session.terminal.send("open sesame\r");
+    session.terminal.wait_for("the answer without a notice", |screen| {
+        let text = screen.contents();
+        text.contains("got typed meanwhile") && !text.contains("Ctrl-^")
+    });
+    session.terminal.signal(rustix::process::Signal::HUP);
+    assert!(session.server.wait_gone(), "the end went through the new connection");
 }
 
 #[test]

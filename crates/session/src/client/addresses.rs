@@ -1,8 +1,11 @@
-//! Where the server is reached: its addresses, and what the system says of them.
+//! Where the server is reached: its addresses, what the system says of them, and whether anybody answers.
 
 use core::net::SocketAddr;
 
-use super::Client;
+use rove_units::Instant;
+
+use super::{Client, ClientOutcome};
+use crate::notice::Contact;
 
 impl Client {
     /// Returns where datagrams go: where the server listens, as far as is known.
@@ -31,8 +34,39 @@ impl Client {
         self.transport.handle_unreachable(address);
     }
 
+    /// Takes word that the host refuses what is sent to the server (ICMP port unreachable).
+    pub fn handle_refusal(&mut self, now: Instant) {
+        self.refused_at = Some(now);
+        self.refresh(now);
+    }
+
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
         self.transport.handle_message_too_long();
+    }
+
+    /// Returns what is known of the contact, for the notices.
+    pub(super) fn contact(&self) -> Contact {
+        // What waited through a silence is acknowledged piece by piece; that alone is no failing
+        // way up, so the wait for a reply starts anew.
+        let known_sent_at = self.transport.known_state_sent_at();
+        Contact {
+            start: self.start,
+            heard_at: self.transport.remote_arrived_at(),
+            acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
+            server: self.server(),
+            sent: self.transport.path().sent.datagrams,
+            refused_at: self.refused_at,
+        }
+    }
+
+    /// Returns when to leave without an answer, and how the session has ended then. A server that was heard after all
+    /// gets all the time that an orderly end takes.
+    pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
+        let is_unheard = |outcome| match outcome {
+            ClientOutcome::NeverConnected => self.is_connecting(),
+            _ => self.refused_at > self.transport.remote_arrived_at(),
+        };
+        self.farewell.filter(|&(_, outcome)| self.given_up.is_none() && is_unheard(outcome))
     }
 }

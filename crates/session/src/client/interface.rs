@@ -51,6 +51,9 @@ pub enum ClientEvent {
     /// Give the terminal back, say so, stop the process group; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     Suspend,
+    /// Give the terminal back, let the user log in again there for a tunnel; then call
+    /// [`Client::handle_resume`](super::Client::handle_resume).
+    LogIn,
 }
 
 /// How a session ended, seen from the client.
@@ -62,6 +65,8 @@ pub enum ClientOutcome {
     NeverConnected,
     /// It was connected once, but the server never acknowledged the end and may still run.
     Unacknowledged,
+    /// It was connected once, and the host says that nobody listens there any more.
+    Gone,
     /// The session key can seal no more.
     KeyExhausted,
 }

@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 const DEFAULT: Option<u8> = Some(0x1e);
-const NOTHING: Requests = Requests { quit: false, suspend: false, repaint: false, status: false };
+const NOTHING: Requests =
+    Requests { quit: false, suspend: false, repaint: false, status: false, login: false };
 const QUITS: Requests = Requests { quit: true, ..NOTHING };
 const SUSPENDS: Requests = Requests { suspend: true, ..NOTHING };
 const REPAINTS: Requests = Requests { repaint: true, ..NOTHING };
@@ -25,12 +26,14 @@ fn read_in_pieces<'a>(
     let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key, false));
     let mut all = NOTHING;
     for piece in pieces {
-        let Requests { quit, suspend, repaint, status } = escape.handle(at(0), piece, &mut out);
+        let Requests { quit, suspend, repaint, status, login } =
+            escape.handle(at(0), piece, &mut out);
         all = Requests {
             quit: all.quit | quit,
             suspend: all.suspend | suspend,
             repaint: all.repaint | repaint,
             status: all.status | status,
+            login: all.login | login,
         };
     }
     assert_eq!(escape.handle(at(50), b"", &mut out), NOTHING);
@@ -211,9 +214,9 @@ fn help_names_the_keys_and_stays_until_the_next_one() {
         escape.handle(at(0), before.as_bytes(), &mut out);
         assert_eq!(escape.help(), None);
         escape.handle(at(0), typed.as_bytes(), &mut out);
-        assert_eq!(escape.help().as_deref(), Some(help));
+        assert_eq!(escape.help().unwrap()[0], help);
         escape.handle(at(0), b"\x1b[94;5:3u", &mut out);
-        assert_eq!(escape.help().as_deref(), Some(help));
+        assert_eq!(escape.help().unwrap()[0], help);
         escape.handle(at(0), b"x", &mut out);
         assert_eq!(escape.help(), None);
     }
@@ -282,7 +285,7 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
     for (key, is_named) in [(0x1e, true), (0x13, false)] {
         let mut escape = EscapeKey::new(Some(key), true);
         escape.handle(at(0), &[key], &mut Vec::new());
-        assert_eq!(escape.help().unwrap().contains("\"s\" shows status, "), is_named);
+        assert_eq!(escape.help().unwrap()[0].contains("\"s\" shows status, "), is_named);
     }
 }
 
@@ -293,8 +296,34 @@ fn the_help_fits_the_usual_window() {
         // A printable one counts behind Enter only.
         let typed = if key < 0x20 { vec![key] } else { vec![b'\r', key] };
         escape.handle(at(0), &typed, &mut Vec::new());
-        let bar = format!("rove: {}", escape.help().unwrap());
-        assert!(bar.chars().count() <= 80, "{bar}");
+        for offers_login in [false, true] {
+            escape.offer_login(offers_login);
+            let help = escape.help().unwrap();
+            for (text, columns) in [(&help[0], 80), (help.last().unwrap(), 40)] {
+                let bar = format!("rove: {text}");
+                assert!(bar.chars().count() <= columns && bar.contains("quits"), "{bar}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_login_is_asked_for_only_where_it_is_offered() {
+    let asks = Requests { login: true, ..NOTHING };
+    for (key, is_offered, typed, out, requests) in [
+        (0x1e, true, "a\x1erb", "ab", asks),
+        (0x1e, true, "\x1e\x1b[114u", "", asks),
+        (0x1e, false, "\x1er", "\x1er", NOTHING),
+        // Ctrl-R has "r" for its own.
+        (0x12, true, "\x12r", "\x12", NOTHING),
+    ] {
+        let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), true));
+        assert!(escape.login_hints().is_empty());
+        escape.offer_login(is_offered);
+        let names_key = escape.login_hints().iter().any(|hint| hint.contains("Ctrl-^ r"));
+        assert_eq!(names_key, is_offered && key == 0x1e);
+        assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
+        assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     scrollback, wire_size,
 };
 use crate::clipboard::CopyPiece;
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, Outside};
 
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
@@ -18,6 +18,11 @@ const ECHO_ACK_NUM: u32 = 8;
 const EXIT_STATUS: u32 = 16;
 const EXIT_STATUS_CODE: u32 = 1;
 const EXIT_STATUS_SIGNAL: u32 = 2;
+/// What ended the session in place of its command, beside a signal for those who do not know it.
+const EXIT_STATUS_OUTSIDE: u32 = 3;
+const OUTSIDE_KILL: u8 = 1;
+const OUTSIDE_SIGNAL: u8 = 2;
+const OUTSIDE_SILENCE: u8 = 3;
 /// Between two roves only: the terminal that the programs run on.
 const TTY: u32 = 20;
 
@@ -82,12 +87,18 @@ impl MessageWriter {
 
     /// Adds the command's exit status to a `HostMessage`. Only for a peer that has shown to know it.
     pub(crate) fn exit_status(&mut self, status: ExitStatus) {
-        let (field, value) = match status {
-            ExitStatus::Code(code) => (EXIT_STATUS_CODE, code),
-            ExitStatus::Signal(signal) => (EXIT_STATUS_SIGNAL, signal),
+        let (field, value, outside) = match status {
+            ExitStatus::Code(code) => (EXIT_STATUS_CODE, code, None),
+            ExitStatus::Signal(signal) => (EXIT_STATUS_SIGNAL, signal, None),
+            ExitStatus::Outside(outside) => {
+                (EXIT_STATUS_SIGNAL, outside.signal(), Some(outside_number(outside)))
+            }
         };
-        let mut body = Vec::with_capacity(3);
+        let mut body = Vec::with_capacity(5);
         put_varint_field(&mut body, field, u64::from(value));
+        if let Some(outside) = outside {
+            put_varint_field(&mut body, EXIT_STATUS_OUTSIDE, u64::from(outside));
+        }
         self.instruction(EXIT_STATUS, &body);
     }
 
@@ -126,9 +137,17 @@ fn host_instruction(body: &[u8]) -> Result<HostInstruction<'_>, ApplyError> {
     })
 }
 
+const fn outside_number(outside: Outside) -> u8 {
+    match outside {
+        Outside::Kill => OUTSIDE_KILL,
+        Outside::Signal(_) => OUTSIDE_SIGNAL,
+        Outside::Silence => OUTSIDE_SILENCE,
+    }
+}
+
 /// Returns a status, or `None` for a kind or a value that a later version may mean something by.
 fn wire_exit_status(body: &[u8]) -> Result<Option<ExitStatus>, ApplyError> {
-    let mut status = None;
+    let (mut status, mut outside) = (None, None);
     for field in Fields::of(body) {
         if let (number, Value::Varint(value)) = field?
             && let Ok(value) = u8::try_from(value)
@@ -136,9 +155,21 @@ fn wire_exit_status(body: &[u8]) -> Result<Option<ExitStatus>, ApplyError> {
             match number {
                 EXIT_STATUS_CODE => status = Some(ExitStatus::Code(value)),
                 EXIT_STATUS_SIGNAL => status = Some(ExitStatus::Signal(value)),
+                EXIT_STATUS_OUTSIDE => outside = Some(value),
                 _ => {}
             }
         }
     }
-    Ok(status)
+    Ok(match (status, outside) {
+        (Some(ExitStatus::Signal(_)), Some(OUTSIDE_KILL)) => {
+            Some(ExitStatus::Outside(Outside::Kill))
+        }
+        (Some(ExitStatus::Signal(signal)), Some(OUTSIDE_SIGNAL)) => {
+            Some(ExitStatus::Outside(Outside::Signal(signal)))
+        }
+        (Some(ExitStatus::Signal(_)), Some(OUTSIDE_SILENCE)) => {
+            Some(ExitStatus::Outside(Outside::Silence))
+        }
+        _ => status,
+    })
 }

@@ -5,7 +5,7 @@ use rove_ssp::StateNum;
 
 use super::user::TERMINAL;
 use super::*;
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, Outside};
 use crate::report::TerminalReport;
 use crate::user_stream::UserEvent;
 
@@ -136,13 +136,32 @@ fn reports_of_unknown_kinds_and_values_are_passed_over() {
 #[test]
 fn every_exit_status_comes_back() {
     for value in 0..=255 {
-        for status in [ExitStatus::Code(value), ExitStatus::Signal(value)] {
+        let outside = ExitStatus::Outside;
+        for status in [
+            ExitStatus::Code(value),
+            ExitStatus::Signal(value),
+            outside(Outside::Signal(value)),
+            outside(Outside::Kill),
+            outside(Outside::Silence),
+        ] {
             let mut message = MessageWriter::default();
             message.exit_status(status);
             let bytes = message.finish();
             assert_eq!(host(&bytes), Ok(vec![HostInstruction::ExitStatus(status)]));
         }
     }
+}
+
+#[test]
+fn an_end_from_outside_is_a_signal_to_who_knows_no_more() {
+    let mut message = MessageWriter::default();
+    message.exit_status(ExitStatus::Outside(Outside::Kill));
+    assert_eq!(message.finish(), b"\x0a\x07\x82\x01\x04\x10\x0f\x18\x01");
+    // A reason of a later version.
+    let mut message = MessageWriter::default();
+    message.instruction(16, b"\x10\x0f\x18\x09");
+    let status = ExitStatus::Signal(15);
+    assert_eq!(host(&message.finish()), Ok(vec![HostInstruction::ExitStatus(status)]));
 }
 
 proptest! {

@@ -1,5 +1,3 @@
-use rove_terminal::Size;
-
 use super::*;
 
 fn ms(millis: u64) -> Instant {
@@ -7,7 +5,7 @@ fn ms(millis: u64) -> Instant {
 }
 
 fn notices() -> Notices {
-    Notices::new("rove".to_owned(), Some("[To quit: Ctrl-^ .]".to_owned()))
+    Notices::new("rove".to_owned(), Some("[To quit: Ctrl-^ .]".to_owned()), true)
 }
 
 fn contact(heard: Option<u64>, acknowledged: Option<u64>) -> Contact {
@@ -17,11 +15,18 @@ fn contact(heard: Option<u64>, acknowledged: Option<u64>) -> Contact {
         acknowledged_sent_at: acknowledged.map(ms),
         server: "203.0.113.255:60001".parse().unwrap(),
         sent: 12,
+        refused_at: None,
     }
 }
 
 fn text(notices: &Notices, now: u64, contact: Contact) -> String {
-    notices.text(ms(now), contact, None).unwrap_or_default()
+    text_in(notices, now, contact, 80)
+}
+
+/// The bar in a window of this width.
+fn text_in(notices: &Notices, now: u64, contact: Contact, columns: u16) -> String {
+    let bar = notices.bar(ms(now), contact, None, Vec::new());
+    bar.map_or(String::new(), |bar| bar.fitted(columns))
 }
 
 #[test]
@@ -44,8 +49,16 @@ fn silence_is_told_by_what_is_missing() {
     let table = [
         (7_499, gone, ""),
         (7_500, gone, "rove: Last contact 6 seconds ago. [To quit: Ctrl-^ .]"),
-        (61_000, gone, "rove: Last contact 1:00 ago. [To quit: Ctrl-^ .]"),
-        (3_662_000, gone, "rove: Last contact 1:01:01 ago. [To quit: Ctrl-^ .]"),
+        (
+            61_000,
+            gone,
+            "rove: Last contact 1:00 ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]",
+        ),
+        (
+            3_662_000,
+            gone,
+            "rove: Last contact 1:01:01 ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]",
+        ),
         (49_999, deaf, ""),
         (51_000, deaf, "rove: Last reply 11 seconds ago. [To quit: Ctrl-^ .]"),
         // Once both are late, contact is what counts.
@@ -100,40 +113,14 @@ fn messages_last_as_long_as_they_matter() {
 fn a_farewell_stays_and_help_hides_the_rest() {
     let gone = contact(Some(0), Some(0));
     let mut notices = notices();
-    let help = notices.text(ms(9_000), gone, Some("Commands".to_owned()));
-    assert_eq!(help.as_deref(), Some("rove: Commands"));
+    let help = notices.bar(ms(9_000), gone, Some(vec!["Commands".to_owned()]), Vec::new());
+    assert_eq!(help.unwrap().fitted(80), "rove: Commands");
     notices.farewell("Exiting on user request...");
     notices.farewell("Signal received, shutting down...");
     notices.say(ms(1_000), "something");
     assert_eq!(text(&notices, 1_000, gone), "rove: Exiting on user request...");
     let both = "rove: Exiting on user request... (9 s without contact.)";
     assert_eq!(text(&notices, 9_000, gone), both);
-}
-
-fn top_row(frame: &Screen) -> String {
-    frame.row(0).unwrap().cells().iter().map(|cell| cell.base.unwrap_or('.')).collect()
-}
-
-#[test]
-fn the_bar_takes_the_top_row_and_is_cut_at_its_end() {
-    for (columns, row) in [(12_u16, "rove: 広.x..."), (9, "rove: 広.x"), (7, "rove: ."), (1, "r")]
-    {
-        let mut frame = Screen::blank(Size::new(columns, 2).unwrap());
-        draw(&mut frame, "rove: 広\u{7}\u{301}x");
-        assert_eq!(top_row(&frame), row);
-        let last = frame.row(0).unwrap().cells().last().unwrap().pen;
-        assert_eq!(last.background, Color::Named(4));
-        assert!(!frame.cursor().visible);
-    }
-}
-
-#[test]
-fn a_text_of_any_length_is_cut() {
-    for (len, shown) in [(127, 127), (128, 127)] {
-        let mut frame = Screen::blank(Size::new(200, 1).unwrap());
-        draw(&mut frame, &"x".repeat(len));
-        assert_eq!(top_row(&frame).matches('x').count(), shown);
-    }
 }
 
 #[test]
@@ -150,11 +137,98 @@ fn a_tunnel_that_fails_is_told_until_it_stands_again() {
         assert_eq!(text(&notices, now, silent), wanted, "at {now} ms");
     }
     let heard = contact(Some(1_000), Some(1_000));
-    assert!(notices.tunnel(Some("The ssh tunnel has ended.".to_owned())));
-    let told = "rove: The ssh tunnel has ended. [To quit: Ctrl-^ .]";
-    let later = "rove: The ssh tunnel has ended. (8 s without contact.) [To quit: Ctrl-^ .]";
+    let trouble = |needs_login| {
+        let (text, reason) = ("The ssh tunnel has ended and waits".to_owned(), "x".to_owned());
+        Some(Trouble { text, reason, needs_login })
+    };
+    assert!(notices.tunnel(trouble(false)) && !notices.needs_login());
+    let told = "rove: The ssh tunnel has ended and waits: x. [To quit: Ctrl-^ .]";
+    let later = "rove: The ssh tunnel has ended and waits: x. [To quit: Ctrl-^ .]";
+    let wide =
+        "rove: The ssh tunnel has ended and waits: x. (8 s without contact.) [To quit: Ctrl-^ .]";
+    assert!(told.len() < 80 && wide.len() > 80);
     assert_eq!(text(&notices, 2_000, heard), told);
     assert_eq!(text(&notices, 9_000, heard), later);
+    assert_eq!(text_in(&notices, 9_000, heard, 90), wide);
+    let narrow = [
+        "rove: The ssh tunnel has ended. [To quit: Ctrl-^ .]",
+        "rove: Tunnel ended. [To quit: Ctrl-^ .]",
+    ];
+    for (columns, wanted) in [(60, narrow[0]), (40, narrow[1])] {
+        assert_eq!(text_in(&notices, 9_000, heard, columns), wanted);
+    }
+    assert!(notices.tunnel(trouble(true)) && notices.needs_login());
+    let hints =
+        ["[To log in again: Ctrl-^ r] [To quit: Ctrl-^ .]", "[Log in: Ctrl-^ r. Quit: Ctrl-^ .]"];
+    let hints = hints.map(str::to_owned).to_vec();
+    let bar = notices.bar(ms(2_000), heard, None, hints).unwrap();
+    for (columns, wanted) in [
+        (80, "rove: The ssh tunnel has ended. [To log in again: Ctrl-^ r] [To quit: Ctrl-^ .]"),
+        (40, "rove: [Log in: Ctrl-^ r. Quit: Ctrl-^ .]"),
+    ] {
+        assert_eq!(bar.fitted(columns), wanted);
+    }
     assert!(notices.tunnel(None));
     assert_eq!(text(&notices, 2_000, heard), "");
+}
+
+#[test]
+fn half_a_minute_without_contact_names_what_helps_where_udp_is_blocked() {
+    let gone = contact(Some(1_000), Some(1_000));
+    let told = "rove: Last contact 30 seconds ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
+    let wide = "rove: Last contact 30 seconds ago. If UDP is blocked here, try rove --tunnel; \
+                rove doctor names what fails. [To quit: Ctrl-^ .]";
+    for (now, columns, wanted) in [
+        (30_999, 200, "rove: Last contact 29 seconds ago. [To quit: Ctrl-^ .]"),
+        (31_000, 80, told),
+        (31_000, 127, wide),
+        (31_000, 200, wide),
+        (31_000, 79, "rove: Last contact 30 seconds ago. [To quit: Ctrl-^ .]"),
+        (31_000, 40, "rove: Silent 30 s [To quit: Ctrl-^ .]"),
+        (3_662_000, 40, "rove: Silent 1:01:01 [To quit: Ctrl-^ .]"),
+    ] {
+        assert_eq!(text_in(&notices(), now, gone, columns), wanted, "{now} ms, {columns} columns");
+    }
+    // Through a tunnel there is no UDP, and mosh has no such commands.
+    let mut tunnelled = notices();
+    tunnelled.tunnel(None);
+    let mosh = Notices::new("mosh".to_owned(), None, false);
+    assert!(!text(&tunnelled, 31_000, gone).contains("--tunnel"));
+    assert_eq!(text(&mosh, 31_000, gone), "mosh: Last contact 30 seconds ago.");
+}
+
+#[test]
+fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
+    let refused = |heard, at: u64| Contact { refused_at: Some(ms(at)), ..contact(heard, heard) };
+    let told = "rove: Server gone: port 60001 is refused. Log in again. [To quit: Ctrl-^ .]";
+    let silent = "rove: Last contact 10 seconds ago. [To quit: Ctrl-^ .]";
+    for (now, contact, wanted) in [
+        (
+            10_999,
+            refused(Some(1_000), 4_000),
+            "rove: Last contact 9 seconds ago. [To quit: Ctrl-^ .]",
+        ),
+        (11_000, refused(Some(1_000), 4_000), told),
+        // It says so no more, or said so before the server was heard.
+        (11_000, refused(Some(1_000), 999), silent),
+        (11_000, refused(Some(1_000), 1_000), silent),
+        (11_000, refused(Some(1_000), 1_001), told),
+        (41_001, refused(Some(31_000), 31_000), silent),
+    ] {
+        assert_eq!(text(&notices(), now, contact), wanted, "{now} ms, {contact:?}");
+    }
+    let old = text(&notices(), 14_001, refused(Some(1_000), 4_000));
+    assert!(!old.contains("gone"), "{old}");
+    // Neither of a server that never answered, nor as mosh.
+    assert!(!text(&notices(), 11_000, refused(None, 4_000)).contains("gone"));
+    let mosh = Notices::new("mosh".to_owned(), None, false);
+    assert!(!text(&mosh, 11_000, refused(Some(1_000), 4_000)).contains("gone"));
+    // It is more than the error that says it, and less than what the user has asked for.
+    let mut notices = notices();
+    notices.network_error(ms(10_500), "Connection refused");
+    assert_eq!(text(&notices, 11_000, refused(Some(1_000), 10_500)), told);
+    let narrow = text_in(&notices, 11_000, refused(Some(1_000), 10_500), 40);
+    assert_eq!(narrow, "rove: Server is gone [To quit: Ctrl-^ .]");
+    let next = notices.poll_timeout(ms(2_000), refused(Some(1_000), 1_500));
+    assert!(next <= Some(ms(11_000)));
 }

@@ -55,6 +55,9 @@ impl Drop for Host {
 const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
 const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
 
+/// What stands before the words of a stock server.
+const STOCK: &str = "ROVE STOCK 00000000000000000000000000000000\n";
+
 /// A run's word, 32 zeros.
 fn challenge() -> Challenge {
     Challenge::from_bytes([0; 16])
@@ -95,23 +98,23 @@ fn without_rove_a_mosh_server_runs() {
     host.install("bin/mosh-server");
     for shell in SHELLS {
         if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "")) {
-            assert_eq!(output, format!("{ADDRESS}mosh-server {RECEIVED}"), "{shell}");
+            assert_eq!(output, format!("{ADDRESS}{STOCK}mosh-server {RECEIVED}"), "{shell}");
         }
     }
 }
 
 #[test]
 fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
-    for (program, received) in [
-        ("rove", RECEIVED.replacen("[new]", "[server] [new]", 1)),
-        ("mosh-server", RECEIVED.replacen("[new]", "[new] [-s]", 1)),
+    for (program, line, received) in [
+        ("rove", "", RECEIVED.replacen("[new]", "[server] [new]", 1)),
+        ("mosh-server", STOCK, RECEIVED.replacen("[new]", "[new] [-s]", 1)),
     ] {
         let host = Host::new(&format!("bind-{program}"));
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
             if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "-s"))
             {
-                assert_eq!(output, format!("{ADDRESS}{program} {received}"), "{shell}");
+                assert_eq!(output, format!("{ADDRESS}{line}{program} {received}"), "{shell}");
             }
         }
     }

@@ -97,12 +97,14 @@ fn each_line_counts_on_its_own_stream_only() {
     let none = "ROVE NO SERVER PROGRAM\nROVE NO TUNNEL PROGRAM\n";
     let proxy = "ROVE ADDRESS WORD ::7\nROVE IP WORD 1.2.3.4\nMOSH IP 1.2.3.4\n";
     for rules in [STOCK, tolerant(true, true), tolerant(true, false), tolerant(false, true)] {
+        let has_started = !matches!(rules, Rules::Tolerant { start: true, .. });
+        let nothing = Announced { has_started, ..Announced::default() };
         let forged = format!("{start}{none}{host}");
         let (announced, text) = read(&rules, &forged, "").unwrap();
-        assert_eq!(announced, Announced::default(), "{rules:?}");
+        assert_eq!(announced, nothing, "{rules:?}");
         assert_eq!(text, written_out(&forged), "the user sees all of it");
         let (announced, text) = read(&rules, "", proxy).unwrap();
-        assert_eq!(announced, Announced::default(), "{rules:?}");
+        assert_eq!(announced, nothing, "{rules:?}");
         assert_eq!(text, written_out(proxy), "the user sees all of it");
         // The host's own lines count whatever stands on the error output.
         let output = format!("{start}{host}");
@@ -286,4 +288,24 @@ fn other_addresses_are_our_proxys_and_nobody_elses() {
     let (announced, text) = read(&tolerant(true, true), &many, "").unwrap();
     assert_eq!(announced.other_addresses.len(), OTHER_ADDRESSES_MAX);
     assert_eq!(text, written_out("ROVE ADDRESS WORD 192.0.2.7\n"));
+}
+
+#[test]
+fn a_stock_server_is_told_by_our_own_command_only() {
+    let rules = tolerant(false, true);
+    let wrong = "1".repeat(32);
+    for (output, has_started, is_stock) in [
+        ("ROVE START WORD\nROVE STOCK WORD\n", true, true),
+        ("ROVE STOCK WORD\nROVE START WORD\n", true, false),
+        (&format!("ROVE START WORD\nROVE STOCK {wrong}\n"), true, false),
+        ("ROVE STOCK WORD\n", false, false),
+        ("", false, false),
+    ] {
+        let (announced, _) = read(&rules, "", output).unwrap();
+        assert_eq!(
+            (announced.has_started, announced.is_stock),
+            (has_started, is_stock),
+            "{output}"
+        );
+    }
 }

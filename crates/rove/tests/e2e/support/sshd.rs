@@ -98,6 +98,17 @@ impl Sshd {
         self.scratch.path(name)
     }
 
+    /// Returns how many connections there have been.
+    pub(crate) fn connections(&self) -> usize {
+        self.sessions.lock().expect("no holder of the lock panics").len()
+    }
+
+    /// Adds lines to what the configuration of ssh says of this computer.
+    pub(crate) fn configure(&self, lines: &str) {
+        let config = self.scratch.read("ssh_config");
+        self.scratch.write("ssh_config", &format!("{config}{lines}"));
+    }
+
     /// Cuts every connection; returns how many there were.
     pub(crate) fn cut(&self) -> usize {
         let mut sessions = self.sessions.lock().expect("no holder of the lock panics");

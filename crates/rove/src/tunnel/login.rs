@@ -1,0 +1,97 @@
+//! Another login for a tunnel, with the user at the terminal.
+
+use std::io;
+
+use rove_machine::event_loop::EventLoop;
+use rove_units::Duration;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::tunnel::ssh::{Look, Ssh};
+
+/// What keeps an ssh from asking, as the bootstrap words it.
+pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
+
+/// Runs a command that the terminal's end does not end, as it has to carry the session's orderly end.
+const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
+
+/// How long an ssh may take to end once the login is broken off. Chosen: a hundred times what it takes.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How a login went.
+pub(super) struct Login {
+    /// The ssh that carries, or why there is none; that is nothing new if the user has broken the login off.
+    pub(super) outcome: Result<Ssh, Option<String>>,
+    /// The signals that came meanwhile.
+    pub(super) signals: Vec<i32>,
+}
+
+/// Logs in by the command that starts another ssh without a question, with questions.
+///
+/// # Errors
+///
+/// Returns the system's refusal to wait.
+pub(super) fn run(
+    again: &[String],
+    events: &mut EventLoop,
+    buffer: &mut [u8],
+) -> io::Result<Login> {
+    let mut signals = Vec::new();
+    let mut ssh = match Ssh::start(&asking(again), true) {
+        Ok(ssh) => ssh,
+        Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
+    };
+    let mut farewell = None;
+    let outcome = loop {
+        events.wait(&mut ssh.interests(), farewell)?;
+        signals.extend(events.take_signals());
+        if farewell.is_none() && signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it)) {
+            // It has changed the terminal to ask, and is to change it back before anybody else has it.
+            farewell = Some(events.now() + FAREWELL);
+            ssh.terminate();
+        }
+        let is_late = farewell.is_some_and(|farewell| farewell <= events.now());
+        // What comes through before the session looks is lost, as on any path.
+        match ssh.look(buffer, |_| ()) {
+            Look::Ended(_) if farewell.is_some() => break Err(None),
+            Look::Open if is_late => break Err(None),
+            Look::Open if ssh.stands() && farewell.is_none() => break Ok(ssh),
+            Look::Open => {}
+            Look::Ended(reason) => {
+                let said = ssh.last_words();
+                let reason = reason.or((!said.is_empty()).then_some(said));
+                break Err(Some(reason.unwrap_or_else(|| "ssh said nothing".to_owned())));
+            }
+        }
+    };
+    Ok(Login { outcome, signals })
+}
+
+/// Returns the words of an ssh that asks, from those of one that does not.
+fn asking(again: &[String]) -> Vec<String> {
+    let position = again.windows(2).rposition(|pair| pair == ASKS_NOTHING);
+    let (before, behind) = again.split_at(position.unwrap_or(0));
+    let skipped = if position.is_some() { ASKS_NOTHING.len() } else { 0 };
+    let words = before.iter().chain(&behind[skipped..]).map(String::as_str);
+    OUTLIVING.into_iter().chain(words).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_word_against_questions_is_left_out() {
+        for (again, words) in [
+            (
+                "ssh -o ControlMaster=no -o BatchMode=yes -T host -- x",
+                "ssh -o ControlMaster=no -T host -- x",
+            ),
+            ("ssh -o BatchMode=yes -p 2 -o BatchMode=yes h", "ssh -o BatchMode=yes -p 2 h"),
+            ("ssh host", "ssh host"),
+        ] {
+            let again: Vec<String> = again.split(' ').map(str::to_owned).collect();
+            let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(asking(&again)[OUTLIVING.len()..], words);
+        }
+    }
+}

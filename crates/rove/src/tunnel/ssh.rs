@@ -1,0 +1,235 @@
+//! One ssh that carries a tunnel, or is to.
+
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use rove_machine::event_loop::Interest;
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use crate::bootstrap::printable::Printable;
+use crate::tunnel::carrier::{Arrival, Carrier};
+use crate::tunnel::far::set_nonblocking;
+use crate::tunnel::inherited::{self, Descriptors};
+use crate::tunnel::preface::{Found, Preface};
+
+/// Most characters kept of what ssh says. Chosen: what the notice bar has room for beside our own words.
+const SAID_CHARS_MAX: usize = 60;
+/// Longest line of ssh's that is read. Chosen: far more than is shown.
+const LINE_BYTES_MAX: usize = 1024;
+
+/// One ssh.
+#[derive(Debug)]
+pub(super) struct Ssh {
+    pid: Option<Pid>,
+    descriptors: Descriptors,
+    /// What reads up to the far end's first word; `None` behind it.
+    preface: Option<Preface>,
+    carrier: Carrier,
+    error_line: Vec<u8>,
+    /// The last line that ssh has said.
+    said: String,
+    has_error_output: bool,
+    /// By what its words reach the user, while it may ask.
+    dialogue: Option<Printable>,
+}
+
+/// What a look at an ssh came to.
+pub(super) enum Look {
+    /// It goes on.
+    Open,
+    /// It has ended, or must; why, if we know.
+    Ended(Option<String>),
+}
+
+impl Ssh {
+    /// Takes over one that runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn new(pid: Pid, descriptors: Descriptors) -> io::Result<Self> {
+        let Descriptors { stdin, stdout, stderr } = &descriptors;
+        for descriptor in [stdin, stdout, stderr] {
+            set_nonblocking(descriptor.as_fd())?;
+        }
+        Ok(Self {
+            pid: Some(pid),
+            descriptors,
+            preface: Some(Preface::default()),
+            carrier: Carrier::default(),
+            error_line: Vec::new(),
+            said: String::new(),
+            has_error_output: true,
+            dialogue: None,
+        })
+    }
+
+    /// Starts one by these words. One that asks has the user's terminal for that, and its words are shown.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn start(words: &[String], asks: bool) -> io::Result<Self> {
+        let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut command = Command::new(program);
+        command.args(args);
+        if !asks {
+            // Neither the terminal's end nor a suspended client is its affair.
+            command.process_group(0);
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .env_remove(inherited::VARIABLE)
+            .spawn()?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
+        let descriptors = Descriptors::of(&mut child).ok_or(io::ErrorKind::InvalidData)?;
+        let mut ssh = Self::new(pid, descriptors)?;
+        ssh.dialogue = asks.then(Printable::default);
+        Ok(ssh)
+    }
+
+    /// Returns whether the host's end has answered.
+    pub(super) const fn stands(&self) -> bool {
+        self.preface.is_none()
+    }
+
+    /// Asks it to end.
+    pub(super) fn terminate(&self) {
+        if let Some(pid) = self.pid {
+            // Until it is waited for, its number is nobody else's.
+            let _ = kill_process(pid, Signal::TERM);
+        }
+    }
+
+    /// Takes a datagram for the host.
+    pub(super) fn send(&mut self, datagram: &[u8]) {
+        self.carrier.handle_datagram(datagram);
+        self.write();
+    }
+
+    /// Returns what to wait for.
+    pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
+        let has_output = self.preface.is_none() && !self.carrier.poll_bytes().is_empty();
+        let Descriptors { stdin, stdout, stderr } = &self.descriptors;
+        let mut interests = vec![Interest::new(stdout.as_fd(), true, false)];
+        if self.has_error_output {
+            interests.push(Interest::new(stderr.as_fd(), true, false));
+        }
+        if has_output {
+            interests.push(Interest::new(stdin.as_fd(), false, true));
+        }
+        interests
+    }
+
+    /// Reads what is there.
+    pub(super) fn look(&mut self, buffer: &mut [u8], mut take: impl FnMut(Arrival)) -> Look {
+        self.read_error_output();
+        let len = match rustix::io::read(&self.descriptors.stdout, &mut *buffer) {
+            Ok(0) => return Look::Ended(None),
+            Ok(len) => len,
+            Err(Errno::AGAIN | Errno::INTR) => return Look::Open,
+            Err(error) => return Look::Ended(Some(io::Error::from(error).to_string())),
+        };
+        let mut bytes = &buffer[..len];
+        if let Some(preface) = &mut self.preface {
+            match preface.read(&mut bytes) {
+                Found::Nothing => return Look::Open,
+                Found::NoProgram => {
+                    return Look::Ended(Some("the host has no rove to carry it".to_owned()));
+                }
+                Found::TooMuch => {
+                    return Look::Ended(Some("the host prints without end".to_owned()));
+                }
+                Found::Mark => {
+                    self.preface = None;
+                    self.dialogue = None;
+                    // What was said on the way in is not why it will end.
+                    self.said.clear();
+                    self.write();
+                }
+            }
+        }
+        loop {
+            match self.carrier.handle_bytes(&mut bytes) {
+                Ok(Some(arrival)) => take(arrival),
+                Ok(None) => return Look::Open,
+                Err(error) => return Look::Ended(Some(error.to_string())),
+            }
+        }
+    }
+
+    /// Writes what ssh takes. One that is gone is noticed where it is read.
+    pub(super) fn write(&mut self) {
+        if self.preface.is_some() {
+            return;
+        }
+        while let bytes = self.carrier.poll_bytes()
+            && !bytes.is_empty()
+        {
+            match rustix::io::write(&self.descriptors.stdin, bytes) {
+                Ok(len) => self.carrier.consume(len),
+                Err(Errno::INTR) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Keeps the last line that ssh says.
+    fn read_error_output(&mut self) {
+        let mut buffer = [0; 4096];
+        while self.has_error_output {
+            match rustix::io::read(&self.descriptors.stderr, &mut buffer) {
+                Ok(0) => self.has_error_output = false,
+                Ok(len) => {
+                    if let Some(filter) = &mut self.dialogue {
+                        // Who closes the terminal hears no more.
+                        let _ = io::stderr().write_all(&filter.filter(&buffer[..len]));
+                    }
+                    buffer[..len].iter().for_each(|&byte| self.handle_error_byte(byte));
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.has_error_output = false,
+            }
+        }
+    }
+
+    fn handle_error_byte(&mut self, byte: u8) {
+        if byte != b'\n' {
+            if self.error_line.len() < LINE_BYTES_MAX {
+                self.error_line.push(byte);
+            }
+            return;
+        }
+        let line = core::mem::take(&mut self.error_line);
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim().trim_end_matches('.');
+        if !text.is_empty() {
+            self.said = rove_terminal::plain(text).chars().take(SAID_CHARS_MAX).collect();
+        }
+    }
+
+    /// Returns what ssh has said at last.
+    pub(super) fn last_words(&mut self) -> String {
+        self.read_error_output();
+        self.handle_error_byte(b'\n');
+        self.said.clone()
+    }
+}
+
+impl Drop for Ssh {
+    fn drop(&mut self) {
+        if let Some(pid) = self.pid.take() {
+            // It may have ended by itself.
+            if matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) {
+                let _ = kill_process(pid, Signal::TERM);
+            }
+        }
+    }
+}
