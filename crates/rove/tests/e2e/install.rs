@@ -199,9 +199,9 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
 fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");
-    fs::create_dir_all(&builds).unwrap();
+    fs::create_dir_all(&builds).expect("the scratch folder takes folders");
     let name = format!("rove-linux-{}", std::env::consts::ARCH);
-    symlink(&program, builds.join(name)).unwrap();
+    symlink(&program, builds.join(name)).expect("the folder takes links");
     let config = scratch.write("config.toml", config);
     Invocation::new(rove())
         .env("XDG_DATA_HOME", scratch.path("data"))
