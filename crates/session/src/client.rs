@@ -298,26 +298,6 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Shows a local network error (send or receive) to the user for a while.
-    pub fn handle_network_error(&mut self, now: Instant, text: &str) {
-        self.notices.network_error(now, text);
-        self.refresh(now);
-    }
-
-    /// Takes the local UDP port that datagrams leave from, to be shown in the status.
-    pub fn handle_local_port(&mut self, port: u16) {
-        self.local_port = Some(port);
-    }
-
-    /// Takes word that datagrams travel through a tunnel, and what keeps them from it, to be shown until
-    /// the next word.
-    pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
-        if self.notices.tunnel(trouble) {
-            self.escape.offer_login(self.notices.needs_login());
-            self.refresh(now);
-        }
-    }
-
     /// Returns where the session's secrets lie ([`Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
         self.transport.key_memory()

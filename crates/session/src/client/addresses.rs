@@ -1,11 +1,11 @@
-//! Where the server is reached: its addresses, what the system says of them, and whether anybody answers.
+//! Where the server is reached: its addresses, a tunnel, what the system says of them, and whether anybody answers.
 
 use core::net::SocketAddr;
 
 use rove_units::Instant;
 
 use super::{Client, ClientOutcome};
-use crate::notice::Contact;
+use crate::notice::{Contact, Trouble};
 
 impl Client {
     /// Returns where datagrams go: where the server listens, as far as is known.
@@ -43,6 +43,26 @@ impl Client {
     /// Falls back to small datagrams after a send failed for its size.
     pub fn handle_message_too_long(&mut self) {
         self.transport.handle_message_too_long();
+    }
+
+    /// Shows a local network error (send or receive) to the user for a while.
+    pub fn handle_network_error(&mut self, now: Instant, text: &str) {
+        self.notices.network_error(now, text);
+        self.refresh(now);
+    }
+
+    /// Takes the local UDP port that datagrams leave from, to be shown in the status.
+    pub fn handle_local_port(&mut self, port: u16) {
+        self.local_port = Some(port);
+    }
+
+    /// Takes word that datagrams travel through a tunnel, and what keeps them from it, to be shown until
+    /// the next word.
+    pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
+        if self.notices.tunnel(trouble) {
+            self.escape.offer_login(self.notices.needs_login());
+            self.refresh(now);
+        }
     }
 
     /// Returns what is known of the contact, for the notices.
