@@ -45,7 +45,6 @@ fn a_wrong_command_line_is_refused_with_code_two() {
         (&["screen", "--size", "0x24"][..], "a screen of 0 columns and 24 rows is outside"),
         (&["screen", "--size", "4097x24"], "outside 1x1 to 4096x2048"),
         (&["screen", "--size", "big"], "a size is columns and rows, such as 80x24"),
-        (&["screen"], "--size <COLSxROWS>"),
         (&["screen", "--size", "80x24", "--colour"], "unexpected argument '--colour'"),
         (&["screen", "--size", "80x24", "recording"], "unexpected argument 'recording'"),
         (&["scream"], "there is no command \"scream\"; there are screen, "),
@@ -79,6 +78,13 @@ fn an_input_that_cannot_be_read_is_told() {
 }
 
 #[test]
+fn an_input_that_does_not_tell_its_size_is_refused() {
+    let output = rove_lab(&["screen"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(1), &b""[..]));
+    assert!(stderr(&output).contains("as in --size 80x24"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_reader_that_went_away_is_told_in_one_sentence() {
     for extra in [&[][..], &["--json"]] {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -107,7 +113,7 @@ fn a_command_line_that_calls_no_command_says_which_there_are() {
         (&["bogus"][..], "rove-lab: there is no command \"bogus\"; there are screen, "),
         (&["--bogus"], "error: unexpected argument '--bogus' found"),
         (&["completions", "csh"], "error: no completions for \"csh\": know bash, zsh, fish"),
-        (&["man", "bogus"], "error: no command \"bogus\": there are screen, "),
+        (&["man", "bogus"], "error: there is no command \"bogus\"; there are screen, "),
     ] {
         let output = rove_lab(args).output().unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
@@ -126,8 +132,9 @@ fn shells_read_the_completions_and_complete_options_and_values() {
         ("rove-lab man scr", " screen "),
     ] {
         let count = words.split(' ').count() - 1;
+        let current = words.split(' ').next_back().unwrap();
         let ask = format!(
-            "COMP_WORDS=({words}); COMP_CWORD={count}; _rove_lab; echo \" ${{COMPREPLY[*]}} \""
+            "COMP_WORDS=({words}); COMP_CWORD={count}; _rove_lab rove-lab '{current}'; echo \" ${{COMPREPLY[*]}} \""
         );
         let text = String::from_utf8_lossy(&script.stdout).into_owned() + "\n" + &ask;
         let output = Command::new("bash").args(["-c", &text]).output().unwrap();

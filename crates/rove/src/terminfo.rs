@@ -57,34 +57,41 @@ fn guarded<T>(look: impl FnOnce() -> Option<T>) -> Result<T, EntryError> {
 
 #[cfg(test)]
 mod tests {
-    use termini::StringCapability;
-
     use super::*;
 
-    /// An entry without a flag or a number, whose first strings stand at these offsets of a table.
-    fn entry(offsets: &[u16], table: &[u8]) -> Vec<u8> {
+    /// An entry with nothing but extended strings: `values` are their offsets in a table that begins with "a" and "b",
+    /// `names` the offsets of their names behind those.
+    fn entry(values: &[u16], names: &[u16]) -> Vec<u8> {
+        let table = b"a\0b\0Su\0Ss\0";
         let len = |len: usize| u16::try_from(len).unwrap();
-        let head = [0x011a, 2, 0, 0, len(offsets.len()), len(table.len())];
         let words = |words: &[u16]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let parts: [Vec<u8>; 4] = [words(&head), b"x\0".to_vec(), words(offsets), table.to_vec()];
+        let counts = [0, 0, len(values.len()), len(values.len() + names.len()), len(table.len())];
+        let parts: [Vec<u8>; 6] = [
+            words(&[0x011a, 2, 0, 0, 0, 0]),
+            b"x\0".to_vec(),
+            words(&counts),
+            words(values),
+            words(names),
+            table.to_vec(),
+        ];
         parts.concat()
     }
 
     #[test]
     fn an_entry_that_leads_out_of_itself_is_damaged() {
-        let bell =
-            |info: &TermInfo| info.raw_string_cap(StringCapability::Bell).map(<[u8]>::to_vec);
-        for (offset, found) in [
-            (0, Ok(Some(b"ab".to_vec()))),
-            (1, Ok(Some(b"b".to_vec()))),
-            (0xffff, Ok(None)),
-            (4, Err(EntryError::Damaged)),
-            (0x7fff, Err(EntryError::Damaged)),
+        let styles = |info: &TermInfo| info.extended_cap("Ss").is_some();
+        for (entry, found) in [
+            (entry(&[0, 2], &[0, 3]), Ok(true)),
+            (entry(&[0, 2], &[0]), Ok(false)),
+            // A name outside the table: the extended strings are passed over.
+            (entry(&[0, 2], &[0, 9]), Ok(false)),
+            // More names than strings: the third takes an offset of a name for its string.
+            (entry(&[2], &[0, 5, 3]), Err(EntryError::Damaged)),
         ] {
-            assert_eq!(read(&entry(&[0, offset], b"ab\0"), bell), found, "{offset}");
+            assert_eq!(read(&entry, styles), found, "{entry:?}");
         }
-        assert_eq!(read(b"", bell), Err(EntryError::Unknown));
-        assert_eq!(look_up("../x", bell), Err(EntryError::Unknown));
-        assert_eq!(look_up("no-such-terminal", bell), Err(EntryError::Unknown));
+        assert_eq!(read(b"", styles), Err(EntryError::Unknown));
+        assert_eq!(look_up("../x", styles), Err(EntryError::Unknown));
+        assert_eq!(look_up("no-such-terminal", styles), Err(EntryError::Unknown));
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'B' | 'b' | 'c' | 'E' | 'F' | 'I' | 'i' | 'J' | 'l' | 'm' | 'o' | 'S' => Fate::Valued,
         'G' => Fate::Question,
         'A' => {
-            Fate::Refused("rove forwards no agent; use `ssh -A` for what needs yours on the host")
+            Fate::Refused("rove forwards no agent; run what needs your agent there with `ssh -A`")
         }
         'L' | 'R' | 'D' | 'g' => Fate::Refused(PORTS),
         'X' | 'Y' => Fate::Refused(GRAPHICS),
