@@ -35,10 +35,10 @@ pub(crate) enum BootstrapError {
     #[error("cannot run {}: {error}; is ssh installed?", program.display())]
     SshMissing { program: OsString, error: io::Error },
     /// The host's name has no usable address.
-    #[error("{0}")]
+    #[error(transparent)]
     Address(#[from] AddressError),
     /// The server's output is malformed.
-    #[error("{0}")]
+    #[error(transparent)]
     Startup(#[from] StartupError),
     /// ssh failed before anything ran on the host.
     #[error(
@@ -81,7 +81,7 @@ pub(crate) enum BootstrapError {
     )]
     NoTunnelProgram { host: OsString, platform: Option<Platform> },
     /// A copy of rove that the host was to have failed.
-    #[error("{0}")]
+    #[error(transparent)]
     Install(#[from] InstallError),
     /// The host has no rove to run a command of ours.
     #[error(

@@ -9,7 +9,7 @@ use crate::install::version::Version;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InstallError {
     /// There is nothing to copy.
-    #[error("{0}")]
+    #[error(transparent)]
     Build(#[from] BuildError),
     /// ssh did not run our command.
     #[error("{0}")]
