@@ -23,12 +23,13 @@ const PACKAGES: &str = "gcc,libc6-dev,ca-certificates";
 const TOOLCHAIN: &str = "opt/rust";
 const SOURCES: &str = "srv/rove";
 
-/// Files of this machine without which the root reaches no package mirror: apt's sources, its settings and keys,
-/// and the name servers.
-const NETWORK_FILES: [&str; 5] = [
+/// Files of this machine without which the root may reach no package mirror and no registry: apt's sources and
+/// settings, the certificates that this network trusts, and the name servers.
+const NETWORK_FILES: [&str; 6] = [
     "etc/apt/sources.list",
     "etc/apt/sources.list.d/debian.sources",
     "etc/apt/apt.conf.d",
+    "etc/ssl/certs/ca-certificates.crt",
     "etc/resolv.conf",
     "etc/hosts",
 ];
@@ -39,6 +40,8 @@ const ENTER: &str = r#"
 set -e
 root=$1 toolchain=$2
 shift 2
+# unshare, which tests call, wants the root to be a mount.
+mount --bind "$root" "$root"
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
-const PROGRAMS: [(&str, &str); 26] = [
+const PROGRAMS: [(&str, &str); 28] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -25,6 +25,8 @@ const PROGRAMS: [(&str, &str); 26] = [
     ("expect", "expect"),
     ("git", "git"),
     ("gpg", "gpg"),
+    ("gpg-agent", "gpg-agent"),
+    ("less", "less"),
     ("openssl", "openssl"),
     ("pinentry-curses", "pinentry-curses"),
     ("sqlite3", "sqlite3"),
