@@ -40,7 +40,7 @@ const ENTER: &str = r#"
 set -e
 root=$1 toolchain=$2
 shift 2
-# unshare, which tests call, wants the root to be a mount.
+# Tests call unshare and nsenter, for which the root has to be that of the namespace: chroot would not do.
 mount --bind "$root" "$root"
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
@@ -48,9 +48,13 @@ mount --rbind /sys "$root/sys"
 mount -t tmpfs tmpfs "$root/tmp"
 mount -t tmpfs tmpfs "$root/run"
 mount --bind -o ro "$toolchain" "$root/opt/rust"
+cd "$root"
+mkdir -p mnt/host
+pivot_root . mnt/host
+cd /srv/rove
+umount --lazy /mnt/host
 exec env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
-    PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    chroot "$root" sh -c 'cd /srv/rove && exec "$@"' sh "$@"
+    PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 "#;
 
 /// What `cargo xtask fresh` is asked to do.
@@ -75,7 +79,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     packages::require_programs(&PROGRAMS)?;
     if !rustix::process::geteuid().is_root() {
-        bail!("a new root needs chroot and mounts, which only root may do: run it with sudo");
+        bail!("a new root needs mounts, which only root may do: run it with sudo");
     }
     let folder = match &options.keep {
         Some(folder) => folder.clone(),
