@@ -17,11 +17,10 @@ use std::time::Duration as Time;
 use common::forger::{Forger, event, member, varint};
 use common::*;
 use rove_link::net::RIGHT_ADDRESS;
-use rove_session::{Client, ClientConfig, EngineKind, Prediction, Preference};
+use rove_session::Client;
 use rove_ssp::wire::Instruction;
-use rove_ssp::{Config, Direction, Ecn, Hello, StateNum};
-use rove_terminal::display::Repertoire;
-use rove_terminal::{Outer, Size};
+use rove_ssp::{Direction, Ecn, Hello, StateNum};
+use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -48,22 +47,7 @@ struct Victim {
 
 impl Victim {
     fn new(size: Size) -> Self {
-        let outer = Outer {
-            operating_system_commands: true,
-            titles: true,
-            colors: true,
-            scrollback: true,
-            repertoire: Repertoire::FULL,
-            ..Outer::default()
-        };
-        let prediction = Prediction {
-            preference: Preference::Always,
-            engine: EngineKind::Replay,
-            overwrite: false,
-        };
-        let config =
-            ClientConfig { size, outer, prediction, ..client_config(rove(Config::client())) };
-        let client = Client::new(config, Instant::ZERO);
+        let client = Client::new(busiest_client(size), Instant::ZERO);
         let forger = Forger::new(Direction::ToClient);
         let (now, work, draw) = (Instant::ZERO, Time::ZERO, Time::ZERO);
         Self { forger, client, now, num: 0, turns: Vec::new(), work, draw, waiting: Vec::new() }
@@ -174,7 +158,7 @@ fn main() {
             for _ in 0..3 {
                 victim.state(victim.num, page(7, cell));
                 victim.state(victim.num, host_bytes(&sequence.repeat(1_000_000 / sequence.len())));
-                // What was refused is no state to start from.
+                // A refused state is none to start from.
                 victim.num -= 1;
                 let kept = victim.num;
                 victim.num += 1;

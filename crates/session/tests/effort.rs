@@ -14,7 +14,7 @@ use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
 use rove_terminal::{Cell, Color, Screen, Size};
 use rove_units::{Duration, Instant};
 
-/// What one sequence may cost beyond the end of a turn, in cells. Chosen: a copy of all cells of the largest window
+/// Most that a sequence may cost beyond the end of a turn, in cells. Chosen: a copy of all cells of the largest window
 /// here, with what stands beside them.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
@@ -104,7 +104,7 @@ fn no_state_keeps_a_client_from_its_user_for_more_than_a_turn() {
         let mut victim = Victim::new();
         let before = victim.client.effort();
         let result = victim.state(diff.clone());
-        // What it takes to read 4 MiB comes with the first turn.
+        // The first turn also bears the cost of reading 4 MiB.
         let first = victim.client.effort() - before;
         assert!(first <= 5 * 4_200_000, "{first}");
         let (most, turns) = victim.work();

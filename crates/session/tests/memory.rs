@@ -11,16 +11,13 @@ use std::fmt::Write as _;
 use common::forger::{Forger, event, member, varint};
 use common::*;
 use rove_link::net::RIGHT_ADDRESS;
-use rove_session::{
-    Client, ClientConfig, EngineKind, MEMORY_MAX_80X24, MEMORY_MAX_500X200, Prediction, Preference,
-};
+use rove_session::{Client, MEMORY_MAX_80X24, MEMORY_MAX_500X200};
 use rove_ssp::wire::{Fragment, Instruction};
-use rove_ssp::{Config, Direction, Ecn, Hello, StateNum};
-use rove_terminal::display::Repertoire;
-use rove_terminal::{Outer, Size};
+use rove_ssp::{Direction, Ecn, Hello, StateNum};
+use rove_terminal::Size;
 use rove_units::{Bytes, Duration, Instant};
 
-/// What the program takes besides its client, in bytes. Chosen: the whole process takes 5 MB when nothing has
+/// Memory of the program besides its client, in bytes. Chosen: the whole process takes 5 MB when nothing has
 /// happened; and as much for what an allocator leaves between two pieces.
 const PROGRAM: u64 = 8 << 20;
 
@@ -92,22 +89,7 @@ impl Victim {
     fn new(size: Size) -> Self {
         NOW.set(0);
         PEAK.set(0);
-        let outer = Outer {
-            operating_system_commands: true,
-            titles: true,
-            colors: true,
-            directories: true,
-            scrollback: true,
-            repertoire: Repertoire::FULL,
-            ..Outer::default()
-        };
-        let prediction = Prediction {
-            preference: Preference::Always,
-            engine: EngineKind::Replay,
-            overwrite: false,
-        };
-        let config = client_config(rove(Config::client()));
-        let config = ClientConfig { size, outer, prediction, ..config };
+        let config = busiest_client(size);
         let client = counted(|| Client::new(config, Instant::ZERO));
         let forger = Forger::new(Direction::ToClient);
         let mut victim = Self { forger, client, size, now: Instant::ZERO, num: 0 };
@@ -167,7 +149,7 @@ fn page(size: Size, seed: usize, cell: impl Fn(usize) -> String) -> Vec<u8> {
     let mut text = String::from("\x1b[H");
     for n in 0..usize::from(size.columns()) * usize::from(size.rows()) {
         text.push_str(&cell(seed * 7919 + n));
-        // What no instruction can hold is left out.
+        // An instruction cannot hold more.
         if text.len() > 4_190_000 {
             break;
         }

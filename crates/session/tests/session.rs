@@ -203,7 +203,7 @@ fn an_end_from_outside_tells_the_client_by_what() {
             pair.run_for(secs(1));
             let now = pair.now();
             pair.right.server.shutdown(now, by);
-            // What the terminal's end does to the command is not why the session has ended.
+            // The command dies of the terminal's end, but that is not why the session has ended.
             pair.right.server.handle_host_closed(now, Some(ExitStatus::Signal(1)));
             assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
             assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(seen)));

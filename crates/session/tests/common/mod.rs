@@ -8,10 +8,11 @@ use core::net::SocketAddr;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, Prediction, Preference, Server, ServerConfig, ServerEvent,
-    ServerOutcome,
+    Client, ClientConfig, ClientEvent, EngineKind, Prediction, Preference, Server, ServerConfig,
+    ServerEvent, ServerOutcome,
 };
 use rove_ssp::{Config, Ecn, Key};
+use rove_terminal::display::Repertoire;
 use rove_terminal::{Copied, Outer, Size, Terminal};
 use rove_units::{Duration, Instant, Seed};
 
@@ -108,6 +109,23 @@ pub fn client_config(transport: Config) -> ClientConfig {
         running: rove_session::Running::Unknown,
         chaff: Seed::new(1).stream("client.chaff"),
     }
+}
+
+/// Returns a rove client with everything on that costs work or memory: all predictions, and a terminal of this size
+/// that can do what rove knows of.
+pub fn busiest_client(size: Size) -> ClientConfig {
+    let outer = Outer {
+        operating_system_commands: true,
+        titles: true,
+        colors: true,
+        directories: true,
+        scrollback: true,
+        repertoire: Repertoire::FULL,
+        ..Outer::default()
+    };
+    let prediction =
+        Prediction { preference: Preference::Always, engine: EngineKind::Replay, overwrite: false };
+    ClientConfig { size, outer, prediction, ..client_config(rove(Config::client())) }
 }
 
 impl ClientEnd {
