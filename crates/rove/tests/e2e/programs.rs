@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{
-    Invocation, SIZE, Scratch, Session, Terminal, Tmux, each_pair, lossy, require, same_picture,
+    Invocation, SIZE, Scratch, Session, Terminal, Tmux, each_pair, first_difference, lossy, require,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -26,8 +26,15 @@ fn same_with_and_without(
             direct.send(keys);
             direct.wait_for_text(drawn);
             session.terminal.send(keys);
+            let mut shown = None;
             session.terminal.wait_for("the same picture as without a session", |screen| {
-                same_picture(screen, &direct.screen())
+                let difference = first_difference(screen, &direct.screen());
+                if let Some(text) = difference.as_ref().filter(|_| shown != difference) {
+                    // Seen only if the test fails, where it says why.
+                    println!("in the session and without: {text}");
+                }
+                shown = difference;
+                shown.is_none()
             });
         }
         direct.send(finish);

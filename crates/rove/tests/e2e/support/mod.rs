@@ -18,7 +18,7 @@ pub(crate) use impostor::Impostor;
 pub(crate) use invocation::{Invocation, is_installed, require};
 pub(crate) use report::{ANSWERING, Report};
 pub(crate) use scratch::Scratch;
-pub(crate) use screen::{draw, emulator, lines, same_picture};
+pub(crate) use screen::{draw, emulator, first_difference, lines, same_picture};
 pub(crate) use server::{Maker, Server, each_pair, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, Sshd};

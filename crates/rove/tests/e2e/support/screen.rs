@@ -32,16 +32,29 @@ pub(crate) fn lines(screen: &vt100::Screen) -> Vec<String> {
 
 /// Returns whether two screens look the same: size, characters, attributes and cursor.
 pub(crate) fn same_picture(a: &vt100::Screen, b: &vt100::Screen) -> bool {
+    first_difference(a, b).is_none()
+}
+
+/// Returns how two pictures differ, in the words of a failed test: the first thing found.
+pub(crate) fn first_difference(a: &vt100::Screen, b: &vt100::Screen) -> Option<String> {
+    let frame = |screen: &vt100::Screen| {
+        let (rows, columns) = screen.size();
+        ((rows.get(), columns.get()), screen.cursor_position(), screen.hide_cursor())
+    };
+    if frame(a) != frame(b) {
+        return Some(format!("size, cursor, hidden: {:?} and {:?}", frame(a), frame(b)));
+    }
     let (rows, columns) = a.size();
-    let cells = (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
-    a.size() == b.size()
-        && a.cursor_position() == b.cursor_position()
-        && a.hide_cursor() == b.hide_cursor()
-        && cells.into_iter().all(|(row, column)| look(a, row, column) == look(b, row, column))
+    let mut cells =
+        (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+    let (row, column) =
+        cells.find(|&(row, column)| look(a, row, column) != look(b, row, column))?;
+    let [a, b] = [a, b].map(|screen| look(screen, row, column));
+    Some(format!("row {row}, column {column}: {a:?} and {b:?}"))
 }
 
 /// Everything a person sees in one cell. A cell never written looks like a space.
-fn look(screen: &vt100::Screen, row: u16, column: u16) -> impl PartialEq {
+fn look(screen: &vt100::Screen, row: u16, column: u16) -> impl PartialEq + std::fmt::Debug {
     screen.cell(row, column).map(|cell| {
         let text = if cell.contents().is_empty() { " " } else { cell.contents() };
         let blank = text == " ";
