@@ -44,7 +44,7 @@ const STDOUT: &str = "-";
 const STOCK_CLIENT: (&str, &str) = ("mosh-client", "mosh");
 const STOCK_SERVER: (&str, &str) = ("mosh-server", "mosh");
 
-/// What `cargo xtask bench` is asked to do.
+/// Options of `cargo xtask bench`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
     /// What to measure [default: everything].

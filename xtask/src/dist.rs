@@ -28,7 +28,7 @@ const PROGRAMS: [(&str, &str); 4] =
 /// cargo's own programs, with the version that the project is packaged by.
 const CARGO_PROGRAMS: [(&str, &str); 2] = [("cargo-deb", "3.8.0"), ("cargo-cyclonedx", "0.5.9")];
 
-/// What `cargo xtask dist` is asked to do.
+/// Options of `cargo xtask dist`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
     /// Build all of it again in another place, and compare.

@@ -1,6 +1,6 @@
 //! `cargo xtask fresh`: the gate in a new Debian root that holds only Rust and a C linker.
 //!
-//! What a developer's machine has installed hides what the tests need. The root is made by `mmdebstrap`, the
+//! Programs installed on a developer's machine hide that the tests need them. The root is made by `mmdebstrap`, the
 //! toolchain and the crates already fetched come from this machine, the sources from a clone of the last commit.
 
 use std::ffi::OsStr;
@@ -57,7 +57,7 @@ exec env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
     PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 "#;
 
-/// What `cargo xtask fresh` is asked to do.
+/// Options of `cargo xtask fresh`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
     /// Debian release of the root.

@@ -20,9 +20,9 @@ pub struct Program {
     pub directory: CString,
     /// What the terminal shows before it starts.
     pub greeting: Vec<u8>,
-    /// What the terminal shows when there is no such program.
+    /// Text that the terminal shows when there is no such program.
     pub not_found: Vec<u8>,
-    /// What it shows when there is one that cannot be started.
+    /// Text that the terminal shows when the program is there but cannot be started.
     pub not_executable: Vec<u8>,
     /// The limit on core dumps it gets back.
     pub core_limit: Rlimit,

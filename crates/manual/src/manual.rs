@@ -16,7 +16,7 @@ const LEFT_COLUMNS_MAX: usize = 40;
 pub struct Book {
     /// What the program is called.
     pub program: &'static str,
-    /// What it is: a paragraph, whose first sentence can stand alone.
+    /// A description of the program: a paragraph, whose first sentence can stand alone.
     pub about: &'static str,
     /// Its version.
     pub version: &'static str,
@@ -63,9 +63,9 @@ pub enum Words {
     HostAndCommand,
     /// A command of this computer behind `--`.
     Command,
-    /// One of these.
+    /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// One of these; after the second, the name of a host.
+    /// A word of this list; after the word in the second field, the name of a host.
     OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of another command of the program.
     OurCommands,

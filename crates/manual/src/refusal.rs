@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in a sentence: one form for what our own readers refuse and for what clap does.
+//! Sentences that say what is wrong with a command line: one form for refusals by our own readers and by clap.
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};

@@ -80,7 +80,7 @@ fn program() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => lines,
         1 => Just("\x1b[?1049h\x1b[2J\x1b[Heditor\r\n\n\n\n\n\n\n\n\n\n\n\x1b[?1049l".to_owned()),
-        // Of an empty screen alacritty keeps a line.
+        // The screen holds text when it is erased: of an empty one alacritty keeps a line.
         1 => Just("text\r\n\x1b[H\x1b[2J".to_owned()),
         1 => Just("\x1b[2H\x1b[J".to_owned()),
         // An installer with its bar below the region.

@@ -53,7 +53,7 @@ pub(crate) const COMMAND_VARIABLE: &str = "ROVE_COMMAND";
 /// Tells the client the server's other addresses, with spaces between; stock clients do not look.
 pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
 
-/// What is not there with a stock server, of a host that has no other.
+/// Note on a host that has only a stock server: the features that are missing with it.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
                            --scrollback and rove list are missing with it";
 

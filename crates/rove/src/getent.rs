@@ -1,4 +1,4 @@
-//! What the system's own name services know, for a static program: musl reads `/etc/passwd`, `/etc/hosts` and DNS
+//! Queries of the system's own name services, for a static program: musl reads `/etc/passwd`, `/etc/hosts` and DNS
 //! itself, and knows nothing of the other services that an administrator has configured (nsswitch.conf), such as
 //! directories of users or names on the local network. The program `getent` of the system asks them.
 
@@ -30,7 +30,7 @@ pub(crate) fn user(number: u32) -> Option<Record> {
 
 /// Returns a host's addresses, in the services' order.
 pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
-    // What begins like an option is no name.
+    // A text that begins like an option is no name.
     let answer = Some(host).filter(|host| !host.starts_with('-')).and_then(|it| ask("ahosts", it));
     answer.map_or_else(Vec::new, |answer| parse_addresses(&answer))
 }

@@ -32,7 +32,7 @@ mod report;
 mod source;
 mod version;
 
-/// What is to be copied, and where.
+/// The program to copy, and the host to copy it to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InstallOptions {
     /// How to log in, and where.
@@ -43,7 +43,7 @@ pub(crate) struct InstallOptions {
     pub(crate) force: bool,
 }
 
-/// What became of it.
+/// The result of the copying.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// It is there now.
@@ -128,7 +128,7 @@ struct Copying<'a> {
     progress: Progress,
     /// Where the program goes; none once it has gone, or is not to go.
     sender: Option<Sender<Vec<u8>>>,
-    /// What has been sent, or why nothing was.
+    /// The build that has been sent, or why none was.
     chosen: Option<Result<Build, InstallError>>,
     /// Whether the host has this very program already.
     is_same: bool,
@@ -151,7 +151,7 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// Takes what the host says.
+    /// Handles output of the host.
     fn hear(&mut self, bytes: &[u8]) {
         for event in self.report.read(bytes) {
             match event {

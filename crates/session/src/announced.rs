@@ -24,7 +24,7 @@ struct Told {
 }
 
 impl Announced {
-    /// Takes note that the server is told a size with the last of so many events.
+    /// Notes that the server is told a size with the last of so many events.
     pub(crate) fn tell(&mut self, size: Size, events: u64) {
         self.sizes.push_back(Told { size, events });
         if self.sizes.len() > SIZES_MAX {

@@ -4,7 +4,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 
 /// Longest bar, in columns. Chosen: wider than a glance takes in; bounds what an error message may bring.
 const LINE_COLUMNS_MAX: usize = 127;
-/// What stands for words that are left out.
+/// Stands for words that are left out.
 const ELLIPSIS: &str = "...";
 /// The hints of a bar that has none.
 const NO_HINT: [String; 1] = [String::new()];
@@ -16,7 +16,7 @@ pub(crate) const PEN: Pen = Pen {
     attributes: Attributes::BOLD,
 };
 
-/// What the bar says, in as many words as there may be room for.
+/// The words of the bar, in longer and shorter versions, of which the longest that fits is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     /// The program's name, in front.

@@ -71,8 +71,8 @@ pub struct Client {
     window_unsent: bool,
     /// The sizes that the server may show.
     announced: Announced,
-    /// What the server is still to be told of the user's terminal; at most one for each answer, and one for what the user
-    /// allows.
+    /// Reports on the user's terminal that the server has yet to be sent: at most one for each answer, and one for what
+    /// the user allows.
     reports: Vec<TerminalReport>,
     /// The notice bar, as it should be on the terminal now.
     bar: Option<Bar>,
@@ -194,7 +194,7 @@ impl Client {
         (self.transport.remote_num(), self.contact().heard_at())
     }
 
-    /// Takes note of what the server's word has changed.
+    /// Follows the changes that a datagram of the server's has made.
     fn after_work(
         &mut self,
         now: Instant,

@@ -16,7 +16,7 @@ pub enum ExitStatus {
     Outside(Outside),
 }
 
-/// What ended a session on the host, other than its command and its client.
+/// A cause on the host, other than the command and the client, that ended a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
     /// `rove kill`.

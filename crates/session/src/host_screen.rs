@@ -97,7 +97,7 @@ impl HostScreen {
         }
     }
 
-    /// Takes note of the sizes that the replica may have.
+    /// Sets the sizes that the replica may have.
     pub(crate) fn allow(&mut self, allowed: &Allowed) {
         self.allowed = allowed.clone();
     }
@@ -167,7 +167,7 @@ impl HostScreen {
 }
 
 impl HostScreen {
-    /// Takes note that a diff has been applied as a whole.
+    /// Called when a diff has been applied as a whole; refuses a screen of a size that is not allowed.
     fn finish_diff(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
         self.initial &= diff.is_empty();
         let is_allowed = self.allowed.holds(self.screen().size());

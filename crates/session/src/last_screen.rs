@@ -5,10 +5,10 @@
 
 use rove_terminal::Screen;
 
-/// What a session runs, as far as its last screen is concerned.
+/// The kind of program that a session runs, as far as its last screen is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// What nobody knows. Its last screen is gone with the session, as with stock.
+    /// Unknown. The last screen is gone with the session, as with stock.
     #[default]
     Unknown,
     /// A login shell.
@@ -26,7 +26,7 @@ pub(crate) struct Ending {
     pub(crate) tells_screens: bool,
 }
 
-/// What is known, for the end of a session.
+/// Facts that decide at the end of a session whether its last screen stays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastScreen {
     running: Running,
@@ -40,7 +40,7 @@ impl LastScreen {
         Self { running, has_typed: false }
     }
 
-    /// Takes word that keys go to the host.
+    /// Notes that keys go to the host.
     pub(crate) const fn note_keys(&mut self) {
         self.has_typed = true;
     }
@@ -85,7 +85,7 @@ mod tests {
         const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
         const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
         use Running::{Command, Shell, Unknown};
-        // What runs, what it showed, whether the server has ended it and tells of screens, and what comes of it.
+        // The kind of program, its output, whether the server ended the session and tells of screens, whether it stays.
         for (running, bytes, by_server, tells_screens, stays) in [
             (Command, SHORT, true, true, true),
             (Command, SHORT, true, false, true),

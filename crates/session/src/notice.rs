@@ -47,10 +47,10 @@ pub(crate) struct Contact {
     pub(crate) refused_at: Option<Instant>,
 }
 
-/// What keeps datagrams from a tunnel.
+/// A failure that keeps datagrams from a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// What has happened and what will, without the end of the sentence.
+    /// The failure and what follows from it, without the end of the sentence.
     pub text: String,
     /// Why.
     pub reason: String,
@@ -58,7 +58,7 @@ pub struct Trouble {
     pub needs_login: bool,
 }
 
-/// What is to be said beside the state of the contact.
+/// A notice beside the state of the contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
@@ -77,7 +77,7 @@ pub(crate) struct Notices {
     message: Option<Message>,
     /// Whether to name commands of rove's that help.
     advises: bool,
-    /// What keeps datagrams from the tunnel, if anything; `None` where they travel without one.
+    /// The failure that keeps datagrams from the tunnel, if any; `None` where they travel without one.
     tunnel: Option<Option<Trouble>>,
     /// Why the client is ending; from then on nothing else is said.
     farewell: Option<String>,

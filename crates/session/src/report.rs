@@ -1,4 +1,4 @@
-//! What the client has learned of the user's terminal and what its user allows, for the server to answer programs from.
+//! Facts about the user's terminal, and what its user allows: the server answers programs from them.
 
 use rove_terminal::UserTerminal;
 

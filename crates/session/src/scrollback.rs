@@ -71,7 +71,7 @@ impl Numbered {
     }
 }
 
-/// What a line takes besides itself, in bytes. Chosen: its two counts, and the room that an allocator adds.
+/// Memory of a line besides its content, in bytes. Chosen: its two counts, and the room that an allocator adds.
 const LINE_BYTES: usize = 32;
 
 /// The lines that a state of the screen reaches to.
@@ -256,7 +256,7 @@ fn head<'a>(lines: &[&Numbered]) -> WireLines<'a> {
     }
 }
 
-/// What a cell of a line costs that is taken off a screen. Chosen: with combining characters and a link, as measured.
+/// Cost of a cell of a line that is taken off a screen. Chosen: with combining characters and a link, as measured.
 const LINE_CELL_EFFORT: usize = 16;
 
 /// Returns rows of a screen as lines.

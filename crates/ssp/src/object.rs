@@ -13,7 +13,7 @@ pub struct ApplyError {
     pub reason: String,
 }
 
-/// What [`Object::apply_part`] has done.
+/// Result of [`Object::apply_part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Whether all of the diff has been applied.

@@ -36,7 +36,7 @@ struct UnderWay<R> {
 struct Refused {
     old_num: StateNum,
     new_num: StateNum,
-    /// Of the diff. A stranger who finds another one with the same print has it refused as well.
+    /// Hash of the diff. A forged diff with the same hash is refused as well.
     print: u64,
 }
 
@@ -48,7 +48,7 @@ impl Refused {
     }
 }
 
-/// What an instruction did to the list.
+/// Effect of an instruction on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     /// It brought a state newer than all before.
@@ -91,7 +91,7 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Takes the state that an instruction brings, if it is new and may be taken, and does about so much work for it at
+    /// Accepts the state that an instruction brings, if it is new and allowed, and does about so much work for it at
     /// once. There must be no work left of the one before.
     pub(crate) fn handle_instruction(
         &mut self,

@@ -25,11 +25,11 @@ use crate::sender::{Outgoing, Pace, Sender, Step};
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CHAFF_LEN_MAX: u64 = 16;
 
-/// What a datagram costs whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
+/// Cost of a datagram whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
 /// a few microseconds.
 const DATAGRAM_EFFORT: u64 = 4_000;
 
-/// What a byte of an instruction costs that is inflated and read. Chosen: as above, 2 to 4 ns.
+/// Cost of a byte of an instruction that is inflated and read. Chosen: as above, 2 to 4 ns.
 const BYTE_EFFORT: u64 = 4;
 
 /// How a session ended.

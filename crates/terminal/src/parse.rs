@@ -131,7 +131,7 @@ impl Parser {
         self.state == State::Escape
     }
 
-    /// Takes bytes, cut anywhere, until [`Perform::is_spent`]; returns how many it has taken.
+    /// Reads bytes, cut anywhere, until [`Perform::is_spent`]; returns how many it has read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
         // No control lies between `at` and here; remembered so that malformed text, which is

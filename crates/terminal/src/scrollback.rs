@@ -171,7 +171,7 @@ impl Scrollback {
         }
     }
 
-    /// Takes the rows of a screen that is to be cleared, but for the blank ones below the last. Returns
+    /// Adds the rows of a screen that is about to be cleared, down to the last that is not blank. Returns
     /// how many rows were looked at.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
@@ -186,7 +186,7 @@ impl Scrollback {
         }
         rows[..written].iter().for_each(|row| self.push(row));
         if let Some(last) = self.lines.back_mut().filter(|_| written > 0) {
-            // What it went on in is gone.
+            // The row that it went on in is gone.
             last.row.wrapped = false;
         }
         looked_at + written

@@ -45,13 +45,13 @@ impl Terminal {
         terminal
     }
 
-    /// Takes host bytes, cut anywhere.
+    /// Reads host bytes, cut anywhere.
     pub fn write(&mut self, bytes: &[u8]) {
         self.write_within(bytes, u64::MAX);
     }
 
-    /// Takes host bytes, cut anywhere, until [`Terminal::effort`] is above a limit; returns how many it has
-    /// taken. It goes beyond the limit by what one sequence or [`RUN_BYTES_MAX`] bytes of text cost.
+    /// Reads host bytes, cut anywhere, until [`Terminal::effort`] is above a limit; returns how many it has read. The
+    /// effort goes beyond the limit by the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
     pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
         self.emulator.effort_max = effort_max;
         let mut taken = 0;

@@ -7,15 +7,15 @@ use rove_terminal::{Outer, Renderer, Row, Screen, Size, Terminal, char_width};
 /// Which characters a terminal draws into the cell of the one before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joining {
-    /// Only those without a width.
+    /// Only characters without a width.
     None,
-    /// What follows a joiner, whatever stands in the cell before the cursor, as tmux 3.3a does.
+    /// Characters after a joiner, whatever stands in the cell before the cursor, as tmux 3.3a does.
     AfterJoiner,
-    /// All of a cluster, where nothing but text came in between, as terminals do that count for clusters.
+    /// All characters of a cluster, if nothing but text came in between, as terminals that count columns by cluster do.
     InText,
 }
 
-/// What else terminals do differently.
+/// The ways in which terminals differ.
 #[derive(Clone, Copy, Debug)]
 struct Manner {
     joining: Joining,
@@ -102,7 +102,7 @@ impl UserScreen {
         self.scroll(self.top, self.bottom);
     }
 
-    /// Takes a row away, and inserts an empty one elsewhere.
+    /// Removes a row, and inserts an empty one elsewhere.
     fn scroll(&mut self, gone: usize, new: usize) {
         self.rows.remove(gone);
         self.rows.insert(new, vec![Some(String::new()); usize::from(self.size.columns())]);

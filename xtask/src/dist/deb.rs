@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use super::place::Place;
 use super::{output, run_command};
 
-/// Who makes the package.
+/// The maintainer that the package names.
 const MAINTAINER: &str = "The rove contributors <rove@example.org>";
 
 /// Makes the package.
@@ -18,7 +18,7 @@ const MAINTAINER: &str = "The rove contributors <rove@example.org>";
 ///
 /// Returns an error when cargo-deb fails.
 pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
-    // What the manifest can name without knowing version and processor.
+    // The manifest names this folder, whose path holds neither version nor processor.
     let stage = place.root().join("target/dist-deb");
     let _ = fs::remove_dir_all(&stage);
     fs::create_dir_all(stage.parent().context("a folder in the target folder")?)?;

@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::output;
 use super::place::Place;
 
-/// What names of licence files begin with, in lower case.
+/// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
 
-/// What comes along that is no crate.
+/// Notice for the parts of the programs that are no crates.
 const RUNTIME: &str = "\
 The programs also hold parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors) and
 of musl libc (MIT, Rich Felker and others, https://musl.libc.org).

@@ -35,6 +35,6 @@ pub(super) fn make(place: &Place) -> Result<()> {
         let name = format!("{program}-{}.cdx.json", place.version());
         fs::write(place.dist().join(name), text)?;
     }
-    // What is left of the copy names the place it lies in.
+    // The rest of the copy names the folder that it lies in.
     fs::remove_dir_all(&folder).context("the copy of the sources cannot be removed")
 }

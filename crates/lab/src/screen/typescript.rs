@@ -1,4 +1,4 @@
-//! What `script` records: a line that says how large the terminal was, what the program wrote, and a line at the end.
+//! Recordings by `script`: a line that says how large the terminal was, the program's output, and a line at the end.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -73,8 +73,8 @@ _rove_sessions() {
 }
 "#;
 
-/// What does not depend on the options. bash takes `=` for a word of its own, and `@` too where it completes the names
-/// of hosts itself (`hostcomplete`); but then `$2`, which is replaced, begins with the `@`.
+/// Functions that do not depend on the options. bash takes `=` for a word of its own, and `@` too where it completes
+/// the names of hosts itself (`hostcomplete`); but then `$2`, which is replaced, begins with the `@`.
 const FUNCTIONS: &str = r#"
 _rove() {
     local cur=$2 prev=${COMP_WORDS[COMP_CWORD-1]} command= first=1

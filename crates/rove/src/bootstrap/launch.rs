@@ -63,7 +63,7 @@ pub(super) fn start_server(
     }
 }
 
-/// What a server of ours says in its farewell, whatever its name.
+/// Text that a server of ours prints after its announcement, whatever its name.
 const OURS: &[u8] = b"[build rove ";
 /// Most bytes kept of what follows an announcement. Chosen: ten times a server's.
 const FAREWELL_BYTES_MAX: usize = 4096;
@@ -75,7 +75,7 @@ struct Listener {
     /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
     has_terminal: bool,
     is_announced: bool,
-    /// What was said along with the announcement and after it.
+    /// The output that came along with the announcement and after it.
     farewell: Vec<u8>,
 }
 

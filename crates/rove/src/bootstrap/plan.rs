@@ -45,7 +45,7 @@ pub(crate) struct Plan {
     remote: OsString,
     /// What the commands of ours repeat.
     challenge: Challenge,
-    /// What ssh's configuration says of the host, for `rove`.
+    /// ssh's configuration for the host, for `rove`.
     config: SshConfig,
 }
 

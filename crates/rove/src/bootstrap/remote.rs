@@ -10,13 +10,14 @@ use crate::tunnel::NO_TUNNEL_PROGRAM;
 /// What our search says when the host has no server program.
 pub(crate) const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// What our commands say of the host where it has no program for them, with what `uname` says behind it.
+/// Begins the line in which our commands name the host's system where it has no program for them; `uname`'s output
+/// follows.
 pub(crate) const SYSTEM: &str = "ROVE SYSTEM";
 
-/// What a command for the host's rove says where there is none, with the run's challenge behind it.
+/// Begins the line that a command for the host's rove prints where there is none; the run's challenge follows.
 pub(crate) const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// What our search says before it starts a stock server, with the run's challenge behind it.
+/// Begins the line that our search prints before it starts a stock server; the run's challenge follows.
 pub(crate) const STOCK_SERVER: &str = "ROVE STOCK";
 
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed

@@ -1,5 +1,5 @@
-//! One command of ours on a host, by the ssh that a session would log in with: no terminal there, its output here,
-//! apart from what start-up files print.
+//! Runs a command of ours on a host, by the ssh that a session would log in with: without a terminal there, with its
+//! output here, apart from what start-up files print.
 //!
 //! ssh connects as its configuration says, through an open master connection where there is one, as nobody has to
 //! learn the host's address.
@@ -25,11 +25,12 @@ use crate::bootstrap::startup::Stream;
 use crate::bootstrap::{ssh_config, tell};
 use crate::entropy;
 
-/// What the command reads.
+/// The command's standard input.
 pub(crate) enum Input {
     /// Nothing.
     Nothing,
-    /// All that this gives, while its output is read. A command that ends before leaves the rest unread, which is no error here.
+    /// All that this reader gives, while the command's output is read. A command that ends before leaves the rest
+    /// unread, which is no error here.
     From(Box<dyn Read + Send>),
 }
 
@@ -37,7 +38,7 @@ pub(crate) enum Input {
 pub(crate) struct RemoteCommand<'a> {
     options: &'a HostOptions,
     challenge: Challenge,
-    /// What ssh tells the host's login shell.
+    /// The command line that ssh gives to the host's login shell.
     remote: OsString,
 }
 
@@ -185,7 +186,7 @@ enum State {
     Missing,
 }
 
-/// What comes on ssh's standard output.
+/// A reader of ssh's standard output.
 struct Output {
     challenge: Challenge,
     state: State,
@@ -198,7 +199,7 @@ impl Output {
         Self { challenge, state: State::Before, line: Vec::new() }
     }
 
-    /// Takes bytes; returns those that our command wrote, and adds the others to `noise`.
+    /// Reads further bytes; returns those that our command wrote, and adds the others to `noise`.
     fn read<'b>(&mut self, mut bytes: &'b [u8], noise: &mut Vec<u8>) -> &'b [u8] {
         while self.state == State::Before
             && let Some((&byte, rest)) = bytes.split_first()
@@ -217,7 +218,7 @@ impl Output {
         if self.state == State::Begun { bytes } else { &[] }
     }
 
-    /// Takes the end.
+    /// Called when the output has ended; adds an unfinished line to `noise`.
     fn finish(&mut self, noise: &mut Vec<u8>) {
         noise.append(&mut self.line);
     }

@@ -13,12 +13,12 @@ const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 /// Longest way around a direct connection that is told, in characters. Chosen: four lines of a terminal.
 pub(crate) const DETOUR_CHARS_MAX: usize = 320;
 
-/// What a section may ask of ssh that no session does, in the order in which it is told.
+/// Settings in a host's section that no session carries out, in the order in which the user is told of them.
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
-/// What a section may ask of ssh that would keep a command of ours from running, with what is asked instead: each only
-/// where it is set, as an older ssh does not know it.
+/// Settings that would keep a command of ours from running: the keyword, its harmless value, and the option that
+/// overrides it. The option is given only where the keyword is set, as an older ssh does not know it.
 const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
@@ -32,9 +32,9 @@ pub(crate) struct SshConfig {
     pub(crate) detour: Option<String>,
     /// The host's name after aliases.
     pub(crate) host_name: Option<String>,
-    /// What the host's section asks for and no session carries, by the names in [`NOT_CARRIED`].
+    /// Settings in the host's section that no session carries out, by the names in [`NOT_CARRIED`].
     pub(crate) not_carried: Vec<&'static str>,
-    /// What must be asked otherwise for a command of ours to run.
+    /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
     overridden: Vec<&'static str>,
     /// Where an open connection to the host may be shared.
     control_path: Option<PathBuf>,
@@ -101,7 +101,7 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
 }
 
 impl SshConfig {
-    /// Takes what a session does not carry, and what keeps our command from running.
+    /// Notes a setting that a session does not carry out, or that keeps our command from running.
     fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))

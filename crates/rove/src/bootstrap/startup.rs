@@ -102,7 +102,7 @@ pub(crate) struct Announced {
     pub(crate) no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub(crate) no_tunnel_program: bool,
-    /// What the host is, where it has no program for us.
+    /// The host's system and processor, if it has no program for us.
     pub(crate) platform: Option<Platform>,
     /// Whether something complained about the UDP port.
     pub(crate) port_refused: bool,

@@ -153,7 +153,7 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // What is no TOML comes first in its line: the rest there was read by guesswork.
+        // A syntax error comes first in its line: the rest of the line was read by guesswork.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);

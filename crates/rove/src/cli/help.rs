@@ -5,7 +5,7 @@ use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
 
-/// What users are told of `rove help`.
+/// The manual of `rove help`.
 pub(crate) static HELP: Manual = Manual {
     book: &BOOK,
     word: "help",
@@ -24,7 +24,7 @@ pub(crate) static HELP: Manual = Manual {
     exit_status: &[("0", "The help is on standard output."), ("255", "There is no such command.")],
 };
 
-/// What users are told of `rove version`.
+/// The manual of `rove version`.
 pub(crate) static VERSION: Manual = Manual {
     book: &BOOK,
     word: "version",

@@ -401,7 +401,7 @@ fn command(name: ProgramName) -> clap::Command {
 }
 
 impl HostArgs {
-    /// Takes the words that are for clap.
+    /// Reads the words that are for clap.
     fn take(
         name: ProgramName,
         command: &clap::Command,

@@ -12,7 +12,7 @@ use crate::cli::host::UsageError;
 use crate::cli::sessions;
 use crate::install::InstallOptions;
 
-/// What users are told of `rove install`.
+/// The manual of `rove install`.
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "install",
@@ -73,7 +73,7 @@ struct InstallArgs {
     own_sum: bool,
 }
 
-/// What a command line asks for.
+/// The work that a command line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InstallCall {
     /// Copy.

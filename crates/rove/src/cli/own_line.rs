@@ -24,7 +24,7 @@ pub(super) struct Line {
     pub(super) asks_ssh: bool,
 }
 
-/// What is wrong with a word.
+/// A fault in a word of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
     pub(super) sentence: String,

@@ -4,10 +4,10 @@
 
 use clap::{Arg, ArgAction, ValueHint};
 
-/// What the name of an option of ssh's begins with among clap's ids, where no option of ours begins so.
+/// Prefix of the clap ids of ssh's options; no option of ours has it.
 const ID_PREFIX: &str = "ssh -";
 
-/// What becomes of an option of ssh's.
+/// The way in which `rove` handles an option of ssh's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is handed to ssh as it stands.
@@ -25,12 +25,13 @@ struct Shown {
     /// The name among clap's ids, which ends with the letter.
     id: &'static str,
     value_name: &'static str,
-    /// What the value is; of an option without one, `Other` if it may be repeated.
+    /// The kind of the value; for an option without one, `Other` if it may be repeated.
     hint: ValueHint,
     help: &'static str,
 }
 
-/// What the help shows, in its order. ssh's other letters are handed on as well; who needs them knows them.
+/// ssh's options that the help shows, in its order. The other letters are handed on as well; users who need them know
+/// them.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
     shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),

@@ -6,7 +6,7 @@ use rove_session::Client;
 /// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn anew takes a fiftieth of it.
 const EFFORT_MAX: u64 = 4_000_000;
 
-/// What one turn has done so far.
+/// A turn of the loop, which measures the work done since it began.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     /// The effort at its start.

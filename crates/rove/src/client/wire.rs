@@ -30,13 +30,13 @@ pub(super) enum Wire {
     Tunnel {
         /// The ssh that carries the datagrams.
         tunnel: Box<Tunnel>,
-        /// What a turn has left of what came through with one read.
+        /// Arrivals of the last read that a turn has not handled yet.
         arrivals: VecDeque<Arrival>,
     },
 }
 
 impl Wire {
-    /// Takes a tunnel for the wire.
+    /// Creates a wire that is a tunnel.
     pub(super) fn tunnelled(tunnel: Tunnel) -> Self {
         Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
     }

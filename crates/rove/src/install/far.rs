@@ -1,4 +1,4 @@
-//! What runs on the host while a program is copied to it: a piece of sh that tells what is there, takes the
+//! The script that runs on the host while a program is copied to it: a piece of sh that tells what is there, reads the
 //! program from its standard input, and puts it in its place once it is whole.
 //!
 //! ```text
@@ -15,7 +15,7 @@
 //! ```
 //! A standard input that ends without a line changes nothing.
 
-/// What the lines begin with.
+/// The beginning of the script's lines.
 pub(super) const MARKER: &str = "ROVE INSTALL";
 
 /// Where the program goes, as the user knows it.
@@ -32,10 +32,10 @@ g=$(sum "$r"); say "sum ${g%% *}"; fi;
 o=$(command -v rove); if [ -n "$o" ] && [ "$o" != "$r" ]; then say "other $o"; fi;
 say ready; read -r size wanted version || exit 0;"#;
 
-/// Takes the program, under another name until it is whole. Whatever ends this takes that away again.
+/// Writes the program to a file with another name until it is whole. However this part ends, it removes that file.
 ///
-/// What tells how much has arrived starts before the traps are set: a shell that has just been forked may lose a
-/// signal for which its parent has a trap, and would be waited for without end.
+/// The loop that tells how much has arrived starts before the traps are set: a shell that has just been forked may lose
+/// a signal for which its parent has a trap, and would be waited for without end.
 const TAKE: &str = r#"if e=$(mkdir -p "$d" 2>&1); then :; else fail "folder $e"; fi;
 if [ -d "$r" ]; then fail "folder $r is a folder"; fi;
 find "$d" -name ".rove-install.*" -mtime +1 -exec rm -f {} + 2>/dev/null;

@@ -1,4 +1,4 @@
-//! What a program runs on: an operating system and a kind of processor, as hosts and programs' files tell it.
+//! The platform of a program: an operating system and a kind of processor, as hosts and programs' files tell it.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ pub(crate) struct Platform {
     processor: String,
 }
 
-/// What `uname` calls a kind of processor, and Rust's name for it.
+/// `uname`'s name for a kind of processor, and Rust's.
 const PROCESSORS: [(&str, &str); 5] =
     [("amd64", "x86_64"), ("arm64", "aarch64"), ("i386", "x86"), ("i586", "x86"), ("i686", "x86")];
 
@@ -17,7 +17,7 @@ const PROCESSORS: [(&str, &str); 5] =
 const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
-    /// Reads what `uname -s` and `uname -m` say, with a space between. What is no plain name is none.
+    /// Reads the output of `uname -s` and `uname -m`, with a space between. Returns `None` where a name is not plain.
     pub(crate) fn from_uname(text: &str) -> Option<Self> {
         let mut names = text.split_ascii_whitespace();
         let (system, machine) = (names.next()?, names.next()?);

@@ -9,7 +9,7 @@ const BAR_COLUMNS: usize = 20;
 
 /// The bar, on standard error.
 pub(crate) struct Progress {
-    /// What stands in front of it; nothing is drawn without one.
+    /// Text in front of the bar; nothing is drawn without one.
     title: Option<String>,
     is_drawn: bool,
 }
@@ -25,11 +25,11 @@ impl Progress {
     pub(crate) fn draw(&mut self, done: usize, all: usize) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;
-        // What ssh may say meanwhile begins at the start of the line.
+        // The cursor returns to the start of the line, where a message of ssh's may begin.
         write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
     }
 
-    /// Takes it away, so that something else can be shown.
+    /// Removes the bar, so that something else can be shown.
     pub(crate) fn clear(&mut self) {
         if core::mem::take(&mut self.is_drawn) {
             write("\x1b[K");

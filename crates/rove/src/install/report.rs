@@ -1,4 +1,4 @@
-//! What a host says while a program is copied to it. All of it is the host's word, and shown as text at most.
+//! The lines that a host prints while a program is copied to it. They are not trusted, and shown as text at most.
 
 use crate::bootstrap::line::LineReader;
 use crate::bootstrap::printable::Printable;
@@ -9,10 +9,10 @@ use crate::install::version::Version;
 /// Longest reason of a host that is shown, in characters. Chosen: three lines of a terminal.
 const REASON_CHARS_MAX: usize = 240;
 
-/// What a host has told of itself.
+/// Facts that a host has told of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// What it is, if that has a plain name.
+    /// Its system and processor, if their names are plain.
     pub(crate) platform: Option<Platform>,
     /// The version of the rove that is there, if it says one.
     pub(crate) version: Option<Version>,
@@ -22,7 +22,7 @@ pub(crate) struct Facts {
     pub(crate) other: Option<String>,
 }
 
-/// What a line asks for.
+/// News from the host, told by a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The host waits for the program.
@@ -65,7 +65,7 @@ impl Report {
         &self.facts
     }
 
-    /// Takes bytes; returns what they ask for. Lines that are not ours are of no interest.
+    /// Reads further bytes; returns the events in them. Lines that are not ours are ignored.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
         let (mut events, mut others) = (Vec::new(), Vec::new());
         for &byte in bytes {
@@ -83,7 +83,7 @@ impl Report {
         events
     }
 
-    /// Takes a line.
+    /// Reads a line.
     fn take(&mut self, line: &str) -> Option<Event> {
         let answer = line.strip_prefix(MARKER)?.strip_prefix(' ')?;
         let (word, rest) = answer.split_once(' ').unwrap_or((answer, ""));

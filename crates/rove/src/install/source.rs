@@ -4,7 +4,7 @@
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// What is read there: all that comes through a channel, until nobody can send any more.
+/// A reader of all that comes through a channel, until nobody can send any more.
 pub(crate) struct Source {
     chunks: Receiver<Vec<u8>>,
     chunk: Cursor<Vec<u8>>,

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::hint::black_box;
 
-/// What a program's file holds its version between. The linker would drop what nothing uses.
+/// The version between two marks, by which it is found in the program's file. The linker drops it unless it is used.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
 /// Longest version that is read out of a file, in bytes. Chosen: three numbers of ten digits.

@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// What keeps an ssh from asking, as the bootstrap words it.
+/// The option that keeps an ssh from asking, as the bootstrap words it.
 pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 
 /// Runs a command that the terminal's end does not end, as it has to carry the session's orderly end.
@@ -50,7 +50,7 @@ pub(super) fn run(
             ssh.terminate();
         }
         let is_late = farewell.is_some_and(|farewell| farewell <= events.now());
-        // What comes through before the session looks is lost, as on any path.
+        // A datagram that comes through before the session looks is lost, as on any path.
         match ssh.look(buffer, |_| ()) {
             Look::Ended(_) if farewell.is_some() => break Err(None),
             Look::Open if is_late => break Err(None),

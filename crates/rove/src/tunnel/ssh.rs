@@ -1,4 +1,4 @@
-//! One ssh that carries a tunnel, or is to.
+//! An ssh process that carries a tunnel, or is to.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -20,12 +20,12 @@ const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's that is read. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
 
-/// One ssh.
+/// An ssh process.
 #[derive(Debug)]
 pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
-    /// What reads up to the far end's first word; `None` behind it.
+    /// The reader up to the far end's first word; `None` after it.
     preface: Option<Preface>,
     carrier: Carrier,
     error_line: Vec<u8>,
@@ -36,7 +36,7 @@ pub(super) struct Ssh {
     dialogue: Option<Printable>,
 }
 
-/// What a look at an ssh came to.
+/// The state that a look at an ssh found.
 pub(super) enum Look {
     /// It goes on.
     Open,
@@ -45,7 +45,7 @@ pub(super) enum Look {
 }
 
 impl Ssh {
-    /// Takes over one that runs.
+    /// Adopts an ssh that runs already.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl Ssh {
         }
     }
 
-    /// Takes a datagram for the host.
+    /// Sends a datagram to the host.
     pub(super) fn send(&mut self, datagram: &[u8]) {
         self.carrier.handle_datagram(datagram);
         self.write();
@@ -149,7 +149,7 @@ impl Ssh {
                 Found::Mark => {
                     self.preface = None;
                     self.dialogue = None;
-                    // What was said on the way in is not why it will end.
+                    // A message from the login is not why ssh will end.
                     self.said.clear();
                     self.write();
                 }
@@ -188,7 +188,7 @@ impl Ssh {
                 Ok(0) => self.has_error_output = false,
                 Ok(len) => {
                     if let Some(filter) = &mut self.dialogue {
-                        // Who closes the terminal hears no more.
+                        // A user who has closed the terminal is shown no more.
                         let _ = io::stderr().write_all(&filter.filter(&buffer[..len]));
                     }
                     buffer[..len].iter().for_each(|&byte| self.handle_error_byte(byte));

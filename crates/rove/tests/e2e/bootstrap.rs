@@ -194,7 +194,7 @@ fn sshs_own_options_are_handed_to_ssh() {
     let exit = Terminal::start(&call, (80, 80)).wait_exit();
     exit.assert_code(0);
     assert!(exit.output.contains("user alice\r\n"), "{}", exit.output);
-    // What a session has no use for is explained in a line.
+    // An option of ssh's that a session has no use for is explained in a line.
     let call = Invocation::new(rove()).args(["-A", "-t", "far"]);
     let exit = Terminal::start(&call, SIZE).wait_exit();
     exit.assert_code(255);
@@ -326,7 +326,7 @@ fn an_open_connection_is_used_for_the_login_and_mosh_makes_its_own() {
     assert_eq!((listed.status.code(), sshd.connections()), (Some(0), 1), "{listed:?}");
     log_in(Invocation::new(&mosh), &sshd, 0);
     assert_eq!(sshd.connections(), 2);
-    // What a dead one has left is no obstacle.
+    // The socket that a dead master connection has left is no obstacle.
     drop(master);
     assert!(sshd.path("cm").exists());
     log_in(Invocation::new(rove()), &sshd, ROVE_ANSWERED);

@@ -76,7 +76,7 @@ fn a_host_without_the_folder_gets_rove_and_the_second_time_nothing_is_sent() {
     assert_eq!(mode & 0o777, 0o755);
     let (output, said) = run(&install(&sshd, &build, &[]));
     assert!(output.status.success() && said.contains("is this very rove already"), "{said}");
-    // What start-up files print is no result.
+    // The output of start-up files is no result.
     assert!(!String::from_utf8_lossy(&output.stdout).contains("Welcome"), "{said}");
 }
 

@@ -53,7 +53,7 @@ fn each_shell_reads_its_completions() {
 fn bash_completes_commands_options_values_hosts_and_remote_commands() {
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path(".ssh")).unwrap();
-    // What includes itself ends all the same.
+    // A file that includes itself is read without an endless loop.
     scratch.write(".ssh/config", "Host alpha beta*\ninclude \"more/*.conf\" ~/other config\n");
     std::fs::create_dir(scratch.path(".ssh/more")).unwrap();
     scratch.write(".ssh/more/a.conf", "Include=config\nInclude more/a.conf\nHost includedby\n");

@@ -29,12 +29,12 @@ impl Client {
         self.transport.is_probing()
     }
 
-    /// Takes word that the system has no way to an address.
+    /// Notes that the system has no route to an address.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.transport.handle_unreachable(address);
     }
 
-    /// Takes word that the host refuses what is sent to the server (ICMP port unreachable).
+    /// Notes that the host refuses datagrams to the server (ICMP port unreachable).
     pub fn handle_refusal(&mut self, now: Instant) {
         self.refused_at = Some(now);
         self.refresh(now);
@@ -51,13 +51,13 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Takes the local UDP port that datagrams leave from, to be shown in the status.
+    /// Notes the local UDP port that datagrams leave from, for the status.
     pub fn handle_local_port(&mut self, port: u16) {
         self.local_port = Some(port);
     }
 
-    /// Takes word that datagrams travel through a tunnel, and what keeps them from it, to be shown until
-    /// the next word.
+    /// Notes that datagrams travel through a tunnel, and what keeps them from it; the trouble is shown until the next
+    /// call.
     pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
         if self.notices.tunnel(trouble) {
             self.escape.offer_login(self.notices.needs_login());
@@ -67,8 +67,8 @@ impl Client {
 
     /// Returns what is known of the contact, for the notices.
     pub(super) fn contact(&self) -> Contact {
-        // What waited through a silence is acknowledged piece by piece; that alone is no failing
-        // way up, so the wait for a reply starts anew.
+        // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
+        // the way to the server fails, so the wait for a reply starts again.
         let known_sent_at = self.transport.known_state_sent_at();
         Contact {
             start: self.start,

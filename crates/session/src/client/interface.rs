@@ -1,4 +1,4 @@
-//! What a client is told at its start, and what it tells its driver.
+//! The configuration of a client, and its messages to its driver.
 
 use core::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use rove_units::Stream;
 use crate::exit_status::ExitStatus;
 use crate::last_screen::Running;
 
-/// What a client needs to know at its start.
+/// The configuration of a client.
 pub struct ClientConfig {
     /// Where the server listens.
     pub server: SocketAddr,
@@ -20,7 +20,7 @@ pub struct ClientConfig {
     pub transport: Config,
     /// The user's window.
     pub size: Size,
-    /// What the user's terminal can do.
+    /// The abilities of the user's terminal.
     pub outer: Outer,
     /// Whether the terminal may be asked for more: it surely swallows a question it does not know.
     pub query: bool,
@@ -32,7 +32,7 @@ pub struct ClientConfig {
     pub program: String,
     /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
     pub offers_status: bool,
-    /// What runs on the host: whether its last screen stays on the user's own.
+    /// The kind of program on the host, which decides whether its last screen stays on the user's own.
     pub running: Running,
     /// Randomness for padding, drawn by the caller.
     pub chaff: Stream,

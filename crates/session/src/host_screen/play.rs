@@ -14,7 +14,7 @@ pub(super) const RESIZES_MAX: usize = 16;
 /// longest instruction cost as text; some 160 ms, in parts.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
-/// What an instruction costs that is read, and each byte of one that is no terminal bytes, in cells.
+/// Cost of reading an instruction, and of each byte of one that holds no terminal bytes, in cells.
 /// Chosen: as measured.
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;

@@ -18,7 +18,7 @@ const ECHO_ACK_NUM: u32 = 8;
 const EXIT_STATUS: u32 = 16;
 const EXIT_STATUS_CODE: u32 = 1;
 const EXIT_STATUS_SIGNAL: u32 = 2;
-/// What ended the session in place of its command, beside a signal for those who do not know it.
+/// The cause that ended the session in place of its command; clients that do not know it read the signal sent with it.
 const EXIT_STATUS_OUTSIDE: u32 = 3;
 const OUTSIDE_KILL: u8 = 1;
 const OUTSIDE_SIGNAL: u8 = 2;

@@ -77,8 +77,8 @@ impl Brush {
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // What is erased with all of the screen some terminals take for scrolled off. On a screen of
-            // one row the second would be the first.
+            // Terminals may take a screen that is erased at once for scrolled off, so the first row is erased
+            // alone. On a screen of one row, the second row would be the first.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
         });

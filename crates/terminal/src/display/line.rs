@@ -181,7 +181,7 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         if before > 0 {
-            // One that draws its parts further apart has gone beyond the cluster's end.
+            // A terminal that draws the cluster's parts further apart has gone beyond its end.
             self.stale_until = self.stale_until.max(end + before + surplus);
         }
         self.cluster = Some((before + surplus, end));

@@ -75,7 +75,7 @@ mod tests {
             ("漢e\u{301}".as_bytes(), "漢e\u{301}\r\n"),
             (b"\x1b[31mred\x1b[m x", "\x1b[31mred\x1b[m x\r\n"),
             (b"\x1b[31mred\r\n", "\x1b[31mred\x1b[m\r\n"),
-            // What the terminal wrapped is one line still.
+            // A line that the terminal wrapped is still one line.
             (b"0123456789abc\r\n", "0123456789abc\r\n"),
             (b"0123456789", "0123456789\r\n"),
         ] {

@@ -50,7 +50,7 @@ impl Default for Repertoire {
 impl Repertoire {
     const EXTRA: Attributes = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
 
-    /// What a stock client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// Renditions that a stock client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     pub const STOCK: Self = Self {
         attributes: Attributes::NONE,
         underlines: false,
@@ -59,7 +59,7 @@ impl Repertoire {
         numbered_colors: false,
     };
 
-    /// What every terminal of a user's takes.
+    /// Renditions that every user's terminal understands.
     pub const PLAIN: Self = Self { numbered_colors: true, ..Self::STOCK };
 
     /// Everything a screen can hold.

@@ -4,12 +4,12 @@
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
-/// What XTCHECKSUM changes. Source: xterm's ctlseqs.
+/// Options of the checksum, set by XTCHECKSUM. Source: xterm's ctlseqs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChecksumExtension(u16);
 
 impl ChecksumExtension {
-    /// Takes the parameter of XTCHECKSUM.
+    /// Creates it from the parameter of XTCHECKSUM.
     pub(crate) const fn new(bits: u16) -> Self {
         Self(bits)
     }
@@ -62,7 +62,7 @@ impl Checksum {
         }
         let is_hidden = cell.pen.attributes.contains(Attributes::INVISIBLE);
         let character = match cell.base {
-            // What xterm keeps in the right half of a wide character.
+            // The value that xterm keeps in the right half of a wide character.
             None if is_right_half => 0xffff,
             Some(base) if !is_hidden => u32::from(base),
             _ => u32::from(' '),

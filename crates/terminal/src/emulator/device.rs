@@ -1,4 +1,4 @@
-//! What DECDSR asks of the devices around a DEC terminal, none of which is there.
+//! Answers to DECDSR, which asks for the devices around a DEC terminal; none of them is there.
 
 use crate::emulator::level::Level;
 

@@ -5,28 +5,28 @@
 
 use crate::screen::row::Row;
 
-/// What a byte costs that is read, whatever it means. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
+/// Cost of a byte that is read, whatever it means. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
 const BYTE: u64 = 16;
 
-/// What an operation on a row costs besides its cells. Chosen: as measured, the search for what stands beside
+/// Cost of an operation on a row besides its cells. Chosen: as measured, the search for what stands beside
 /// them included.
 const OPERATION: u64 = 16;
 
-/// What a row costs that is moved or replaced as a whole: its address and its count of references.
+/// Cost of a row that is moved or replaced as a whole: its address and its count of references.
 const ROW: u64 = 4;
 
-/// What the combining characters of a cell cost, or a run of decorated cells, that stands behind a place where some are
-/// taken out or put in: all are moved at once. Chosen: as measured, 1 ns.
+/// Cost of the combining characters of a cell, or of a run of decorated cells, after a place where some are inserted or
+/// removed: all are moved at once. Chosen: as measured, 1 ns.
 const BEHIND: u64 = 1;
 
-/// What the combining characters of a cell cost that are moved one by one or copied. Chosen: 40 bytes of them, against 16 of
-/// a cell.
+/// Cost of the combining characters of a cell that are moved one by one or copied. Chosen: 40 bytes of them, against 16
+/// of a cell.
 const MARK: u64 = 4;
 
-/// What a run of decorated cells costs that is moved.
+/// Cost of a run of decorated cells that is moved.
 const RUN: u64 = 2;
 
-/// What a run of decorated cells costs that is copied or dropped, with a link that lives somewhere else in memory.
+/// Cost of a run of decorated cells that is copied or dropped, with a link that lives somewhere else in memory.
 /// Chosen: as measured with 100,000 different links.
 const LINK: u64 = 64;
 

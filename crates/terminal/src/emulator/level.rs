@@ -16,7 +16,7 @@ impl Level {
     /// VT500: DECNCSM.
     pub(crate) const VT500: Self = Self(5);
 
-    /// What the number of a level is counted from in sequences.
+    /// Sequences name a level by its number added to this.
     const BASE: u16 = 60;
 
     /// Returns the level that a parameter of DECSCL names.

@@ -27,7 +27,7 @@ pub(crate) struct Modes {
     pub(crate) extended_reverse_wrap: bool,
     /// Title mode 0: titles are set in hexadecimal digits.
     pub(crate) hexadecimal_titles: bool,
-    /// Those without an effect.
+    /// Modes without an effect.
     pub(crate) noted: NotedModes,
     /// 2026: the picture is being drawn and better not shown.
     pub(crate) synchronized_output: bool,

@@ -7,9 +7,9 @@
 /// A mode by its kind and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
-    /// Of SM and RM.
+    /// A mode of SM and RM.
     Ansi(u16),
-    /// Of DECSET and DECRST.
+    /// A mode of DECSET and DECRST.
     Private(u16),
 }
 
@@ -39,7 +39,7 @@ const KEPT: [(Mode, bool); 36] = [
     (Private(1010), true),
     (Private(1011), false),
     (Private(1014), false),
-    // What keys send with Meta, Alt and Delete.
+    // Bytes that keys send with Meta, Alt and Delete.
     (Private(1034), true),
     (Private(1035), true),
     (Private(1036), false),

@@ -1,14 +1,14 @@
 //! Protected characters: DECSCA and ISO's SPA and EPA, and which erasing spares them.
 //!
-//! Each character carries its protection in its attributes. What is protected there, by whom, is not
-//! told apart: as in xterm, the function that protected last decides which erasing spares.
+//! Each character carries its protection in its attributes, but not the function that protected it: as in xterm, the
+//! function that protected last decides which erasing spares.
 
 use std::ops::Range;
 
 use crate::emulator::Emulator;
 use crate::screen::cell::Cell;
 
-/// Who protected last.
+/// The function that protected last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// Nobody since the last reset.

@@ -27,7 +27,7 @@ const SWITCHES: [(u16, bool); 18] = [
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 
-/// What each private mode was when it was saved last. One that never was is as at the start.
+/// The value of each private mode when it was last saved; of a mode never saved, the value at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SavedModes {
     /// A bit for each of [`SWITCHES`].

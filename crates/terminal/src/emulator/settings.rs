@@ -13,7 +13,7 @@ pub(crate) fn setting(emulator: &Emulator, name: &str) -> Option<String> {
         "s" => format!("{};{}", region.left + 1, region.right + 1),
         " q" => emulator.screen.rich.cursor_style.to_string(),
         "\"q" => {
-            // What SPA protects is not told as DECSCA's.
+            // Protection by SPA is not reported as DECSCA's.
             let protected = emulator.screen.pen.attributes.is_protected();
             u8::from(protected && emulator.protection == Protection::Dec).to_string()
         }

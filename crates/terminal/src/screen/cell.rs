@@ -8,7 +8,7 @@ pub enum Color {
     /// The terminal's own foreground or background.
     #[default]
     Default,
-    /// One of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
+    /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
     ///
     /// It is the entry of the palette with its number, but for terminals that brighten bold text in a
     /// named colour only. A stock peer does not tell the two from each other.
@@ -73,8 +73,8 @@ impl Underline {
 
 /// A set of character attributes: one bit each, and how text is underlined.
 ///
-/// One more bit travels along with them: whether selective erasing leaves the character alone (DECSCA). That
-/// is nothing that can be seen, so sets are equal that differ in it, and so are pens, cells, rows and screens.
+/// Another bit is stored with them: whether selective erasing leaves the character alone (DECSCA). That bit cannot be
+/// seen, so sets that differ in it alone are equal, and so are pens, cells, rows and screens.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 

@@ -16,7 +16,7 @@ pub(crate) const URI_BYTES_MAX: usize = 2083;
 /// Longest identifier of a hyperlink, in bytes. Source: the same.
 pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 
-/// What a link takes besides its text, in bytes. Chosen: what keeps it together, and the room that an allocator
+/// Memory of a link besides its text, in bytes. Chosen: what keeps it together, and the room that an allocator
 /// adds to three allocations.
 const LINK_BYTES: usize = 112;
 

@@ -1,7 +1,7 @@
 //! X's `rgbi:r/g/b`: a colour by the intensities of its components, each from 0 to 1.
 //!
-//! What an intensity looks like depends on the monitor. A server of X that knows nothing of its monitor, as nearly all, takes
-//! the one that was measured for libX11 long ago, and so do we.
+//! The colour that an intensity stands for depends on the monitor. An X server that knows nothing of its monitor, as
+//! nearly all, assumes the monitor that was measured for libX11 long ago, and so do we.
 
 use crate::screen::palette::Rgb;
 

@@ -1,4 +1,4 @@
-//! What programs are told of modes (DECRQM), and modes that they save and restore (XTSAVE, XTRESTORE).
+//! Answers about modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE).
 //! Answers are those of xterm 379 but where a comment says otherwise.
 
 use rove_terminal::{Size, Terminal};
@@ -121,7 +121,7 @@ fn private_modes_are_saved_and_restored() {
         let [set, reset, save, restore, ask] =
             ["h", "l", "s", "r", "$p"].map(|last| format!("\x1b[?{mode}{last}"));
         let input = [
-            // What was saved stays saved, also over a reset.
+            // A saved value stays saved, also over a reset.
             format!("{set}{save}{reset}{restore}{ask}{reset}{save}{set}{restore}{ask}"),
             format!("{set}{restore}{ask}{set}{save}\x1bc{reset}{restore}{ask}"),
         ]
@@ -133,7 +133,7 @@ fn private_modes_are_saved_and_restored() {
 #[test]
 fn saving_has_its_cases() {
     for (input, answer) in [
-        // Of modes that exclude each other, the one in force is saved.
+        // Saving any of several modes that exclude each other saves the one in force.
         (
             "\x1b[?1002h\x1b[?1000s\x1b[?1003h\x1b[?1000r\x1b[?1002$p\x1b[?1003$p",
             "\x1b[?1002;1$y\x1b[?1003;2$y",

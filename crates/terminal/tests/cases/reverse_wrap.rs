@@ -6,7 +6,7 @@ use rove_terminal::{Size, Terminal};
 use super::sides::check_behind;
 use super::{cursor, host};
 
-/// What was measured, behind the mode.
+/// Bytes sent after the mode is set, and the rows and the cursor that xterm had then.
 const CASES: &[(&str, &str, (u16, u16))] = &[
     ("\x1b[2;1H\x08X", "               X", (1, 16)),
     ("\x1b[2;2H\x1b[4DX", "             X", (1, 15)),

@@ -55,7 +55,7 @@ impl Drop for Host {
 const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
 const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
 
-/// What stands before the words of a stock server.
+/// The line before the output of a stock server.
 const STOCK: &str = "ROVE STOCK 00000000000000000000000000000000\n";
 
 /// A run's word, 32 zeros.

@@ -10,7 +10,7 @@ use super::*;
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::remote::{self, START};
 
-/// What the command itself calls.
+/// Programs that the command itself calls.
 const BASICS: [&str; 11] =
     ["sh", "cat", "chmod", "find", "mkdir", "mv", "rm", "sleep", "uname", "wc", "touch"];
 
