@@ -5,7 +5,7 @@ use rove_ssp::wire::{
     Cipher, Codec, DATAGRAM_LEN_MAX, DATAGRAM_OVERHEAD, Datagram, Instruction, SeqNum, Timestamp16,
     split,
 };
-use rove_ssp::{Capabilities, Direction, Hello, Key, StateNum};
+use rove_ssp::{Capabilities, Direction, Hello, Key, Loss, StateNum};
 
 /// Bytes of a datagram's payload. Chosen: what fits after the fragment's header.
 const CONTENTS_MAX: usize = DATAGRAM_LEN_MAX - DATAGRAM_OVERHEAD - 10;
@@ -60,7 +60,7 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
             _ => u64::MAX - (255 - u64::from(byte)),
         })
     };
-    let hello = hello & 7;
+    let (hello, report) = (hello & 7, hello >> 3);
     Ok(Instruction {
         old_num: num(old),
         new_num: num(new),
@@ -76,6 +76,13 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
             } else {
                 (hello - 1).into()
             }),
+        }),
+        // Reports that may be, and those that contradict themselves.
+        loss_report: (report > 0).then(|| Loss {
+            sent: u64::from(report) * 3,
+            missing: u64::from(ack),
+            recent_sent: u32::from(report) * 2,
+            recent_missing: u32::from(throwaway) / 8,
         }),
     })
 }

@@ -59,8 +59,16 @@ impl Victim {
         let hello =
             Some(Hello { version: Hello::VERSION, capabilities: rove_session::CAPABILITIES });
         let (ack_num, chaff) = (StateNum::new(1), Vec::new());
-        let instruction =
-            Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello };
+        let instruction = Instruction {
+            old_num,
+            new_num,
+            ack_num,
+            throwaway_num,
+            diff,
+            chaff,
+            hello,
+            loss_report: None,
+        };
         self.waiting.extend(self.forger.datagrams(&instruction));
     }
 

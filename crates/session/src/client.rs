@@ -112,9 +112,9 @@ impl Client {
         let ClientConfig { server, key, transport, size, outer, query, prediction, chaff, .. } =
             config;
         let transport = Config {
-            capabilities: transport
-                .capabilities
-                .map(|capabilities| understood(capabilities, prediction, &outer)),
+            capabilities: transport.capabilities.map(|capabilities| {
+                understood(capabilities, prediction, &outer, config.offers_status)
+            }),
             ..transport
         };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
@@ -676,10 +676,16 @@ impl Client {
 
 /// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
 /// side, and take an echo ack that comes before the echo for a proof that there is none.
-fn understood(capabilities: Capabilities, prediction: Prediction, outer: &Outer) -> Capabilities {
+fn understood(
+    capabilities: Capabilities,
+    prediction: Prediction,
+    outer: &Outer,
+    offers_status: bool,
+) -> Capabilities {
     let unused = [
         (Engine::uses_tty(prediction), Capabilities::TTY),
         (outer.scrollback && !outer.init, Capabilities::SCROLLBACK),
+        (offers_status, Capabilities::LOSS_REPORT),
     ];
     let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
     unused.fold(capabilities, |set, (_, unused)| set.without(unused))

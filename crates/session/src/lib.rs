@@ -47,4 +47,5 @@ pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_ST
     .union(rove_ssp::Capabilities::RICH_SCREEN)
     .union(rove_ssp::Capabilities::TERMINAL_REPORT)
     .union(rove_ssp::Capabilities::TTY)
-    .union(rove_ssp::Capabilities::SCROLLBACK);
+    .union(rove_ssp::Capabilities::SCROLLBACK)
+    .union(rove_ssp::Capabilities::LOSS_REPORT);

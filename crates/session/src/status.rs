@@ -16,13 +16,14 @@ const RENEWED: Duration = Duration::from_secs(1);
 /// Longest line, in characters. Chosen: all extensions and an IPv6 address have room; the window cuts it.
 const LINE_CHARS_MAX: usize = 160;
 
-/// What each extension is called, in the order of the bits.
-const EXTENSIONS: [(Capabilities, &str); 5] = [
+/// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
+const EXTENSIONS: [(Capabilities, &str); 6] = [
     (Capabilities::EXIT_STATUS, "exit status"),
     (Capabilities::RICH_SCREEN, "rich screen"),
     (Capabilities::TERMINAL_REPORT, "terminal report"),
     (Capabilities::TTY, "tty"),
     (Capabilities::SCROLLBACK, "scrollback"),
+    (Capabilities::LOSS_REPORT, "loss"),
 ];
 
 /// What the panel tells.
@@ -120,31 +121,36 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
         let line = format!("  {label:<10}  {text}");
         lines.push(line.chars().take(LINE_CHARS_MAX).collect());
     };
-    line("Server", peer(facts));
+    line("Server", peer(facts.peer));
+    if matches!(facts.peer, Peer::Rove(_)) {
+        line("Extensions", extensions(facts.capabilities));
+    }
     line("Path", route(facts));
     line("Last heard", path.heard_at.map_or("never".to_owned(), |at| ago(now, at)));
     line("Round trip", round_trip(facts));
-    line("Loss", loss(path.loss));
+    line("Loss", format!("inbound  {}", loss(path.loss_in)));
+    line("", format!("outbound {}", loss_out(facts)));
     line("Received", traffic(path.received));
     line("Sent", traffic(path.sent));
     line("Waiting", counted(facts.pending_input, "key or resize", "keys and resizes"));
     lines
 }
 
-fn peer(facts: &Facts) -> String {
-    match facts.peer {
+fn peer(peer: Peer) -> String {
+    match peer {
         Peer::Unknown => "not known, or stock Mosh is to be spoken".to_owned(),
         Peer::Stock => "stock Mosh".to_owned(),
-        Peer::Rove(hello) => {
-            let used: Vec<&str> = EXTENSIONS
-                .iter()
-                .filter(|(capability, _)| facts.capabilities.contains(*capability))
-                .map(|(_, name)| *name)
-                .collect();
-            let used = if used.is_empty() { "none".to_owned() } else { used.join(", ") };
-            format!("rove, extensions {}: {used}", hello.version)
-        }
+        Peer::Rove(hello) => format!("rove, extensions of version {}", hello.version),
     }
+}
+
+fn extensions(used: Capabilities) -> String {
+    let used: Vec<&str> = EXTENSIONS
+        .iter()
+        .filter(|(capability, _)| used.contains(*capability))
+        .map(|(_, name)| *name)
+        .collect();
+    if used.is_empty() { "none".to_owned() } else { used.join(", ") }
 }
 
 fn route(facts: &Facts) -> String {
@@ -172,13 +178,22 @@ fn round_trip(facts: &Facts) -> String {
 fn loss(loss: Loss) -> String {
     let recent = u64::from(loss.recent_sent);
     format!(
-        "inbound {} of the last {recent} ({}), {} of all {} ({})",
+        "{} of the last {recent} ({}), {} of all {} ({})",
         loss.recent_missing,
         percent(u64::from(loss.recent_missing), recent),
         loss.missing,
         loss.sent,
         percent(loss.missing, loss.sent),
     )
+}
+
+fn loss_out(facts: &Facts) -> String {
+    match facts.path.loss_out {
+        Some(told) => loss(told),
+        None if facts.peer == Peer::Stock => "not known: stock Mosh does not tell it".to_owned(),
+        None if facts.capabilities.contains(Capabilities::LOSS_REPORT) => "not told yet".to_owned(),
+        None => "not known: the server does not tell it".to_owned(),
+    }
 }
 
 fn traffic(traffic: Traffic) -> String {
@@ -231,6 +246,13 @@ mod tests {
     use rove_units::Bytes;
 
     use super::*;
+
+    #[test]
+    fn every_extension_has_its_name_within_80_columns() {
+        let all = extensions(crate::CAPABILITIES);
+        assert_eq!(all, "exit status, rich screen, terminal report, tty, scrollback, loss");
+        assert!("  Extensions  ".len() + all.len() <= 80);
+    }
 
     #[test]
     fn numbers_are_written_as_people_read_them() {

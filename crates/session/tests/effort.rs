@@ -53,6 +53,7 @@ impl Victim {
             diff,
             chaff,
             hello,
+            loss_report: None,
         };
         let mut result = Ok(());
         for datagram in self.forger.datagrams(&instruction) {

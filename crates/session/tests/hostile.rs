@@ -47,6 +47,7 @@ impl Victim {
             diff,
             chaff: Vec::new(),
             hello: None,
+            loss_report: None,
         };
         for datagram in self.forger.datagrams(&instruction) {
             let client = &mut self.end.client;
@@ -118,6 +119,7 @@ fn any_instruction() -> impl Strategy<Value = Instruction> {
             diff,
             chaff: Vec::new(),
             hello: None,
+            loss_report: None,
         },
     )
 }

@@ -108,8 +108,16 @@ impl Victim {
         let hello =
             Some(Hello { version: Hello::VERSION, capabilities: rove_session::CAPABILITIES });
         let ack_num = StateNum::new(1);
-        let instruction =
-            Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello };
+        let instruction = Instruction {
+            old_num,
+            new_num,
+            ack_num,
+            throwaway_num,
+            diff,
+            chaff,
+            hello,
+            loss_report: None,
+        };
         for datagram in self.forger.datagrams(&instruction) {
             self.deliver(&datagram);
         }

@@ -32,11 +32,11 @@ fn is_shown(pair: &Pair) -> bool {
 fn the_escape_key_and_s_show_the_path_and_the_peer() {
     let mut pair = pair(&LinkConfig::lossless(ms(50)));
     pair.left.client.handle_local_port(40_123);
-    print(&mut pair, b"one\r\ntwo\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\nten");
+    print(&mut pair, b"one\r\ntwo\r\n3\r\n4\r\n5\r\n6\r\n7\r\n8\r\n9\r\n10\r\n11\r\ntwelve");
     pair.run_for(secs(10));
     type_text(&mut pair, b"\x1es");
     pair.run_for(ms(10));
-    insta::assert_snapshot!(rows(&pair, 10));
+    insta::assert_snapshot!(rows(&pair, 12));
     assert!(pair.right.typed.is_empty(), "both keys are for the client");
 }
 
@@ -50,9 +50,25 @@ fn a_stock_server_has_no_extensions_and_losses_are_counted() {
     pair.run_for(secs(5));
     type_text(&mut pair, b"\x1es");
     pair.run_for(ms(10));
-    let rows = rows(&pair, 9);
+    let rows = rows(&pair, 11);
     assert!(rows.contains("  Server      stock Mosh\n"), "{rows}");
-    assert!(rows.contains("inbound 1 of the last"), "{rows}");
+    assert!(rows.contains("inbound  1 of the last"), "{rows}");
+    assert!(rows.contains("outbound not known: stock Mosh does not tell it\n"), "{rows}");
+}
+
+#[test]
+fn losses_on_the_way_there_are_told_by_a_rove_server() {
+    let mut pair = pair(&LinkConfig::lossless(ms(50)));
+    pair.run_for(secs(5));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(ms(10));
+    assert!(rows(&pair, 11).contains("outbound 0 of the last"), "{}", rows(&pair, 11));
+    pair.uplink.drop_next(2);
+    // Two heartbeats are lost, and the third brings the report.
+    pair.run_for(secs(12));
+    let shown = rows(&pair, 11);
+    assert!(shown.contains("outbound 2 of the last"), "{shown}");
+    assert!(shown.contains("inbound  0 of the last"), "{shown}");
 }
 
 #[test]

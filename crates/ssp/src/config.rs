@@ -80,6 +80,10 @@ pub struct Config {
     /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
     /// every other instruction in between makes the receiver start anew.
     pub ack_delay_in_repair: Duration,
+    /// Shortest interval between two loss reports, which go with instructions that are sent anyway; `None` at a client,
+    /// as nothing at a server reads them yet. Chosen: as often as the status is drawn anew. A report is some eight
+    /// bytes.
+    pub loss_report_interval: Option<Duration>,
     /// Interval between signs of life when there is nothing to send.
     pub heartbeat: Duration,
     /// How long after the peer's last new state unacknowledged contents are still sent again at
@@ -132,7 +136,11 @@ impl Config {
 
     /// Returns the numbers of a server, with an empty hello.
     pub const fn server() -> Self {
-        Self { answer_frames: 2, ..Self::STOCK_SERVER }
+        Self {
+            answer_frames: 2,
+            loss_report_interval: Some(Duration::from_secs(1)),
+            ..Self::STOCK_SERVER
+        }
     }
 
     /// Returns these numbers with the pace of Mosh 1.4.0, and no hello.
@@ -151,6 +159,7 @@ impl Config {
         answer_frames: 0,
         ack_delay: Duration::from_millis(100),
         ack_delay_in_repair: Duration::from_millis(1000),
+        loss_report_interval: None,
         heartbeat: Duration::from_secs(3),
         active_retry: Duration::from_secs(10),
         rto_min: Duration::from_millis(50),

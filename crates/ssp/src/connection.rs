@@ -18,9 +18,10 @@ use crate::error::{ReceiveError, SendError};
 use crate::fragment::FRAGMENT_HEADER_LEN;
 use crate::hop::PortHop;
 use crate::key::Key;
+use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
-use crate::path::{Path, Traffic};
+use crate::path::{Loss, Path, Traffic};
 use crate::rtt::RttEstimator;
 use crate::window::Window;
 
@@ -126,6 +127,7 @@ pub(crate) struct Connection {
     candidates: Option<Candidates>,
     /// What the newest datagram carried, for probes.
     newest_payload: Vec<u8>,
+    loss_reports: LossReports,
     events: VecDeque<Event>,
     sent: Traffic,
     received: Traffic,
@@ -151,6 +153,7 @@ impl Connection {
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
             newest_payload: Vec::new(),
+            loss_reports: LossReports::default(),
             events: VecDeque::new(),
             sent: Traffic::default(),
             received: Traffic::default(),
@@ -294,12 +297,23 @@ impl Connection {
         Path {
             srtt: self.rtt.srtt(),
             rttvar: self.rtt.rttvar(),
-            loss: self.window.loss(),
+            loss_in: self.window.loss(),
+            loss_out: self.loss_reports.heard(),
             sent: self.sent,
             received: self.received,
             heard_at: self.heard_at,
             hops: self.hop.as_ref().map_or(0, PortHop::count),
         }
+    }
+
+    /// Returns the loss report that an instruction of this instant carries, if one is due.
+    pub(crate) fn poll_loss_report(&mut self, now: Instant, interval: Duration) -> Option<Loss> {
+        self.loss_reports.poll(now, self.window.loss(), interval)
+    }
+
+    /// Takes the peer's report on what was sent to it.
+    pub(crate) fn handle_loss_report(&mut self, report: Loss) {
+        self.loss_reports.handle_report(report, self.next_seq);
     }
 
     /// Returns how many datagrams the peer has sent, as far as is known: only its newest ones change that.

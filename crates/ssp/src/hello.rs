@@ -25,6 +25,8 @@ impl Capabilities {
     pub const TTY: Self = Self(1 << 3);
     /// The lines that scroll off the host's screen travel with the screen.
     pub const SCROLLBACK: Self = Self(1 << 4);
+    /// An instruction may tell how much of what its receiver sent has not arrived.
+    pub const LOSS_REPORT: Self = Self(1 << 5);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

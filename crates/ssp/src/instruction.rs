@@ -11,7 +11,9 @@ use prost::encoding::{
 use crate::compress::INSTRUCTION_LEN_MAX;
 use crate::error::ReceiveError;
 use crate::hello::Hello;
+use crate::loss_report;
 use crate::num::StateNum;
+use crate::path::Loss;
 
 /// The version every instruction carries.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -28,6 +30,9 @@ const CHAFF: u32 = 7;
 
 /// Field of the hello; chosen: stock skips it, and no release of it is near this number.
 const HELLO: u32 = 100;
+
+/// Field of the loss report, likewise.
+const LOSS_REPORT: u32 = 101;
 
 /// Bytes the seven stock fields need at most besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
@@ -49,14 +54,19 @@ pub struct Instruction {
     pub chaff: Vec<u8>,
     /// The sender's hello, where it carries one.
     pub hello: Option<Hello>,
+    /// How much of what the receiver of this instruction sent has not arrived, where it carries that.
+    pub loss_report: Option<Loss>,
 }
 
 impl Instruction {
-    /// Returns the protobuf form, all seven stock fields written in ascending order.
+    /// Returns the protobuf form, all seven stock fields written, in ascending order.
     pub fn encode(&self) -> Vec<u8> {
         let hello = self.hello.map(|hello| hello.encode());
-        let hello_len = hello.as_ref().map_or(0, Vec::len);
-        let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + hello_len;
+        let loss_report = self.loss_report.map(|loss| loss_report::encode(&loss));
+        let extensions = [(HELLO, hello), (LOSS_REPORT, loss_report)];
+        let extensions_len: usize =
+            extensions.iter().flat_map(|(_, bytes)| bytes).map(Vec::len).sum();
+        let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + extensions_len;
         let mut out = Vec::with_capacity(len);
         put_varint(VERSION, PROTOCOL_VERSION.into(), &mut out);
         put_varint(OLD_NUM, self.old_num.get(), &mut out);
@@ -65,8 +75,10 @@ impl Instruction {
         put_varint(THROWAWAY_NUM, self.throwaway_num.get(), &mut out);
         put_bytes(DIFF, &self.diff, &mut out);
         put_bytes(CHAFF, &self.chaff, &mut out);
-        if let Some(hello) = hello {
-            put_bytes(HELLO, &hello, &mut out);
+        for (field, bytes) in extensions {
+            if let Some(bytes) = bytes {
+                put_bytes(field, &bytes, &mut out);
+            }
         }
         out
     }
@@ -92,6 +104,7 @@ impl Instruction {
             diff: fields.diff.to_vec(),
             chaff: fields.chaff.to_vec(),
             hello: fields.hello.and_then(Hello::decode),
+            loss_report: fields.loss_report.and_then(loss_report::decode),
         })
     }
 }
@@ -111,6 +124,7 @@ struct Fields<'a> {
     diff: &'a [u8],
     chaff: &'a [u8],
     hello: Option<&'a [u8]>,
+    loss_report: Option<&'a [u8]>,
 }
 
 impl<'a> Fields<'a> {
@@ -135,6 +149,9 @@ impl<'a> Fields<'a> {
                 (DIFF, WireType::LengthDelimited) => fields.diff = take_bytes(&mut bytes)?,
                 (CHAFF, WireType::LengthDelimited) => fields.chaff = take_bytes(&mut bytes)?,
                 (HELLO, WireType::LengthDelimited) => fields.hello = Some(take_bytes(&mut bytes)?),
+                (LOSS_REPORT, WireType::LengthDelimited) => {
+                    fields.loss_report = Some(take_bytes(&mut bytes)?);
+                }
                 _ => skip_field(wire_type, tag, &mut bytes, DecodeContext::default()).ok()?,
             }
         }

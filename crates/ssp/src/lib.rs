@@ -25,6 +25,7 @@ mod hello;
 mod hop;
 mod instruction;
 mod key;
+mod loss_report;
 mod nonce;
 mod num;
 mod object;

@@ -11,10 +11,11 @@ pub struct Traffic {
     pub bytes: Bytes,
 }
 
-/// How much of what the peer sent did not arrive. What is late, and not lost, counts until it comes.
+/// How much of what one end sent did not arrive at the other. A datagram that is late, and not lost, counts until it
+/// comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// Sequence numbers the peer has used, as far as is known.
+    /// Sequence numbers the sender has used, as far as the receiver knows.
     pub sent: u64,
     /// Those of them that have not arrived.
     pub missing: u64,
@@ -32,7 +33,9 @@ pub struct Path {
     /// How far samples are from it; `None` before the first.
     pub rttvar: Option<Duration>,
     /// The loss on the way here.
-    pub loss: Loss,
+    pub loss_in: Loss,
+    /// The loss on the way there, as the peer told last; `None` before it has.
+    pub loss_out: Option<Loss>,
     /// What was sealed for the peer.
     pub sent: Traffic,
     /// What was authentic.

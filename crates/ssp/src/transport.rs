@@ -17,7 +17,7 @@ use crate::instruction::Instruction;
 use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
-use crate::path::Path;
+use crate::path::{Loss, Path};
 use crate::receiver::{Received, Receiver};
 use crate::sender::{Outgoing, Pace, Sender, Step};
 
@@ -217,7 +217,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
             let pace = Pace::new(&self.config, self.connection.rtt());
             match self.sender.step(now, &pace, self.capabilities())? {
-                Step::Send(outgoing) => self.build(outgoing),
+                Step::Send(outgoing) => self.build(now, outgoing),
                 Step::Repeat => self.fragments_sent = 0,
             }
         }
@@ -385,6 +385,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         room: u64,
     ) -> Result<(), ReceiveError> {
         self.learn_peer(&instruction);
+        if let Some(report) = instruction.loss_report.filter(|_| self.reports_loss()) {
+            self.connection.handle_loss_report(report);
+        }
         self.sender.handle_ack(instruction.ack_num);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
@@ -469,7 +472,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Builds an instruction and cuts it up.
-    fn build(&mut self, outgoing: Outgoing) {
+    fn build(&mut self, now: Instant, outgoing: Outgoing) {
         self.instructions += 1;
         let instruction = Instruction {
             old_num: outgoing.old_num,
@@ -479,6 +482,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             diff: outgoing.diff,
             chaff: self.draw_chaff(),
             hello: self.hello(),
+            loss_report: self.loss_report(now),
         };
         self.fragments_sent = 0;
         self.fragments_ack = instruction.ack_num;
@@ -500,6 +504,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn hello(&self) -> Option<Hello> {
         let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged())?;
         Some(Hello { version: Hello::VERSION, capabilities })
+    }
+
+    fn loss_report(&mut self, now: Instant) -> Option<Loss> {
+        let interval = self.config.loss_report_interval.filter(|_| self.reports_loss())?;
+        self.connection.poll_loss_report(now, interval)
+    }
+
+    fn reports_loss(&self) -> bool {
+        self.capabilities().contains(Capabilities::LOSS_REPORT)
     }
 
     fn is_acknowledged(&self) -> bool {

@@ -268,5 +268,6 @@ fn instruction(vector: &InstructionVector) -> Instruction {
         diff: vector.diff.clone(),
         chaff: vector.chaff.clone(),
         hello: None,
+        loss_report: None,
     }
 }

@@ -95,6 +95,7 @@ fn instruction(base: u64, num: u64, diff: &[u8]) -> Instruction {
         diff: diff.to_vec(),
         chaff: Vec::new(),
         hello: None,
+        loss_report: None,
     }
 }
 

@@ -23,6 +23,8 @@ struct Derived {
     chaff: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "100")]
     hello: Option<Vec<u8>>,
+    #[prost(bytes = "vec", optional, tag = "101")]
+    loss_report: Option<Vec<u8>>,
 }
 
 impl From<&Instruction> for Derived {
@@ -36,6 +38,7 @@ impl From<&Instruction> for Derived {
             diff: Some(instruction.diff.clone()),
             chaff: Some(instruction.chaff.clone()),
             hello: instruction.hello.map(|hello| hello.encode()),
+            loss_report: instruction.loss_report.map(|loss| loss_report::encode(&loss)),
         }
     }
 }
@@ -49,6 +52,7 @@ fn empty() -> Instruction {
         diff: Vec::new(),
         chaff: Vec::new(),
         hello: None,
+        loss_report: None,
     }
 }
 
@@ -70,6 +74,21 @@ fn hello_follows_the_stock_fields() {
     let bytes = Instruction { hello, ..empty() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 1]);
     assert_eq!(Instruction::decode(&bytes).unwrap().hello, hello);
+}
+
+#[test]
+fn loss_report_follows_the_hello() {
+    let loss_report = Some(Loss { sent: 9, missing: 2, recent_sent: 9, recent_missing: 2 });
+    let hello = Some(Hello::new(Capabilities::NONE));
+    let bytes = Instruction { hello, loss_report, ..empty() }.encode();
+    assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 0, 0xaa, 0x06, 4, 9, 2, 9, 2]);
+    assert_eq!(Instruction::decode(&bytes).unwrap().loss_report, loss_report);
+    // Cut short within its field: none, and the rest of the instruction counts.
+    let short = with(&[0x18, 7, 0xaa, 0x06, 3, 9, 2, 9]);
+    assert_eq!(
+        Instruction::decode(&short),
+        Ok(Instruction { new_num: StateNum::new(7), ..empty() })
+    );
 }
 
 #[test]
@@ -199,13 +218,17 @@ prop_compose! {
         diff in prop::collection::vec(any::<u8>(), 0..200),
         chaff in prop::collection::vec(any::<u8>(), 0..17),
         hello: Option<(u64, u64)>,
+        loss_report: Option<(u64, u64, u32, u32)>,
     ) -> Instruction {
         let [old_num, new_num, ack_num, throwaway_num] = nums.map(StateNum::new);
         let hello = hello.map(|(version, bits)| Hello {
             version,
             capabilities: Capabilities::from_bits(bits),
         });
-        Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello }
+        let loss_report = loss_report.map(|(sent, missing, recent_sent, recent_missing)| {
+            Loss { sent, missing, recent_sent, recent_missing }
+        });
+        Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello, loss_report }
     }
 }
 
@@ -231,6 +254,8 @@ proptest! {
             prop_assert_eq!(instruction.diff, derived.diff.unwrap_or_default());
             let hello = derived.hello.and_then(|hello| Hello::decode(&hello));
             prop_assert_eq!(instruction.hello, hello);
+            let loss_report = derived.loss_report.and_then(|bytes| loss_report::decode(&bytes));
+            prop_assert_eq!(instruction.loss_report, loss_report);
         }
     }
 

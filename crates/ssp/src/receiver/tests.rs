@@ -15,6 +15,7 @@ fn instruction(old_num: u64, new_num: u64, throwaway_num: u64, bytes: u64) -> In
         diff: bytes.to_string().into_bytes(),
         chaff: Vec::new(),
         hello: None,
+        loss_report: None,
     }
 }
 

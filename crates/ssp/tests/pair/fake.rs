@@ -36,6 +36,7 @@ pub(crate) fn state(old_num: u64, new_num: u64, ack_num: u64) -> Instruction {
         diff: Vec::new(),
         chaff: Vec::new(),
         hello: None,
+        loss_report: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rove_ssp::wire::{Instruction, Timestamp16};
-use rove_ssp::{Capabilities, Config, Direction, Hello, Peer, ReceiveError, StateNum};
+use rove_ssp::{Capabilities, Config, Direction, Hello, Loss, Peer, ReceiveError, StateNum};
 use rove_units::Seed;
 
 use crate::fake::{Fake, client, nums, server, settled, state, text};
@@ -121,6 +121,30 @@ fn a_peer_is_recognised_by_its_hello_or_by_an_acknowledgment_without_one() {
 }
 
 #[test]
+fn the_loss_is_told_only_where_both_ends_offer_it() {
+    let reports = Capabilities::LOSS_REPORT;
+    for (ours, theirs, is_told) in [
+        (None, Some(reports), false),
+        (Some(Capabilities::NONE), Some(reports), false),
+        (Some(reports), None, false),
+        (Some(reports), Some(Capabilities::NONE), false),
+        (Some(reports), Some(reports), true),
+    ] {
+        let mut fake = server::<64>(Config { capabilities: ours, ..Config::server() });
+        let hello = theirs.map(Hello::new);
+        fake.say(&Instruction { hello, ..state(0, 1, 0) }).expect("taken");
+        // A datagram that never arrives.
+        fake.skip(1);
+        fake.say(&Instruction { hello, ..state(0, 2, 0) }).expect("taken");
+        fake.run_for(ms(7_000));
+        let told: Vec<Loss> = fake.heard().iter().filter_map(|i| i.loss_report).collect();
+        assert_eq!(!told.is_empty(), is_told, "{ours:?} {theirs:?}");
+        let last = Loss { sent: 3, missing: 1, recent_sent: 3, recent_missing: 1 };
+        assert!(told.last().is_none_or(|told| *told == last), "{told:?}");
+    }
+}
+
+#[test]
 fn the_small_datagrams_after_a_refusal_carry_everything() {
     let mut fake = settled(client::<{ 1 << 20 }>(Config::client()));
     let noise = crate::pair::noise(Seed::new(1), 3_000);
@@ -143,8 +167,17 @@ fn instruction() -> impl Strategy<Value = Instruction> {
         version,
         capabilities: Capabilities::from_bits(bits),
     }));
-    (num(), num(), num(), num(), diff, hello).prop_map(
-        |(old_num, new_num, ack_num, throwaway_num, diff, hello)| Instruction {
+    let small = || prop_oneof![0..6_u32, any::<u32>()];
+    let loss_report = prop::option::of((small(), small(), small(), small()).prop_map(
+        |(sent, missing, recent_sent, recent_missing)| Loss {
+            sent: sent.into(),
+            missing: missing.into(),
+            recent_sent,
+            recent_missing,
+        },
+    ));
+    (num(), num(), num(), num(), diff, hello, loss_report).prop_map(
+        |(old_num, new_num, ack_num, throwaway_num, diff, hello, loss_report)| Instruction {
             old_num,
             new_num,
             ack_num,
@@ -152,6 +185,7 @@ fn instruction() -> impl Strategy<Value = Instruction> {
             diff,
             chaff: Vec::new(),
             hello,
+            loss_report,
         },
     )
 }
@@ -175,7 +209,12 @@ proptest! {
             1..60,
         ),
     ) {
-        let mut fake = if is_client { client::<64>(Config::client()) } else { server(Config::server()) };
+        let tells = |config| Config { capabilities: Some(Capabilities::LOSS_REPORT), ..config };
+        let mut fake = if is_client {
+            client::<64>(tells(Config::client()))
+        } else {
+            server(tells(Config::server()))
+        };
         for (said, timestamp, reply, pause) in garbage {
             let timestamp = timestamp.and_then(Timestamp16::new);
             let reply = reply.and_then(Timestamp16::new);
@@ -187,6 +226,11 @@ proptest! {
                 fake.party.write(b"some text to send");
             }
             fake.run_for(ms(pause));
+            let path = fake.party.transport.path();
+            if let Some(Loss { sent, missing, recent_sent, recent_missing }) = path.loss_out {
+                prop_assert!(missing <= sent && sent <= path.sent.datagrams);
+                prop_assert!(recent_missing <= recent_sent && u64::from(recent_sent) <= sent);
+            }
         }
         let _ = nums(&mut fake);
     }

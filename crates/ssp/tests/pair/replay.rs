@@ -72,8 +72,8 @@ fn an_older_datagram_that_arrives_between_fragments_discards_none_and_counts() {
         }
         assert_eq!(fake.party.transport.remote().text(), large.as_bytes());
         let path = fake.party.transport.path();
-        assert_eq!(path.loss.sent, 20 + u64::try_from(datagrams.len()).expect("few"));
-        assert_eq!(path.loss.missing, path.loss.sent - path.received.datagrams);
+        assert_eq!(path.loss_in.sent, 20 + u64::try_from(datagrams.len()).expect("few"));
+        assert_eq!(path.loss_in.missing, path.loss_in.sent - path.received.datagrams);
     }
 }
 
