@@ -4,12 +4,14 @@ use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::collections::VecDeque;
 
 use arbitrary::{Result, Unstructured};
+use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_link::net::{End, LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_session::{
     Client, ClientConfig, ClientEvent, EngineKind, ExitStatus, HostScreen, Outside, Prediction,
     Preference, Server, ServerConfig, UserStream,
 };
 use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
-use rove_terminal::{Outer, Size};
+use rove_terminal::{Outer, Size, Terminal};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::forger::{Forger, instruction, key, text};
@@ -151,8 +153,8 @@ fn jump(input: &mut Unstructured<'_>, now: Instant) -> Result<Instant> {
 
 /// A session: both ends, the network between them, and everybody around.
 struct Session {
-    client: Client,
-    server: Server,
+    near: NearEnd<Watcher>,
+    far: FarEnd<Nobody>,
     to_client: VecDeque<Vec<u8>>,
     to_server: VecDeque<Vec<u8>>,
     client_nonces: Nonces,
@@ -162,23 +164,50 @@ struct Session {
     now: Instant,
 }
 
+/// A user whose terminal takes output now and then. Keys come from the script, whether or not the client wants them.
+#[derive(Default)]
+struct Watcher {
+    shows: bool,
+    /// Whether the client wants to be suspended.
+    suspends: bool,
+}
+
+/// A program that reads and writes only when the script says so.
+struct Nobody;
+
+impl User for Watcher {
+    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        None
+    }
+
+    fn takes_output(&self) -> bool {
+        self.shows
+    }
+
+    fn handle_event(&mut self, event: ClientEvent) {
+        self.suspends |= event == ClientEvent::Suspend;
+    }
+}
+
+impl Program for Nobody {
+    fn turn(&mut self, _: Instant, _: &mut Server) {}
+}
+
 /// Everything that can happen to a session, in any order.
 pub fn session_survives(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut session = Session::new(*flags);
     let _ = session.run(&mut Unstructured::new(data));
-    let _ = session.client.close_terminal();
+    let _ = session.near.client.close_terminal();
 }
 
 impl Session {
     fn new(flags: u8) -> Self {
         let flag = |bit: u8| flags >> bit & 1 == 1;
         let capabilities = |ours: bool| ours.then_some(rove_session::CAPABILITIES);
+        let transport = Config { capabilities: capabilities(flag(0)), ..Config::client() };
         let client = ClientConfig {
-            server: SERVER,
             key: key(),
-            transport: Config { capabilities: capabilities(flag(0)), ..Config::client() },
-            size: Size::DEFAULT,
             outer: Outer {
                 titles: flag(1),
                 operating_system_commands: flag(1),
@@ -192,22 +221,18 @@ impl Session {
                 overwrite: flag(7),
                 engine: EngineKind::ALL[usize::from(flag(5))],
             },
-            program: "rove".to_owned(),
-            offers_status: true,
-            running: rove_session::Running::Unknown,
-            chaff: Seed::new(1).stream("client.chaff"),
+            ..client_config(transport, Seed::new(1))
         };
+        let transport = Config { capabilities: capabilities(flag(3)), ..Config::server() };
         let server = ServerConfig {
             key: key(),
-            transport: Config { capabilities: capabilities(flag(3)), ..Config::server() },
             ipv6: flag(4),
-            size: Size::DEFAULT,
             network_timeout: flag(5).then_some(Duration::from_secs(30)),
-            chaff: Seed::new(1).stream("server.chaff"),
+            ..server_config(transport, Seed::new(1))
         };
         Self {
-            client: Client::new(client, Instant::ZERO),
-            server: Server::new(server, Instant::ZERO),
+            near: NearEnd::new(client, Watcher::default(), Instant::ZERO),
+            far: FarEnd::new(server, Nobody, Instant::ZERO),
             to_client: VecDeque::new(),
             to_server: VecDeque::new(),
             client_nonces: Nonces::default(),
@@ -232,58 +257,66 @@ impl Session {
     fn step(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         let now = self.now;
         match input.int_in_range(0..=21)? {
-            0 | 1 if self.client.wants_input() => self.client.handle_input(now, &text(input)?),
+            0 | 1 if self.near.client.wants_input() => {
+                self.near.client.handle_input(now, &text(input)?)
+            }
             2 => {
                 let [columns, rows] = input.arbitrary::<[u8; 2]>()?;
-                self.client.handle_resize(now, size(columns, rows));
+                self.near.client.handle_resize(now, size(columns, rows));
             }
-            3 | 4 => self.server.handle_host_output(now, &text(input)?),
+            3 | 4 => self.far.server.handle_host_output(now, &text(input)?),
             5 => {
-                let instruction = instruction(input, self.client.pending_input())?;
+                let instruction = instruction(input, self.near.client.pending_input())?;
                 for datagram in self.client_forger.datagrams(&instruction) {
-                    let _ = self.client.handle_datagram(now, SERVER, Ecn::Capable, &datagram);
+                    let _ = self.near.client.handle_datagram(
+                        now,
+                        RIGHT_ADDRESS,
+                        Ecn::Capable,
+                        &datagram,
+                    );
                 }
             }
             6 => {
                 let instruction = instruction(input, 8)?;
                 for datagram in self.server_forger.datagrams(&instruction) {
                     let from = address(input)?;
-                    let _ = self.server.handle_datagram(now, from, Ecn::Capable, &datagram);
+                    let _ = self.far.server.handle_datagram(now, from, Ecn::Capable, &datagram);
                 }
             }
             7 => {
                 let garbage = text(input)?;
-                let _ = self.client.handle_datagram(now, SERVER, Ecn::NotCapable, &garbage);
+                let _ =
+                    self.near.client.handle_datagram(now, RIGHT_ADDRESS, Ecn::NotCapable, &garbage);
                 let from = address(input)?;
-                let _ = self.server.handle_datagram(now, from, Ecn::NotCapable, &garbage);
+                let _ = self.far.server.handle_datagram(now, from, Ecn::NotCapable, &garbage);
             }
             8..=10 => self.deliver(input)?,
             11..=13 => {
-                let wakes = [self.client.poll_timeout(), self.server.poll_timeout()];
+                let wakes = [self.near.client.poll_timeout(), self.far.server.poll_timeout()];
                 self.now = wakes.into_iter().flatten().min().unwrap_or(now).max(now);
             }
             14 => self.now = jump(input, now)?,
             15 => {
-                let _ = self.client.close_terminal();
-                self.client.handle_resume(now);
+                let _ = self.near.client.close_terminal();
+                self.near.client.handle_resume(now);
             }
-            16 => self.server.consume_host_input(input.arbitrary::<u16>()?.into()),
-            17 => self.client.handle_network_error(now, "sendto: Network is unreachable"),
+            16 => self.far.server.consume_host_input(input.arbitrary::<u16>()?.into()),
+            17 => self.near.client.handle_network_error(now, "sendto: Network is unreachable"),
             18 => {
-                self.client.handle_message_too_long();
-                self.server.handle_message_too_long();
+                self.near.client.handle_message_too_long();
+                self.far.server.handle_message_too_long();
             }
             19 => {
                 let text = text(input)?;
                 let times = usize::from(input.arbitrary::<u8>()?);
-                self.server.handle_host_output(now, &text.repeat(times));
+                self.far.server.handle_host_output(now, &text.repeat(times));
             }
             20 => match input.int_in_range(0..=19)? {
-                0 => self.client.shutdown(now, "Exiting on signal"),
-                1 => self.client.handle_input_closed(now),
-                2 => self.server.shutdown(now, Outside::Kill),
-                3 => self.server.handle_host_closed(now, Some(ExitStatus::Code(3))),
-                _ => self.server.handle_timeout(now),
+                0 => self.near.client.shutdown(now, "Exiting on signal"),
+                1 => self.near.client.handle_input_closed(now),
+                2 => self.far.server.shutdown(now, Outside::Kill),
+                3 => self.far.server.handle_host_closed(now, Some(ExitStatus::Code(3))),
+                _ => self.far.server.handle_timeout(now),
             },
             _ => {}
         }
@@ -293,8 +326,9 @@ impl Session {
     /// Delivers what the ends have sent, or loses, repeats or reorders some of it.
     fn deliver(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
         let how = input.arbitrary::<u8>()?;
-        let from = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1)), 40000);
-        for (queue, to_client) in [(&mut self.to_client, true), (&mut self.to_server, false)] {
+        let ends: [&mut dyn End; 2] = [&mut self.near, &mut self.far];
+        let ways = [(&mut self.to_client, RIGHT_ADDRESS), (&mut self.to_server, LEFT_ADDRESS)];
+        for ((queue, from), end) in ways.into_iter().zip(ends) {
             if how & 7 == 1 {
                 queue.make_contiguous().reverse();
             }
@@ -302,11 +336,7 @@ impl Session {
             let repeats = if how & 7 == 3 { 2 } else { 1 };
             for datagram in queue.drain(..).skip(usize::from(drops)) {
                 for _ in 0..repeats {
-                    let _ = if to_client {
-                        self.client.handle_datagram(self.now, SERVER, Ecn::Capable, &datagram)
-                    } else {
-                        self.server.handle_datagram(self.now, from, Ecn::Capable, &datagram)
-                    };
+                    end.handle_datagram(self.now, from, &datagram);
                 }
             }
         }
@@ -316,43 +346,34 @@ impl Session {
     /// Does for both ends what a driver does after each event.
     fn pump(&mut self, shows: bool) {
         let now = self.now;
+        self.near.user.shows = shows;
         for wake in 0.. {
-            let mut wanted = [self.client.poll_timeout(), self.server.poll_timeout()];
-            if wanted[0].is_some_and(|at| at <= now) {
-                self.client.handle_timeout(now);
+            turn(now, &mut self.near, &mut self.client_nonces, &mut self.to_server);
+            turn(now, &mut self.far, &mut self.server_nonces, &mut self.to_client);
+            if core::mem::take(&mut self.near.user.suspends) {
+                let _ = self.near.client.close_terminal();
+                self.near.client.handle_resume(now);
             }
-            if wanted[1].is_some_and(|at| at <= now) {
-                self.server.handle_timeout(now);
-            }
-            let mut burst = 0;
-            while let Some(transmit) = self.client.poll_transmit(now) {
-                burst += 1;
-                self.client_nonces.check(&transmit.payload);
-                self.to_server.push_back(transmit.payload);
-            }
-            while let Some(transmit) = self.server.poll_transmit(now) {
-                burst += 1;
-                self.server_nonces.check(&transmit.payload);
-                self.to_client.push_back(transmit.payload);
-            }
-            assert!(burst <= 2 * BURST_MAX, "sends without end");
-            self.to_client.truncate(BURST_MAX);
-            self.to_server.truncate(BURST_MAX);
-            if shows {
-                let _ = self.client.poll_output(now);
-            }
-            while let Some(event) = self.client.poll_event() {
-                if event == ClientEvent::Suspend {
-                    let _ = self.client.close_terminal();
-                    self.client.handle_resume(now);
-                }
-            }
-            while self.server.poll_event().is_some() {}
-            wanted = [self.client.poll_timeout(), self.server.poll_timeout()];
+            let wanted = [self.near.poll_timeout(), self.far.poll_timeout()];
             if wanted.into_iter().flatten().all(|at| at > now) {
                 break;
             }
             assert!(wake < WAKES_MAX, "wants to be woken now, for ever");
         }
     }
+}
+
+/// Lets an end do what is due and send.
+fn turn(now: Instant, end: &mut impl End, nonces: &mut Nonces, out: &mut VecDeque<Vec<u8>>) {
+    if end.poll_timeout().is_some_and(|at| at <= now) {
+        end.handle_timeout(now);
+    }
+    let mut burst = 0;
+    while let Some((_, payload)) = end.poll_transmit(now) {
+        burst += 1;
+        assert!(burst <= BURST_MAX, "sends without end");
+        nonces.check(&payload);
+        out.push_back(payload);
+    }
+    out.truncate(BURST_MAX);
 }

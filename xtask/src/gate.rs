@@ -10,8 +10,15 @@ use anyhow::{Context, Result, bail};
 use crate::{packages, tidy, workspace_root};
 
 /// The crates that do no I/O, in the order they build on each other.
-const CORES: [&str; 6] =
-    ["rove-units", "rove-ssp", "rove-terminal", "rove-predict", "rove-link", "rove-session"];
+const CORES: [&str; 7] = [
+    "rove-units",
+    "rove-ssp",
+    "rove-terminal",
+    "rove-predict",
+    "rove-link",
+    "rove-session",
+    "rove-headless",
+];
 
 /// Tests run at once. Chosen: the end-to-end tests wait more than they compute; on two processors they
 /// take a minute with twelve threads and two with as many threads as processors.

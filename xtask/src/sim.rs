@@ -114,14 +114,14 @@ fn run_caught(seed: Seed) -> Result<Report> {
 fn run_one(seed: Seed) -> Result<Report> {
     let scenario = Scenario::draw(seed);
     let healed = LinkConfig::lossless(Duration::from_millis(20));
-    let client = ClientEnd::new(&scenario, seed);
+    let client = ends::client_end(&scenario, seed);
     let client = Machine::new(client, scenario.client_ahead, scenario.stands_still);
-    let server = ServerEnd::new(&scenario, seed);
+    let server = ends::server_end(&scenario, seed);
     let server = Machine::new(server, scenario.server_ahead, scenario.stands_still);
     let mut pair = Net::new(client, server, healed.clone(), healed.clone(), seed);
     // A client that has heard nothing gives up after a while; that is not what this is about.
     let met = pair.run_until(Duration::from_secs(5), |client, server| {
-        server.end.started && client.end.client.pending_input() == 0
+        server.end.program.started && client.end.client.pending_input() == 0
     });
     ensure!(met, "the two ends never met");
 
@@ -147,7 +147,7 @@ fn run_one(seed: Seed) -> Result<Report> {
     end(&mut pair, &scenario)?;
     Ok(Report {
         seeds: 1,
-        keys: u64::try_from(pair.right.end.read.len()).context("keys beyond counting")?,
+        keys: u64::try_from(pair.right.end.program.read.len()).context("keys beyond counting")?,
         virtual_time: Duration::from_nanos(pair.now().as_nanos()),
     })
 }
@@ -155,9 +155,9 @@ fn run_one(seed: Seed) -> Result<Report> {
 fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
     let now = pair.now();
     match action {
-        Action::Type(text) => pair.left.end.type_text(text),
-        Action::Resize(size) => pair.left.end.resize(*size),
-        Action::Print(bytes) => pair.right.end.print(bytes),
+        Action::Type(text) => pair.left.end.user.type_text(text),
+        Action::Resize(size) => pair.left.end.user.resize(*size),
+        Action::Print(bytes) => pair.right.end.program.print(bytes),
         Action::Roam(datagrams, host) => {
             let address = Ipv4Addr::new(192, 0, 2, *host);
             pair.move_left_after(*datagrams, SocketAddr::from((address, 50_000)));
@@ -173,19 +173,19 @@ fn perform(pair: &mut Pair, scenario: &Scenario, action: &Action) {
         Action::JumpClient(span) => pair.left.jump(*span),
         Action::JumpServer(span) => pair.right.jump(*span),
         Action::Jam(jammed) => {
-            pair.left.end.jammed = *jammed;
-            pair.right.end.jammed = *jammed;
+            pair.left.end.user.jammed = *jammed;
+            pair.right.end.program.jammed = *jammed;
         }
         Action::Return(returned) => {
             let now = pair.left.clock(now);
-            pair.left.end.give_back(now, *returned);
+            ends::give_back(&mut pair.left.end, now, *returned);
         }
     }
 }
 
 /// Checks that neither end holds more than it promises.
 fn check_bounds(pair: &Pair) -> Result<()> {
-    let (pending, waiting) = (pair.left.end.pending_max, pair.right.end.waiting_max);
+    let (pending, waiting) = (pair.left.end.user.pending_max, pair.right.end.program.waiting_max);
     ensure!(pending <= ends::PENDING_MAX, "{pending} events wait at the client");
     ensure!(waiting <= ends::WAITING_MAX, "{waiting} bytes wait at the server");
     Ok(())
@@ -222,25 +222,33 @@ fn go_on(pair: &mut Pair, scenario: &Scenario) -> Result<()> {
         .background
         .filter(|_| scenario.query && capabilities.contains(Capabilities::TERMINAL_REPORT));
     let (client, server) = (&pair.left.end, &mut pair.right.end);
-    let (copied, told) = (client.copied.len(), client.told.len());
-    let (bells, read) = (client.bells(), server.read.len());
+    let (copied, told) = (client.user.copied.len(), client.user.told.len());
+    let (bells, read) = (ends::bells(client), server.program.read.len());
     let number = 99_999_999;
     // What it was in the middle of is cancelled, and the colour it may have set forgotten.
     let words = ["\x18\x1b]111\x07\x07", &program::copy(number, 8), &program::notification(number)];
-    server.print(words.concat().as_bytes());
+    server.program.print(words.concat().as_bytes());
     if background.is_some() {
-        server.print(b"\x1b]11;?\x07");
+        server.program.print(b"\x1b]11;?\x07");
     }
     pair.run_for(Duration::from_secs(10));
     let (client, server) = (&pair.left.end, &pair.right.end);
     if capabilities.contains(Capabilities::RICH_SCREEN) {
-        ensure!(client.bells() == bells + 1, "one bell rang {} times", client.bells() - bells);
-        ensure!(client.copied[copied..] == [number], "{:?} copied", &client.copied[copied..]);
-        ensure!(client.told[told..] == [number], "{:?} told", &client.told[told..]);
+        ensure!(
+            ends::bells(client) == bells + 1,
+            "one bell rang {} times",
+            ends::bells(client) - bells
+        );
+        ensure!(
+            client.user.copied[copied..] == [number],
+            "{:?} copied",
+            &client.user.copied[copied..]
+        );
+        ensure!(client.user.told[told..] == [number], "{:?} told", &client.user.told[told..]);
     }
     if let Some((red, green, blue)) = background {
         let [red, green, blue] = [red, green, blue].map(|part| format!("{part:02x}{part:02x}"));
-        let answer = String::from_utf8_lossy(&server.read[read..]).into_owned();
+        let answer = String::from_utf8_lossy(&server.program.read[read..]).into_owned();
         let wanted = format!("\x1b]11;rgb:{red}/{green}/{blue}\x07");
         ensure!(answer == wanted, "the program was answered {answer:?}, not {wanted:?}");
     }

@@ -37,7 +37,6 @@ mod script;
 mod table;
 #[cfg(test)]
 mod tests;
-mod traffic;
 
 pub(crate) use near::Pace;
 pub(crate) use path::Path;

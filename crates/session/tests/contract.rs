@@ -150,9 +150,9 @@ fn two_hundred_lines_arrive_once_and_in_order_over_a_path_that_does_everything_w
             pair.reconfigure(bad.clone(), bad.clone());
         }
     }
-    assert!(pair.run_until(secs(60), |_, server| server.typed.len() >= typed.len()));
+    assert!(pair.run_until(secs(60), |_, server| server.program.typed.len() >= typed.len()));
     pair.run_for(secs(5));
-    assert_eq!(String::from_utf8_lossy(&pair.right.typed), String::from_utf8_lossy(&typed));
+    assert_eq!(String::from_utf8_lossy(&pair.right.program.typed), String::from_utf8_lossy(&typed));
 }
 
 #[test]
@@ -161,15 +161,20 @@ fn a_server_whose_host_sleeps_is_told_of_and_comes_back_with_all_that_was_typed(
         let mut pair = pair(&LinkConfig::lossless(ms(20)));
         pair.run_for(secs(5));
         pair.stop_right(true);
-        let told = pair.run_until(ms(7500), |client, _| client.top_row().contains("Last contact"));
+        let told =
+            pair.run_until(ms(7500), |client, _| client.row_text(0).contains("Last contact"));
         assert!(told && pair.now() >= Instant::from_millis(5000 + 3000), "{}", pair.now());
         type_text(&mut pair, b"typed into the silence");
         pair.run_for(secs(60 * minutes));
         assert_eq!(pair.left.client.outcome(), None, "a session waits for ever");
-        assert!(pair.left.top_row().starts_with("rove: Last contact "), "{}", pair.left.top_row());
+        assert!(
+            pair.left.row_text(0).starts_with("rove: Last contact "),
+            "{}",
+            pair.left.row_text(0)
+        );
         pair.stop_right(false);
         assert!(pair.run_until(secs(5), |client, server| {
-            server.typed == b"typed into the silence" && client.top_row().is_empty()
+            server.program.typed == b"typed into the silence" && client.row_text(0).is_empty()
         }));
     }
 }
@@ -203,7 +208,7 @@ struct Counting {
 
 impl Counting {
     fn new(client: Config, server: Config) -> Self {
-        let (client, server) = (ClientEnd::new(client), ServerEnd::new(server));
+        let (client, server) = (near_of(client), far(server));
         Self { now: Instant::ZERO, client, server, datagrams: [0; 2], longest: Bytes::ZERO }
     }
 
@@ -239,10 +244,10 @@ fn the_help_of_the_escape_key_stays_until_the_next_key() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1e");
     pair.run_for(ms(1));
-    assert!(pair.left.top_row().contains("quit"), "{}", pair.left.top_row());
+    assert!(pair.left.row_text(0).contains("quit"), "{}", pair.left.row_text(0));
     pair.run_for(secs(60));
-    assert!(pair.left.top_row().contains("quit"), "{}", pair.left.top_row());
+    assert!(pair.left.row_text(0).contains("quit"), "{}", pair.left.row_text(0));
     type_text(&mut pair, b"x");
     pair.run_for(ms(1));
-    assert_eq!(pair.left.top_row(), "");
+    assert_eq!(pair.left.row_text(0), "");
 }

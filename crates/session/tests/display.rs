@@ -99,7 +99,7 @@ fn neither_cuts_nor_losses_change_a_picture() {
             let mut beside = Terminal::host(size(80, 24));
             beside.write(input.as_bytes());
             let same = pair.run_until(secs(60), |client, server| {
-                in_sync(client, server) && shows_the_same(&client.tty, beside.screen())
+                in_sync(client, server) && shows_the_same(&client.terminal, beside.screen())
             });
             assert!(same, "{input:?}\n{}", client_rows(&pair));
         }
@@ -129,7 +129,7 @@ fn attributes_and_links_reach_a_rove_and_their_text_a_stock_client() {
             }
             let same = pair.run_until(secs(60), |client, server| {
                 (same_picture(client, server) || !rich)
-                    && shows_the_same(&client.tty, server.server.screen())
+                    && shows_the_same(&client.terminal, server.server.screen())
             });
             assert!(same, "{input:?}\n{}", client_rows(&pair));
             let screen = pair.left.client.screen();
@@ -148,7 +148,7 @@ fn shows_the_same(user: &Terminal, beside: &Screen) -> bool {
 }
 
 fn client_rows(pair: &Pair) -> String {
-    let screen = pair.left.tty.screen();
+    let screen = pair.left.terminal.screen();
     (0..24).map(|row| screen.row_text(row) + "\n").collect()
 }
 
@@ -156,7 +156,7 @@ fn client_rows(pair: &Pair) -> String {
 fn a_flood_is_seen_in_frames_and_stops_when_the_program_does() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(2));
-    let frames = pair.left.frames;
+    let frames = pair.left.user.frames;
     let mut letters = (b'a'..=b'z').cycle();
     // Ten seconds of a letter a line, 100 lines every 10 ms.
     for _ in 0..1000 {
@@ -165,14 +165,14 @@ fn a_flood_is_seen_in_frames_and_stops_when_the_program_does() {
         print(&mut pair, &lines);
         pair.run_for(ms(10));
     }
-    let seen = pair.left.frames - frames;
+    let seen = pair.left.user.frames - frames;
     assert!((50..=600).contains(&seen), "{seen} frames for 100 000 lines");
     print(&mut pair, b"=== normal exit ===\r\n");
     assert!(pair.run_until(ms(500), in_sync));
-    assert_eq!(pair.left.tty.screen().row_text(22), "=== normal exit ===");
-    let still = pair.left.frames;
+    assert_eq!(pair.left.terminal.screen().row_text(22), "=== normal exit ===");
+    let still = pair.left.user.frames;
     pair.run_for(secs(10));
-    assert_eq!(pair.left.frames, still, "nothing to draw");
+    assert_eq!(pair.left.user.frames, still, "nothing to draw");
 }
 
 #[test]

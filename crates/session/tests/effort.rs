@@ -197,7 +197,7 @@ fn as_stock_has_it(mut cell: Cell) -> Cell {
 fn resize(pair: &mut Pair, to: Size) {
     let now = pair.now();
     pair.left.client.handle_resize(now, to);
-    pair.left.tty.resize(to);
+    pair.left.terminal.resize(to);
 }
 
 #[test]

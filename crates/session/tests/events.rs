@@ -40,14 +40,14 @@ fn every_copy_is_performed_once_with_its_selections() {
         print(&mut pair, &copy(selections, text));
         pair.run_for(secs(1));
         wanted.push(copied(selections, text));
-        assert_eq!(pair.left.copied, wanted);
+        assert_eq!(pair.left.user.copied, wanted);
     }
     for refused in ["\x1b]52;c;?\x07", "\x1b]52;c;\x07", "\x1b]52;c;n o\x07", "\x1b]52;x;aGk=\x07"]
     {
         print(&mut pair, refused.as_bytes());
         pair.run_for(secs(1));
     }
-    assert_eq!(pair.left.copied, wanted);
+    assert_eq!(pair.left.user.copied, wanted);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn of_several_copies_between_two_frames_the_newest_is_performed() {
         print(&mut pair, &copy("c", text));
     }
     pair.run_for(secs(1));
-    assert_eq!(pair.left.copied, [copied("c", "Yw==")]);
+    assert_eq!(pair.left.user.copied, [copied("c", "Yw==")]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn neither_a_repaint_nor_a_resume_nor_a_silence_repeats_a_copy_or_a_bell() {
     pair.run_for(secs(1));
     print(&mut pair, &[&copy("c", "aGk=")[..], b"\x07"].concat());
     pair.run_for(secs(1));
-    let (copies, bells) = (pair.left.copied.clone(), pair.left.tty.screen().bells());
+    let (copies, bells) = (pair.left.user.copied.clone(), pair.left.terminal.screen().bells());
     assert_eq!((copies.len(), bells), (1, 1));
     type_text(&mut pair, b"\x0c");
     pair.run_for(secs(1));
@@ -82,7 +82,10 @@ fn neither_a_repaint_nor_a_resume_nor_a_silence_repeats_a_copy_or_a_bell() {
     pair.stop_left(false);
     print(&mut pair, b"$ ");
     pair.run_for(secs(10));
-    assert_eq!((pair.left.copied.clone(), pair.left.tty.screen().bells()), (copies, bells));
+    assert_eq!(
+        (pair.left.user.copied.clone(), pair.left.terminal.screen().bells()),
+        (copies, bells)
+    );
 }
 
 #[test]
@@ -92,11 +95,11 @@ fn what_was_copied_while_the_terminal_was_given_back_is_performed_when_it_is_tak
     pair.left.client.close_terminal();
     print(&mut pair, &[&copy("c", "aGk=")[..], b"\x07"].concat());
     pair.run_for(secs(1));
-    assert_eq!((pair.left.copied.len(), pair.left.tty.screen().bells()), (0, 0));
+    assert_eq!((pair.left.user.copied.len(), pair.left.terminal.screen().bells()), (0, 0));
     let now = pair.now();
     pair.left.client.handle_resume(now);
     pair.run_for(secs(1));
-    assert_eq!((pair.left.copied.len(), pair.left.tty.screen().bells()), (1, 1));
+    assert_eq!((pair.left.user.copied.len(), pair.left.terminal.screen().bells()), (1, 1));
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn the_last_copy_of_a_program_that_ends_arrives() {
         let now = pair.now();
         pair.right.server.handle_host_closed(now, None);
         run_to_end(&mut pair);
-        assert_eq!(pair.left.copied, [copied("c", &text)], "{len}");
+        assert_eq!(pair.left.user.copied, [copied("c", &text)], "{len}");
     }
 }
 
@@ -135,7 +138,7 @@ fn a_stock_end_is_told_of_the_clipboard_as_it_understands() {
             print(&mut pair, &copy(selections, text));
             pair.run_for(secs(1));
         }
-        assert_eq!(pair.left.copied, ["aGk=", "YQ==", "Yg=="].map(|text| copied("c", text)));
+        assert_eq!(pair.left.user.copied, ["aGk=", "YQ==", "Yg=="].map(|text| copied("c", text)));
     }
 }
 
@@ -144,18 +147,18 @@ fn a_flood_of_bells_rings_as_often_as_it_can_be_told_apart() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));
     for (bells, rung) in [(1, 1), (2, 2), (3, 3), (4, 3)] {
-        let before = pair.left.tty.screen().bells();
+        let before = pair.left.terminal.screen().bells();
         print(&mut pair, &vec![7; bells]);
         pair.run_for(secs(1));
-        assert_eq!(pair.left.tty.screen().bells() - before, rung);
+        assert_eq!(pair.left.terminal.screen().bells() - before, rung);
     }
-    let before = pair.left.tty.screen().bells();
+    let before = pair.left.terminal.screen().bells();
     for _ in 0..100 {
         print(&mut pair, &[7; 10_000]);
         pair.run_for(ms(10));
     }
     pair.run_for(secs(1));
-    let rung = pair.left.tty.screen().bells() - before;
+    let rung = pair.left.terminal.screen().bells() - before;
     assert!((20..=36).contains(&rung), "{rung} in a second");
 }
 
@@ -170,9 +173,9 @@ fn a_flood_of_copies_performs_some_and_the_newest() {
         }
         pair.run_for(secs(1));
         // Two a second, in eleven seconds, and a first one.
-        let performed = pair.left.copied.len();
+        let performed = pair.left.user.copied.len();
         assert!((18..=23).contains(&performed), "{performed} in eleven seconds");
-        assert_eq!(pair.left.copied.last(), Some(&copied("c", "1999")));
+        assert_eq!(pair.left.user.copied.last(), Some(&copied("c", "1999")));
     }
 }
 
@@ -184,9 +187,9 @@ fn a_copy_is_performed_at_once_and_the_next_waits_for_its_time() {
     pair.run_for(ms(100));
     print(&mut pair, &copy("c", "Yg=="));
     pair.run_for(ms(100));
-    assert_eq!(pair.left.copied, [copied("c", "YQ==")]);
+    assert_eq!(pair.left.user.copied, [copied("c", "YQ==")]);
     pair.run_for(ms(500));
-    assert_eq!(pair.left.copied, [copied("c", "YQ=="), copied("c", "Yg==")]);
+    assert_eq!(pair.left.user.copied, [copied("c", "YQ=="), copied("c", "Yg==")]);
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn the_longest_copy_is_performed_whole_and_a_longer_one_not_at_all() {
     for len in [COPY_CHARS_MAX, COPY_CHARS_MAX + 4] {
         print(&mut pair, &copy("c", &text(len)));
         pair.run_for(secs(60));
-        assert!(pair.left.copied == [copied("c", &longest)], "{len}");
+        assert!(pair.left.user.copied == [copied("c", &longest)], "{len}");
     }
 }
 
@@ -214,13 +217,13 @@ fn every_notification_is_passed_on_once() {
         print(&mut pair, format!("\x1b]{refused}\x1b\\").as_bytes());
         pair.run_for(secs(3));
     }
-    assert_eq!(pair.left.notified, forms);
+    assert_eq!(pair.left.user.notified, forms);
     type_text(&mut pair, b"\x0c");
     let now = pair.now();
     pair.left.client.close_terminal();
     pair.left.client.handle_resume(now);
     pair.run_for(secs(1));
-    assert_eq!(pair.left.notified, forms, "a repaint repeats none");
+    assert_eq!(pair.left.user.notified, forms, "a repaint repeats none");
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn who_comes_back_is_told_of_what_is_new_and_not_of_what_is_old() {
         print(&mut pair, b"$ ");
         pair.run_for(secs(10));
         assert!(in_sync(&pair.left, &pair.right));
-        assert_eq!(pair.left.notified.len(), told, "{minutes_later}");
+        assert_eq!(pair.left.user.notified.len(), told, "{minutes_later}");
     }
 }
 
@@ -251,20 +254,20 @@ fn a_flood_of_notifications_shows_some() {
         pair.run_for(ms(10));
     }
     pair.run_for(secs(10));
-    let told = pair.left.notified.len();
+    let told = pair.left.user.notified.len();
     assert!((40..=56).contains(&told), "{told} in ten seconds");
-    assert_eq!(pair.left.notified.last().map(String::as_str), Some("9;done 999th"));
+    assert_eq!(pair.left.user.notified.last().map(String::as_str), Some("9;done 999th"));
 }
 
 #[test]
 fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
-    pair.left = ClientEnd::with_outer(rove(Config::client()), Outer::default());
+    pair.left = near_with_outer(rove(Config::client()), Outer::default());
     pair.run_for(secs(1));
     print(&mut pair, &[&copy("c", "aGk=")[..], b"\x1b]9;done\x07\x07"].concat());
     pair.run_for(secs(1));
-    assert_eq!((pair.left.copied.len(), pair.left.notified.len()), (0, 0));
-    assert_eq!(pair.left.tty.screen().bells(), 1);
+    assert_eq!((pair.left.user.copied.len(), pair.left.user.notified.len()), (0, 0));
+    assert_eq!(pair.left.terminal.screen().bells(), 1);
 }
 
 /// How a user fares who types while a copy arrives.
@@ -296,25 +299,25 @@ fn type_through_a_copy(link: &LinkConfig, len: usize) -> Fare {
         print(&mut pair, &copy("c", &text));
     }
     let mut fare = Fare { copied_in: Duration::ZERO, echoes: Vec::new() };
-    while (len > 0 && pair.left.copied.is_empty()) || fare.echoes.len() < 20 {
+    while (len > 0 && pair.left.user.copied.is_empty()) || fare.echoes.len() < 20 {
         let typed_at = pair.now();
         let keys = fare.echoes.len() + 1;
         type_text(&mut pair, b"k");
-        let arrived = pair.run_until(secs(60), |_, server| server.typed.len() == keys);
+        let arrived = pair.run_until(secs(60), |_, server| server.program.typed.len() == keys);
         assert!(arrived, "the key arrives");
         print(&mut pair, format!("\r{keys}").as_bytes());
         let shown = format!("{keys}");
-        assert!(pair.run_until(secs(60), |client, _| client.top_row() == shown), "and its echo");
+        assert!(pair.run_until(secs(60), |client, _| client.row_text(0) == shown), "and its echo");
         fare.echoes.push(pair.now().saturating_since(typed_at));
         let next = typed_at + ms(300);
         pair.run_for(next.saturating_since(pair.now()));
-        if !pair.left.copied.is_empty() && fare.copied_in == Duration::ZERO {
+        if !pair.left.user.copied.is_empty() && fare.copied_in == Duration::ZERO {
             fare.copied_in = pair.now().saturating_since(start);
         }
     }
     fare.echoes.sort_unstable();
-    assert!(pair.left.copied.len() <= 1);
-    assert!(pair.left.copied.iter().all(|performed| **performed.text() == *text));
+    assert!(pair.left.user.copied.len() <= 1);
+    assert!(pair.left.user.copied.iter().all(|performed| **performed.text() == *text));
     fare
 }
 

@@ -28,7 +28,7 @@ struct Victim {
 impl Victim {
     fn new() -> Self {
         let forger = Forger::new(Direction::ToClient);
-        let end = ClientEnd::new(rove(Config::client()));
+        let end = near_of(rove(Config::client()));
         Self { forger, end, output: Vec::new(), num: 0, now: Instant::ZERO }
     }
 
@@ -60,14 +60,14 @@ impl Victim {
         client.handle_timeout(self.now);
         while client.poll_transmit(self.now).is_some() {}
         if let Some(output) = client.poll_output(self.now) {
-            self.end.tty.write(&output);
+            self.end.terminal.write(&output);
             self.output.extend(output);
         }
     }
 
     /// Returns what the user sees in a row.
     fn row(&self, row: u16) -> String {
-        self.end.tty.screen().row_text(row)
+        self.end.terminal.screen().row_text(row)
     }
 }
 
@@ -242,7 +242,7 @@ fn what_a_hostile_rove_copies_and_notifies_stays_words() {
     victim.receive_diff(notification(100, b"9;done"));
     victim.output.extend(victim.end.client.close_terminal());
     let sent = String::from_utf8_lossy(&victim.output);
-    assert!(victim.end.tty.take_replies().is_empty(), "{}", sent.escape_debug());
+    assert!(victim.end.terminal.take_replies().is_empty(), "{}", sent.escape_debug());
     for question in [";?", "\x1b[6n", "\u{9b}", "report", "\u{202e}", "\u{2028}", "\u{e0041}"] {
         assert!(!sent.contains(question), "{question:?} in {}", sent.escape_debug());
     }
@@ -286,18 +286,18 @@ fn a_diff_that_breaks_a_rule_leaves_the_user_a_screen() {
             for diff in [b"text\r\n", first, second, b"\x18\x1bcafter"] {
                 victim.receive(diff);
                 assert!(
-                    victim.end.tty.take_replies().is_empty(),
+                    victim.end.terminal.take_replies().is_empty(),
                     "nobody asks the user's terminal"
                 );
-                assert!(!victim.end.tty.synchronized_output());
+                assert!(!victim.end.terminal.synchronized_output());
             }
             assert_eq!(victim.num, 4, "{} {}", first.escape_ascii(), second.escape_ascii());
             assert_eq!(victim.row(0), "after", "{}", second.escape_ascii());
             let close = victim.end.client.close_terminal();
-            victim.end.tty.write(&close);
-            victim.end.tty.write(b"\x1b[H\x1b[2Jprompt");
+            victim.end.terminal.write(&close);
+            victim.end.terminal.write(b"\x1b[H\x1b[2Jprompt");
             assert_eq!(victim.row(0), "prompt");
-            assert!(!victim.end.tty.screen().application_cursor_keys());
+            assert!(!victim.end.terminal.screen().application_cursor_keys());
         }
     }
 }
@@ -329,7 +329,7 @@ fn a_size_that_the_window_never_had_is_refused() {
 fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
     let mut pair = pair(&LinkConfig::lossless(ms(5)));
     pair.run_for(secs(1));
-    pair.right.stuck = true;
+    pair.right.program.stuck = true;
     let questions = b"\x1b[6n\x1b[c\x1b[?25$p".repeat(1000);
     let mut keys = Vec::new();
     for round in 0..300_u32 {
@@ -348,7 +348,7 @@ fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
     assert!(pair.run_until(secs(5), same_picture));
     assert_eq!(pair.left.client.screen().row_text(0), "round 290");
     // Once the program reads, every key arrives, and every answer that was given is whole.
-    pair.right.stuck = false;
+    pair.right.program.stuck = false;
     let letters = |typed: &[u8]| {
         let text = String::from_utf8(typed.to_vec()).unwrap();
         let text = ["\x1b[1;1R", "\x1b[?62c", "\x1b[?25;1$y"]
@@ -357,12 +357,14 @@ fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
         let place = |c: char| c.is_ascii_digit() || "\x1b[;R".contains(c);
         text.replace(place, "").into_bytes()
     };
-    assert!(pair.run_until(secs(30), |_, server| letters(&server.typed).len() >= keys.len()));
-    assert_eq!(letters(&pair.right.typed), keys);
-    pair.right.typed.clear();
+    assert!(
+        pair.run_until(secs(30), |_, server| letters(&server.program.typed).len() >= keys.len())
+    );
+    assert_eq!(letters(&pair.right.program.typed), keys);
+    pair.right.program.typed.clear();
     print(&mut pair, b"\x1b[5n");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1b[0n");
+    assert_eq!(pair.right.program.typed, b"\x1b[0n");
 }
 
 proptest! {
@@ -374,7 +376,7 @@ proptest! {
         step in 0_u64..3000,
     ) {
         let mut forger = Forger::new(Direction::ToServer);
-        let mut server = ServerEnd::new(rove(Config::server())).server;
+        let mut server = far(rove(Config::server())).server;
         let mut now = Instant::ZERO;
         for instruction in &instructions {
             for datagram in forger.datagrams(instruction) {
@@ -395,7 +397,7 @@ proptest! {
         step in 0_u64..3000,
     ) {
         let mut forger = Forger::new(Direction::ToClient);
-        let mut client = ClientEnd::new(rove(Config::client())).client;
+        let mut client = near_of(rove(Config::client())).client;
         let mut now = Instant::ZERO;
         for instruction in &instructions {
             for datagram in forger.datagrams(instruction) {
@@ -413,10 +415,10 @@ proptest! {
 
     #[test]
     fn no_sealed_bytes_harm_either_end(payload in proptest::collection::vec(any::<u8>(), 0..60)) {
-        let mut server = ServerEnd::new(Config::server()).server;
+        let mut server = far(Config::server()).server;
         let datagram = Forger::new(Direction::ToServer).seal(payload.clone());
         let _ = server.handle_datagram(Instant::ZERO, LEFT_ADDRESS, Ecn::Capable, &datagram);
-        let mut client = ClientEnd::new(Config::client()).client;
+        let mut client = near_of(Config::client()).client;
         let datagram = Forger::new(Direction::ToClient).seal(payload);
         let _ = client.handle_datagram(Instant::ZERO, RIGHT_ADDRESS, Ecn::Capable, &datagram);
     }

@@ -19,14 +19,15 @@ fn bytes(len: usize) -> Vec<u8> {
 fn paste(pair: &mut Pair, len: usize, limit_secs: u64) {
     pair.run_for(secs(1));
     let text = bytes(len);
-    pair.left.paste = text.clone();
-    let arrived = pair.run_until(secs(limit_secs), |_, server| server.typed.len() >= text.len());
-    assert!(arrived, "{} of {len} bytes in {limit_secs} s", pair.right.typed.len());
-    assert!(pair.right.typed == text, "the bytes arrived, but not as they were typed");
+    pair.left.user.paste = text.clone();
+    let arrived =
+        pair.run_until(secs(limit_secs), |_, server| server.program.typed.len() >= text.len());
+    assert!(arrived, "{} of {len} bytes in {limit_secs} s", pair.right.program.typed.len());
+    assert!(pair.right.program.typed == text, "the bytes arrived, but not as they were typed");
     pair.run_for(secs(2));
-    assert_eq!(pair.right.typed.len(), len);
+    assert_eq!(pair.right.program.typed.len(), len);
     let bound = INPUT_PENDING_MAX + u64::try_from(READ_MAX).unwrap();
-    assert!(pair.left.pending_max < bound, "{} events pending", pair.left.pending_max);
+    assert!(pair.left.user.pending_max < bound, "{} events pending", pair.left.user.pending_max);
 }
 
 #[test]
@@ -77,28 +78,28 @@ fn sizes_that_find_the_input_full_are_sent_when_there_is_room() {
 fn a_program_that_stops_reading_loses_nothing_and_bounds_memory() {
     let mut pair = pair(&LinkConfig::lossless(ms(5)));
     pair.run_for(secs(1));
-    pair.right.stuck = true;
+    pair.right.program.stuck = true;
     let text = bytes(4_000_000);
-    pair.left.paste = text.clone();
+    pair.left.user.paste = text.clone();
     pair.run_for(secs(60));
     assert!(!pair.left.client.wants_input(), "the client is held back");
     // One message of the client's on top of the bound.
-    let waiting = pair.right.waiting_max;
+    let waiting = pair.right.program.waiting_max;
     assert!((HOST_INPUT_MAX..HOST_INPUT_MAX + 65_536).contains(&waiting), "{waiting} bytes");
     // The screen goes on as if nothing were; the notice says that the keys find no reply.
     print(&mut pair, b"\r\nalive");
     assert!(pair.run_until(secs(2), same_picture));
-    assert!(pair.left.top_row().contains("Last reply"), "{}", pair.left.top_row());
-    pair.right.stuck = false;
-    assert!(pair.run_until(secs(60), |_, server| server.typed.len() >= text.len()));
-    assert!(pair.right.typed == text);
+    assert!(pair.left.row_text(0).contains("Last reply"), "{}", pair.left.row_text(0));
+    pair.right.program.stuck = false;
+    assert!(pair.run_until(secs(60), |_, server| server.program.typed.len() >= text.len()));
+    assert!(pair.right.program.typed == text);
 }
 
 #[test]
 fn a_program_that_asks_and_never_reads_goes_without_answers() {
     let mut pair = pair(&LinkConfig::lossless(ms(5)));
     pair.run_for(secs(1));
-    pair.right.stuck = true;
+    pair.right.program.stuck = true;
     let questions = b"\x1b[6n".repeat(1000);
     for _ in 0..1000 {
         print(&mut pair, &questions);
@@ -117,7 +118,7 @@ fn arrows_and_answers_reach_the_program_in_its_form() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1bOA\x1bO");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1b[A\x1b[1;1R\x1bOA\x1bO");
+    assert_eq!(pair.right.program.typed, b"\x1b[A\x1b[1;1R\x1bOA\x1bO");
 }
 
 #[test]
@@ -126,9 +127,9 @@ fn a_program_hears_of_a_new_size_in_its_input() {
     pair.run_for(secs(1));
     print(&mut pair, b"\x1b[?2048h");
     pair.run_for(secs(1));
-    pair.right.typed.clear();
+    pair.right.program.typed.clear();
     let now = pair.now();
     pair.left.client.handle_resize(now, size(100, 30));
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1b[48;30;100;0;0t");
+    assert_eq!(pair.right.program.typed, b"\x1b[48;30;100;0;0t");
 }

@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_link::net::Net;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
 use rove_terminal::{Outer, Screen, UserTerminal};
-use rove_units::Seed;
 
 /// What a program may ask of the user's terminal.
 const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
@@ -27,11 +26,10 @@ fn pair_of(client: Config, server: Config) -> Pair {
     };
     let client = ClientConfig { outer, query: true, ..client_config(client) };
     let link = LinkConfig::lossless(ms(50));
-    let mut pair =
-        Net::new(ClientEnd::with(client), ServerEnd::new(server), link.clone(), link, Seed::new(1));
+    let mut pair = join(near(client), far(server), &link);
     let user_terminal = UserTerminal { kitty_keyboard: true, ..UserTerminal::default() };
-    pair.left.tty.set_user_terminal(user_terminal);
-    pair.left.tty.write(b"\x1b[?1007h");
+    pair.left.terminal.set_user_terminal(user_terminal);
+    pair.left.terminal.write(b"\x1b[?1007h");
     pair.run_for(ms(10));
     type_text(&mut pair, b"\x1b[?0u\x1b[?62c");
     pair.run_for(secs(1));
@@ -54,17 +52,17 @@ fn set_to(screen: &Screen) -> (u8, bool, bool, u8, u8, Option<bool>) {
 #[test]
 fn between_two_roves_the_terminal_follows_the_program_and_is_given_back() {
     let mut pair = pair_of(rove(Config::client()), rove(Config::server()));
-    assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(false)));
+    assert_eq!(set_to(pair.left.terminal.screen()), (0, false, false, 0, 0, Some(false)));
     print(&mut pair, ASKED);
     pair.run_for(secs(1));
-    assert_eq!(set_to(pair.left.tty.screen()), (6, true, true, 5, 2, Some(true)));
+    assert_eq!(set_to(pair.left.terminal.screen()), (6, true, true, 5, 2, Some(true)));
     print(&mut pair, b"\x1b[?u");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1b[?5u");
+    assert_eq!(pair.right.program.typed, b"\x1b[?5u");
     let closing = pair.left.client.close_terminal();
-    pair.left.tty.write(&closing);
-    assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(true)));
-    assert!(!pair.left.tty.screen().alternate_screen());
+    pair.left.terminal.write(&closing);
+    assert_eq!(set_to(pair.left.terminal.screen()), (0, false, false, 0, 0, Some(true)));
+    assert!(!pair.left.terminal.screen().alternate_screen());
 }
 
 #[test]
@@ -76,13 +74,16 @@ fn with_a_stock_peer_the_terminal_stays_as_it_was_and_cursor_keys_are_translated
         let mut pair = pair_of(client, server);
         print(&mut pair, ASKED);
         pair.run_for(secs(1));
-        assert_eq!(set_to(pair.left.tty.screen()), (0, false, true, 0, 0, Some(true)));
+        assert_eq!(set_to(pair.left.terminal.screen()), (0, false, true, 0, 0, Some(true)));
         print(&mut pair, b"\x1b[?u\x1b[?1l");
         type_text(&mut pair, b"\x1bOA");
         pair.run_for(secs(1));
-        assert_eq!(pair.right.typed, b"\x1b[A", "no flags to ask for, and a translated key");
+        assert_eq!(
+            pair.right.program.typed, b"\x1b[A",
+            "no flags to ask for, and a translated key"
+        );
         let closing = pair.left.client.close_terminal();
-        pair.left.tty.write(&closing);
-        assert_eq!(set_to(pair.left.tty.screen()), (0, false, false, 0, 0, Some(true)));
+        pair.left.terminal.write(&closing);
+        assert_eq!(set_to(pair.left.terminal.screen()), (0, false, false, 0, 0, Some(true)));
     }
 }

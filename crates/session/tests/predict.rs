@@ -1,14 +1,14 @@
 //! Keys shown before the server says so: what the user sees, and when.
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_link::net::Net;
 use rove_session::{ClientConfig, ClientEvent, EngineKind, Prediction, Preference};
 use rove_ssp::Config;
 use rove_terminal::{Terminal, Underline};
-use rove_units::{Duration, Seed};
+use rove_units::Duration;
 
 /// Less than the path of these tests takes one way.
 const AT_ONCE: Duration = Duration::from_millis(1);
@@ -47,8 +47,8 @@ impl Session {
     fn with(prediction: Prediction, one_way: Duration, transport: Config) -> Self {
         let config = ClientConfig { prediction, ..client_config(transport) };
         let link = LinkConfig::lossless(one_way);
-        let right = ServerEnd::new(rove(Config::server()));
-        let pair = Net::new(ClientEnd::with(config), right, link.clone(), link, Seed::new(1));
+        let right = far(rove(Config::server()));
+        let pair = join(near(config), right, &link);
         let mut session = Self { pair, program: Program::Echoes, answered: 0 };
         session.run(secs(2));
         print(&mut session.pair, b"$ ");
@@ -62,7 +62,7 @@ impl Session {
         let end = self.pair.now() + span;
         while self.pair.now() < end {
             self.pair.run_for(ms(1));
-            let typed = self.pair.right.typed[self.answered..].to_vec();
+            let typed = self.pair.right.program.typed[self.answered..].to_vec();
             self.answered += typed.len();
             for byte in typed {
                 match (self.program, byte) {
@@ -94,7 +94,7 @@ impl Session {
     }
 
     fn tty(&self) -> &Terminal {
-        &self.pair.left.tty
+        &self.pair.left.terminal
     }
 
     fn assert_in_sync(&self) {
@@ -262,7 +262,7 @@ fn what_is_meant_for_the_client_is_not_predicted() {
     session.confirm();
     session.type_text(b"\x1e");
     session.type_text(b"\x1a");
-    assert_eq!(session.pair.left.events, [ClientEvent::Suspend]);
+    assert_eq!(session.pair.left.user.events, [ClientEvent::Suspend]);
     session.type_text(b"s");
     assert_eq!(session.row(0), "$ ls", "the epoch is still the confirmed one");
 }
@@ -274,7 +274,7 @@ fn a_resize_forgets_what_was_predicted() {
     session.type_text(b"s");
     let now = session.pair.now();
     session.pair.left.client.handle_resize(now, size(60, 20));
-    session.pair.left.tty.resize(size(60, 20));
+    session.pair.left.terminal.resize(size(60, 20));
     session.run(AT_ONCE);
     assert_eq!(session.row(0), "$ l");
     session.run(secs(2));
@@ -304,7 +304,7 @@ fn the_terminal_is_given_back_without_predictions() {
     session.type_text(b"sxyz");
     assert_eq!(session.row(0), "$ lsxyz");
     let closing = session.pair.left.client.close_terminal();
-    session.pair.left.tty.write(&closing);
+    session.pair.left.terminal.write(&closing);
     let seen: String = (0..24).map(|row| session.row(row)).collect();
     assert!(!seen.contains("xyz"), "{seen:?}");
 }

@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_link::net::Net;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
 use rove_terminal::Outer;
-use rove_units::{Instant, Seed};
+use rove_units::Instant;
 
 /// What a terminal that knows everything answers.
 const ANSWERS: &[u8] =
@@ -23,22 +23,22 @@ const ATTRIBUTES: &[u8] = b"\x1b[?62;22c";
 fn asking_pair(server: Config) -> Pair {
     let client = ClientConfig { query: true, ..client_config(rove(Config::client())) };
     let link = LinkConfig::lossless(ms(50));
-    Net::new(ClientEnd::with(client), ServerEnd::new(server), link.clone(), link, Seed::new(1))
+    join(near(client), far(server), &link)
 }
 
 /// Returns what a program gets that asks for the background, the size of a cell, the keyboard and the mouse.
 fn told_to_programs(pair: &mut Pair) -> String {
-    let before = pair.right.typed.len();
+    let before = pair.right.program.typed.len();
     print(pair, b"\x1b]11;?\x1b\\\x1b[16t\x1b[?u\x1b[?1016$p");
     pair.run_for(secs(1));
-    String::from_utf8(pair.right.typed.split_off(before)).unwrap()
+    String::from_utf8(pair.right.program.typed.split_off(before)).unwrap()
 }
 
 #[test]
 fn the_questions_come_behind_the_first_frame_and_at_once() {
     let client = ClientConfig { query: true, ..client_config(rove(Config::client())) };
-    let mut client = ClientEnd::with(client).client;
-    let mut plain = ClientEnd::new(rove(Config::client())).client;
+    let mut client = near(client).client;
+    let mut plain = near_of(rove(Config::client())).client;
     let frame = plain.poll_output(Instant::ZERO).unwrap();
     let output = client.poll_output(Instant::ZERO).unwrap();
     let questions = output.strip_prefix(frame.as_slice()).unwrap();
@@ -54,7 +54,7 @@ fn a_rove_server_learns_of_the_terminal_and_its_program_reads_only_keys() {
         let typed = [b"a", ANSWERS, b"b"].concat();
         type_text(&mut pair, &typed);
         pair.run_for(secs(1));
-        assert_eq!(pair.right.typed, b"ab", "answered after {answered_after} ms");
+        assert_eq!(pair.right.program.typed, b"ab", "answered after {answered_after} ms");
         let told = told_to_programs(&mut pair);
         assert!(told.contains("]11;rgb:1111/2222/3333"), "{told:?}");
         assert!(told.contains("\x1b[6;20;9t") && told.contains("\x1b[?0u"), "{told:?}");
@@ -77,7 +77,7 @@ fn a_server_that_has_not_shown_to_know_reports_gets_none() {
         type_text(&mut pair, b"c");
         assert_eq!(pair.left.client.pending_input(), 1);
         pair.run_for(secs(1));
-        assert_eq!(pair.right.typed, b"abc");
+        assert_eq!(pair.right.program.typed, b"abc");
         let told = told_to_programs(&mut pair);
         assert!(!told.contains("1111/2222/3333") && !told.contains("6;20;9"), "{told:?}");
         assert!(!told.contains("\x1b[?0u"), "{told:?}");
@@ -105,7 +105,7 @@ fn a_terminal_that_never_answers_costs_nothing_but_a_short_wait_at_a_short_sessi
     pair.run_for(ms(50));
     type_text(&mut pair, b"a\x1b");
     pair.run_for(ms(150));
-    assert_eq!(pair.right.typed, b"a\x1b", "ESC is held for 50 ms at the start");
+    assert_eq!(pair.right.program.typed, b"a\x1b", "ESC is held for 50 ms at the start");
     type_text(&mut pair, b"\x1e.");
     assert!(pair.run_until(secs(5), |client, _| client.client.outcome().is_some()));
     assert!(pair.now() >= Instant::from_millis(250), "{:?}", pair.now());
@@ -132,14 +132,14 @@ fn a_suspend_waits_for_the_answers_and_a_resume_asks_only_a_terminal_that_gave_n
         pair.run_for(ms(60));
         type_text(&mut pair, b"\x1e\x1a");
         pair.run_for(ms(100));
-        assert_eq!(pair.left.events, []);
+        assert_eq!(pair.left.user.events, []);
         if answers {
             type_text(&mut pair, ATTRIBUTES);
             pair.run_for(ms(1));
         } else {
             pair.run_for(ms(500));
         }
-        assert_eq!(pair.left.events, [ClientEvent::Suspend]);
+        assert_eq!(pair.left.user.events, [ClientEvent::Suspend]);
         pair.left.client.close_terminal();
         let now = pair.now();
         pair.left.client.handle_resume(now);
@@ -152,10 +152,10 @@ fn a_suspend_waits_for_the_answers_and_a_resume_asks_only_a_terminal_that_gave_n
 fn a_terminal_is_not_asked_for_a_setting_that_is_ours_by_then() {
     let base = client_config(rove(Config::client()));
     let outer = Outer { init: true, ..base.outer.clone() };
-    let client = ClientEnd::with(ClientConfig { query: true, outer, ..base });
+    let client = near(ClientConfig { query: true, outer, ..base });
     let link = LinkConfig::lossless(ms(50));
-    let server = ServerEnd::new(rove(Config::server()));
-    let mut pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    let server = far(rove(Config::server()));
+    let mut pair = join(client, server, &link);
     pair.run_for(secs(1));
     pair.left.client.close_terminal();
     let now = pair.now();

@@ -11,7 +11,6 @@ use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
-use rove_terminal::Terminal;
 use rove_units::{Instant, Seed};
 
 /// How many datagrams of each direction meet every fate at the start, and at the end.
@@ -110,9 +109,9 @@ fn fated_pair() -> FatedPair {
     // A small window: what happens is the same, and it happens often.
     let window = size(12, 2);
     let config = ClientConfig { size: window, ..client_config(rove(Config::client())) };
-    let client = ClientEnd { tty: Terminal::host(window), ..ClientEnd::with(config) };
+    let client = near(config);
     let client = Fated::new(client);
-    let server = Fated::new(ServerEnd::new(rove(Config::server())));
+    let server = Fated::new(far(rove(Config::server())));
     let wire = LinkConfig::lossless(ms(40));
     Net::new(client, server, wire.clone(), wire, Seed::new(1))
 }
@@ -131,8 +130,8 @@ fn every_fate_of_the_first_four_datagrams_each_way_leaves_every_key_once_and_in_
             net.left.end.client.handle_input(now, key);
             echo(&mut net, &mut echoed);
         }
-        let arrived = net.run_until(secs(20), |_, server| server.end.typed.len() == 5);
-        assert!(arrived, "up {up}, down {down}: {:?}", net.right.end.typed);
+        let arrived = net.run_until(secs(20), |_, server| server.end.program.typed.len() == 5);
+        assert!(arrived, "up {up}, down {down}: {:?}", net.right.end.program.typed);
         echo(&mut net, &mut echoed);
         let agreed = net.run_until(secs(20), |client, server| in_sync(&client.end, &server.end));
         assert!(agreed, "up {up}, down {down}: the pictures differ");
@@ -141,7 +140,7 @@ fn every_fate_of_the_first_four_datagrams_each_way_leaves_every_key_once_and_in_
             client.fates.is_empty() && server.fates.is_empty()
         });
         assert_eq!(close(&mut net).1, Some(ServerOutcome::Ended), "up {up}, down {down}");
-        assert_eq!(net.right.end.typed, b"abcd\r", "up {up}, down {down}");
+        assert_eq!(net.right.end.program.typed, b"abcd\r", "up {up}, down {down}");
     });
 }
 
@@ -170,8 +169,8 @@ fn every_fate_of_the_last_three_datagrams_each_way_ends_both_ends() {
 fn echo(net: &mut FatedPair, echoed: &mut usize) {
     let now = net.now();
     let server = &mut net.right.end;
-    server.server.handle_host_output(now, &server.typed[*echoed..]);
-    *echoed = server.typed.len();
+    server.server.handle_host_output(now, &server.program.typed[*echoed..]);
+    *echoed = server.program.typed.len();
 }
 
 fn print_last(net: &mut FatedPair) {

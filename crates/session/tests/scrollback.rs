@@ -1,6 +1,7 @@
 //! Lines that scroll off the host's screen, in virtual time: what the user's terminal has in its history.
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
@@ -32,13 +33,13 @@ fn keeping() -> Terminal {
 
 impl Scrolling {
     fn new(link: &LinkConfig, seed: u64) -> Self {
-        let client = ClientEnd::with_outer(rove(Config::client()), wanting());
+        let client = near_with_outer(rove(Config::client()), wanting());
         Self::with(client, link, seed)
     }
 
     fn with(mut client: ClientEnd, link: &LinkConfig, seed: u64) -> Self {
-        client.tty = keeping();
-        let server = ServerEnd::new(rove(Config::server()));
+        client.terminal = keeping();
+        let server = far(rove(Config::server()));
         let pair = Net::new(client, server, link.clone(), link.clone(), Seed::new(seed));
         let mut scrolling = Self { pair, reference: keeping() };
         scrolling.pair.run_until(secs(20), |client, _| client.client.srtt().is_some());
@@ -52,7 +53,7 @@ impl Scrolling {
     }
 
     fn delivered(&mut self) -> Vec<String> {
-        texts(&mut self.pair.left.tty)
+        texts(&mut self.pair.left.terminal)
     }
 
     fn wanted(&mut self) -> Vec<String> {
@@ -86,9 +87,9 @@ fn a_burst_reaches_the_history_whole() {
 #[test]
 fn lines_that_were_seen_cost_next_to_nothing() {
     let cost = |outer: Outer| {
-        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let client = near_with_outer(rove(Config::client()), outer);
         let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
-        let before = scrolling.pair.right.bytes;
+        let before = scrolling.pair.right.traffic.payload.get();
         for number in 0..300_u64 {
             // Nothing that compresses well.
             let word = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -96,7 +97,7 @@ fn lines_that_were_seen_cost_next_to_nothing() {
             scrolling.pair.run_for(ms(70));
         }
         scrolling.pair.run_for(secs(3));
-        let bytes = scrolling.pair.right.bytes - before;
+        let bytes = scrolling.pair.right.traffic.payload.get() - before;
         (bytes, scrolling.delivered(), scrolling.wanted())
     };
     let (with, delivered, wanted) = cost(wanting());
@@ -108,14 +109,14 @@ fn lines_that_were_seen_cost_next_to_nothing() {
 #[test]
 fn a_client_that_wants_no_lines_costs_nothing() {
     let bytes = |outer: Outer, server: Config| {
-        let client = ClientEnd::with_outer(rove(Config::client()), outer);
-        let right = ServerEnd::new(server);
+        let client = near_with_outer(rove(Config::client()), outer);
+        let right = far(server);
         let link = LinkConfig::lossless(ms(50));
-        let mut pair = Net::new(client, right, link.clone(), link, Seed::new(1));
+        let mut pair = join(client, right, &link);
         pair.run_for(secs(1));
         print(&mut pair, numbers(1..501).as_bytes());
         pair.run_for(secs(3));
-        pair.right.bytes
+        pair.right.traffic.payload.get()
     };
     let none = Outer { scrollback: false, ..wanting() };
     // On the alternate screen there is nowhere to scroll them to.
@@ -138,7 +139,7 @@ fn what_a_flood_leaves_is_bounded_and_says_so() {
         scrolling.print(&numbers(chunk * 100..chunk * 100 + 100));
         scrolling.pair.run_for(ms(1));
     }
-    let during = scrolling.pair.right.bytes;
+    let during = scrolling.pair.right.traffic.payload.get();
     assert!(during < 40_000, "{during}");
     let mut delivered = scrolling.delivered();
     assert!(delivered.len() < 200, "{}", delivered.len());
@@ -152,24 +153,24 @@ fn what_a_flood_leaves_is_bounded_and_says_so() {
     assert_eq!(notices, 1, "{:?}", &delivered[..5]);
     let missing = delivered[delivered.len() - kept.len() - 1].clone();
     assert!(missing.ends_with(" lines not kept]"), "{missing}");
-    let after = scrolling.pair.right.bytes - during;
-    assert!(after < 20 * usize::try_from(max).expect("it fits"), "{after}");
+    let after = scrolling.pair.right.traffic.payload.get() - during;
+    assert!(after < 20 * u64::from(max), "{after}");
 }
 
 #[test]
 fn a_flood_that_looks_the_same_all_the_time_costs_nothing() {
     let flood = |outer: Outer| {
-        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let client = near_with_outer(rove(Config::client()), outer);
         let mut scrolling = Scrolling::with(client, &LinkConfig::lossless(ms(50)), 1);
         scrolling.print(&"y\r\n".repeat(1000));
         scrolling.pair.run_for(secs(5));
         scrolling.delivered();
-        let before = scrolling.pair.right.datagrams;
+        let before = scrolling.pair.right.traffic.datagrams;
         for _ in 0..3000 {
             scrolling.print(&"y\r\n".repeat(100));
             scrolling.pair.run_for(ms(1));
         }
-        (scrolling.pair.right.datagrams - before, scrolling.delivered().len())
+        (scrolling.pair.right.traffic.datagrams - before, scrolling.delivered().len())
     };
     let (without, _) = flood(Outer { scrollback: false, ..wanting() });
     assert_eq!(flood(wanting()), (without, 0));
@@ -184,7 +185,7 @@ fn a_key_waits_for_no_lines() {
         ..LinkConfig::lossless(ms(50))
     };
     let slowest = |outer: Outer| {
-        let client = ClientEnd::with_outer(rove(Config::client()), outer);
+        let client = near_with_outer(rove(Config::client()), outer);
         let mut scrolling = Scrolling::with(client, &slow, 1);
         let lines: String = (0..5000_u64)
             .map(|number| format!("{:x}\r\n", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
@@ -193,10 +194,10 @@ fn a_key_waits_for_no_lines() {
         scrolling.pair.run_for(secs(2));
         let mut slowest = Duration::ZERO;
         for key in (0..40).map(|key| b'a' + key % 26) {
-            let typed = scrolling.pair.right.typed.len();
+            let typed = scrolling.pair.right.program.typed.len();
             let start = scrolling.pair.now();
             type_text(&mut scrolling.pair, &[key]);
-            scrolling.pair.run_until(secs(5), |_, server| server.typed.len() > typed);
+            scrolling.pair.run_until(secs(5), |_, server| server.program.typed.len() > typed);
             scrolling.print(&char::from(key).to_string());
             assert!(scrolling.pair.run_until(secs(5), in_sync));
             slowest = slowest.max(scrolling.pair.now().saturating_since(start));
@@ -219,7 +220,7 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     scrolling.pair.right.server.handle_host_closed(now, None);
     run_to_end(&mut scrolling.pair);
     let close = scrolling.pair.left.client.close_terminal();
-    scrolling.pair.left.tty.write(&close);
+    scrolling.pair.left.terminal.write(&close);
     assert_eq!(scrolling.delivered(), scrolling.wanted());
     // Of very many the newest.
     let mut scrolling = Scrolling::new(&LinkConfig::lossless(ms(50)), 1);
@@ -229,7 +230,7 @@ fn the_last_lines_of_a_command_arrive_with_its_end() {
     scrolling.pair.right.server.handle_host_closed(now, None);
     run_to_end(&mut scrolling.pair);
     let close = scrolling.pair.left.client.close_terminal();
-    scrolling.pair.left.tty.write(&close);
+    scrolling.pair.left.terminal.write(&close);
     let (delivered, wanted) = (scrolling.delivered(), scrolling.wanted());
     assert!(delivered.len() > 2000, "{}", delivered.len());
     assert_eq!(delivered[1..], wanted[wanted.len() - delivered.len() + 1..]);
@@ -250,7 +251,7 @@ fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
     assert_eq!(scrolling.delivered(), scrolling.wanted());
 
     let close = scrolling.pair.left.client.close_terminal();
-    scrolling.pair.left.tty.write(&close);
+    scrolling.pair.left.terminal.write(&close);
     scrolling.print(&numbers(101..201));
     scrolling.pair.run_for(secs(3));
     assert_eq!(scrolling.delivered(), [""; 0]);

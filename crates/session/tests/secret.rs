@@ -103,8 +103,8 @@ impl Session {
         let server = Config::server();
         let server = if scenario.is_told { rove(server) } else { stock(server) };
         let (link, seed) = (LinkConfig::lossless(scenario.link.delay), Seed::new(scenario.seed));
-        let right = ServerEnd::new(server);
-        let pair = Net::new(ClientEnd::with(config), right, link.clone(), link, seed);
+        let right = far(server);
+        let pair = Net::new(near(config), right, link.clone(), link, seed);
         let mut session = Self {
             pair,
             scenario,
@@ -136,11 +136,11 @@ impl Session {
 
     /// Checks what the user sees, if it is new.
     fn look(&mut self) {
-        if self.frames == self.pair.left.frames {
+        if self.frames == self.pair.left.user.frames {
             return;
         }
-        self.frames = self.pair.left.frames;
-        let screen = self.pair.left.tty.screen();
+        self.frames = self.pair.left.user.frames;
+        let screen = self.pair.left.terminal.screen();
         for row in 0..screen.size().rows() {
             let seen = screen.row_text(row);
             assert!(!seen.contains(|c| TRACES.contains(c)), "{seen:?} at {:?}", self.pair.now());
@@ -152,7 +152,7 @@ impl Session {
         for _ in 0..600 {
             self.run(ms(100));
             let is_starting = matches!(self.state, State::Starting(_));
-            let is_read = self.pair.right.typed.len() == self.keys;
+            let is_read = self.pair.right.program.typed.len() == self.keys;
             let told = Some(self.tty).filter(|_| self.scenario.is_told);
             let is_told = self.pair.left.client.tty() == told;
             if is_read && !is_starting && is_told && in_sync(&self.pair.left, &self.pair.right) {
@@ -178,7 +178,7 @@ impl Session {
         {
             self.ask("");
         }
-        let typed = self.pair.right.typed[self.answered..].to_vec();
+        let typed = self.pair.right.program.typed[self.answered..].to_vec();
         self.answered += typed.len();
         for byte in typed {
             match self.state {

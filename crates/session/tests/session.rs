@@ -1,6 +1,7 @@
 //! The life of a session in virtual time: start, silence, roaming, resizing, the end.
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
@@ -17,32 +18,35 @@ use rove_units::{Instant, Seed};
 fn a_key_reaches_the_program_and_its_screen_comes_back() {
     let mut pair = pair(&LinkConfig::lossless(ms(50)));
     pair.run_for(secs(1));
-    assert_eq!(pair.right.events[..2], [ServerEvent::Resize(Size::DEFAULT), ServerEvent::Start]);
+    assert_eq!(
+        pair.right.program.events[..2],
+        [ServerEvent::Resize(Size::DEFAULT), ServerEvent::Start]
+    );
     type_text(&mut pair, b"ls\r");
-    assert!(pair.run_until(secs(1), |_, server| server.typed == b"ls\r"));
+    assert!(pair.run_until(secs(1), |_, server| server.program.typed == b"ls\r"));
     print(&mut pair, b"ls\r\nCargo.toml\r\n$ ");
     assert!(pair.run_until(secs(1), |client, server| {
-        in_sync(client, server) && client.tty.screen().row_text(1) == "Cargo.toml"
+        in_sync(client, server) && client.terminal.screen().row_text(1) == "Cargo.toml"
     }));
 }
 
 #[test]
 fn a_silent_server_is_given_up_after_nineteen_seconds() {
-    let client = ClientEnd::new(Config::client());
+    let client = near_of(Config::client());
     let wire = LinkConfig::default();
     let mut net = Net::new(client, Nobody, wire.clone(), wire, Seed::new(1));
     net.run_for(ms(200));
-    assert_eq!(net.left.top_row(), "");
+    assert_eq!(net.left.row_text(0), "");
     net.run_for(ms(100));
     let told = "rove: Nothing received from server on UDP port 60001. [To quit: Ctrl-^ .]";
-    assert_eq!(net.left.top_row(), told);
+    assert_eq!(net.left.row_text(0), told);
     net.run_for(ms(14_699));
-    let told = net.left.top_row();
+    let told = net.left.row_text(0);
     let server = rove_link::net::RIGHT_ADDRESS;
     assert!(told.starts_with(&format!("rove: No answer from {server} (")), "{told}");
     assert!(told.contains(" sent in 14 s)"), "{told}");
     net.run_for(ms(1));
-    assert!(net.left.top_row().starts_with("rove: Timed out waiting for server..."));
+    assert!(net.left.row_text(0).starts_with("rove: Timed out waiting for server..."));
     assert!(!net.left.client.wants_input());
     assert!(net.run_until(secs(10), |client, _| client.client.outcome().is_some()));
     assert_eq!(net.left.client.outcome(), Some(ClientOutcome::NeverConnected));
@@ -52,7 +56,7 @@ fn a_silent_server_is_given_up_after_nineteen_seconds() {
 
 #[test]
 fn a_user_who_leaves_a_server_that_was_never_heard_waits_a_second() {
-    let client = ClientEnd::new(Config::client());
+    let client = near_of(Config::client());
     let wire = LinkConfig::default();
     let mut net = Net::new(client, Nobody, wire.clone(), wire, Seed::new(1));
     net.run_for(secs(2));
@@ -70,20 +74,20 @@ fn lost_contact_is_told_and_the_notice_goes_when_it_is_back() {
     pair.run_for(secs(5));
     print(&mut pair, b"top");
     pair.run_for(secs(5));
-    assert_eq!(pair.left.top_row(), "top");
+    assert_eq!(pair.left.row_text(0), "top");
     pair.stop_right(true);
-    let lost_within = pair.run_until(secs(7), |client, _| client.top_row().contains("contact"));
+    let lost_within = pair.run_until(secs(7), |client, _| client.row_text(0).contains("contact"));
     assert!(lost_within);
-    assert_eq!(pair.left.top_row(), "rove: Last contact 6 seconds ago. [To quit: Ctrl-^ .]");
-    let frames = pair.left.frames;
+    assert_eq!(pair.left.row_text(0), "rove: Last contact 6 seconds ago. [To quit: Ctrl-^ .]");
+    let frames = pair.left.user.frames;
     pair.run_for(secs(10));
-    assert_eq!(pair.left.top_row(), "rove: Last contact 16 seconds ago. [To quit: Ctrl-^ .]");
-    assert!(pair.left.frames - frames <= 11, "{} frames", pair.left.frames - frames);
+    assert_eq!(pair.left.row_text(0), "rove: Last contact 16 seconds ago. [To quit: Ctrl-^ .]");
+    assert!(pair.left.user.frames - frames <= 11, "{} frames", pair.left.user.frames - frames);
     pair.stop_right(false);
     assert!(
-        pair.run_until(secs(1), |client, _| client.top_row() == "top"),
+        pair.run_until(secs(1), |client, _| client.row_text(0) == "top"),
         "{}",
-        pair.left.top_row()
+        pair.left.row_text(0)
     );
 }
 
@@ -93,9 +97,9 @@ fn a_failing_way_up_is_told_as_a_missing_reply() {
     let mut pair = pair(&wire);
     pair.run_for(secs(10));
     pair.reconfigure(LinkConfig::outage(), wire.clone());
-    assert!(pair.run_until(secs(14), |client, _| client.top_row().contains("Last reply")));
+    assert!(pair.run_until(secs(14), |client, _| client.row_text(0).contains("Last reply")));
     pair.reconfigure(wire.clone(), wire);
-    assert!(pair.run_until(secs(7), |client, _| client.top_row().is_empty()));
+    assert!(pair.run_until(secs(7), |client, _| client.row_text(0).is_empty()));
 }
 
 #[test]
@@ -107,14 +111,14 @@ fn a_client_stopped_for_a_minute_goes_on() {
         print(&mut pair, format!("line {minute}\r\n").as_bytes());
         pair.run_for(secs(3));
     }
-    assert!(pair.right.events.contains(&ServerEvent::ClientLost));
-    pair.right.events.clear();
+    assert!(pair.right.program.events.contains(&ServerEvent::ClientLost));
+    pair.right.program.events.clear();
     pair.stop_left(false);
     type_text(&mut pair, b"back");
     assert!(pair.run_until(secs(5), |client, server| {
-        server.typed == b"back" && in_sync(client, server)
+        server.program.typed == b"back" && in_sync(client, server)
     }));
-    assert!(matches!(pair.right.events[..], [ServerEvent::ClientMoved(_)]));
+    assert!(matches!(pair.right.program.events[..], [ServerEvent::ClientMoved(_)]));
 }
 
 #[test]
@@ -127,11 +131,11 @@ fn a_roaming_client_is_followed() {
         type_text(&mut pair, &hop.to_be_bytes()[1..]);
         print(&mut pair, b"x");
         assert!(pair.run_until(secs(2), |client, server| {
-            server.typed.len() == usize::from(hop) && in_sync(client, server)
+            server.program.typed.len() == usize::from(hop) && in_sync(client, server)
         }));
-        assert!(pair.right.events.contains(&ServerEvent::ClientMoved(address)));
+        assert!(pair.right.program.events.contains(&ServerEvent::ClientMoved(address)));
     }
-    assert_eq!(pair.right.typed, [1, 2, 3, 4, 5]);
+    assert_eq!(pair.right.program.typed, [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -147,10 +151,10 @@ fn a_storm_of_resizes_ends_in_the_last_size() {
         }
         pair.run_for(ms(3));
     }
-    pair.left.tty.resize(size(320, 16));
+    pair.left.terminal.resize(size(320, 16));
     assert!(pair.run_until(secs(2), in_sync));
     assert_eq!(pair.right.server.screen().size(), size(320, 16));
-    let last = pair.right.events.iter().rev().find(|e| matches!(e, ServerEvent::Resize(_)));
+    let last = pair.right.program.events.iter().rev().find(|e| matches!(e, ServerEvent::Resize(_)));
     assert_eq!(last, Some(&ServerEvent::Resize(size(320, 16))));
 }
 
@@ -162,9 +166,9 @@ fn a_resize_is_shown_at_once_before_the_server_answers() {
     pair.run_for(secs(2));
     let now = pair.now();
     pair.left.client.handle_resize(now, size(3, 2));
-    pair.left.tty.resize(size(3, 2));
+    pair.left.terminal.resize(size(3, 2));
     pair.run_for(ms(1));
-    let tty = pair.left.tty.screen();
+    let tty = pair.left.terminal.screen();
     assert_eq!((tty.row_text(0).as_str(), tty.row_text(1).as_str()), ("fir", "sec"));
 }
 
@@ -229,7 +233,11 @@ fn a_server_that_is_gone_is_named_and_nobody_waits_for_it() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(5));
     run_without_server(&mut pair, 13, true);
-    assert!(pair.left.top_row().starts_with("rove: Server gone: port "), "{}", pair.left.top_row());
+    assert!(
+        pair.left.row_text(0).starts_with("rove: Server gone: port "),
+        "{}",
+        pair.left.row_text(0)
+    );
     type_text(&mut pair, b"\x1e.");
     assert!(pair.run_until(ms(1_100), |client, _| client.client.outcome().is_some()));
     assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Gone));
@@ -252,13 +260,13 @@ fn udp_that_stops_names_what_helps_and_says_no_more_once_it_passes_again() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(5));
     run_without_server(&mut pair, 33, false);
-    let row = pair.left.top_row();
+    let row = pair.left.row_text(0);
     assert!(
         row.contains("--tunnel") && row.contains("rove doctor") && row.ends_with(" .]"),
         "{row}"
     );
     pair.stop_right(false);
-    assert!(pair.run_until(secs(5), |client, _| client.top_row().is_empty()));
+    assert!(pair.run_until(secs(5), |client, _| client.row_text(0).is_empty()));
 }
 
 #[test]
@@ -273,18 +281,18 @@ fn a_tunnel_that_needs_the_user_offers_a_login_and_the_key_asks_for_it() {
     pair.left.client.handle_tunnel(now, Some(trouble(false)));
     type_text(&mut pair, b"\x1er");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1er", "nothing is offered");
+    assert_eq!(pair.right.program.typed, b"\x1er", "nothing is offered");
     let now = pair.now();
     pair.left.client.handle_tunnel(now, Some(trouble(true)));
     pair.run_for(ms(1));
-    assert!(pair.left.top_row().contains("Ctrl-^ r"), "{}", pair.left.top_row());
+    assert!(pair.left.row_text(0).contains("Ctrl-^ r"), "{}", pair.left.row_text(0));
     type_text(&mut pair, b"\x1e");
     pair.run_for(ms(1));
-    assert!(pair.left.top_row().contains("\"r\" logs in again"), "{}", pair.left.top_row());
+    assert!(pair.left.row_text(0).contains("\"r\" logs in again"), "{}", pair.left.row_text(0));
     type_text(&mut pair, b"r");
     pair.run_for(secs(1));
-    assert!(pair.left.events.contains(&ClientEvent::LogIn));
-    assert_eq!(pair.right.typed, b"\x1er");
+    assert!(pair.left.user.events.contains(&ClientEvent::LogIn));
+    assert_eq!(pair.right.program.typed, b"\x1er");
 }
 
 #[test]
@@ -295,16 +303,16 @@ fn quitting_ends_both_ends_and_leaves_no_notice_behind() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"ok\x1e");
     pair.run_for(secs(2));
-    assert!(pair.left.top_row().starts_with("rove: Ctrl-Z suspends, "));
+    assert!(pair.left.row_text(0).starts_with("rove: Ctrl-Z suspends, "));
     type_text(&mut pair, b".lost");
     pair.run_for(ms(1));
-    assert_eq!(pair.left.top_row(), "rove: Exiting on user request...");
+    assert_eq!(pair.left.row_text(0), "rove: Exiting on user request...");
     assert_eq!(run_to_end(&mut pair), ServerOutcome::Ended);
     assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
-    assert_eq!(pair.right.typed, b"ok");
+    assert_eq!(pair.right.program.typed, b"ok");
     let close = pair.left.client.close_terminal();
-    pair.left.tty.write(&close);
-    assert_eq!(pair.left.top_row(), "prompt");
+    pair.left.terminal.write(&close);
+    assert_eq!(pair.left.row_text(0), "prompt");
     assert_eq!(pair.left.client.close_terminal(), b"");
 }
 
@@ -325,17 +333,17 @@ fn suspending_gives_the_terminal_back_until_it_is_taken_again() {
     pair.run_for(secs(1));
     type_text(&mut pair, b"a\x1e\x1ab");
     pair.run_for(secs(1));
-    assert_eq!(pair.left.events, [ClientEvent::Suspend]);
-    assert_eq!(pair.right.typed, b"ab");
+    assert_eq!(pair.left.user.events, [ClientEvent::Suspend]);
+    assert_eq!(pair.right.program.typed, b"ab");
     assert!(!pair.left.client.close_terminal().is_empty());
-    let frames = pair.left.frames;
+    let frames = pair.left.user.frames;
     print(&mut pair, b"meanwhile");
     pair.run_for(secs(1));
-    assert_eq!(pair.left.frames, frames);
+    assert_eq!(pair.left.user.frames, frames);
     let now = pair.now();
     pair.left.client.handle_resume(now);
     pair.run_for(ms(1));
-    assert_eq!(pair.left.top_row(), "meanwhile");
+    assert_eq!(pair.left.row_text(0), "meanwhile");
 }
 
 #[test]
@@ -344,19 +352,18 @@ fn control_l_passes_and_repaints() {
     pair.run_for(secs(1));
     print(&mut pair, b"prompt");
     pair.run_for(secs(1));
-    pair.left.tty.write(b"\x1b[H\x1b[2Jgarbage");
+    pair.left.terminal.write(b"\x1b[H\x1b[2Jgarbage");
     type_text(&mut pair, b"\x0c");
     pair.run_for(ms(1));
-    assert_eq!(pair.left.top_row(), "prompt");
+    assert_eq!(pair.left.row_text(0), "prompt");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x0c");
+    assert_eq!(pair.right.program.typed, b"\x0c");
 }
 
 #[test]
 fn a_server_nobody_comes_to_ends_after_a_minute() {
     let wire = LinkConfig::default();
-    let mut net =
-        Net::new(Nobody, ServerEnd::new(Config::server()), wire.clone(), wire, Seed::new(1));
+    let mut net = Net::new(Nobody, far(Config::server()), wire.clone(), wire, Seed::new(1));
     assert!(net.run_until(secs(66), |_, server| server.server.outcome().is_some()));
     assert_eq!(net.right.server.outcome(), Some(ServerOutcome::NeverConnected));
     assert_eq!(net.now(), Instant::from_millis(60_000));
@@ -373,8 +380,8 @@ fn impatient_pair() -> Pair {
         chaff: Seed::new(1).stream("server.chaff"),
     };
     let wire = LinkConfig::lossless(ms(20));
-    let client = ClientEnd::new(Config::client());
-    Net::new(client, ServerEnd::with(config), wire.clone(), wire, Seed::new(1))
+    let client = near_of(Config::client());
+    join(client, far_with(config), &wire)
 }
 
 #[test]
@@ -406,7 +413,7 @@ fn a_server_that_slept_gives_its_client_the_whole_network_timeout_again() {
 
 #[test]
 fn a_signal_ends_the_server_at_once_without_a_client_or_when_repeated() {
-    let mut lonely = ServerEnd::new(Config::server()).server;
+    let mut lonely = far(Config::server()).server;
     lonely.shutdown(Instant::ZERO, Outside::Signal(15));
     assert_eq!(lonely.outcome(), Some(ServerOutcome::Unacknowledged));
 

@@ -2,19 +2,15 @@
 
 mod common;
 
-use common::{
-    ClientEnd, Pair, ServerEnd, client_config, ms, pair, pair_with, print, rove, secs, size,
-};
+use common::{Pair, client_config, far, join, ms, near, pair, pair_with, print, rove, secs, size};
 use common::{stock, type_text};
 use rove_link::LinkConfig;
-use rove_link::net::Net;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
-use rove_units::Seed;
 
 /// The first rows as the user sees them; how much was sent and received is somebody else's matter.
 fn rows(pair: &Pair, count: u16) -> String {
-    let screen = pair.left.tty.screen();
+    let screen = pair.left.terminal.screen();
     (0..count)
         .map(|row| {
             let text = screen.row_text(row);
@@ -37,7 +33,7 @@ fn the_escape_key_and_s_show_the_path_and_the_peer() {
     type_text(&mut pair, b"\x1es");
     pair.run_for(ms(10));
     insta::assert_snapshot!(rows(&pair, 12));
-    assert!(pair.right.typed.is_empty(), "both keys are for the client");
+    assert!(pair.right.program.typed.is_empty(), "both keys are for the client");
 }
 
 #[test]
@@ -86,7 +82,7 @@ fn the_next_key_closes_it_and_reaches_the_program() {
     pair.run_for(ms(1));
     assert!(!is_shown(&pair));
     pair.run_for(secs(1));
-    assert_eq!(pair.right.typed, b"\x1b[115;1:3ux");
+    assert_eq!(pair.right.program.typed, b"\x1b[115;1:3ux");
 }
 
 #[test]
@@ -98,9 +94,9 @@ fn it_goes_by_itself_and_is_renewed_each_second_without_a_datagram_for_it() {
     assert!(is_shown(&pair));
     pair.run_for(ms(2));
     assert!(!is_shown(&pair));
-    let frames = pair.left.frames;
+    let frames = pair.left.user.frames;
     pair.run_for(secs(10));
-    assert_eq!(pair.left.frames, frames, "nothing to draw any more");
+    assert_eq!(pair.left.user.frames, frames, "nothing to draw any more");
 }
 
 #[test]
@@ -115,8 +111,7 @@ fn a_notice_stays_above_it_and_a_small_window_shows_what_fits() {
     assert!(is_shown(&pair));
 
     let config = ClientConfig { size: size(20, 3), ..client_config(rove(Config::client())) };
-    let (client, server) = (ClientEnd::with(config), ServerEnd::new(rove(Config::server())));
-    let mut pair: Pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    let mut pair = join(near(config), far(rove(Config::server())), &link);
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1es");
     pair.run_for(ms(1));
@@ -127,11 +122,10 @@ fn a_notice_stays_above_it_and_a_small_window_shows_what_fits() {
 fn under_the_name_of_mosh_both_keys_reach_the_program() {
     let link = LinkConfig::lossless(ms(5));
     let config = ClientConfig { offers_status: false, ..client_config(stock(Config::client())) };
-    let (client, server) = (ClientEnd::with(config), ServerEnd::new(rove(Config::server())));
-    let mut pair: Pair = Net::new(client, server, link.clone(), link, Seed::new(1));
+    let mut pair = join(near(config), far(rove(Config::server())), &link);
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1es");
     pair.run_for(secs(1));
     assert!(!is_shown(&pair));
-    assert_eq!(pair.right.typed, b"\x1es");
+    assert_eq!(pair.right.program.typed, b"\x1es");
 }

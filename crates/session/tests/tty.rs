@@ -1,13 +1,12 @@
 //! The terminal that the programs run on, as the client learns of it, in virtual time.
 
 mod common;
+use common::join;
 
 use common::*;
 use rove_link::LinkConfig;
-use rove_link::net::Net;
 use rove_session::{ClientConfig, EngineKind, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::Config;
-use rove_units::Seed;
 
 /// Lines are read and nothing is echoed.
 const SECRET: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty::USUAL };
@@ -17,8 +16,8 @@ fn told_pair(link: &LinkConfig) -> Pair {
     let prediction =
         Prediction { preference: Preference::Always, overwrite: false, engine: EngineKind::Replay };
     let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
-    let server = ServerEnd::new(rove(Config::server()));
-    Net::new(ClientEnd::with(config), server, link.clone(), link.clone(), Seed::new(1))
+    let server = far(rove(Config::server()));
+    join(near(config), server, link)
 }
 
 /// Tells the server of the terminal, now.
@@ -76,21 +75,21 @@ fn a_change_costs_a_client_nothing_that_does_not_care() {
         let mut pair = pair_with(&LinkConfig::lossless(ms(20)), client, rove(Config::server()));
         print(&mut pair, b"$ ");
         pair.run_for(secs(10));
-        let frames = pair.left.frames;
+        let frames = pair.left.user.frames;
         let sent = sent_during(&mut pair, &[SECRET, Tty::USUAL, SECRET]);
         assert_eq!(sent, sent_during(&mut pair, &[]), "heartbeats and no more");
-        assert_eq!((pair.left.client.tty(), pair.left.frames), (None, frames));
+        assert_eq!((pair.left.client.tty(), pair.left.user.frames), (None, frames));
     }
 }
 
 /// Returns how many datagrams the server sent in 30 s in which its terminal changed like this.
-fn sent_during(pair: &mut Pair, changes: &[Tty]) -> usize {
-    let before = pair.right.datagrams;
+fn sent_during(pair: &mut Pair, changes: &[Tty]) -> u64 {
+    let before = pair.right.traffic.datagrams;
     for second in 0..30 {
         if let Some(tty) = changes.get(second) {
             tell(pair, *tty);
         }
         pair.run_for(secs(1));
     }
-    pair.right.datagrams - before
+    pair.right.traffic.datagrams - before
 }

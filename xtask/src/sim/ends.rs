@@ -1,10 +1,8 @@
 //! The two ends of a simulated session, with a user and a program around them.
 
-use core::net::SocketAddr;
-
-use rove_link::net::{End, RIGHT_ADDRESS};
-use rove_session::{Client, ClientConfig, Server, ServerConfig, ServerEvent};
-use rove_ssp::{Config, Ecn, Key};
+use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_session::{Client, ClientConfig, Server, ServerEvent};
+use rove_ssp::Config;
 use rove_terminal::{Attributes, Cell, Pen, Screen, Size, Terminal, Underline};
 use rove_units::{Instant, Seed};
 
@@ -19,13 +17,20 @@ pub(super) const PENDING_MAX: u64 = 1_048_576 + 16_384;
 pub(super) const WAITING_MAX: usize = 1_048_576 + 65_536;
 
 /// A client, its user and its user's terminal.
-pub(super) struct ClientEnd {
-    pub(super) client: Client,
-    tty: Terminal,
-    /// What was typed, and how much of it the client has read.
+pub(super) type ClientEnd = NearEnd<Typist>;
+
+/// A server and the program on its pty.
+pub(super) type ServerEnd = FarEnd<Printer>;
+
+/// A user who types, resizes the window, and looks away now and then.
+pub(super) struct Typist {
+    /// All that was typed, and how much of it the client has read.
     typed: Vec<u8>,
     read: usize,
+    /// Answers of the terminal that the client has yet to read.
+    answers: Vec<u8>,
     window: Size,
+    shown: Size,
     /// Whether the terminal takes no output.
     pub(super) jammed: bool,
     /// Whether the terminal was given back.
@@ -36,9 +41,8 @@ pub(super) struct ClientEnd {
     pub(super) told: Vec<u64>,
 }
 
-/// A server and the program on its pty.
-pub(super) struct ServerEnd {
-    pub(super) server: Server,
+/// A program that prints and reads.
+pub(super) struct Printer {
     pub(super) started: bool,
     /// What the program has printed, and how much of it the server has read.
     printed: Vec<u8>,
@@ -51,38 +55,68 @@ pub(super) struct ServerEnd {
     pub(super) waiting_max: usize,
 }
 
-impl ClientEnd {
-    pub(super) fn new(scenario: &Scenario, seed: Seed) -> Self {
-        let config = ClientConfig {
-            server: RIGHT_ADDRESS,
-            key: key(seed),
-            transport: Config { capabilities: scenario.client_capabilities, ..Config::client() },
-            size: scenario.size,
-            outer: scenario.outer.clone(),
-            query: scenario.query,
-            escape_key: None,
-            prediction: scenario.prediction,
-            program: "rove".to_owned(),
-            offers_status: true,
-            running: rove_session::Running::Unknown,
-            chaff: seed.stream("client.chaff"),
-        };
-        let mut tty = Terminal::host(scenario.size);
-        tty.set_user_terminal(scenario.user_terminal);
-        Self {
-            client: Client::new(config, Machine::<Self>::start(scenario.client_ahead)),
-            tty,
-            typed: Vec::new(),
-            read: 0,
-            window: scenario.size,
-            jammed: false,
-            returned: false,
-            pending_max: 0,
-            copied: Vec::new(),
-            told: Vec::new(),
+/// Creates the client of a scenario.
+pub(super) fn client_end(scenario: &Scenario, seed: Seed) -> ClientEnd {
+    let transport = Config { capabilities: scenario.client_capabilities, ..Config::client() };
+    let config = ClientConfig {
+        size: scenario.size,
+        outer: scenario.outer.clone(),
+        query: scenario.query,
+        prediction: scenario.prediction,
+        ..client_config(transport, seed)
+    };
+    let typist = Typist {
+        typed: Vec::new(),
+        read: 0,
+        answers: Vec::new(),
+        window: scenario.size,
+        shown: scenario.size,
+        jammed: false,
+        returned: false,
+        pending_max: 0,
+        copied: Vec::new(),
+        told: Vec::new(),
+    };
+    let start = Machine::<ClientEnd>::start(scenario.client_ahead);
+    let mut client = NearEnd::new(config, typist, start);
+    client.terminal.set_user_terminal(scenario.user_terminal);
+    client
+}
+
+/// Creates the server of a scenario.
+pub(super) fn server_end(scenario: &Scenario, seed: Seed) -> ServerEnd {
+    let transport = Config { capabilities: scenario.server_capabilities, ..Config::server() };
+    let printer = Printer {
+        started: false,
+        printed: Vec::new(),
+        handled: 0,
+        read: Vec::new(),
+        pty_size: Size::DEFAULT,
+        jammed: false,
+        waiting_max: 0,
+    };
+    let start = Machine::<ServerEnd>::start(scenario.server_ahead);
+    FarEnd::new(server_config(transport, seed), printer, start)
+}
+
+/// Gives the terminal back, or takes it again.
+pub(super) fn give_back(client: &mut ClientEnd, now: Instant, returned: bool) {
+    if returned != client.user.returned {
+        client.user.returned = returned;
+        if returned {
+            client.close_terminal(now);
+        } else {
+            client.client.handle_resume(now);
         }
     }
+}
 
+/// Returns how often the user's terminal rang its bell.
+pub(super) fn bells(client: &ClientEnd) -> u64 {
+    client.terminal.screen().bells()
+}
+
+impl Typist {
     pub(super) fn type_text(&mut self, text: &[u8]) {
         self.typed.extend_from_slice(text);
     }
@@ -90,55 +124,36 @@ impl ClientEnd {
     pub(super) fn resize(&mut self, size: Size) {
         self.window = size;
     }
+}
 
-    /// Gives the terminal back, or takes it again.
-    pub(super) fn give_back(&mut self, now: Instant, returned: bool) {
-        if returned != self.returned {
-            self.returned = returned;
-            if returned {
-                let closing = self.client.close_terminal();
-                self.show(now, &closing);
-            } else {
-                self.client.handle_resume(now);
-            }
+impl User for Typist {
+    fn next_act(&mut self, _: Instant, client: &Client, _: &Terminal) -> Option<Act> {
+        self.pending_max = self.pending_max.max(client.pending_input());
+        if !self.answers.is_empty() {
+            return Some(Act::Type(core::mem::take(&mut self.answers)));
         }
+        if self.shown != self.window {
+            self.shown = self.window;
+            return Some(Act::Resize(self.window));
+        }
+        if self.read == self.typed.len() || !client.wants_input() {
+            return None;
+        }
+        let end = self.typed.len().min(self.read + READ_MAX);
+        let bytes = self.typed[self.read..end].to_vec();
+        self.read = end;
+        Some(Act::Type(bytes))
     }
 
-    /// Returns how often the terminal's bell rang.
-    pub(super) fn bells(&self) -> u64 {
-        self.tty.screen().bells()
+    fn takes_output(&self) -> bool {
+        !self.jammed
     }
 
-    fn pump(&mut self, now: Instant) {
-        if self.tty.screen().size() != self.window {
-            self.tty.resize(self.window);
-            self.client.handle_resize(now, self.window);
-        }
-        while self.read < self.typed.len() && self.client.wants_input() {
-            let end = self.typed.len().min(self.read + READ_MAX);
-            self.client.handle_input(now, &self.typed[self.read..end]);
-            self.read = end;
-        }
-        self.pending_max = self.pending_max.max(self.client.pending_input());
-        // New ports are opened beside the old ones, which go on receiving: the path does not change.
-        while self.client.poll_event().is_some() {}
-        if !self.jammed
-            && let Some(output) = self.client.poll_output(now)
-        {
-            self.show(now, &output);
-        }
-    }
-
-    /// Writes to the terminal, which may have something to say to it.
-    fn show(&mut self, now: Instant, output: &[u8]) {
-        self.tty.write(output);
-        self.copied.extend(self.tty.take_copied().map(|copied| number(copied.text())));
-        let told = self.tty.take_notifications();
+    fn handle_frame(&mut self, _: Instant, _: &Client, terminal: &mut Terminal) {
+        self.copied.extend(terminal.take_copied().map(|copied| number(copied.text())));
+        let told = terminal.take_notifications();
         self.told.extend(told.map(|told| number(told.command().trim_start_matches("9;told "))));
-        let answers = self.tty.take_replies();
-        if !answers.is_empty() {
-            self.client.handle_input(now, &answers);
-        }
+        self.answers.extend(terminal.take_replies());
     }
 }
 
@@ -147,91 +162,33 @@ fn number(digits: &str) -> u64 {
     digits.parse().expect("programs copy and tell numbers")
 }
 
-impl End for ClientEnd {
-    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // What is of no use is no matter.
-        let _ = self.client.handle_datagram(now, source, Ecn::Capable, payload);
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        self.client.handle_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        self.pump(now);
-        self.client.poll_transmit(now).map(|transmit| (transmit.destination, transmit.payload))
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.client.poll_timeout()
-    }
-}
-
-impl ServerEnd {
-    pub(super) fn new(scenario: &Scenario, seed: Seed) -> Self {
-        let capabilities = scenario.server_capabilities;
-        let config = ServerConfig {
-            key: key(seed),
-            transport: Config { capabilities, ..Config::server() },
-            ipv6: false,
-            size: Size::DEFAULT,
-            network_timeout: None,
-            chaff: seed.stream("server.chaff"),
-        };
-        Self {
-            server: Server::new(config, Machine::<Self>::start(scenario.server_ahead)),
-            started: false,
-            printed: Vec::new(),
-            handled: 0,
-            read: Vec::new(),
-            pty_size: Size::DEFAULT,
-            jammed: false,
-            waiting_max: 0,
-        }
-    }
-
+impl Printer {
     pub(super) fn print(&mut self, bytes: &[u8]) {
         self.printed.extend_from_slice(bytes);
     }
-
-    fn pump(&mut self, now: Instant) {
-        while self.handled < self.printed.len() {
-            let end = self.printed.len().min(self.handled + READ_MAX);
-            self.server.handle_host_output(now, &self.printed[self.handled..end]);
-            self.handled = end;
-        }
-        self.waiting_max = self.waiting_max.max(self.server.host_input().len());
-        if !self.jammed {
-            let waiting = self.server.host_input();
-            self.read.extend_from_slice(waiting);
-            self.server.consume_host_input(waiting.len());
-        }
-        while let Some(event) = self.server.poll_event() {
-            match event {
-                ServerEvent::Start => self.started = true,
-                ServerEvent::Resize(size) => self.pty_size = size,
-                ServerEvent::ClientMoved(_) | ServerEvent::ClientLost => {}
-            }
-        }
-    }
 }
 
-impl End for ServerEnd {
-    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);
+impl Program for Printer {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        while self.handled < self.printed.len() {
+            let end = self.printed.len().min(self.handled + READ_MAX);
+            server.handle_host_output(now, &self.printed[self.handled..end]);
+            self.handled = end;
+        }
+        self.waiting_max = self.waiting_max.max(server.host_input().len());
+        if !self.jammed {
+            let waiting = server.host_input();
+            self.read.extend_from_slice(waiting);
+            server.consume_host_input(waiting.len());
+        }
     }
 
-    fn handle_timeout(&mut self, now: Instant) {
-        self.server.handle_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        self.pump(now);
-        self.server.poll_transmit(now).map(|transmit| (transmit.destination, transmit.payload))
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.server.poll_timeout()
+    fn handle_event(&mut self, event: ServerEvent) {
+        match event {
+            ServerEvent::Start => self.started = true,
+            ServerEvent::Resize(size) => self.pty_size = size,
+            ServerEvent::ClientMoved(_) | ServerEvent::ClientLost => {}
+        }
     }
 }
 
@@ -239,31 +196,36 @@ impl End for ServerEnd {
 /// about everything, others about what a stock screen holds.
 pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -> Option<String> {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
-    if server.read != client.typed {
-        let same = server.read.iter().zip(&client.typed).take_while(|(a, b)| a == b).count();
-        let (read, typed) = (server.read.len(), client.typed.len());
+    if server.program.read != client.user.typed {
+        let same =
+            server.program.read.iter().zip(&client.user.typed).take_while(|(a, b)| a == b).count();
+        let (read, typed) = (server.program.read.len(), client.user.typed.len());
         return Some(format!("{typed} bytes typed, {read} read, alike up to byte {same}"));
     }
     if client.client.pending_input() > 0 {
         return Some("the client holds input that was never acknowledged".to_owned());
     }
-    for (what, size) in [("pty", server.pty_size), ("screen", theirs.size())] {
-        if size != client.window {
-            return Some(format!("the window is {:?}, the {what} {size:?}", client.window));
+    for (what, size) in [("pty", server.program.pty_size), ("screen", theirs.size())] {
+        if size != client.user.window {
+            return Some(format!("the window is {:?}, the {what} {size:?}", client.user.window));
         }
     }
     if let Some(what) = difference(ours, theirs, rich) {
         return Some(format!("the client's screen differs from the server's in {what}"));
     }
-    for (what, numbers) in [("copies", &client.copied), ("notifications", &client.told)] {
+    for (what, numbers) in [("copies", &client.user.copied), ("notifications", &client.user.told)] {
         if !numbers.is_sorted_by(|a, b| a < b) {
             return Some(format!("{what} came twice or out of order: {numbers:?}"));
         }
     }
-    if rich && client.bells() > theirs.bells() {
-        return Some(format!("{} bells rang, not {}", client.bells(), theirs.bells()));
+    if rich && bells(client) > theirs.bells() {
+        return Some(format!(
+            "{} bells rang, not {}",
+            client.terminal.screen().bells(),
+            theirs.bells()
+        ));
     }
-    let (tty, size) = (client.tty.screen(), ours.size());
+    let (tty, size) = (client.terminal.screen(), ours.size());
     let row = (0..size.rows()).find(|row| tty.row_text(*row) != ours.row_text(*row))?;
     let (shown, wanted) = (tty.row_text(row), ours.row_text(row));
     Some(format!("row {row} of the terminal shows {shown:?}, not {wanted:?}"))
@@ -333,14 +295,4 @@ fn as_carried(pen: Pen, rich: bool) -> Pen {
         _ => Underline::Straight,
     };
     Pen { attributes: pen.attributes.without(extra).underlined(underline), ..pen }
-}
-
-/// Returns the session's key: as good as any for a session that protects nothing.
-fn key(seed: Seed) -> Key {
-    let stream = seed.stream("key");
-    let half = |number| stream.at(number).bits().to_be_bytes();
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&half(0));
-    bytes[8..].copy_from_slice(&half(1));
-    Key::from_bytes(bytes)
 }

@@ -1,22 +1,18 @@
-//! The far side: the server that ships, and a program that writes what the recording says.
+//! The far side: a program that writes what the recording says.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 
-use rove_link::net::End;
+use rove_headless::{FarEnd, Program};
 use rove_session::{Server, ServerConfig};
-use rove_ssp::Ecn;
 use rove_units::{Duration, Instant};
 
 use crate::replay::script::{ModeChange, Script, Step};
-use crate::replay::traffic::Traffic;
 
 /// The key that asks for a cleared screen: Ctrl-L, as in a shell. It makes no prediction certain.
 pub(super) const CLEAR: u8 = 0x0c;
 
-/// The server, its raw tty and the program on it.
-pub(super) struct FarEnd<'a> {
-    server: Server,
+/// A program on a raw tty.
+pub(super) struct Player<'a> {
     steps: &'a [Step],
     /// Changes of the tty's modes that are still to come.
     mode_changes: &'a [ModeChange],
@@ -35,31 +31,33 @@ pub(super) struct FarEnd<'a> {
     received: usize,
     /// How many of them are not those of the recording.
     unexpected: usize,
-    pub(super) traffic: Traffic,
 }
 
-impl<'a> FarEnd<'a> {
-    pub(super) fn new(config: ServerConfig, script: &'a Script, host_delay: Duration) -> Self {
-        Self {
-            server: Server::new(config, Instant::ZERO),
-            steps: &script.steps,
-            mode_changes: &script.mode_changes,
-            typed: &script.typed,
-            start: None,
-            done: 0,
-            host_delay,
-            unread: VecDeque::new(),
-            due: None,
-            received: 0,
-            unexpected: 0,
-            traffic: Traffic::default(),
-        }
-    }
+/// Creates the far side of a recording.
+pub(super) fn far_end<'a>(
+    config: ServerConfig,
+    script: &'a Script,
+    host_delay: Duration,
+) -> FarEnd<Player<'a>> {
+    let player = Player {
+        steps: &script.steps,
+        mode_changes: &script.mode_changes,
+        typed: &script.typed,
+        start: None,
+        done: 0,
+        host_delay,
+        unread: VecDeque::new(),
+        due: None,
+        received: 0,
+        unexpected: 0,
+    };
+    FarEnd::new(config, player, Instant::ZERO)
+}
 
+impl Player<'_> {
     /// Begins with the recording.
     pub(super) fn start(&mut self, now: Instant) {
         self.start = Some(now);
-        self.advance(now);
     }
 
     /// Returns whether everything is written.
@@ -72,13 +70,32 @@ impl<'a> FarEnd<'a> {
         self.unexpected
     }
 
-    /// Lets the program read what has come and write what is due.
-    fn advance(&mut self, now: Instant) {
-        let typed = self.server.host_input().to_vec();
-        self.server.consume_host_input(typed.len());
-        while self.server.poll_event().is_some() {}
+    /// Changes the tty's modes as far as the recording has come.
+    fn change_modes(&mut self, server: &mut Server) {
+        while let Some((change, rest)) = self.mode_changes.split_first()
+            && change.behind <= self.done
+            && change.needs <= self.received
+        {
+            server.handle_tty(change.tty);
+            self.mode_changes = rest;
+        }
+    }
+}
+
+/// Echoes keys, or clears the screen.
+fn echo(now: Instant, server: &mut Server, typed: &[u8]) {
+    for &byte in typed {
+        let answer: &[u8] = if byte == CLEAR { b"\x1b[m\x1b[H\x1b[2J" } else { &[byte] };
+        server.handle_host_output(now, answer);
+    }
+}
+
+impl Program for Player<'_> {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        server.consume_host_input(typed.len());
         if self.start.is_none() {
-            return self.echo(now, &typed);
+            return echo(now, server, &typed);
         }
         if !typed.is_empty() {
             self.unread.push_back((now + self.host_delay, typed));
@@ -91,7 +108,7 @@ impl<'a> FarEnd<'a> {
                 self.received += 1;
             }
         }
-        self.change_modes();
+        self.change_modes(server);
         while let Some(step) = self.steps.get(self.done) {
             if self.received < step.needs {
                 return;
@@ -100,55 +117,18 @@ impl<'a> FarEnd<'a> {
             if due > now {
                 return;
             }
-            self.server.handle_host_output(now, &step.bytes);
+            server.handle_host_output(now, &step.bytes);
             // All that was typed has been read: this is what the server's terminal answers to a query that
             // is left in the recording, and no key.
-            self.server.consume_host_input(self.server.host_input().len());
+            server.consume_host_input(server.host_input().len());
             self.due = None;
             self.done += 1;
-            self.change_modes();
+            self.change_modes(server);
         }
-    }
-
-    /// Changes the tty's modes as far as the recording has come.
-    fn change_modes(&mut self) {
-        while let Some((change, rest)) = self.mode_changes.split_first()
-            && change.behind <= self.done
-            && change.needs <= self.received
-        {
-            self.server.handle_tty(change.tty);
-            self.mode_changes = rest;
-        }
-    }
-
-    /// Echoes keys, or clears the screen.
-    fn echo(&mut self, now: Instant, typed: &[u8]) {
-        for &byte in typed {
-            let answer: &[u8] = if byte == CLEAR { b"\x1b[m\x1b[H\x1b[2J" } else { &[byte] };
-            self.server.handle_host_output(now, answer);
-        }
-    }
-}
-
-impl End for FarEnd<'_> {
-    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        // The link forges nothing; what comes twice or too late is the transport's matter.
-        let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        self.server.handle_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        self.advance(now);
-        let transmit = self.server.poll_transmit(now)?;
-        self.traffic.count(now, &transmit.payload);
-        Some((transmit.destination, transmit.payload))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
         let read = self.unread.front().map(|(due, _)| *due);
-        [self.server.poll_timeout(), self.due, read].into_iter().flatten().min()
+        [self.due, read].into_iter().flatten().min()
     }
 }

@@ -1,11 +1,11 @@
 //! What runs come to: latencies and shares.
 
+use rove_headless::Traffic;
 use rove_units::Duration;
 use serde_json::{Value, json};
 
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
-use crate::replay::traffic::Traffic;
 
 /// An answer that comes sooner is instant.
 pub(super) const INSTANT: Duration = Duration::from_millis(5);
@@ -174,7 +174,7 @@ impl Figures {
             .map(|class| (class.name().to_owned(), self.by_class[class as usize].to_json()))
             .collect();
         let share = |count: usize| json!({ "keys": count, "percent": percent(count, self.keys) });
-        let traffic = |traffic: Traffic| json!({ "datagrams": traffic.datagrams, "bytes": traffic.bytes.get() });
+        let traffic = |traffic: Traffic| json!({ "datagrams": traffic.datagrams, "bytes": traffic.bytes().get() });
         json!({
             "runs": self.runs,
             "keys": self.keys,

@@ -1,16 +1,13 @@
-//! The near side: the client that ships, the user's terminal, and a user who types the recording.
+//! The near side: a user who types the recording, and judges what the terminal shows.
 
-use std::net::SocketAddr;
-
-use rove_link::net::End;
+use rove_headless::{Act, NearEnd, User};
 use rove_session::{Client, ClientConfig};
-use rove_ssp::Ecn;
+use rove_ssp::ReceiveError;
 use rove_terminal::{Screen, Terminal};
 use rove_units::{Duration, Instant};
 
 use crate::replay::judge::{Cause, Judge, Verdict};
 use crate::replay::script::{Key, Script};
-use crate::replay::traffic::Traffic;
 
 /// Recorded pauses from here on begin only when the answer is there, at pace look: a person reads.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -33,19 +30,18 @@ pub(crate) enum Pace {
     Closed,
 }
 
-/// The client, the user's terminal and the user.
-pub(super) struct NearEnd<'a> {
-    client: Client,
-    terminal: Terminal,
+/// A user who types what was recorded.
+pub(super) struct Typist<'a> {
     keys: &'a [Key],
     pace: Pace,
     pub(super) judge: Judge<'a>,
     /// When the recording began.
     start: Option<Instant>,
     cause: Cause,
-    pub(super) traffic: Traffic,
     /// What there is to explain, if it is to be explained.
     pub(super) notes: Option<Notes>,
+    /// Whether the view after the newest key is still to be noted.
+    is_note_due: bool,
 }
 
 /// What an explanation needs.
@@ -79,41 +75,36 @@ pub(super) struct Drawing {
     pub(super) possible: (Screen, Screen),
 }
 
-impl<'a> NearEnd<'a> {
-    pub(super) fn new(
-        config: ClientConfig,
-        script: &'a Script,
-        pace: Pace,
-        notes: Option<Notes>,
-    ) -> Self {
-        Self {
-            client: Client::new(config, Instant::ZERO),
-            terminal: Terminal::host(script.size),
-            keys: &script.keys,
-            pace,
-            judge: Judge::new(script),
-            start: None,
-            cause: Cause::Own,
-            traffic: Traffic::default(),
-            notes,
-        }
-    }
+/// Creates the near side of a recording.
+pub(super) fn near_end<'a>(
+    config: ClientConfig,
+    script: &'a Script,
+    pace: Pace,
+    notes: Option<Notes>,
+) -> NearEnd<Typist<'a>> {
+    let typist = Typist {
+        keys: &script.keys,
+        pace,
+        judge: Judge::new(script),
+        start: None,
+        cause: Cause::Own,
+        notes,
+        is_note_due: false,
+    };
+    NearEnd::new(config, typist, Instant::ZERO)
+}
 
-    /// Types before the recording begins.
-    pub(super) fn type_ahead(&mut self, now: Instant, byte: u8) {
-        self.client.handle_input(now, &[byte]);
-    }
+/// Returns whether nothing is on its way to the host, and the user sees what the host shows, which has its cursor in
+/// this column.
+pub(super) fn is_settled(near: &NearEnd<Typist<'_>>, column: u16) -> bool {
+    let (host, shown) = (near.client.screen(), near.terminal.screen());
+    near.client.pending_input() == 0
+        && host.cursor().column == column
+        && shown.cursor() == host.cursor()
+        && near.shows_host_text()
+}
 
-    /// Returns whether nothing is on its way to the host, and the user sees what the host shows, which has
-    /// its cursor in this column.
-    pub(super) fn is_settled(&self, column: u16) -> bool {
-        let (host, shown) = (self.client.screen(), self.terminal.screen());
-        self.client.pending_input() == 0
-            && host.cursor().column == column
-            && shown.cursor() == host.cursor()
-            && (0..host.size().rows()).all(|row| host.row_text(row) == shown.row_text(row))
-    }
-
+impl Typist<'_> {
     /// Begins with the recording.
     pub(super) fn start(&mut self, now: Instant) {
         self.start = Some(now);
@@ -129,59 +120,9 @@ impl<'a> NearEnd<'a> {
         self.is_done() && self.judge.is_at_end()
     }
 
-    /// Lets the user's terminal show what is to be shown, and the user type what is due.
-    fn advance(&mut self, now: Instant) {
-        self.show(now);
-        while self.key_due().is_some_and(|due| due <= now) {
-            let key = &self.keys[self.judge.sent()];
-            self.judge.handle_key(now);
-            self.client.handle_input(now, &key.bytes);
-            self.cause = Cause::Own;
-            self.show(now);
-            if let Some(notes) = &mut self.notes {
-                notes.keys.push(View::new(&self.client, &self.terminal));
-            }
-        }
-        self.cause = Cause::Own;
-    }
-
-    fn show(&mut self, now: Instant) {
-        while self.client.poll_event().is_some() {}
-        let Some(output) = self.client.poll_output(now) else { return };
-        self.terminal.write(&output);
-        // Nobody reads these here, and they would pile up.
-        self.terminal.take_replies();
-        self.terminal.take_copied();
-        drop(self.terminal.take_notifications());
-        if self.start.is_none() {
-            return;
-        }
-        let notice_rows = u16::from(self.terminal.screen().row_text(0).contains(NOTICE));
-        let screen = self.terminal.screen();
-        let verdict = self.judge.handle_screen(now, screen, self.cause, notice_rows);
-        if let Some(notes) = &mut self.notes
-            && let Some(verdict) = verdict.filter(|verdict| verdict.faults.any)
-            && let Some(key) = self.judge.sent().checked_sub(1)
-        {
-            let possible = self.judge.possible();
-            let ends = [possible.first(), possible.last()]
-                .map(|truth| truth.expect("the matched screen is possible").screen().clone());
-            let [first, last] = ends;
-            notes.drawings.push(Drawing {
-                at: now,
-                cause: self.cause,
-                key,
-                verdict,
-                view: View::new(&self.client, &self.terminal),
-                possible: (first, last),
-            });
-        }
-        self.cause = Cause::Own;
-    }
-
     /// Returns when the next key is due; `None` if there is none, or the client takes none now.
-    fn key_due(&self) -> Option<Instant> {
-        let (start, next) = (self.start.filter(|_| self.client.wants_input())?, self.judge.sent());
+    fn key_due(&self, client: &Client) -> Option<Instant> {
+        let (start, next) = (self.start.filter(|_| client.wants_input())?, self.judge.sent());
         let key = self.keys.get(next)?;
         let Some(last) = next.checked_sub(1) else { return Some(start + key.at) };
         let pause = key.at - self.keys[last].at;
@@ -205,29 +146,63 @@ impl View {
     }
 }
 
-impl End for NearEnd<'_> {
-    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        let result = self.client.handle_datagram(now, source, Ecn::Capable, payload);
+impl User for Typist<'_> {
+    fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act> {
+        self.cause = Cause::Own;
+        if core::mem::take(&mut self.is_note_due)
+            && let Some(notes) = &mut self.notes
+        {
+            notes.keys.push(View::new(client, terminal));
+        }
+        self.key_due(client).filter(|due| *due <= now)?;
+        let key = &self.keys[self.judge.sent()];
+        self.judge.handle_key(now);
+        self.is_note_due = true;
+        Some(Act::Type(key.bytes.clone()))
+    }
+
+    fn poll_timeout(&self, client: &Client) -> Option<Instant> {
+        self.key_due(client)
+    }
+
+    fn handle_frame(&mut self, now: Instant, client: &Client, terminal: &mut Terminal) {
+        if self.start.is_none() {
+            return;
+        }
+        let screen = terminal.screen();
+        let notice_rows = u16::from(screen.row_text(0).contains(NOTICE));
+        let verdict = self.judge.handle_screen(now, screen, self.cause, notice_rows);
+        if let Some(notes) = &mut self.notes
+            && let Some(verdict) = verdict.filter(|verdict| verdict.faults.any)
+            && let Some(key) = self.judge.sent().checked_sub(1)
+        {
+            let possible = self.judge.possible();
+            let ends = [possible.first(), possible.last()]
+                .map(|truth| truth.expect("the matched screen is possible").screen().clone());
+            let [first, last] = ends;
+            notes.drawings.push(Drawing {
+                at: now,
+                cause: self.cause,
+                key,
+                verdict,
+                view: View::new(client, terminal),
+                possible: (first, last),
+            });
+        }
+        self.cause = Cause::Own;
+    }
+
+    fn handle_datagram(
+        &mut self,
+        now: Instant,
+        client: &Client,
+        result: &Result<(), ReceiveError>,
+    ) {
         if result.is_ok() {
             self.cause = Cause::Arrival;
         }
         if self.start.is_some() {
-            self.judge.handle_host_screen(now, self.client.screen());
+            self.judge.handle_host_screen(now, client.screen());
         }
-    }
-
-    fn handle_timeout(&mut self, now: Instant) {
-        self.client.handle_timeout(now);
-    }
-
-    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        self.advance(now);
-        let transmit = self.client.poll_transmit(now)?;
-        self.traffic.count(now, &transmit.payload);
-        Some((transmit.destination, transmit.payload))
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        [self.client.poll_timeout(), self.key_due()].into_iter().flatten().min()
     }
 }

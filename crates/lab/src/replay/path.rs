@@ -9,8 +9,6 @@ use anyhow::{Context, Result, ensure};
 use rove_link::{LinkConfig, Schedule, Trace};
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, Seed, parse_duration};
 
-use crate::replay::traffic::HEADER;
-
 /// Longest round trip. Chosen: longer than any that somebody would type on.
 const RTT_MAX: Duration = Duration::from_secs(60);
 
@@ -112,7 +110,7 @@ impl FromStr for Path {
             loss: parts.loss.unwrap_or_default(),
             rate: parts.rate,
             queue_max: parts.queue.unwrap_or(Bytes::MAX),
-            overhead: HEADER,
+            overhead: rove_headless::HEADERS,
             ..LinkConfig::default()
         };
         let files = [parts.uplink, parts.downlink];

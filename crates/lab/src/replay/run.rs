@@ -1,19 +1,19 @@
 //! One run: both sides over the path, from the start of the session to the last answer.
 
 use clap::ValueEnum;
-use rove_link::net::{Net, RIGHT_ADDRESS};
-use rove_session::{CAPABILITIES, ClientConfig, Prediction, ServerConfig};
-use rove_ssp::{Config, Key};
+use rove_headless::{FarEnd, NearEnd, Traffic};
+use rove_link::net::Net;
+use rove_session::{ClientConfig, Prediction, ServerConfig};
+use rove_ssp::Config;
 use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::replay::far::{CLEAR, FarEnd};
+use crate::replay::far::{CLEAR, Player, far_end};
 use crate::replay::judge::{Mistake, Outcome};
-use crate::replay::near::{NOTICE, NearEnd, Notes, PATIENCE, Pace};
+use crate::replay::near::{NOTICE, Notes, PATIENCE, Pace, Typist, is_settled, near_end};
 use crate::replay::path::Path;
 use crate::replay::script::Script;
-use crate::replay::traffic::Traffic;
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
 const SETTLING: &[u8] = b"settle";
@@ -71,8 +71,8 @@ pub(super) struct Run {
 pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
-    let near = NearEnd::new(client_config(script, options, seed), script, options.pace, notes);
-    let far = FarEnd::new(server_config(script, options, seed), script, options.host_delay);
+    let near = near_end(client_config(script, options, seed), script, options.pace, notes);
+    let far = far_end(server_config(script, options, seed), script, options.host_delay);
     let [uplink, downlink] = options.path.settling();
     let mut net = Net::new(near, far, uplink, downlink, seed);
     settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
@@ -81,45 +81,42 @@ pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     let [uplink, downlink] = options.path.links(start, seed);
     net.reconfigure(uplink, downlink);
     let first = start + script.keys.first().map_or(Duration::ZERO, |key| key.at);
-    net.left.traffic.from = Some(first);
-    net.right.traffic.from = Some(first);
-    net.left.start(start);
-    net.right.start(start);
+    let traffic = Traffic { from: first, ..Traffic::default() };
+    (net.left.traffic, net.right.traffic) = (traffic, traffic);
+    net.left.user.start(start);
+    net.right.program.start(start);
     // A path that lets nothing through is left in the end.
     let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
     let patience = PATIENCE + options.host_delay;
     let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
-    net.run_until(limit, |near, far| near.is_done() && far.is_done());
-    net.run_until(TAIL, |near, far| far.is_done() && near.has_ended());
+    net.run_until(limit, |near, far| near.user.is_done() && far.program.is_done());
+    net.run_until(TAIL, |near, far| far.program.is_done() && near.user.has_ended());
     Ok(Run {
         start,
-        outcomes: net.left.judge.outcomes().to_vec(),
-        mistakes: net.left.judge.mistakes().to_vec(),
+        outcomes: net.left.user.judge.outcomes().to_vec(),
+        mistakes: net.left.user.judge.mistakes().to_vec(),
         uplink: net.left.traffic,
         downlink: net.right.traffic,
-        ends_true: net.left.judge.is_at_end(),
-        unexpected: net.right.unexpected(),
-        notes: net.left.notes.take(),
+        ends_true: net.left.user.judge.is_at_end(),
+        unexpected: net.right.program.unexpected(),
+        notes: net.left.user.notes.take(),
     })
 }
 
 /// Starts the session: some echoed keys, then a cleared screen.
-fn settle(net: &mut Net<NearEnd<'_>, FarEnd<'_>>) -> Result<(), ()> {
+fn settle(net: &mut Net<NearEnd<Typist<'_>>, FarEnd<Player<'_>>>) -> Result<(), ()> {
     for (column, byte) in (1..).zip(SETTLING) {
-        net.left.type_ahead(net.now(), *byte);
-        let is_echoed = net.run_until(SETTLING_MAX, |near, _| near.is_settled(column));
+        net.left.client.handle_input(net.now(), &[*byte]);
+        let is_echoed = net.run_until(SETTLING_MAX, |near, _| is_settled(near, column));
         is_echoed.then_some(()).ok_or(())?;
     }
-    net.left.type_ahead(net.now(), CLEAR);
-    let is_cleared = net.run_until(SETTLING_MAX, |near, _| near.is_settled(0));
+    net.left.client.handle_input(net.now(), &[CLEAR]);
+    let is_cleared = net.run_until(SETTLING_MAX, |near, _| is_settled(near, 0));
     is_cleared.then_some(()).ok_or(())
 }
 
 fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientConfig {
     ClientConfig {
-        server: RIGHT_ADDRESS,
-        key: key(),
-        transport: transport(Config::client(), options),
         size: script.size,
         outer: Outer {
             erase_characters: true,
@@ -134,36 +131,23 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
             cursor_styles: true,
             ..Outer::default()
         },
-        query: false,
-        // Whatever the recording has typed is for the program.
-        escape_key: None,
         prediction: options.prediction,
         program: NOTICE.to_owned(),
         offers_status: false,
-        running: rove_session::Running::Unknown,
-        chaff: seed.stream("client.chaff"),
+        ..rove_headless::client_config(transport(Config::client(), options), seed)
     }
 }
 
 fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
     ServerConfig {
-        key: key(),
-        transport: transport(Config::server(), options),
-        ipv6: false,
         size: script.size,
-        network_timeout: None,
-        chaff: seed.stream("server.chaff"),
+        ..rove_headless::server_config(transport(Config::server(), options), seed)
     }
 }
 
 fn transport(config: Config, options: &RunOptions) -> Config {
     match options.ends {
         Ends::Stock => config.stock(),
-        Ends::Rove => Config { capabilities: Some(CAPABILITIES), ..config },
+        Ends::Rove => rove_headless::rove(config),
     }
-}
-
-/// Returns the session's key: nobody listens.
-fn key() -> Key {
-    Key::from_bytes(*b"rove-lab replay.")
 }

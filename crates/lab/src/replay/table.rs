@@ -80,8 +80,8 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
         share(figures.revealed),
         corrected,
         figures.late,
-        figures.uplink.bytes.get() / figures.runs.max(1) as u64,
-        figures.downlink.bytes.get() / figures.runs.max(1) as u64,
+        figures.uplink.bytes().get() / figures.runs.max(1) as u64,
+        figures.downlink.bytes().get() / figures.runs.max(1) as u64,
     )?;
     if figures.true_ends < figures.runs {
         write!(output, "  {} of {} ended untrue", figures.runs - figures.true_ends, figures.runs)?;

@@ -1,0 +1,52 @@
+//! Configurations of the two ends, with everything off that a session without a person has no use for.
+
+use rove_link::net::RIGHT_ADDRESS;
+use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
+use rove_ssp::{Config, Key};
+use rove_terminal::{Outer, Size};
+use rove_units::Seed;
+
+/// Returns the key of every session in virtual time: nobody listens.
+pub fn key() -> Key {
+    Key::from_bytes(*b"rove in a bottle")
+}
+
+/// Returns a config that offers all that a rove understands.
+#[must_use]
+pub fn rove(config: Config) -> Config {
+    Config { capabilities: Some(rove_session::CAPABILITIES), ..config }
+}
+
+/// Returns the config of a client that predicts nothing, and whose terminal is not asked anything.
+pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
+    ClientConfig {
+        server: RIGHT_ADDRESS,
+        key: key(),
+        transport,
+        size: Size::DEFAULT,
+        outer: Outer { operating_system_commands: true, ..Outer::default() },
+        query: false,
+        escape_key: None,
+        prediction: Prediction {
+            preference: Preference::Never,
+            overwrite: false,
+            ..Prediction::default()
+        },
+        program: "rove".to_owned(),
+        offers_status: true,
+        running: Running::Unknown,
+        chaff: seed.stream("client.chaff"),
+    }
+}
+
+/// Returns the config of a server that waits for its client for ever.
+pub fn server_config(transport: Config, seed: Seed) -> ServerConfig {
+    ServerConfig {
+        key: key(),
+        transport,
+        ipv6: false,
+        size: Size::DEFAULT,
+        network_timeout: None,
+        chaff: seed.stream("server.chaff"),
+    }
+}

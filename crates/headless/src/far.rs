@@ -1,0 +1,67 @@
+//! The far end: the server that ships, and a program on its pty.
+
+use core::net::SocketAddr;
+
+use rove_link::net::End;
+use rove_session::{Server, ServerConfig, ServerEvent};
+use rove_ssp::Ecn;
+use rove_units::Instant;
+
+use crate::traffic::Traffic;
+
+/// A program on the pty, and what is to be measured at the far end.
+pub trait Program {
+    /// Lets the program read what has come ([`Server::host_input`], [`Server::consume_host_input`]) and write what is
+    /// due ([`Server::handle_host_output`]).
+    fn turn(&mut self, now: Instant, server: &mut Server);
+
+    /// Returns when [`Program::turn`] is to be called, if nothing happens before.
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Takes note of what the server asks its driver for.
+    fn handle_event(&mut self, _event: ServerEvent) {}
+}
+
+/// A server and the program on its pty.
+pub struct FarEnd<P> {
+    /// The server.
+    pub server: Server,
+    /// The one who reads what is typed.
+    pub program: P,
+    /// Datagrams that the server has sent.
+    pub traffic: Traffic,
+}
+
+impl<P: Program> FarEnd<P> {
+    /// Creates a server with its program, at an instant of the end's own clock.
+    pub fn new(config: ServerConfig, program: P, now: Instant) -> Self {
+        Self { server: Server::new(config, now), program, traffic: Traffic::default() }
+    }
+}
+
+impl<P: Program> End for FarEnd<P> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        // The path forges nothing; a datagram that comes twice or too late is the transport's matter.
+        let _ = self.server.handle_datagram(now, source, Ecn::Capable, payload);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.server.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        self.program.turn(now, &mut self.server);
+        while let Some(event) = self.server.poll_event() {
+            self.program.handle_event(event);
+        }
+        let transmit = self.server.poll_transmit(now)?;
+        self.traffic.count(now, &transmit.payload);
+        Some((transmit.destination, transmit.payload))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        [self.server.poll_timeout(), self.program.poll_timeout()].into_iter().flatten().min()
+    }
+}

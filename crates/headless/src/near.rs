@@ -1,0 +1,151 @@
+//! The near end: the client that ships, the user's terminal, and a user.
+
+use core::net::SocketAddr;
+
+use rove_link::net::End;
+use rove_session::{Client, ClientConfig, ClientEvent};
+use rove_ssp::{Ecn, ReceiveError};
+use rove_terminal::{Size, Terminal};
+use rove_units::Instant;
+
+use crate::traffic::Traffic;
+
+/// A user does one thing at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Bytes that the user's terminal hands to the client at once.
+    Type(Vec<u8>),
+    /// The window has another size.
+    Resize(Size),
+}
+
+/// A user, and what is to be measured at the near end.
+pub trait User {
+    /// Returns what the user does now; asked again, after the terminal has shown what came of it, until `None`.
+    fn next_act(&mut self, now: Instant, client: &Client, terminal: &Terminal) -> Option<Act>;
+
+    /// Returns when [`User::next_act`] is to be asked, if nothing happens before.
+    fn poll_timeout(&self, _client: &Client) -> Option<Instant> {
+        None
+    }
+
+    /// Returns whether the terminal takes output now; while it does not, frames wait in the client.
+    fn takes_output(&self) -> bool {
+        true
+    }
+
+    /// Takes note that the terminal has shown a frame. Its answers, copies and notifications that are left in it are
+    /// dropped afterwards.
+    fn handle_frame(&mut self, _now: Instant, _client: &Client, _terminal: &mut Terminal) {}
+
+    /// Takes note of a datagram that the client has taken, or why it was of no use.
+    fn handle_datagram(
+        &mut self,
+        _now: Instant,
+        _client: &Client,
+        _result: &Result<(), ReceiveError>,
+    ) {
+    }
+
+    /// Takes note of what the client asks its driver for. Ports need no answer: the virtual path has none.
+    fn handle_event(&mut self, _event: ClientEvent) {}
+}
+
+/// A client, its user and the user's terminal.
+pub struct NearEnd<U> {
+    /// The client.
+    pub client: Client,
+    /// The terminal that the user looks at.
+    pub terminal: Terminal,
+    /// The one who types and looks.
+    pub user: U,
+    /// Datagrams that the client has sent.
+    pub traffic: Traffic,
+}
+
+impl<U: User> NearEnd<U> {
+    /// Creates a client with its terminal, at an instant of the end's own clock.
+    pub fn new(config: ClientConfig, user: U, now: Instant) -> Self {
+        let terminal = Terminal::host(config.size);
+        let client = Client::new(config, now);
+        Self { client, terminal, user, traffic: Traffic::default() }
+    }
+
+    /// Returns a row's text as the user sees it.
+    pub fn row_text(&self, row: u16) -> String {
+        self.terminal.screen().row_text(row)
+    }
+
+    /// Returns whether the user sees the text of the host's screen as far as the client knows it.
+    pub fn shows_host_text(&self) -> bool {
+        let (host, shown) = (self.client.screen(), self.terminal.screen());
+        (0..host.size().rows()).all(|row| host.row_text(row) == shown.row_text(row))
+    }
+
+    /// Gives the user's terminal back and takes it again at the next turn, as a client does that is suspended and
+    /// continued.
+    pub fn close_terminal(&mut self, now: Instant) {
+        let closing = self.client.close_terminal();
+        self.write(now, &closing);
+    }
+
+    /// Lets the user do what is due now, and the terminal show what comes of it.
+    fn act(&mut self, now: Instant) {
+        loop {
+            self.show(now);
+            match self.user.next_act(now, &self.client, &self.terminal) {
+                Some(Act::Type(bytes)) => self.client.handle_input(now, &bytes),
+                Some(Act::Resize(size)) => {
+                    self.terminal.resize(size);
+                    self.client.handle_resize(now, size);
+                }
+                None => return,
+            }
+        }
+    }
+
+    fn show(&mut self, now: Instant) {
+        while let Some(event) = self.client.poll_event() {
+            self.user.handle_event(event);
+        }
+        if self.user.takes_output()
+            && let Some(output) = self.client.poll_output(now)
+        {
+            self.write(now, &output);
+        }
+    }
+
+    fn write(&mut self, now: Instant, output: &[u8]) {
+        self.terminal.write(output);
+        self.user.handle_frame(now, &self.client, &mut self.terminal);
+        // Whatever the user left there would pile up.
+        self.terminal.take_replies();
+        self.terminal.take_copied();
+        drop(self.terminal.take_notifications());
+    }
+}
+
+impl<U: User> End for NearEnd<U> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        let result = self.client.handle_datagram(now, source, Ecn::Capable, payload);
+        self.user.handle_datagram(now, &self.client, &result);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.client.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        self.act(now);
+        let transmit = self.client.poll_transmit(now)?;
+        self.traffic.count(now, &transmit.payload);
+        Some((transmit.destination, transmit.payload))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        [self.client.poll_timeout(), self.user.poll_timeout(&self.client)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}
