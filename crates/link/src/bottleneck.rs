@@ -34,40 +34,32 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Takes a packet in, and returns one that is through, with its time, if that is known. What was due before `now`
-    /// must have been [served](Self::serve).
-    pub(crate) fn push(
-        &mut self,
-        now: Instant,
-        item: Item<P>,
-        tally: &mut Tally,
-    ) -> Option<(Instant, Item<P>)> {
+    /// Sends a packet that need not wait, if a serialiser is idle, and returns when it is through. A queue of no length
+    /// still passes traffic. What was due before `now` must have been [served](Self::serve).
+    pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
+        let Server::Serialiser(serialiser) = &mut self.server else { return None };
+        let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
+        let is_idle = serialiser.free_at() <= now && self.queue.may_be_bypassed();
+        (is_wire || is_idle).then(|| serialiser.transmit(now, size))
+    }
+
+    /// Takes a packet in that could not [bypass](Self::bypass) the queue.
+    pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         match &mut self.server {
-            // An idle bottleneck takes the packet at once, so a queue of no length still passes traffic.
-            Server::Serialiser(serialiser) => {
-                let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
-                let is_idle = serialiser.free_at() <= now && self.queue.may_be_bypassed();
-                if is_wire || is_idle {
-                    let through = serialiser.transmit(now, item.size);
-                    tally.departed(through, &item);
-                    return Some((through, item));
-                }
-            }
+            Server::Serialiser(_) => {}
             Server::Bucket(bucket) => {
                 if !bucket.can_pass(item.size) {
-                    tally.dropped(now, &item, DropCause::TooLarge);
-                    return None;
+                    return tally.dropped(now, &item, DropCause::TooLarge);
                 }
                 if self.in_service.is_none() && self.queue.may_be_bypassed() {
                     let size = item.size;
                     self.in_service = Some((item, size));
-                    return None;
+                    return;
                 }
             }
             Server::Opportunities(opportunities) => opportunities.wait(now),
         }
         self.queue.push(now, item, tally);
-        None
     }
 
     /// Returns the next packet that is through, or being sent, by `until`, and when it is through.
@@ -107,8 +99,7 @@ impl<P> Bottleneck<P> {
                 None => self.queue.head().map(|head| bucket.counted_at().max(head.queued)),
             },
             Server::Opportunities(opportunities) => {
-                let is_waited_for = self.in_service.is_some() || !self.queue.is_empty();
-                opportunities.next_time().filter(|_| is_waited_for)
+                opportunities.next_time().filter(|_| !self.is_idle())
             }
         }
     }
@@ -117,7 +108,7 @@ impl<P> Bottleneck<P> {
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
         self.server = self.server.reconfigured(now, config);
         self.queue.reconfigure(config);
-        let is_waited_for = self.len() > 0 || tally.is_recording();
+        let is_waited_for = !self.is_idle() || tally.is_recording();
         if let Server::Opportunities(opportunities) = &mut self.server {
             if is_waited_for {
                 opportunities.wait(now);
@@ -138,6 +129,11 @@ impl<P> Bottleneck<P> {
     /// Returns the bytes that wait.
     pub(crate) const fn queued(&self) -> Bytes {
         self.queue.size()
+    }
+
+    /// Returns whether nothing waits or is in service.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_service.is_none() && self.queue.is_empty()
     }
 
     /// Returns the packets in the queue and in service.

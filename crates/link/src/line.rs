@@ -11,26 +11,25 @@ use crate::config::{Distribution, LinkConfig};
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
     /// What went in in the order of its release: nearly everything.
-    ordered: VecDeque<(Instant, u64, T)>,
+    ordered: VecDeque<(Instant, T)>,
     /// What is to be released before something that went in earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
-    entered: u64,
+    overtakers: u64,
 }
 
 impl<T> Default for DelayLine<T> {
     fn default() -> Self {
-        Self { ordered: VecDeque::new(), overtaking: BTreeMap::new(), entered: 0 }
+        Self { ordered: VecDeque::new(), overtaking: BTreeMap::new(), overtakers: 0 }
     }
 }
 
 impl<T> DelayLine<T> {
     pub(crate) fn push(&mut self, release: Instant, item: T) {
-        let number = self.entered;
-        self.entered += 1;
-        if self.ordered.back().is_none_or(|(last, ..)| *last <= release) {
-            self.ordered.push_back((release, number, item));
+        if self.ordered.back().is_none_or(|(last, _)| *last <= release) {
+            self.ordered.push_back((release, item));
         } else {
-            self.overtaking.insert((release, number), item);
+            self.overtaking.insert((release, self.overtakers), item);
+            self.overtakers += 1;
         }
     }
 
@@ -42,21 +41,22 @@ impl<T> DelayLine<T> {
         if self.ordered.front()?.0 > now {
             return None;
         }
-        self.ordered.pop_front().map(|(release, _, item)| (release, item))
+        self.ordered.pop_front()
     }
 
     /// Returns when the next item is released.
     pub(crate) fn next_release(&self) -> Option<Instant> {
-        let ordered = self.ordered.front().map(|(release, ..)| *release);
-        match self.overtaking.keys().next() {
-            Some((overtaking, _)) => Some(ordered.map_or(*overtaking, |it| it.min(*overtaking))),
-            None => ordered,
+        let ordered = self.ordered.front().map(|(release, _)| *release);
+        if self.overtaking.is_empty() {
+            return ordered;
         }
+        let overtaking = self.overtaking.keys().next().map(|(release, _)| *release);
+        ordered.into_iter().chain(overtaking).min()
     }
 
     /// Returns how many items are released after `at`.
     pub(crate) fn held_after(&self, at: Instant) -> usize {
-        let released = self.ordered.partition_point(|(release, ..)| *release <= at);
+        let released = self.ordered.partition_point(|(release, _)| *release <= at);
         let overtaking = self.overtaking.range((at, u64::MAX)..).count();
         self.ordered.len() - released + overtaking
     }
@@ -66,15 +66,13 @@ impl<T> DelayLine<T> {
     }
 
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
-        let ordered = self.ordered.front().map(|(release, number, _)| (*release, *number));
         let overtaking = self.overtaking.first_entry()?;
-        if ordered.is_none_or(|ordered| *overtaking.key() < ordered) {
-            let release = overtaking.key().0;
-            return (release <= now).then(|| (release, overtaking.remove()));
+        let release = overtaking.key().0;
+        // Of two releases at one instant the ordered one went in first: it would be later otherwise.
+        if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
+            return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }
-        let is_due = ordered.is_some_and(|(release, _)| release <= now);
-        let (release, _, item) = is_due.then(|| self.ordered.pop_front()).flatten()?;
-        Some((release, item))
+        (release <= now).then(|| (release, overtaking.remove()))
     }
 }
 

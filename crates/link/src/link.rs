@@ -25,14 +25,17 @@ pub struct Link<P> {
     config: LinkConfig,
     steps: Steps,
     stages: [Stage; 3],
+    /// Whether nothing comes after the delay.
+    delays_last: bool,
     loss: Loss,
     gate: Gate,
     propagation: Propagation,
     bottleneck: Bottleneck<P>,
+    /// Packets that are delayed before they meet another stage.
     line: DelayLine<Item<P>>,
-    /// What has passed the last stage, where that is not the delay line.
-    output: DelayLine<Item<P>>,
-    /// The bytes in `line` and `output`.
+    /// Packets that have met all stages, by the time at which they come out: the delay line where it is the last stage.
+    exit: DelayLine<P>,
+    /// The bytes in `line` and `exit`.
     in_flight: Bytes,
     /// The release that no later packet may precede while order is kept.
     last_release: Instant,
@@ -45,14 +48,16 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     pub fn new(config: impl Into<Steps>, chance: Stream) -> Self {
         let steps = config.into();
         let config = steps.first().clone();
+        let stages = config.order.stages();
         Self {
-            stages: config.order.stages(),
+            stages,
+            delays_last: stages[2] == Stage::Delay,
             loss: Loss::new(chance.fork(0), chance.fork(1), chance.fork(4)),
             gate: Gate::new(chance.fork(5)),
             propagation: Propagation::new(chance.fork(2), chance.fork(3)),
             bottleneck: Bottleneck::new(&config, chance.fork(6)),
             line: DelayLine::default(),
-            output: DelayLine::default(),
+            exit: DelayLine::default(),
             in_flight: Bytes::ZERO,
             last_release: Instant::ZERO,
             tally: Tally::default(),
@@ -84,18 +89,19 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// the difference; packets after it are not.
     pub fn poll_packet(&mut self, now: Instant) -> Option<(Instant, P)> {
         self.advance(now);
-        let exit = if self.delays_last() { &mut self.line } else { &mut self.output };
-        let (at, item) = exit.pop(now)?;
-        self.in_flight -= length(&item.packet);
+        let (at, packet) = self.exit.pop(now)?;
+        self.in_flight -= length(&packet);
         self.tally.stats.delivered += 1;
-        Some((at, item.packet))
+        Some((at, packet))
     }
 
     /// Returns when to poll next, or `None` while nothing in the link will ever come out.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        // One of the two is empty where the delay is the last stage; where it is not, what the line releases goes on.
-        let mut next = earlier(self.line.next_release(), self.output.next_release());
-        if self.bottleneck.len() > 0 {
+        let mut next = self.exit.next_release();
+        if !self.delays_last {
+            next = earlier(next, self.line.next_release());
+        }
+        if !self.bottleneck.is_idle() {
             next = earlier(next, self.bottleneck.next_service());
             next = earlier(next, self.steps.next_change());
         }
@@ -144,11 +150,16 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Returns the packets that have entered and neither come out nor been dropped, copies included.
     pub fn inside(&self) -> usize {
-        self.bottleneck.len() + self.line.len() + self.output.len()
+        self.bottleneck.len() + self.line.len() + self.exit.len()
     }
 
     /// Does everything that is due by `now`.
     fn advance(&mut self, now: Instant) {
+        // Most calls find nothing to do: the line is read where packets come out.
+        let is_at_rest = self.bottleneck.is_idle() && (self.delays_last || self.line.len() == 0);
+        if is_at_rest && !self.tally.is_recording() && self.steps.next_change().is_none() {
+            return;
+        }
         while let Some((at, config)) = self.steps.pop(now) {
             self.move_on(at);
             self.apply(at, config);
@@ -171,40 +182,58 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.config = config;
     }
 
-    /// Brings a packet into the stage at `position`, or out of the link after the last one.
-    fn pass(&mut self, position: usize, at: Instant, mut item: Item<P>) {
-        match self.stages.get(position) {
-            Some(Stage::Loss) => self.pass_loss(position, at, item),
-            Some(Stage::Queue) => {
-                self.serve(position, at);
-                item.queued = at;
-                let (id, size) = (item.id, item.size);
-                self.tally.note(at, || EventKind::Queued { id, size });
-                if let Some((at, item)) = self.bottleneck.push(at, item, &mut self.tally) {
-                    self.pass(position + 1, at, item);
+    /// Brings a packet through the stages from `position` on, up to the first that keeps it, or out of the link.
+    fn pass(&mut self, position: usize, mut at: Instant, mut item: Item<P>) {
+        for (position, stage) in self.stages.into_iter().enumerate().skip(position) {
+            match stage {
+                Stage::Loss => {
+                    if let Some(cause) = self.loses(at, item.fate) {
+                        return self.tally.dropped(at, &item, cause);
+                    }
+                    if item.fate == Fate::Doubled {
+                        item.fate = Fate::Passes;
+                        self.tally.stats.duplicated += 1;
+                        self.pass(position + 1, at, self.copy(&item));
+                    }
                 }
+                Stage::Queue => {
+                    self.serve(position, at);
+                    item.queued = at;
+                    let (id, size) = (item.id, item.size);
+                    self.tally.note(at, || EventKind::Queued { id, size });
+                    let Some(through) = self.bottleneck.bypass(at, size) else {
+                        return self.bottleneck.push(at, item, &mut self.tally);
+                    };
+                    self.tally.departed(through, &item);
+                    at = through;
+                }
+                Stage::Delay => return self.delay(at, item),
             }
-            Some(Stage::Delay) => self.delay(at, item),
-            None => self.put_out(at, item),
+        }
+        if self.takes_off(&item) {
+            self.put_out(at, item);
+        } else {
+            self.tally.dropped(at, &item, DropCause::LineFull);
         }
     }
 
-    fn pass_loss(&mut self, position: usize, at: Instant, item: Item<P>) {
+    /// Returns why a packet with this fate is lost at `at`, if it is.
+    fn loses(&mut self, at: Instant, fate: Fate) -> Option<DropCause> {
         let LinkConfig { outages, on_off, .. } = &self.config;
         if !self.gate.is_open(outages, on_off.as_ref(), at) {
-            return self.tally.dropped(at, &item, DropCause::Outage);
+            return Some(DropCause::Outage);
         }
-        match item.fate {
-            Fate::Lost(cause) => return self.tally.dropped(at, &item, cause),
-            Fate::Doubled => {
-                self.tally.stats.duplicated += 1;
-                let id = PacketId { is_copy: true, ..item.id };
-                let propagation = self.propagation.of(&self.config, id.number, true);
-                self.pass(position + 1, at, Item { id, propagation, ..item.clone() });
-            }
-            Fate::Passes => {}
+        match fate {
+            Fate::Lost(cause) => Some(cause),
+            Fate::Passes | Fate::Doubled => None,
         }
-        self.pass(position + 1, at, item);
+    }
+
+    /// Returns the duplicate of a packet, which has its own delay.
+    fn copy(&self, item: &Item<P>) -> Item<P> {
+        let id = PacketId { is_copy: true, ..item.id };
+        let propagation = self.propagation.of(&self.config, id.number, true);
+        Item { id, propagation, ..item.clone() }
     }
 
     /// Passes on everything that the bottleneck, the stage at `position`, has finished or begun by `until`.
@@ -216,7 +245,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Passes on everything that the delay line, the stage at `position`, has released by `until`.
     fn release(&mut self, position: usize, until: Instant) {
-        if self.delays_last() {
+        if self.delays_last {
             return;
         }
         while let Some((at, item)) = self.line.pop(until) {
@@ -229,7 +258,11 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     fn delay(&mut self, at: Instant, item: Item<P>) {
         let max = self.config.line_packets_max;
         // What has been released but not yet taken out no longer counts.
-        let is_full = self.line.len() >= max && self.line.held_after(at) >= max;
+        let is_full = if self.delays_last {
+            self.exit.len() >= max && self.exit.held_after(at) >= max
+        } else {
+            self.line.len() >= max && self.line.held_after(at) >= max
+        };
         if is_full || !self.takes_off(&item) {
             return self.tally.dropped(at, &item, DropCause::LineFull);
         }
@@ -238,18 +271,17 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
             release = release.max(self.last_release);
             self.last_release = release;
         }
-        if self.delays_last() {
-            self.note_delivery(release, &item);
+        if self.delays_last {
+            self.put_out(release, item);
+        } else {
+            self.line.push(release, item);
         }
-        self.line.push(release, item);
     }
 
     fn put_out(&mut self, at: Instant, item: Item<P>) {
-        if !self.takes_off(&item) {
-            return self.tally.dropped(at, &item, DropCause::LineFull);
-        }
-        self.note_delivery(at, &item);
-        self.output.push(at, item);
+        let (id, size, delay) = (item.id, item.size, at.saturating_since(item.entered));
+        self.tally.note(at, || EventKind::Delivered { id, size, delay });
+        self.exit.push(at, item.packet);
     }
 
     /// Counts a packet as in flight, unless there is no room.
@@ -260,15 +292,6 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
             self.in_flight = bytes;
         }
         fits
-    }
-
-    fn note_delivery(&mut self, at: Instant, item: &Item<P>) {
-        let (id, size, delay) = (item.id, item.size, at.saturating_since(item.entered));
-        self.tally.note(at, || EventKind::Delivered { id, size, delay });
-    }
-
-    fn delays_last(&self) -> bool {
-        self.stages[2] == Stage::Delay
     }
 }
 

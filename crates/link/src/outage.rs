@@ -117,7 +117,8 @@ impl Gate {
         on_off: Option<&OnOff>,
         at: Instant,
     ) -> bool {
-        !outages.covers(at) && on_off.is_none_or(|model| self.is_on(model, at))
+        (outages.0.is_empty() || !outages.covers(at))
+            && on_off.is_none_or(|model| self.is_on(model, at))
     }
 
     fn is_on(&mut self, model: &OnOff, at: Instant) -> bool {
