@@ -2,13 +2,14 @@
 //!
 //! `screen` plays a recording into the emulator that ships and shows what it makes of it. `record` records a
 //! session, and [`trace`] is the form in which recorded sessions are kept; `replay` types their keys at the
-//! client and the server that ship, and judges the answers. [`cli`] reads command lines and calls the
+//! client and the server that ship, and judges the answers. [`metrics`] are the delays of a flow. [`cli`] reads command lines and calls the
 //! commands; `clock` is the only clock. What the commands print is described in `docs/lab.md`.
 
 #![forbid(unsafe_code)]
 
 pub mod cli;
 mod clock;
+pub mod metrics;
 mod record;
 mod replay;
 mod screen;

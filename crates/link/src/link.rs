@@ -1,328 +1,309 @@
-//! One direction of a path.
-//!
-//! A packet meets, in this order: loss and duplication at entry, the drop-tail queue and the bottleneck
-//! (a rate, or recorded delivery opportunities), then the delay with its jitter.
+//! One direction of a path: the stages in their order, and the state machine around them.
 
-use std::collections::BTreeMap;
+use rove_units::{Bytes, Instant, Stream};
 
-use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
+use crate::bottleneck::Bottleneck;
+use crate::config::{LinkConfig, Stage};
+use crate::event::{Event, EventKind};
+use crate::item::{Item, PacketId};
+use crate::line::{DelayLine, Propagation};
+use crate::loss::{Fate, Loss};
+use crate::outage::Gate;
+use crate::steps::Steps;
+use crate::tally::{DropCause, LinkStats, Tally};
 
-use crate::queue::DropTail;
-use crate::trace::{OPPORTUNITY, Schedule};
-
-/// Most bytes on the way behind the bottleneck; packets beyond are dropped.
+/// Most bytes in the delay line and waiting to be taken out; packets beyond are dropped.
 /// Chosen: two seconds of 1 Gbit/s, past which the model is of no use and only memory grows.
 const IN_FLIGHT_MAX: Bytes = Bytes::mib(256);
 
-/// What one direction of a path does to packets. The default is a wire: no delay, no loss, no limit.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LinkConfig {
-    /// Constant one-way delay.
-    pub delay: Duration,
-    /// Uniform extra delay in `[0, jitter]`.
-    pub jitter: Duration,
-    /// Whether jitter may reorder packets; otherwise each waits for the one before it.
-    pub reorder: bool,
-    /// Probability that a packet is lost at entry, each on its own.
-    pub loss: f64,
-    /// Probability that a packet arrives twice.
-    pub duplicate: f64,
-    /// The bottleneck's rate; `None` for no bottleneck.
-    pub rate: Option<BitRate>,
-    /// The bottleneck's delivery opportunities, in place of a rate.
-    pub schedule: Option<Schedule>,
-    /// Most bytes that wait before the bottleneck; the packet in transmission is not counted.
-    pub queue_max: Bytes,
-    /// What a packet takes in the queue and at the bottleneck beyond its own length: headers.
-    pub overhead: Bytes,
-}
-
-impl Default for LinkConfig {
-    fn default() -> Self {
-        Self {
-            delay: Duration::ZERO,
-            jitter: Duration::ZERO,
-            reorder: false,
-            loss: 0.0,
-            duplicate: 0.0,
-            rate: None,
-            schedule: None,
-            queue_max: Bytes::MAX,
-            overhead: Bytes::ZERO,
-        }
-    }
-}
-
-impl LinkConfig {
-    /// Creates a link that only delays.
-    pub fn lossless(delay: Duration) -> Self {
-        Self { delay, ..Self::default() }
-    }
-
-    /// Creates a link that nothing gets through.
-    pub fn outage() -> Self {
-        Self { loss: 1.0, ..Self::default() }
-    }
-}
-
-/// What became of the packets so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkStats {
-    /// Packets that entered.
-    pub entered: u64,
-    /// Packets lost at entry.
-    pub lost: u64,
-    /// Packets the full queue refused.
-    pub overflowed: u64,
-    /// Extra copies made.
-    pub duplicated: u64,
-    /// Packets that came out, copies included.
-    pub delivered: u64,
-}
-
 /// One direction of a path: a state machine that packets go into and come out of.
 ///
-/// `P` is a packet; its length decides its transmission time. Every decision is a function of the
-/// packet's number, so it does not depend on when or how often the link is polled.
+/// `P` is a packet; its length decides its transmission time. Chance decides by the packet's number, and every stage acts
+/// at nominal times, so nothing depends on when or how often the link is polled.
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     config: LinkConfig,
-    chance: Chance,
-    stats: LinkStats,
-    /// Packets still to be dropped on request.
-    doomed: u64,
-    queue: DropTail<Queued<P>>,
-    /// When the bottleneck has sent what it is sending.
-    busy_until: Instant,
-    /// What delivery opportunities have sent in part, and the bytes still to be sent.
-    in_transit: Option<(Queued<P>, Bytes)>,
-    /// The number of the next opportunity; `None` while nothing waits for one.
-    opportunity: Option<u64>,
-    /// Packets past the bottleneck by arrival; the number keeps equal times in order.
-    in_flight: BTreeMap<(Instant, u64), P>,
-    in_flight_bytes: Bytes,
-    /// The arrival no later packet may precede while order is kept.
-    last_arrival: Instant,
-    departures: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Queued<P> {
-    packet: P,
-    propagation: Duration,
-}
-
-/// The link's draws, each keyed by the number of the packet that entered.
-#[derive(Clone, Copy, Debug)]
-struct Chance {
-    loss: Stream,
-    duplicate: Stream,
-    jitter: Stream,
-    copy_jitter: Stream,
+    steps: Steps,
+    stages: [Stage; 3],
+    /// Whether nothing comes after the delay.
+    delays_last: bool,
+    loss: Loss,
+    gate: Gate,
+    propagation: Propagation,
+    bottleneck: Bottleneck<P>,
+    /// Packets that are delayed before they meet another stage.
+    line: DelayLine<Item<P>>,
+    /// Packets that have met all stages, by the time at which they come out: the delay line where it is the last stage.
+    exit: DelayLine<P>,
+    /// The bytes in `line` and `exit`.
+    in_flight: Bytes,
+    /// The release that no later packet may precede while order is kept.
+    last_release: Instant,
+    tally: Tally,
 }
 
 impl<P: Clone + AsRef<[u8]>> Link<P> {
-    /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number.
-    pub fn new(config: LinkConfig, chance: Stream) -> Self {
+    /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number: two links with one
+    /// stream, as one in real time and one in virtual time, lose the same packets.
+    pub fn new(config: impl Into<Steps>, chance: Stream) -> Self {
+        let steps = config.into();
+        let config = steps.first().clone();
+        let stages = config.order.stages();
         Self {
+            stages,
+            delays_last: stages[2] == Stage::Delay,
+            loss: Loss::new(chance.fork(0), chance.fork(1), chance.fork(4)),
+            gate: Gate::new(chance.fork(5)),
+            propagation: Propagation::new(chance.fork(2), chance.fork(3)),
+            bottleneck: Bottleneck::new(&config, chance.fork(6)),
+            line: DelayLine::default(),
+            exit: DelayLine::default(),
+            in_flight: Bytes::ZERO,
+            last_release: Instant::ZERO,
+            tally: Tally::default(),
             config,
-            chance: Chance {
-                loss: chance.fork(0),
-                duplicate: chance.fork(1),
-                jitter: chance.fork(2),
-                copy_jitter: chance.fork(3),
-            },
-            stats: LinkStats::default(),
-            doomed: 0,
-            queue: DropTail::default(),
-            busy_until: Instant::ZERO,
-            in_transit: None,
-            opportunity: None,
-            in_flight: BTreeMap::new(),
-            in_flight_bytes: Bytes::ZERO,
-            last_arrival: Instant::ZERO,
-            departures: 0,
+            steps,
         }
     }
 
     /// Takes a packet in. `now` must not lie before an earlier call's.
     pub fn handle_packet(&mut self, now: Instant, packet: P) {
-        self.serve(now);
-        let number = self.stats.entered;
-        self.stats.entered += 1;
-        let doomed = self.doomed > 0;
-        self.doomed = self.doomed.saturating_sub(1);
-        if doomed || self.chance.loss.at(number).chance(self.config.loss) {
-            self.stats.lost += 1;
-            return;
-        }
-        if self.chance.duplicate.at(number).chance(self.config.duplicate) {
-            self.stats.duplicated += 1;
-            let propagation = self.propagation(self.chance.copy_jitter, number);
-            self.enqueue(now, Queued { packet: packet.clone(), propagation });
-        }
-        let propagation = self.propagation(self.chance.jitter, number);
-        self.enqueue(now, Queued { packet, propagation });
+        self.advance(now);
+        let number = self.tally.stats.entered;
+        self.tally.stats.entered += 1;
+        let id = PacketId { number, is_copy: false };
+        let item = Item {
+            id,
+            size: length(&packet) + self.config.overhead,
+            packet,
+            entered: now,
+            queued: now,
+            propagation: self.propagation.of(&self.config, number, false),
+            fate: self.loss.fate(&self.config, number),
+        };
+        self.tally.note(now, || EventKind::Entered { id, size: item.size });
+        self.pass(0, now, item);
     }
 
-    /// Returns the next packet whose time has come, or `None`.
-    pub fn poll_packet(&mut self, now: Instant) -> Option<P> {
-        self.serve(now);
-        let first = self.in_flight.first_entry().filter(|first| first.key().0 <= now)?;
-        let packet = first.remove();
-        self.in_flight_bytes -= size(&packet);
-        self.stats.delivered += 1;
-        Some(packet)
+    /// Returns the next packet that has come out by `now`, and when it did, or `None`. A driver in real time is late by
+    /// the difference; packets after it are not.
+    pub fn poll_packet(&mut self, now: Instant) -> Option<(Instant, P)> {
+        self.advance(now);
+        let (at, packet) = self.exit.pop(now)?;
+        self.in_flight -= length(&packet);
+        self.tally.stats.delivered += 1;
+        Some((at, packet))
     }
 
-    /// Returns when to poll next, or `None` while the link is empty.
+    /// Returns when to poll next, or `None` while nothing in the link will ever come out.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        let arrival = self.in_flight.keys().next().map(|(arrival, _)| *arrival);
-        let service = self.is_waited_for().then(|| self.next_service());
-        [arrival, service].into_iter().flatten().min()
+        let mut next = self.exit.next_release();
+        if !self.delays_last {
+            next = earlier(next, self.line.next_release());
+        }
+        if !self.bottleneck.is_idle() {
+            next = earlier(next, self.bottleneck.next_service());
+            next = earlier(next, self.steps.next_change());
+        }
+        next
     }
 
-    /// Changes what the link does to packets that enter, or reach the bottleneck, from now on.
-    pub fn reconfigure(&mut self, config: LinkConfig) {
-        self.config = config;
-        self.opportunity = None;
+    /// Changes what the link does to packets that enter from `now` on. Those in the delay line keep their releases;
+    /// those before the bottleneck meet its new rate. The order of the stages stays.
+    pub fn reconfigure(&mut self, now: Instant, config: LinkConfig) {
+        self.advance(now);
+        self.apply(now, config);
     }
 
     /// Loses the next `count` packets that enter, whatever chance says.
     pub fn drop_next(&mut self, count: u64) {
-        self.doomed = count;
+        self.loss.drop_next(count);
+    }
+
+    /// Keeps events for [`Link::poll_event`] from now on.
+    pub fn record_events(&mut self) {
+        self.tally.record();
+        self.bottleneck.follow_all();
+    }
+
+    /// Returns the oldest event that has happened by `now` and was not yet returned; none without
+    /// [`Link::record_events`]. They come by nominal time. Half a million wait at most.
+    pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
+        self.advance(now);
+        self.tally.poll_event(now)
+    }
+
+    /// Returns how many events were left out because too many waited.
+    pub const fn events_missed(&self) -> u64 {
+        self.tally.missed()
     }
 
     /// Returns what became of the packets so far.
     pub const fn stats(&self) -> LinkStats {
-        self.stats
+        self.tally.stats
     }
 
     /// Returns the bytes waiting before the bottleneck.
-    pub fn queued(&self) -> Bytes {
-        self.queue.size()
+    pub const fn queued(&self) -> Bytes {
+        self.bottleneck.queued()
     }
 
-    fn propagation(&self, stream: Stream, number: u64) -> Duration {
-        self.config.delay + self.config.jitter.mul_f64(stream.at(number).unit())
+    /// Returns the packets that have entered and neither come out nor been dropped, copies included.
+    pub fn inside(&self) -> usize {
+        self.bottleneck.len() + self.line.len() + self.exit.len()
     }
 
-    fn enqueue(&mut self, now: Instant, queued: Queued<P>) {
-        if let Some(schedule) = &self.config.schedule {
-            // The opportunities of this very instant are over.
-            self.opportunity.get_or_insert_with(|| schedule.first_after(now));
-            return self.wait(queued);
-        }
-        if self.config.rate.is_none() && self.queue.is_empty() {
-            self.depart(now, queued);
+    /// Does everything that is due by `now`.
+    fn advance(&mut self, now: Instant) {
+        // Most calls find nothing to do: the line is read where packets come out.
+        let is_at_rest = self.bottleneck.is_idle() && (self.delays_last || self.line.len() == 0);
+        if is_at_rest && !self.tally.is_recording() && self.steps.next_change().is_none() {
             return;
         }
-        // An idle bottleneck takes the packet at once, so a queue of no length still passes traffic.
-        if self.queue.is_empty() && self.busy_until <= now {
-            self.transmit(now, queued);
-        } else {
-            self.wait(queued);
+        while let Some((at, config)) = self.steps.pop(now) {
+            self.move_on(at);
+            self.apply(at, config);
         }
+        self.move_on(now);
     }
 
-    fn wait(&mut self, queued: Queued<P>) {
-        let size = self.size(&queued);
-        if !self.queue.push(queued, size, self.config.queue_max) {
-            self.stats.overflowed += 1;
-        }
-    }
-
-    /// Moves everything on that the bottleneck has finished by `now`.
-    fn serve(&mut self, now: Instant) {
-        if let Some(schedule) = self.config.schedule.clone() {
-            return self.serve_opportunities(now, &schedule);
-        }
-        if let Some((queued, _)) = self.in_transit.take() {
-            self.transmit(now, queued);
-        }
-        while self.busy_until <= now {
-            let Some(next) = self.queue.pop() else { return };
-            self.transmit(self.busy_until, next);
-        }
-    }
-
-    /// Uses the delivery opportunities up to `now`: each carries whole packets and parts of them, and what
-    /// of it nobody waits for is lost.
-    fn serve_opportunities(&mut self, now: Instant, schedule: &Schedule) {
-        while self.is_waited_for() {
-            let number = *self.opportunity.get_or_insert_with(|| schedule.first_after(now));
-            let time = schedule.time(number);
-            if time > now {
-                return;
+    fn move_on(&mut self, now: Instant) {
+        for (position, stage) in self.stages.into_iter().enumerate() {
+            match stage {
+                Stage::Loss => {}
+                Stage::Queue => self.serve(position, now),
+                Stage::Delay => self.release(position, now),
             }
-            self.opportunity = Some(number + 1);
-            let mut left = OPPORTUNITY;
-            while left > Bytes::ZERO {
-                let next = self.in_transit.take();
-                let next = next.or_else(|| {
-                    let queued = self.queue.pop()?;
-                    let size = self.size(&queued);
-                    Some((queued, size))
-                });
-                let Some((queued, rest)) = next else { break };
-                if rest > left {
-                    self.in_transit = Some((queued, rest - left));
-                    break;
+        }
+    }
+
+    fn apply(&mut self, now: Instant, config: LinkConfig) {
+        self.bottleneck.reconfigure(now, &config, &self.tally);
+        self.config = config;
+    }
+
+    /// Brings a packet through the stages from `position` on, up to the first that keeps it, or out of the link.
+    fn pass(&mut self, position: usize, mut at: Instant, mut item: Item<P>) {
+        for (position, stage) in self.stages.into_iter().enumerate().skip(position) {
+            match stage {
+                Stage::Loss => {
+                    if let Some(cause) = self.loses(at, item.fate) {
+                        return self.tally.dropped(at, &item, cause);
+                    }
+                    if item.fate == Fate::Doubled {
+                        item.fate = Fate::Passes;
+                        self.tally.stats.duplicated += 1;
+                        self.pass(position + 1, at, self.copy(&item));
+                    }
                 }
-                left -= rest;
-                self.depart(time, queued);
+                Stage::Queue => {
+                    self.serve(position, at);
+                    item.queued = at;
+                    let (id, size) = (item.id, item.size);
+                    self.tally.note(at, || EventKind::Queued { id, size });
+                    let Some(through) = self.bottleneck.bypass(at, size) else {
+                        return self.bottleneck.push(at, item, &mut self.tally);
+                    };
+                    self.tally.departed(through, &item);
+                    at = through;
+                }
+                Stage::Delay => return self.delay(at, item),
             }
         }
-        self.opportunity = None;
-    }
-
-    /// Returns whether something waits for the bottleneck.
-    fn is_waited_for(&self) -> bool {
-        self.in_transit.is_some() || !self.queue.is_empty()
-    }
-
-    /// Returns when the bottleneck takes something again.
-    fn next_service(&self) -> Instant {
-        match &self.config.schedule {
-            // One that was changed just now is looked at when next polled.
-            Some(schedule) => {
-                self.opportunity.map_or(Instant::ZERO, |number| schedule.time(number))
-            }
-            None => self.busy_until,
+        if self.takes_off(&item) {
+            self.put_out(at, item);
+        } else {
+            self.tally.dropped(at, &item, DropCause::LineFull);
         }
     }
 
-    fn transmit(&mut self, start: Instant, queued: Queued<P>) {
-        let size = self.size(&queued);
-        let busy = self.config.rate.map_or(Duration::ZERO, |rate| rate.transmission_time(size));
-        self.busy_until = start + busy;
-        self.depart(self.busy_until, queued);
+    /// Returns why a packet with this fate is lost at `at`, if it is.
+    fn loses(&mut self, at: Instant, fate: Fate) -> Option<DropCause> {
+        let LinkConfig { outages, on_off, .. } = &self.config;
+        if !self.gate.is_open(outages, on_off.as_ref(), at) {
+            return Some(DropCause::Outage);
+        }
+        match fate {
+            Fate::Lost(cause) => Some(cause),
+            Fate::Passes | Fate::Doubled => None,
+        }
     }
 
-    /// Returns what a packet takes at the bottleneck.
-    fn size(&self, queued: &Queued<P>) -> Bytes {
-        size(&queued.packet) + self.config.overhead
+    /// Returns the duplicate of a packet, which has its own delay.
+    fn copy(&self, item: &Item<P>) -> Item<P> {
+        let id = PacketId { is_copy: true, ..item.id };
+        let propagation = self.propagation.of(&self.config, id.number, true);
+        Item { id, propagation, ..item.clone() }
     }
 
-    /// Sends a packet on its way behind the bottleneck.
-    fn depart(&mut self, departure: Instant, queued: Queued<P>) {
-        let size = size(&queued.packet);
-        if self.in_flight_bytes + size > IN_FLIGHT_MAX {
-            self.stats.overflowed += 1;
+    /// Passes on everything that the bottleneck, the stage at `position`, has finished or begun by `until`.
+    fn serve(&mut self, position: usize, until: Instant) {
+        while let Some((at, item)) = self.bottleneck.serve(until, &mut self.tally) {
+            self.pass(position + 1, at, item);
+        }
+    }
+
+    /// Passes on everything that the delay line, the stage at `position`, has released by `until`.
+    fn release(&mut self, position: usize, until: Instant) {
+        if self.delays_last {
             return;
         }
-        let mut arrival = departure + queued.propagation;
-        if !self.config.reorder {
-            arrival = arrival.max(self.last_arrival);
-            self.last_arrival = arrival;
+        while let Some((at, item)) = self.line.pop(until) {
+            self.in_flight -= length(&item.packet);
+            self.pass(position + 1, at, item);
         }
-        self.in_flight.insert((arrival, self.departures), queued.packet);
-        self.in_flight_bytes += size;
-        self.departures += 1;
+    }
+
+    /// Brings a packet into the delay line.
+    fn delay(&mut self, at: Instant, item: Item<P>) {
+        let max = self.config.line_packets_max;
+        // What has been released but not yet taken out no longer counts.
+        let is_full = if self.delays_last {
+            self.exit.len() >= max && self.exit.held_after(at) >= max
+        } else {
+            self.line.len() >= max && self.line.held_after(at) >= max
+        };
+        if is_full || !self.takes_off(&item) {
+            return self.tally.dropped(at, &item, DropCause::LineFull);
+        }
+        let mut release = at + item.propagation;
+        if !self.config.reorder {
+            release = release.max(self.last_release);
+            self.last_release = release;
+        }
+        if self.delays_last {
+            self.put_out(release, item);
+        } else {
+            self.line.push(release, item);
+        }
+    }
+
+    fn put_out(&mut self, at: Instant, item: Item<P>) {
+        let (id, size, delay) = (item.id, item.size, at.saturating_since(item.entered));
+        self.tally.note(at, || EventKind::Delivered { id, size, delay });
+        self.exit.push(at, item.packet);
+    }
+
+    /// Counts a packet as in flight, unless there is no room.
+    fn takes_off(&mut self, item: &Item<P>) -> bool {
+        let bytes = self.in_flight + length(&item.packet);
+        let fits = bytes <= IN_FLIGHT_MAX;
+        if fits {
+            self.in_flight = bytes;
+        }
+        fits
     }
 }
 
-fn size(packet: &impl AsRef<[u8]>) -> Bytes {
+fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, None) => one,
+        (None, other) => other,
+    }
+}
+
+fn length(packet: &impl AsRef<[u8]>) -> Bytes {
     Bytes::from(packet.as_ref().len())
 }
 

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::link::{Link, LinkConfig};
+use crate::config::LinkConfig;
+use crate::link::Link;
+use crate::steps::Steps;
 
 /// The left end's first address (a documentation network, RFC 5737).
 pub const LEFT_ADDRESS: SocketAddr =
@@ -91,7 +93,13 @@ struct Socket {
 
 impl<A: End, B: End> Net<A, B> {
     /// Joins two ends at time zero. `uplink` carries left to right.
-    pub fn new(left: A, right: B, uplink: LinkConfig, downlink: LinkConfig, seed: Seed) -> Self {
+    pub fn new(
+        left: A,
+        right: B,
+        uplink: impl Into<Steps>,
+        downlink: impl Into<Steps>,
+        seed: Seed,
+    ) -> Self {
         Self {
             left,
             right,
@@ -140,8 +148,8 @@ impl<A: End, B: End> Net<A, B> {
 
     /// Changes both directions of the path for packets that enter from now on.
     pub fn reconfigure(&mut self, uplink: LinkConfig, downlink: LinkConfig) {
-        self.uplink.reconfigure(uplink);
-        self.downlink.reconfigure(downlink);
+        self.uplink.reconfigure(self.now, uplink);
+        self.downlink.reconfigure(self.now, downlink);
     }
 
     /// Gives the left end a new address: it has roamed. What is on its way to the old one is lost.
@@ -168,12 +176,12 @@ impl<A: End, B: End> Net<A, B> {
     /// Lets both ends take what has arrived, do what is due and send.
     fn turn(&mut self) {
         let now = self.now;
-        while let Some(packet) = self.uplink.poll_packet(now) {
+        while let Some((_, packet)) = self.uplink.poll_packet(now) {
             if packet.destination == RIGHT_ADDRESS {
                 self.right_socket.deliver(packet);
             }
         }
-        while let Some(packet) = self.downlink.poll_packet(now) {
+        while let Some((_, packet)) = self.downlink.poll_packet(now) {
             if packet.destination == self.left_source.address {
                 self.left_socket.deliver(packet);
             }

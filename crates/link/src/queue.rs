@@ -1,47 +1,179 @@
-//! The drop-tail queue before a bottleneck.
+//! The queue before a bottleneck: limits, and which packets go when they are reached.
 
-use std::collections::VecDeque;
+use rove_units::{Bytes, Instant, Stream};
 
-use rove_units::Bytes;
+use crate::codel::CoDel;
+use crate::config::{Discipline, LinkConfig};
+use crate::fifo::Fifo;
+use crate::item::{Item, PacketId};
+use crate::pie::Pie;
+use crate::tally::{DropCause, Tally};
 
-/// A first-in first-out queue that refuses what does not fit.
+/// A queue of one discipline. Limits and discipline may change while packets wait.
 #[derive(Clone, Debug)]
-pub(crate) struct DropTail<T> {
-    items: VecDeque<(T, Bytes)>,
-    size: Bytes,
+pub(crate) struct Queue<P> {
+    fifo: Fifo<P>,
+    discipline: Discipline,
+    bytes_max: Bytes,
+    packets_max: usize,
+    codel: CoDel,
+    pie: Pie,
+    chance: Stream,
+    copy_chance: Stream,
 }
 
-impl<T> Default for DropTail<T> {
-    fn default() -> Self {
-        Self { items: VecDeque::new(), size: Bytes::ZERO }
-    }
-}
-
-impl<T> DropTail<T> {
-    /// Appends an item of `size` bytes unless the queue would then hold more than `max`; returns
-    /// whether it did.
-    pub(crate) fn push(&mut self, item: T, size: Bytes, max: Bytes) -> bool {
-        let fits = self.size + size <= max;
-        if fits {
-            self.items.push_back((item, size));
-            self.size += size;
+impl<P> Queue<P> {
+    pub(crate) fn new(config: &LinkConfig, chance: Stream) -> Self {
+        Self {
+            fifo: Fifo::default(),
+            discipline: config.queue,
+            bytes_max: config.queue_max,
+            packets_max: config.queue_packets_max,
+            codel: CoDel::default(),
+            pie: Pie::default(),
+            chance: chance.fork(0),
+            copy_chance: chance.fork(1),
         }
-        fits
     }
 
-    /// Removes the oldest item.
-    pub(crate) fn pop(&mut self) -> Option<T> {
-        let (item, size) = self.items.pop_front()?;
-        self.size -= size;
-        Some(item)
+    /// Takes new limits and a new discipline for packets that come from now on. A controller that stays keeps what it
+    /// has learnt.
+    pub(crate) fn reconfigure(&mut self, config: &LinkConfig) {
+        self.discipline = config.queue;
+        self.bytes_max = config.queue_max;
+        self.packets_max = config.queue_packets_max;
+    }
+
+    /// Appends a packet, or drops it or others.
+    pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
+        if self.discipline == Discipline::DropHead {
+            self.fifo.push(item);
+            while self.is_over() {
+                let Some(oldest) = self.fifo.pop() else { return };
+                tally.dropped(now, &oldest, DropCause::QueueFull);
+            }
+            return;
+        }
+        if let Discipline::Pie(config) = &self.discipline {
+            self.pie.update(config, now, &self.fifo);
+            let PacketId { number, is_copy } = item.id;
+            let chance = if is_copy { self.copy_chance } else { self.chance };
+            if !self.pie.admits(config, &self.fifo, chance.at(number)) {
+                return tally.dropped(now, &item, DropCause::Pie);
+            }
+        }
+        let fits =
+            self.fifo.size() + item.size <= self.bytes_max && self.fifo.len() < self.packets_max;
+        if fits {
+            self.fifo.push(item);
+        } else {
+            tally.dropped(now, &item, DropCause::QueueFull);
+        }
+    }
+
+    /// Removes the packet that is to be sent at `now`.
+    pub(crate) fn pop(&mut self, now: Instant, tally: &mut Tally) -> Option<Item<P>> {
+        match &self.discipline {
+            Discipline::DropTail | Discipline::DropHead => self.fifo.pop(),
+            Discipline::CoDel(config) => self.codel.pop(config, now, &mut self.fifo, |item| {
+                tally.dropped(now, &item, DropCause::CoDel);
+            }),
+            Discipline::Pie(config) => {
+                self.pie.update(config, now, &self.fifo);
+                self.fifo.pop()
+            }
+        }
+    }
+
+    /// Puts a packet back at the head.
+    pub(crate) fn restore(&mut self, item: Item<P>) {
+        self.fifo.restore(item);
+    }
+
+    /// Returns whether a packet that a free bottleneck takes at once need not come by the queue.
+    pub(crate) fn may_be_bypassed(&self) -> bool {
+        let is_passive = matches!(self.discipline, Discipline::DropTail | Discipline::DropHead);
+        is_passive && self.fifo.is_empty()
+    }
+
+    pub(crate) fn head(&self) -> Option<&Item<P>> {
+        self.fifo.head()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.items.is_empty()
+        self.fifo.is_empty()
     }
 
-    /// Returns the bytes waiting.
+    pub(crate) fn len(&self) -> usize {
+        self.fifo.len()
+    }
+
     pub(crate) const fn size(&self) -> Bytes {
-        self.size
+        self.fifo.size()
+    }
+
+    fn is_over(&self) -> bool {
+        self.fifo.size() > self.bytes_max || self.fifo.len() > self.packets_max
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::{Duration, Seed};
+
+    use super::*;
+    use crate::loss::Fate;
+
+    fn item(number: u64, size: u64) -> Item<()> {
+        Item {
+            packet: (),
+            id: PacketId { number, is_copy: false },
+            size: Bytes::new(size),
+            entered: Instant::ZERO,
+            queued: Instant::ZERO,
+            propagation: Duration::ZERO,
+            fate: Fate::Passes,
+        }
+    }
+
+    /// Offers packets of these sizes and returns the numbers of those that wait.
+    fn kept(config: &LinkConfig, sizes: &[u64]) -> Vec<u64> {
+        let (mut queue, mut tally) =
+            (Queue::new(config, Seed::new(1).stream("queue")), Tally::default());
+        for (number, size) in (0..).zip(sizes) {
+            queue.push(Instant::ZERO, item(number, *size), &mut tally);
+        }
+        let waiting = queue.len();
+        let kept: Vec<u64> = core::iter::from_fn(|| queue.pop(Instant::ZERO, &mut tally))
+            .map(|item| item.id.number)
+            .collect();
+        assert_eq!(kept.len(), waiting);
+        assert_eq!(tally.stats.dropped_by(DropCause::QueueFull), (sizes.len() - waiting) as u64);
+        kept
+    }
+
+    #[test]
+    fn each_discipline_keeps_its_limits_in_bytes_and_in_packets() {
+        let sizes = [400, 400, 400, 200, 100];
+        for (queue, bytes, packets, expected) in [
+            (Discipline::DropTail, Bytes::MAX, usize::MAX, vec![0, 1, 2, 3, 4]),
+            (Discipline::DropTail, Bytes::new(1000), usize::MAX, vec![0, 1, 3]),
+            (Discipline::DropTail, Bytes::new(999), usize::MAX, vec![0, 1, 4]),
+            (Discipline::DropTail, Bytes::MAX, 2, vec![0, 1]),
+            (Discipline::DropHead, Bytes::new(1000), usize::MAX, vec![2, 3, 4]),
+            (Discipline::DropHead, Bytes::new(699), usize::MAX, vec![3, 4]),
+            (Discipline::DropHead, Bytes::MAX, 2, vec![3, 4]),
+            (Discipline::DropHead, Bytes::new(50), usize::MAX, vec![]),
+            (Discipline::CoDel(crate::CoDelConfig::default()), Bytes::MAX, 2, vec![0, 1]),
+            (Discipline::Pie(crate::PieConfig::default()), Bytes::MAX, 2, vec![0, 1]),
+        ] {
+            let config = LinkConfig {
+                queue,
+                queue_max: bytes,
+                queue_packets_max: packets,
+                ..LinkConfig::default()
+            };
+            assert_eq!(kept(&config, &sizes), expected, "{queue:?} {bytes} {packets}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use rove_units::{Bytes, Duration, Instant};
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 /// Most opportunities of a trace. Chosen: 16 MiB, and an hour of 12 Mbit/s.
-const OPPORTUNITIES_MAX: usize = 4 << 20;
+pub(crate) const OPPORTUNITIES_MAX: usize = 4 << 20;
 
 /// When a link can carry something: one opportunity of [`OPPORTUNITY`] for each entry, over and over. The
 /// last entry is also the period.
@@ -28,18 +28,21 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is no number of milliseconds.
-    #[error("line {line} is no number of milliseconds")]
+    #[error("line {line} is no number of milliseconds: a whole number from 0 to {max} is expected", max = u32::MAX)]
     NoNumber {
         /// Its number, from 1.
         line: usize,
     },
     /// A line's time is before that of the line above it.
-    #[error("line {line} is before the line above it")]
+    #[error("line {line} is before the line above it: times are expected in order")]
     Decreasing {
         /// Its number, from 1.
         line: usize,
     },
-    /// There is no line, or none but zeros, and so no period.
+    /// There is no line.
+    #[error("it is empty: a line for each delivery opportunity is expected")]
+    Empty,
+    /// There is no line but zeros, and so no period.
     #[error("its last line is not above zero, so it has no length")]
     NoPeriod,
     /// There are more lines than any link needs.
@@ -48,14 +51,43 @@ pub enum TraceError {
 }
 
 impl Trace {
+    /// Creates a trace from the times of its opportunities, in milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they are out of order, none, too many, or none above zero.
+    pub fn from_millis(millis: Vec<u32>) -> Result<Self, TraceError> {
+        let lines = (1..).zip(millis.windows(2));
+        if let Some((line, _)) = lines.into_iter().find(|(_, pair)| pair[0] > pair[1]) {
+            return Err(TraceError::Decreasing { line: line + 1 });
+        }
+        if millis.len() > OPPORTUNITIES_MAX {
+            return Err(TraceError::TooLong);
+        }
+        let period = *millis.last().ok_or(TraceError::Empty)?;
+        if period == 0 {
+            return Err(TraceError::NoPeriod);
+        }
+        Ok(Self { millis: millis.into(), period })
+    }
+
+    /// Returns the times of the opportunities of one lap, from the start.
+    pub fn times(&self) -> impl ExactSizeIterator<Item = Duration> + '_ {
+        self.millis.iter().map(|millis| Duration::from_millis((*millis).into()))
+    }
+
     /// Returns how long a lap takes.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period.into())
     }
 
+    fn len(&self) -> u64 {
+        u64::try_from(self.millis.len()).unwrap_or(u64::MAX)
+    }
+
     /// Returns when opportunity `number` comes, counted from the start of the trace.
     pub(crate) fn time(&self, number: u64) -> Duration {
-        let len = u64::try_from(self.millis.len()).unwrap_or(u64::MAX);
+        let len = self.len();
         let index = usize::try_from(number % len).unwrap_or_default();
         let laps = (number / len).saturating_mul(self.period.into());
         Duration::from_millis(laps.saturating_add(self.millis[index].into()))
@@ -67,8 +99,7 @@ impl Trace {
         let (laps, rest) = (millis / u64::from(self.period), millis % u64::from(self.period));
         // Opportunities come at whole milliseconds: one at this very millisecond is not later.
         let index = self.millis.partition_point(|time| u64::from(*time) <= rest);
-        let len = u64::try_from(self.millis.len()).unwrap_or(u64::MAX);
-        laps.saturating_mul(len).saturating_add(u64::try_from(index).unwrap_or(u64::MAX))
+        laps.saturating_mul(self.len()).saturating_add(u64::try_from(index).unwrap_or(u64::MAX))
     }
 }
 
@@ -79,16 +110,19 @@ impl FromStr for Trace {
         let mut millis: Vec<u32> = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
             let time = text.trim_ascii().parse().map_err(|_| TraceError::NoNumber { line })?;
-            if millis.last().is_some_and(|last| *last > time) {
-                return Err(TraceError::Decreasing { line });
-            }
             if millis.len() == OPPORTUNITIES_MAX {
                 return Err(TraceError::TooLong);
             }
             millis.push(time);
         }
-        let period = millis.last().copied().filter(|last| *last > 0).ok_or(TraceError::NoPeriod)?;
-        Ok(Self { millis: millis.into(), period })
+        Self::from_millis(millis)
+    }
+}
+
+impl fmt::Display for Trace {
+    /// Writes the text that the trace is read from.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.millis.iter().try_for_each(|millis| writeln!(f, "{millis}"))
     }
 }
 
@@ -107,17 +141,50 @@ pub struct Schedule {
     pub start: Instant,
     /// Where in the trace it began.
     pub skipped: Duration,
+    /// What an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with each
+    /// packet: the same here is 1504 with 4 bytes of the link's overhead.
+    pub opportunity: Bytes,
+    /// Whether the trace begins again at its end. Otherwise nothing gets through after it.
+    pub repeats: bool,
 }
 
 impl Schedule {
-    /// Returns when opportunity `number` comes.
-    pub(crate) fn time(&self, number: u64) -> Instant {
+    /// Creates a schedule from the start of the run and of the trace on, with opportunities of [`OPPORTUNITY`], over and
+    /// over.
+    pub const fn new(trace: Trace) -> Self {
+        Self {
+            trace,
+            start: Instant::ZERO,
+            skipped: Duration::ZERO,
+            opportunity: OPPORTUNITY,
+            repeats: true,
+        }
+    }
+
+    /// Returns when the last opportunity comes, or `None` if there is always another one.
+    pub fn end(&self) -> Option<Instant> {
+        let end = self.start + self.trace.period().saturating_sub(self.skipped);
+        (!self.repeats).then_some(end)
+    }
+
+    /// Returns when opportunity `number` comes, or `None` if the trace has ended before it.
+    pub(crate) fn time(&self, number: u64) -> Option<Instant> {
+        let is_there = self.repeats || number < self.trace.len();
         // What was skipped is before the start, and nothing that waits is due there.
-        self.start + self.trace.time(number).saturating_sub(self.skipped)
+        is_there.then(|| self.start + self.trace.time(number).saturating_sub(self.skipped))
+    }
+
+    /// Returns the number of the first opportunity of all.
+    pub(crate) fn first(&self) -> u64 {
+        let before = self.skipped.checked_sub(Duration::from_nanos(1));
+        before.map_or(0, |before| self.trace.first_after(before))
     }
 
     /// Returns the number of the first opportunity later than `now`.
     pub(crate) fn first_after(&self, now: Instant) -> u64 {
+        if now < self.start {
+            return self.first();
+        }
         self.trace.first_after(now.saturating_since(self.start) + self.skipped)
     }
 }
@@ -155,7 +222,7 @@ mod tests {
     #[test]
     fn what_is_no_trace_is_refused_with_its_line() {
         for (text, error) in [
-            ("", TraceError::NoPeriod),
+            ("", TraceError::Empty),
             ("0\n0", TraceError::NoPeriod),
             ("1\n\n2", TraceError::NoNumber { line: 2 }),
             ("1\n-2", TraceError::NoNumber { line: 2 }),
@@ -176,16 +243,35 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_is_written_as_it_is_read() {
+        let trace: Trace = "0\n0\n2\n40".parse().unwrap();
+        assert_eq!(trace.to_string(), "0\n0\n2\n40\n");
+        assert_eq!(trace.to_string().parse(), Ok(trace));
+        assert_eq!(Trace::from_millis(vec![1, 5, 4]), Err(TraceError::Decreasing { line: 3 }));
+    }
+
+    #[test]
     fn before_its_start_a_schedule_waits_for_its_first_opportunity() {
-        let skipped = Duration::ZERO;
-        let schedule =
-            Schedule { trace: "3\n5".parse().unwrap(), start: Instant::from_millis(100), skipped };
+        let start = Instant::from_millis(100);
+        let schedule = Schedule { start, ..Schedule::new("3\n5".parse().unwrap()) };
         assert_eq!(schedule.first_after(Instant::from_millis(7)), 0);
-        assert_eq!(schedule.time(0), Instant::from_millis(103));
+        assert_eq!(schedule.time(0), Some(Instant::from_millis(103)));
         assert_eq!(schedule.first_after(Instant::from_millis(103)), 1);
         let later = Schedule { skipped: Duration::from_millis(4), ..schedule };
-        assert_eq!(later.first_after(Instant::from_millis(7)), 1);
-        assert_eq!(later.time(1), Instant::from_millis(101));
-        assert_eq!(later.time(2), Instant::from_millis(104));
+        assert_eq!((later.first(), later.first_after(Instant::from_millis(7))), (1, 1));
+        assert_eq!(later.time(1), Some(Instant::from_millis(101)));
+        assert_eq!(later.time(2), Some(Instant::from_millis(104)));
+    }
+
+    #[test]
+    fn a_trace_that_is_played_once_ends_with_its_last_line() {
+        let over_and_over = Schedule::new("3\n5".parse().unwrap());
+        assert_eq!(
+            (over_and_over.end(), over_and_over.time(2)),
+            (None, Some(Instant::from_millis(8)))
+        );
+        let once = Schedule { repeats: false, ..over_and_over };
+        assert_eq!(once.end(), Some(Instant::from_millis(5)));
+        assert_eq!((once.time(1), once.time(2)), (Some(Instant::from_millis(5)), None));
     }
 }

@@ -241,9 +241,9 @@ impl Pump {
             match self.inbox.try_recv() {
                 Ok(Order::Roam(upstream)) => self.upstream = upstream,
                 Ok(Order::Reconfigure(links)) => {
-                    let (uplink, downlink) = *links;
-                    self.uplink.reconfigure(uplink);
-                    self.downlink.reconfigure(downlink);
+                    let (now, (uplink, downlink)) = (self.clock.now(), *links);
+                    self.uplink.reconfigure(now, uplink);
+                    self.downlink.reconfigure(now, downlink);
                 }
                 Ok(Order::Stop) | Err(mpsc::TryRecvError::Disconnected) => {
                     return ControlFlow::Break(());
@@ -275,12 +275,12 @@ impl Pump {
     /// Sends what is due. A send that fails is a lost datagram, as on any link.
     fn give_out(&mut self) {
         let now = self.clock.now();
-        while let Some(payload) = self.uplink.poll_packet(now) {
+        while let Some((_, payload)) = self.uplink.poll_packet(now) {
             if self.upstream.send_to(&payload, self.server).is_ok() {
                 self.uplink_counters.delivered.fetch_add(1, Ordering::Relaxed);
             }
         }
-        while let Some(payload) = self.downlink.poll_packet(now) {
+        while let Some((_, payload)) = self.downlink.poll_packet(now) {
             let Some(client) = self.client else { continue };
             if self.listener.send_to(&payload, client).is_ok() {
                 self.downlink_counters.delivered.fetch_add(1, Ordering::Relaxed);

@@ -51,8 +51,7 @@ impl Path {
             let trace: Trace = text
                 .parse()
                 .with_context(|| format!("{shown} is no list of delivery opportunities"))?;
-            let (start, skipped) = (Instant::ZERO, Duration::ZERO);
-            link.schedule = Some(Schedule { trace, start, skipped });
+            link.schedule = Some(Schedule::new(trace));
         }
         Ok(())
     }
@@ -197,8 +196,7 @@ mod tests {
     fn recorded_opportunities_begin_with_the_run() {
         let mut path: Path = "rtt=120ms".parse().unwrap();
         let trace: Trace = "1\n1000".parse().unwrap();
-        let (start, skipped) = (Instant::ZERO, Duration::ZERO);
-        path.uplink.schedule = Some(Schedule { trace, start, skipped });
+        path.uplink.schedule = Some(Schedule::new(trace));
         let skipped_at = |seed| {
             let [uplink, downlink] = path.links(Instant::from_millis(7), Seed::new(seed));
             assert_eq!(downlink.schedule, None);

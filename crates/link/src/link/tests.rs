@@ -1,7 +1,8 @@
 use proptest::prelude::*;
-use rove_units::Seed;
+use rove_units::{BitRate, Duration, Seed};
 
 use super::*;
+use crate::Schedule;
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -39,7 +40,8 @@ fn run(
 
 fn drain(link: &mut Link<Vec<u8>>, until: Instant, arrivals: &mut Vec<(Instant, u32)>) {
     while let Some(time) = link.poll_timeout().filter(|time| *time <= until) {
-        while let Some(packet) = link.poll_packet(time) {
+        while let Some((nominal, packet)) = link.poll_packet(time) {
+            assert_eq!(nominal, time, "a link polled on time is on time");
             let number = packet[..4].try_into().expect("every packet starts with its number");
             arrivals.push((time, u32::from_be_bytes(number)));
         }
@@ -82,7 +84,7 @@ fn a_full_queue_drops_at_its_tail() {
     }
     // One is in transmission, two wait: at the limit. Two are one past it.
     assert_eq!(link.queued(), Bytes::new(2000));
-    assert_eq!(link.stats().overflowed, 2);
+    assert_eq!(link.stats().dropped_by(DropCause::QueueFull), 2);
 }
 
 #[test]
@@ -92,8 +94,8 @@ fn what_is_in_flight_has_a_bound() {
     for _ in 0..257 {
         link.handle_packet(at(0), packet.clone());
     }
-    assert_eq!(link.stats().overflowed, 1);
-    assert_eq!(link.in_flight_bytes, IN_FLIGHT_MAX);
+    assert_eq!(link.stats().dropped_by(DropCause::LineFull), 1);
+    assert_eq!(link.in_flight, IN_FLIGHT_MAX);
 }
 
 #[test]
@@ -104,7 +106,7 @@ fn loss_and_duplication_come_as_often_as_asked() {
         link.handle_packet(at(0), vec![0]);
     }
     let stats = link.stats();
-    assert!((5_700..6_300).contains(&stats.lost), "{stats:?}");
+    assert!((5_700..6_300).contains(&stats.dropped_by(DropCause::Loss)), "{stats:?}");
     assert!((1_250..1_550).contains(&stats.duplicated), "{stats:?}");
 }
 
@@ -123,7 +125,7 @@ fn drop_next_loses_exactly_that_many() {
     for number in 0..3 {
         link.handle_packet(at(0), vec![number]);
     }
-    assert_eq!(link.poll_packet(at(0)), Some(vec![2]));
+    assert_eq!(link.poll_packet(at(0)), Some((at(0), vec![2])));
     assert_eq!(link.poll_packet(at(0)), None);
 }
 
@@ -134,11 +136,11 @@ fn a_bottleneck_taken_away_lets_the_queue_go() {
     for number in 0..3 {
         link.handle_packet(at(0), vec![number; 1000]);
     }
-    link.reconfigure(LinkConfig::default());
+    link.reconfigure(at(0), LinkConfig::default());
     link.handle_packet(at(1), vec![3]);
     let mut arrivals = Vec::new();
     while let Some(time) = link.poll_timeout() {
-        while let Some(packet) = link.poll_packet(time) {
+        while let Some((time, packet)) = link.poll_packet(time) {
             arrivals.push((time, packet[0]));
         }
     }
@@ -157,17 +159,14 @@ fn configs() -> impl Strategy<Value = LinkConfig> {
             queue_max: Bytes::new(queue),
             overhead: Bytes::new(delay),
             schedule: (rate == 3).then(|| schedule("2\n2\n3\n40")),
+            ..LinkConfig::default()
         },
     )
 }
 
 /// Returns delivery opportunities from the start of the run on.
 fn schedule(text: &str) -> Schedule {
-    Schedule {
-        trace: text.parse().expect("a trace"),
-        start: Instant::ZERO,
-        skipped: Duration::ZERO,
-    }
+    Schedule::new(text.parse().expect("a trace"))
 }
 
 /// Sends packets of these sizes at these times, in milliseconds, over opportunities; returns when each
@@ -223,7 +222,7 @@ fn a_full_queue_before_opportunities_refuses_and_headers_count() {
     let mut arrivals = Vec::new();
     drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
     assert_eq!(arrivals, [(at(10), 0), (at(20), 1)]);
-    assert_eq!(link.stats().overflowed, 1);
+    assert_eq!(link.stats().dropped_by(DropCause::QueueFull), 1);
 }
 
 #[test]
@@ -240,7 +239,7 @@ fn a_link_that_becomes_another_kind_loses_nothing() {
         }
         let mut arrivals = Vec::new();
         drain(&mut link, at(20), &mut arrivals);
-        link.reconfigure(configs[1].clone());
+        link.reconfigure(at(20), configs[1].clone());
         drain(&mut link, Instant::FAR_FUTURE, &mut arrivals);
         let numbers: Vec<u32> = arrivals.iter().map(|arrival| arrival.1).collect();
         assert_eq!(numbers, [0, 1, 2, 3], "{configs:?}");
@@ -264,7 +263,7 @@ proptest! {
         let stats = link.stats();
         prop_assert_eq!(
             stats.entered + stats.duplicated,
-            stats.lost + stats.overflowed + stats.delivered
+            stats.dropped() + stats.delivered
         );
         prop_assert_eq!(u64::try_from(arrivals.len()).expect("a hundred or so"), stats.delivered);
         for (arrival, number) in arrivals {

@@ -1,0 +1,249 @@
+//! Delays of a flow, computed exactly from when its packets were sent and arrived.
+//!
+//! A link does not know what its packets are to anybody, so these are the lab's. All of them are percentiles over
+//! time, not over packets: a silence counts for as long as it lasts. Each is made of pieces on which the delay grows or
+//! falls by a second each second, and none is sampled.
+
+use rove_link::Trace;
+use rove_units::{Duration, Instant};
+
+/// A packet that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When it was sent.
+    pub sent: Instant,
+    /// When it arrived, on the same clock.
+    pub arrived: Instant,
+}
+
+/// Returns the end-to-end delay of the Sprout paper (NSDI 2013, section 5.1) at a percentile, over the time from `from` to
+/// the last arrival, but not before the first arrival. `None` if nothing arrived in that time.
+///
+/// At each instant it is how long ago the newest packet that has arrived was sent. `deliveries` are in order of arrival.
+pub fn end_to_end_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> Option<Duration> {
+    let mut pieces = Pieces::default();
+    let mut newest = Instant::ZERO;
+    for pair in deliveries.windows(2) {
+        newest = newest.max(pair[0].sent);
+        let begin = pair[0].arrived.max(from);
+        pieces.push(begin.saturating_since(newest), pair[1].arrived.saturating_since(begin));
+    }
+    pieces.percentile(percent)
+}
+
+/// Returns the 95th percentile that no sender over this trace can be below, with this propagation delay: the end-to-end
+/// delay of packets that were sent just in time for each opportunity. Opportunities before `from` are left out.
+/// Self-inflicted delay is what a sender has beyond it.
+pub fn omniscient_delay(trace: &Trace, propagation: Duration, from: Duration) -> Option<Duration> {
+    let times = trace.times().filter(|time| *time >= from).map(|time| Instant::ZERO + time);
+    let deliveries: Vec<Delivery> =
+        times.map(|sent| Delivery { sent, arrived: sent + propagation }).collect();
+    end_to_end_delay(&deliveries, Instant::ZERO, 95)
+}
+
+/// Returns the signal delay of Mahimahi's tools at a percentile, over the time from `from` to when the last packet was sent.
+///
+/// At each instant it is how long something that happened then took to reach the far side: the least time until a packet
+/// sent then or later arrives. `deliveries` are in any order. Over a FIFO link it is close to
+/// [`end_to_end_delay`], but not the same.
+pub fn signal_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> Option<Duration> {
+    let mut by_sending = deliveries.to_vec();
+    by_sending.sort_by_key(|delivery| delivery.sent);
+    let mut pieces = Pieces::default();
+    let mut first_arrival = Instant::FAR_FUTURE;
+    for pair in by_sending.windows(2).rev() {
+        first_arrival = first_arrival.min(pair[1].arrived);
+        let begin = pair[0].sent.max(from);
+        let span = pair[1].sent.saturating_since(begin);
+        pieces.push(first_arrival.saturating_since(pair[1].sent), span);
+    }
+    pieces.percentile(percent)
+}
+
+/// Returns the one-way delay of a packet at a percentile over packets, the least value that so many do not exceed.
+pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
+    let delays = deliveries.iter().map(|it| it.arrived.saturating_since(it.sent));
+    let mut delays: Vec<Duration> = delays.collect();
+    delays.sort();
+    let rank = (delays.len() * usize::from(percent.min(100))).div_ceil(100);
+    delays.get(rank.saturating_sub(1)).copied()
+}
+
+/// Pieces of time in each of which a delay takes every value of a range once, evenly.
+#[derive(Default)]
+struct Pieces {
+    /// The ends of the ranges in nanoseconds: a beginning adds one to how many ranges there are, an end takes one away.
+    ends: Vec<(u128, i64)>,
+    total: u128,
+}
+
+impl Pieces {
+    /// Adds the values from `least` on over `span`.
+    fn push(&mut self, least: Duration, span: Duration) {
+        if span.is_zero() {
+            return;
+        }
+        self.ends.push((least.as_nanos(), 1));
+        self.ends.push(((least + span).as_nanos(), -1));
+        self.total += span.as_nanos();
+    }
+
+    /// Returns the value below which this share of the time is spent.
+    fn percentile(mut self, percent: u8) -> Option<Duration> {
+        self.ends.sort_unstable();
+        let target = self.total * u128::from(percent.min(100)) / 100;
+        let (mut spent, mut value, mut ranges) = (0, 0, 0_i64);
+        for (end, change) in self.ends {
+            let width = u128::try_from(ranges).unwrap_or_default();
+            let step = (end - value) * width;
+            if width > 0 && spent + step >= target {
+                let nanos = value + (target - spent) / width;
+                return u64::try_from(nanos).ok().map(Duration::from_nanos);
+            }
+            spent += step;
+            value = end;
+            ranges += change;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use rove_link::{Link, LinkConfig, Schedule};
+    use rove_units::Seed;
+
+    use super::*;
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn delivery(sent: u64, arrived: u64) -> Delivery {
+        Delivery { sent: Instant::from_millis(sent), arrived: Instant::from_millis(arrived) }
+    }
+
+    #[test]
+    fn the_sawtooth_is_measured_over_time() {
+        // 10 ms after the first packet's arrival the second one comes, then nothing for 90 ms: the delay runs from 20 to
+        // 30 and from 20 to 110 ms.
+        let flow = [delivery(0, 20), delivery(10, 30), delivery(100, 120)];
+        let at = |percent| end_to_end_delay(&flow, Instant::ZERO, percent).unwrap();
+        // Up to 30 ms two pieces overlap: 20 of the 100 ms are spent there.
+        assert_eq!(
+            [at(10), at(20), at(50), at(95), at(100)],
+            [ms(25), ms(30), ms(60), ms(105), ms(110)]
+        );
+        let late = end_to_end_delay(&flow, Instant::from_millis(70), 50).unwrap();
+        assert_eq!(late, ms(85));
+        assert_eq!(end_to_end_delay(&flow[..1], Instant::ZERO, 95), None);
+        assert_eq!(end_to_end_delay(&flow, Instant::from_millis(121), 95), None);
+    }
+
+    #[test]
+    fn a_packet_older_than_the_newest_changes_nothing() {
+        let flow = [delivery(0, 20), delivery(15, 30), delivery(5, 40), delivery(100, 120)];
+        let without = [flow[0], flow[1], flow[3]];
+        for percent in [5, 50, 95] {
+            let delay = |flow: &[Delivery]| end_to_end_delay(flow, Instant::ZERO, percent);
+            assert_eq!(delay(&flow), delay(&without));
+        }
+    }
+
+    #[test]
+    fn a_signal_waits_for_the_next_packet_and_its_way() {
+        // Something that happens after 0 ms waits for the packet of 100 ms, which arrives at 120 ms.
+        let flow = [delivery(0, 20), delivery(100, 120), delivery(110, 115)];
+        let at = |percent| signal_delay(&flow, Instant::ZERO, percent).unwrap();
+        // The packet of 110 ms overtakes: all arrives at 115 ms. The values are 5 to 115 ms, once each.
+        assert_eq!([at(0), at(50), at(100)], [ms(5), ms(60), ms(115)]);
+        assert_eq!(signal_delay(&[], Instant::ZERO, 95), None);
+    }
+
+    #[test]
+    fn packets_have_percentiles_too() {
+        let flow: Vec<Delivery> = (1..=20).map(|delay| delivery(0, delay)).collect();
+        assert_eq!(packet_delay(&flow, 95), Some(ms(19)));
+        assert_eq!((packet_delay(&flow, 0), packet_delay(&flow, 100)), (Some(ms(1)), Some(ms(20))));
+        assert_eq!(packet_delay(&[], 50), None);
+    }
+
+    /// The published traces are no part of the repository: `ROVE_TRACES` names the folder that holds `links`.
+    fn published(name: &str) -> Option<Trace> {
+        let folder = std::env::var_os("ROVE_TRACES").map(PathBuf::from);
+        let path = folder.unwrap_or_default().join("links").join(name);
+        if !Path::new(&path).is_file() {
+            eprintln!("skipped {name}: set ROVE_TRACES to the folder that has links/{name}");
+            return None;
+        }
+        let text = std::fs::read_to_string(path).expect("the trace can be read");
+        Some(text.parse().expect("it is a trace"))
+    }
+
+    /// Name, opportunities, mean rate in Mbit/s, omniscient delay in ms: of the whole trace and without its first minute.
+    /// Source: the table that comes with the traces.
+    const PUBLISHED: [(&str, usize, f64, u64, u64); 8] = [
+        ("ATT-LTE-driving.down", 338_895, 5.173, 126, 70),
+        ("ATT-LTE-driving.up", 70_336, 0.834, 27_757, 30_716),
+        ("TMobile-UMTS-driving.down", 156_262, 2.020, 642, 404),
+        ("TMobile-UMTS-driving.up", 73_197, 0.943, 501, 279),
+        ("Verizon-EVDO-driving.down", 46_065, 0.521, 883, 911),
+        ("Verizon-EVDO-driving.up", 74_768, 0.843, 454, 488),
+        ("Verizon-LTE-short.down", 58_655, 5.028, 51, 51),
+        ("Verizon-LTE-short.up", 69_367, 5.946, 41, 57),
+    ];
+
+    #[test]
+    fn omniscient_delays_of_published_traces_are_those_of_their_table() {
+        for (name, _, _, whole, late) in PUBLISHED {
+            let Some(trace) = published(name) else { continue };
+            for (from, expected) in [(ms(0), whole), (ms(60_000), late)] {
+                let delay = omniscient_delay(&trace, ms(20), from).expect("many opportunities");
+                assert!(delay.abs_diff(ms(expected)) <= ms(1), "{name} from {from:?}: {delay:?}");
+            }
+        }
+    }
+
+    /// A full packet, of which nobody reads the bytes.
+    #[derive(Clone)]
+    struct Packet;
+
+    impl AsRef<[u8]> for Packet {
+        fn as_ref(&self) -> &[u8] {
+            &[0; 1_500]
+        }
+    }
+
+    #[test]
+    fn saturated_published_traces_carry_their_mean_rate() {
+        for (name, opportunities, mean, ..) in PUBLISHED {
+            let Some(trace) = published(name) else { continue };
+            assert_eq!(trace.times().len(), opportunities, "{name}");
+            let seconds = trace.period().as_secs_f64();
+            let expected: Vec<Duration> = trace.times().collect();
+            let schedule = Some(Schedule { repeats: false, ..Schedule::new(trace) });
+            let config = LinkConfig { schedule, ..LinkConfig::default() };
+            let mut link = Link::new(config, Seed::new(1).stream("link"));
+            let mut arrived = Vec::new();
+            // As many wait from the start as the trace can carry, and one that it cannot.
+            (0..=opportunities).for_each(|_| link.handle_packet(Instant::ZERO, Packet));
+            while let Some(now) = link.poll_timeout() {
+                arrived.extend(core::iter::from_fn(|| link.poll_packet(now)).map(|(time, _)| time));
+            }
+            let expected: Vec<Instant> = expected
+                .into_iter()
+                .map(|time| Instant::ZERO + time)
+                .filter(|time| *time > Instant::ZERO)
+                .collect();
+            assert!(arrived == expected, "{name}: departures are not the lines of the trace");
+            let bits = f64::from(u32::try_from(arrived.len()).unwrap()) * 12_000.0;
+            assert!(
+                (bits / seconds / 1e6 / mean - 1.0).abs() < 0.001,
+                "{name}: {} bit/s",
+                bits / seconds
+            );
+        }
+    }
+}

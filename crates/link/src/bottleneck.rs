@@ -1,0 +1,246 @@
+//! The bottleneck: a queue and the server that empties it.
+
+use rove_units::{Bytes, Instant, Stream};
+
+use crate::bucket::TokenBucket;
+use crate::config::LinkConfig;
+use crate::item::Item;
+use crate::opportunities::Opportunities;
+use crate::queue::Queue;
+use crate::serialiser::Serialiser;
+use crate::tally::{DropCause, Tally};
+
+/// A queue and its server. The server may become another kind while packets wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Bottleneck<P> {
+    queue: Queue<P>,
+    server: Server,
+    /// The packet that has left the queue and not yet the bottleneck, and the bytes of it still to be sent. A serialiser
+    /// knows at the start when a packet is through, and keeps none.
+    in_service: Option<(Item<P>, Bytes)>,
+}
+
+#[derive(Clone, Debug)]
+enum Server {
+    Serialiser(Serialiser),
+    Bucket(TokenBucket),
+    Opportunities(Opportunities),
+}
+
+impl<P> Bottleneck<P> {
+    pub(crate) fn new(config: &LinkConfig, chance: Stream) -> Self {
+        let wire = Server::Serialiser(Serialiser::new(None, Instant::ZERO));
+        let server = wire.reconfigured(Instant::ZERO, config);
+        Self { queue: Queue::new(config, chance), server, in_service: None }
+    }
+
+    /// Sends a packet that need not wait, if a serialiser is idle, and returns when it is through. A queue of no length
+    /// still passes traffic. What was due before `now` must have been [served](Self::serve).
+    pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
+        let Server::Serialiser(serialiser) = &mut self.server else { return None };
+        let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
+        let is_idle = serialiser.free_at() <= now && self.queue.may_be_bypassed();
+        (is_wire || is_idle).then(|| serialiser.transmit(now, size))
+    }
+
+    /// Takes a packet in that could not [bypass](Self::bypass) the queue.
+    pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
+        match &mut self.server {
+            Server::Serialiser(_) => {}
+            Server::Bucket(bucket) => {
+                if !bucket.can_pass(item.size) {
+                    return tally.dropped(now, &item, DropCause::TooLarge);
+                }
+                if self.in_service.is_none() && self.queue.may_be_bypassed() {
+                    let size = item.size;
+                    self.in_service = Some((item, size));
+                    return;
+                }
+            }
+            Server::Opportunities(opportunities) => opportunities.wait(now),
+        }
+        self.queue.push(now, item, tally);
+    }
+
+    /// Returns the next packet that is through, or being sent, by `until`, and when it is through.
+    pub(crate) fn serve(
+        &mut self,
+        until: Instant,
+        tally: &mut Tally,
+    ) -> Option<(Instant, Item<P>)> {
+        let (through, item) = match &mut self.server {
+            Server::Serialiser(serialiser) => {
+                let start = serialiser.free_at().max(self.queue.head()?.queued);
+                if start > until {
+                    return None;
+                }
+                let item = self.queue.pop(start, tally)?;
+                (serialiser.transmit(start, item.size), item)
+            }
+            Server::Bucket(bucket) => {
+                serve_bucket(bucket, &mut self.queue, &mut self.in_service, until, tally)?
+            }
+            Server::Opportunities(it) => {
+                serve_opportunities(it, &mut self.queue, &mut self.in_service, until, tally)?
+            }
+        };
+        tally.departed(through, &item);
+        Some((through, item))
+    }
+
+    /// Returns when something is to be served.
+    pub(crate) fn next_service(&self) -> Option<Instant> {
+        match &self.server {
+            Server::Serialiser(serialiser) => {
+                self.queue.head().map(|head| serialiser.free_at().max(head.queued))
+            }
+            Server::Bucket(bucket) => match &self.in_service {
+                Some((item, size)) => Some(bucket.ready(*size).max(item.queued)),
+                None => self.queue.head().map(|head| bucket.counted_at().max(head.queued)),
+            },
+            Server::Opportunities(opportunities) => {
+                opportunities.next_time().filter(|_| !self.is_idle())
+            }
+        }
+    }
+
+    /// Takes another rate, schedule, queue discipline or limit from `now` on. What waits is kept.
+    pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
+        self.server = self.server.reconfigured(now, config);
+        self.queue.reconfigure(config);
+        let is_waited_for = !self.is_idle() || tally.is_recording();
+        if let Server::Opportunities(opportunities) = &mut self.server {
+            if is_waited_for {
+                opportunities.wait(now);
+            }
+        } else if let Some((item, _)) = self.in_service.take() {
+            // What opportunities have sent in part begins again.
+            self.queue.restore(item);
+        }
+    }
+
+    /// Follows all delivery opportunities from now on: somebody wants to know of each.
+    pub(crate) fn follow_all(&mut self) {
+        if let Server::Opportunities(opportunities) = &mut self.server {
+            opportunities.follow_all();
+        }
+    }
+
+    /// Returns the bytes that wait.
+    pub(crate) const fn queued(&self) -> Bytes {
+        self.queue.size()
+    }
+
+    /// Returns whether nothing waits or is in service.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.in_service.is_none() && self.queue.is_empty()
+    }
+
+    /// Returns the packets in the queue and in service.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len() + usize::from(self.in_service.is_some())
+    }
+}
+
+impl Server {
+    /// Returns the server that a config asks for, with what it keeps of this one.
+    fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
+        if let Some(schedule) = &config.schedule {
+            return Self::Opportunities(match self {
+                Self::Opportunities(same) if same.schedule == *schedule => same.clone(),
+                _ => Opportunities::new(schedule.clone()),
+            });
+        }
+        if let (Some(rate), Some(burst)) = (config.rate, config.burst) {
+            return Self::Bucket(match self {
+                Self::Bucket(bucket) => {
+                    let mut bucket = *bucket;
+                    bucket.reconfigure(now, rate, burst);
+                    bucket
+                }
+                _ => TokenBucket::new(rate, burst, now),
+            });
+        }
+        // What a serialiser is sending it sends to the end.
+        let busy_until = match self {
+            Self::Serialiser(serialiser) => serialiser.free_at().max(now),
+            Self::Bucket(_) | Self::Opportunities(_) => now,
+        };
+        Self::Serialiser(Serialiser::new(config.rate, busy_until))
+    }
+}
+
+/// Lets the next packet pass for which there are tokens by `until`. The packet that waits for them has left the queue: a
+/// discipline decides when the packet before it has passed, as under the kernel's token bucket.
+fn serve_bucket<P>(
+    bucket: &mut TokenBucket,
+    queue: &mut Queue<P>,
+    in_service: &mut Option<(Item<P>, Bytes)>,
+    until: Instant,
+    tally: &mut Tally,
+) -> Option<(Instant, Item<P>)> {
+    loop {
+        if in_service.is_none() {
+            let turn = bucket.counted_at().max(queue.head()?.queued);
+            if turn > until {
+                return None;
+            }
+            *in_service = queue.pop(turn, tally).map(|item| {
+                let size = item.size;
+                (item, size)
+            });
+        }
+        let (item, size) = in_service.take()?;
+        // A step may have made the bucket smaller than a packet that waits.
+        if !bucket.can_pass(size) {
+            tally.dropped(bucket.counted_at().max(item.queued), &item, DropCause::TooLarge);
+            continue;
+        }
+        let pass = bucket.ready(size).max(item.queued);
+        if pass > until {
+            *in_service = Some((item, size));
+            return None;
+        }
+        bucket.take(pass, size);
+        return Some((pass, item));
+    }
+}
+
+/// Uses the delivery opportunities up to `until` for the next packet. Each carries whole packets and parts of them, and
+/// what of it nothing waits for is lost.
+fn serve_opportunities<P>(
+    opportunities: &mut Opportunities,
+    queue: &mut Queue<P>,
+    in_service: &mut Option<(Item<P>, Bytes)>,
+    until: Instant,
+    tally: &mut Tally,
+) -> Option<(Instant, Item<P>)> {
+    loop {
+        let at = opportunities.at;
+        while opportunities.left > Bytes::ZERO {
+            let next = in_service.take().or_else(|| {
+                let item = queue.pop(at, tally)?;
+                let size = item.size;
+                Some((item, size))
+            });
+            let Some((item, rest)) = next else {
+                opportunities.left = Bytes::ZERO;
+                break;
+            };
+            if rest <= opportunities.left {
+                opportunities.left -= rest;
+                return Some((at, item));
+            }
+            *in_service = Some((item, rest - opportunities.left));
+            opportunities.left = Bytes::ZERO;
+        }
+        let is_waited_for = in_service.is_some() || !queue.is_empty();
+        if !is_waited_for && !tally.is_recording() {
+            opportunities.rest();
+            return None;
+        }
+        if !opportunities.take(until, tally) {
+            return None;
+        }
+    }
+}

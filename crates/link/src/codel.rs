@@ -1,0 +1,218 @@
+//! Controlled Delay: drops at the head once packets have waited too long for too long (RFC 8289).
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::fifo::Fifo;
+use crate::item::Item;
+
+/// Least queue that is worth a drop: one full packet. Source: RFC 8289, section 4.4 (`maxpacket`, the interface's MTU).
+const FULL_PACKET: Bytes = Bytes::new(1500);
+
+/// How many intervals ago dropping may have ended for its rate to be taken up again.
+/// Source: RFC 8289, section 5.5.
+const MEMORY_INTERVALS: u32 = 16;
+
+/// What CoDel aims at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelConfig {
+    /// Wait in the queue that is acceptable for ever.
+    pub target: Duration,
+    /// How long packets may wait longer than `target` before the first drop: a round-trip time of the worst kind.
+    pub interval: Duration,
+    /// Whether the packet *behind* the one that waited too long is dropped, as Mahimahi does. How many are dropped is
+    /// the same.
+    pub drops_second: bool,
+}
+
+impl Default for CoDelConfig {
+    /// Returns the values of RFC 8289, section 4.2 and 4.3: 5 ms and 100 ms.
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            drops_second: false,
+        }
+    }
+}
+
+/// CoDel's state. The names are those of RFC 8289, section 5.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CoDel {
+    /// When a drop becomes due; `None` while packets wait less than the target.
+    first_above: Option<Instant>,
+    drop_next: Instant,
+    count: u32,
+    last_count: u32,
+    is_dropping: bool,
+}
+
+impl CoDel {
+    /// Removes the packet that is to be sent at `now`, and hands those that are not to `drop`.
+    pub(crate) fn pop<P>(
+        &mut self,
+        config: &CoDelConfig,
+        now: Instant,
+        fifo: &mut Fifo<P>,
+        mut drop: impl FnMut(Item<P>),
+    ) -> Option<Item<P>> {
+        let (mut next, mut may_drop) = self.take(config, now, fifo);
+        if self.is_dropping {
+            self.is_dropping = may_drop;
+            while self.is_dropping && now >= self.drop_next {
+                (next, may_drop) = self.drop_one(config, now, fifo, next, &mut drop);
+                self.count = self.count.saturating_add(1);
+                self.is_dropping = may_drop;
+                if may_drop {
+                    self.drop_next = control_law(config, self.drop_next, self.count);
+                }
+            }
+        } else if may_drop {
+            (next, _) = self.drop_one(config, now, fifo, next, &mut drop);
+            self.is_dropping = true;
+            let since = self.count.saturating_sub(self.last_count);
+            let is_recent =
+                now.saturating_since(self.drop_next) < config.interval * MEMORY_INTERVALS;
+            self.count = if since > 1 && is_recent { since } else { 1 };
+            self.drop_next = control_law(config, now, self.count);
+            self.last_count = self.count;
+        }
+        next
+    }
+
+    /// Drops one of the two packets at the head and returns the other, and whether another drop is due.
+    fn drop_one<P>(
+        &mut self,
+        config: &CoDelConfig,
+        now: Instant,
+        fifo: &mut Fifo<P>,
+        first: Option<Item<P>>,
+        drop: &mut impl FnMut(Item<P>),
+    ) -> (Option<Item<P>>, bool) {
+        let (second, may_drop) = self.take(config, now, fifo);
+        let (dropped, kept) = if config.drops_second { (second, first) } else { (first, second) };
+        dropped.into_iter().for_each(drop);
+        (kept, may_drop)
+    }
+
+    /// Removes the oldest packet and says whether it has waited so long that one may be dropped.
+    fn take<P>(
+        &mut self,
+        config: &CoDelConfig,
+        now: Instant,
+        fifo: &mut Fifo<P>,
+    ) -> (Option<Item<P>>, bool) {
+        let Some(item) = fifo.pop() else {
+            self.first_above = None;
+            return (None, false);
+        };
+        // A queue that holds no full packet is none to shorten. The last packet is never dropped.
+        let is_short = fifo.is_empty() || fifo.size() <= FULL_PACKET;
+        if now.saturating_since(item.queued) < config.target || is_short {
+            self.first_above = None;
+            return (Some(item), false);
+        }
+        let due = *self.first_above.get_or_insert(now + config.interval);
+        (Some(item), now >= due)
+    }
+}
+
+/// Returns when to drop after `from`, the sooner the more were dropped. Source: RFC 8289, section 5.3.
+fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
+    let wait = config.interval.div_f64(f64::from(count.max(1)).sqrt());
+    from + wait.max(Duration::from_nanos(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::PacketId;
+    use crate::loss::Fate;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    fn item(number: u64, queued: Instant) -> Item<()> {
+        Item {
+            packet: (),
+            id: PacketId { number, is_copy: false },
+            size: Bytes::new(1500),
+            entered: queued,
+            queued,
+            propagation: Duration::ZERO,
+            fate: Fate::Passes,
+        }
+    }
+
+    /// Puts a packet in each millisecond and takes one out each `service` milliseconds for `span` of them. Returns
+    /// what was sent and what was dropped, each with its time.
+    fn run(config: CoDelConfig, span: u64, service: u64) -> [Vec<(u64, u64)>; 2] {
+        let (mut codel, mut fifo) = (CoDel::default(), Fifo::default());
+        let [mut sent, mut dropped] = [Vec::new(), Vec::new()];
+        for now in 0..span {
+            fifo.push(item(now, at(now)));
+            if now % service == 0 {
+                let drop = |item: Item<()>| dropped.push((now, item.id.number));
+                let next = codel.pop(&config, at(now), &mut fifo, drop);
+                sent.extend(next.map(|item| (now, item.id.number)));
+            }
+        }
+        [sent, dropped]
+    }
+
+    #[test]
+    fn the_first_drop_comes_an_interval_after_the_target_is_exceeded_and_others_by_the_control_law()
+    {
+        let [_, dropped] = run(CoDelConfig::default(), 600, 2);
+        // The packet sent at 10 ms is the first to have waited 5 ms.
+        let times: Vec<u64> = dropped.iter().map(|(now, _)| *now).collect();
+        // 110, then the next even millisecond after 110 + 100/1, + 100/sqrt(2), + 100/sqrt(3) ...
+        assert_eq!(times, [110, 210, 282, 340, 390, 434, 474, 512, 548, 582]);
+    }
+
+    #[test]
+    fn a_queue_within_its_target_or_of_one_packet_loses_nothing() {
+        let [sent, dropped] = run(CoDelConfig::default(), 1_000, 1);
+        assert_eq!((sent.len(), dropped.len()), (1_000, 0));
+        let (mut codel, mut fifo) = (CoDel::default(), Fifo::default());
+        for now in (0..5_000).step_by(500) {
+            fifo.push(item(now, at(now)));
+            let next = codel.pop(&CoDelConfig::default(), at(now + 499), &mut fifo, |_| {
+                panic!("the only packet is kept")
+            });
+            assert!(next.is_some());
+        }
+    }
+
+    #[test]
+    fn the_compatible_mode_drops_as_many_but_the_packet_behind() {
+        let [sent, dropped] = run(CoDelConfig::default(), 250, 2);
+        let config = CoDelConfig { drops_second: true, ..CoDelConfig::default() };
+        let [quirk_sent, quirk_dropped] = run(config, 250, 2);
+        assert_eq!((sent.len(), dropped.len()), (quirk_sent.len(), quirk_dropped.len()));
+        // At 110 ms packet 55 is at the head.
+        assert_eq!((dropped[0], sent[55]), ((110, 55), (110, 56)));
+        assert_eq!((quirk_dropped[0], quirk_sent[55]), ((110, 56), (110, 55)));
+    }
+
+    #[test]
+    fn dropping_that_begins_again_soon_takes_up_its_rate() {
+        let config = CoDelConfig::default();
+        let mut codel = CoDel {
+            first_above: Some(at(0)),
+            drop_next: at(1_000),
+            count: 9,
+            last_count: 2,
+            is_dropping: false,
+        };
+        let mut fifo = Fifo::default();
+        (0..10).for_each(|number| fifo.push(item(number, at(0))));
+        let mut dropped = 0;
+        codel.pop(&config, at(1_100), &mut fifo, |_| dropped += 1);
+        assert_eq!((dropped, codel.count, codel.is_dropping), (1, 7, true));
+        // Long after, it begins at one.
+        let mut late = CoDel { is_dropping: false, first_above: Some(at(0)), count: 20, ..codel };
+        late.pop(&config, at(9_000), &mut fifo, |_| dropped += 1);
+        assert_eq!(late.count, 1);
+    }
+}

@@ -1,0 +1,166 @@
+//! The event log: what happened to each packet and when, and its two text forms.
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::item::PacketId;
+use crate::tally::DropCause;
+
+/// Something that happened in a link. Sizes include the link's overhead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The nominal time, which does not depend on when the link was polled.
+    pub at: Instant,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A packet entered the link.
+    Entered {
+        /// Which.
+        id: PacketId,
+        /// How large.
+        size: Bytes,
+    },
+    /// A packet came to the queue, which may refuse it.
+    Queued {
+        /// Which.
+        id: PacketId,
+        /// How large.
+        size: Bytes,
+    },
+    /// A delivery opportunity came, used or not.
+    Opportunity {
+        /// What it can carry.
+        size: Bytes,
+    },
+    /// A packet left the bottleneck.
+    Departed {
+        /// Which.
+        id: PacketId,
+        /// How large.
+        size: Bytes,
+        /// How long it was in the queue and in transmission.
+        waited: Duration,
+    },
+    /// A packet left the link.
+    Delivered {
+        /// Which.
+        id: PacketId,
+        /// How large.
+        size: Bytes,
+        /// How long it was in the link.
+        delay: Duration,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// Which.
+        id: PacketId,
+        /// How large.
+        size: Bytes,
+        /// Why.
+        cause: DropCause,
+    },
+}
+
+impl Event {
+    /// Returns the line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the queue,
+    /// `d 1 size` for a packet dropped when it arrived there, `# size` for an opportunity, `- size delay` for a
+    /// departure. What that log leaves out, CoDel's drops among it, is `None`.
+    ///
+    /// Delays are differences of whole milliseconds, as a millisecond clock measures them.
+    pub fn mahimahi_line(&self, base: Instant) -> Option<String> {
+        let time = self.at.as_millis().saturating_sub(base.as_millis());
+        match self.kind {
+            EventKind::Queued { size, .. } => Some(format!("{time} + {}", size.get())),
+            EventKind::Opportunity { size } => Some(format!("{time} # {}", size.get())),
+            EventKind::Departed { size, waited, .. } => {
+                let delay = self.at.as_millis() - (self.at - waited).as_millis();
+                Some(format!("{time} - {} {delay}", size.get()))
+            }
+            EventKind::Dropped {
+                size,
+                cause: DropCause::QueueFull | DropCause::Pie | DropCause::TooLarge,
+                ..
+            } => Some(format!("{time} d 1 {}", size.get())),
+            EventKind::Dropped { .. } | EventKind::Entered { .. } | EventKind::Delivered { .. } => {
+                None
+            }
+        }
+    }
+
+    /// Returns the line of rove's log: nanoseconds since the start of the run, a word for the event, and its fields.
+    /// `docs/lab.md` lists them.
+    pub fn line(&self) -> String {
+        let time = self.at.as_nanos();
+        match self.kind {
+            EventKind::Entered { id, size } => format!("{time} enter {id} {}", size.get()),
+            EventKind::Queued { id, size } => format!("{time} queue {id} {}", size.get()),
+            EventKind::Opportunity { size } => format!("{time} opportunity {}", size.get()),
+            EventKind::Departed { id, size, waited } => {
+                format!("{time} depart {id} {} {}", size.get(), waited.as_nanos())
+            }
+            EventKind::Delivered { id, size, delay } => {
+                format!("{time} deliver {id} {} {}", size.get(), delay.as_nanos())
+            }
+            EventKind::Dropped { id, size, cause } => {
+                format!("{time} drop {id} {} {cause}", size.get())
+            }
+        }
+    }
+}
+
+/// Returns the lines that begin a log of Mahimahi: the link's name, its queue, and the base that times are counted from.
+pub fn mahimahi_header(name: &str, queue: &str, base: Instant) -> String {
+    let base = base.as_millis();
+    format!("# link: {name}\n# queue: {queue}\n# init timestamp: {base}\n# base timestamp: 0\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(kind: EventKind) -> Event {
+        Event { at: Instant::from_nanos(12_900_000), kind }
+    }
+
+    #[test]
+    fn both_logs_write_each_event_in_their_form() {
+        let id = PacketId { number: 7, is_copy: false };
+        let (size, delay) = (Bytes::new(1504), Duration::from_micros(2_000));
+        let copy = PacketId { is_copy: true, ..id };
+        let base = Instant::from_millis(2);
+        for (kind, mahimahi, ours) in [
+            (EventKind::Entered { id, size }, None, "12900000 enter 7 1504"),
+            (EventKind::Queued { id, size }, Some("10 + 1504"), "12900000 queue 7 1504"),
+            (EventKind::Opportunity { size }, Some("10 # 1504"), "12900000 opportunity 1504"),
+            (
+                EventKind::Departed { id, size, waited: delay },
+                Some("10 - 1504 2"),
+                "12900000 depart 7 1504 2000000",
+            ),
+            (
+                EventKind::Delivered { id: copy, size, delay },
+                None,
+                "12900000 deliver 7c 1504 2000000",
+            ),
+            (
+                EventKind::Dropped { id, size, cause: DropCause::QueueFull },
+                Some("10 d 1 1504"),
+                "12900000 drop 7 1504 queue-full",
+            ),
+            (
+                EventKind::Dropped { id, size, cause: DropCause::CoDel },
+                None,
+                "12900000 drop 7 1504 codel",
+            ),
+        ] {
+            assert_eq!(event(kind).mahimahi_line(base).as_deref(), mahimahi);
+            assert_eq!(event(kind).line(), ours);
+        }
+        let header = mahimahi_header("uplink", "infinite", base);
+        assert!(header.lines().all(|line| line.starts_with("# ")) && header.ends_with('\n'));
+    }
+}

@@ -1,0 +1,57 @@
+//! Packets waiting, first in first out, with their bytes counted.
+
+use std::collections::VecDeque;
+
+use rove_units::Bytes;
+
+use crate::item::Item;
+
+/// A queue without a limit of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Fifo<P> {
+    items: VecDeque<Item<P>>,
+    size: Bytes,
+}
+
+impl<P> Default for Fifo<P> {
+    fn default() -> Self {
+        Self { items: VecDeque::new(), size: Bytes::ZERO }
+    }
+}
+
+impl<P> Fifo<P> {
+    pub(crate) fn push(&mut self, item: Item<P>) {
+        self.size += item.size;
+        self.items.push_back(item);
+    }
+
+    /// Puts an item back where it was taken from.
+    pub(crate) fn restore(&mut self, item: Item<P>) {
+        self.size += item.size;
+        self.items.push_front(item);
+    }
+
+    /// Removes the oldest item.
+    pub(crate) fn pop(&mut self) -> Option<Item<P>> {
+        let item = self.items.pop_front()?;
+        self.size -= item.size;
+        Some(item)
+    }
+
+    pub(crate) fn head(&self) -> Option<&Item<P>> {
+        self.items.front()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Returns the bytes waiting.
+    pub(crate) const fn size(&self) -> Bytes {
+        self.size
+    }
+}

@@ -1,0 +1,141 @@
+//! A link that changes with time: a list of configs, each for its while.
+
+use rove_units::{BitRate, Bytes, Duration, Instant};
+
+use crate::config::{Distribution, LinkConfig, Order};
+
+/// What an Ethernet header adds to an IP packet in a token bucket's eyes.
+/// Source: tc-tbf(8) counts what the device sends, and Ethernet's header has 14 bytes.
+const ETHERNET_HEADER: Bytes = Bytes::new(14);
+
+/// Packets that netem's delay line holds. Source: tc-netem(8), `limit`.
+const NETEM_PACKETS_MAX: usize = 1_000;
+
+/// Smallest token bucket. Chosen: a full packet with its header, with room.
+const BURST_MIN: Bytes = Bytes::new(1_600);
+
+/// What the bucket holds at least, in time at its rate. Chosen: a timer tick of the slowest kernels.
+const BURST_TIME: Duration = Duration::from_millis(10);
+
+/// How long a packet may wait for tokens before the queue counts as full.
+/// Chosen: the `latency` of the examples in tc-tbf(8).
+const QUEUE_LATENCY: Duration = Duration::from_millis(400);
+
+/// What a step of a netem scenario says of one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Netem {
+    /// One-way delay.
+    pub delay: Duration,
+    /// Standard deviation of the delay.
+    pub jitter: Duration,
+    /// Probability that a packet is lost.
+    pub loss: f64,
+    /// Rate; `None` for no limit.
+    pub rate: Option<BitRate>,
+}
+
+impl From<Netem> for LinkConfig {
+    /// Returns what netem under a token bucket (tbf) does to IP packets: independent loss, then normal delays that
+    /// reorder, in a line of 1000 packets; then the rate, with a bucket of 10 ms, at least 1600 bytes, and a queue of
+    /// 400 ms. Sizes count with 14 bytes of Ethernet header.
+    fn from(netem: Netem) -> Self {
+        let bytes_in = |time: Duration| {
+            let bits = netem.rate.map_or(0, BitRate::bits_per_second);
+            let bytes = u128::from(bits) * time.as_nanos() / 8_000_000_000;
+            Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+        };
+        let burst = BURST_MIN.max(bytes_in(BURST_TIME));
+        Self {
+            order: Order::LossDelayQueue,
+            delay: netem.delay,
+            jitter: netem.jitter,
+            jitter_distribution: Distribution::Normal,
+            reorder: true,
+            line_packets_max: NETEM_PACKETS_MAX,
+            loss: netem.loss,
+            rate: netem.rate,
+            burst: netem.rate.map(|_| burst),
+            queue_max: netem.rate.map_or(Bytes::MAX, |_| bytes_in(QUEUE_LATENCY) + burst),
+            overhead: ETHERNET_HEADER,
+            ..Self::default()
+        }
+    }
+}
+
+/// Configs in turn. The last one stays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Steps {
+    first: LinkConfig,
+    /// When each of the others begins, the latest first.
+    later: Vec<(Instant, LinkConfig)>,
+}
+
+impl Steps {
+    /// Creates steps of these durations from the start of the run on, or `None` from no steps.
+    /// The duration of the last one does not matter.
+    pub fn new(steps: impl IntoIterator<Item = (Duration, LinkConfig)>) -> Option<Self> {
+        let mut steps = steps.into_iter();
+        let (duration, first) = steps.next()?;
+        let mut begin = Instant::ZERO + duration;
+        let mut later = Vec::new();
+        for (duration, config) in steps {
+            later.push((begin, config));
+            begin += duration;
+        }
+        later.reverse();
+        Some(Self { first, later })
+    }
+
+    pub(crate) const fn first(&self) -> &LinkConfig {
+        &self.first
+    }
+
+    /// Returns when the next step begins.
+    pub(crate) fn next_change(&self) -> Option<Instant> {
+        self.later.last().map(|(begin, _)| *begin)
+    }
+
+    /// Removes the next step if it has begun by `now`.
+    pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, LinkConfig)> {
+        self.later.pop_if(|(begin, _)| *begin <= now)
+    }
+}
+
+impl From<LinkConfig> for Steps {
+    /// Creates a link that never changes.
+    fn from(config: LinkConfig) -> Self {
+        Self { first: config, later: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_begin_when_those_before_them_are_over() {
+        let step = |millis| {
+            (Duration::from_millis(millis), LinkConfig::lossless(Duration::from_millis(millis)))
+        };
+        let mut steps = Steps::new([step(10), step(0), step(30), step(5)]).unwrap();
+        assert_eq!(steps.first().delay, Duration::from_millis(10));
+        let begins: Vec<_> = core::iter::from_fn(|| steps.pop(Instant::FAR_FUTURE))
+            .map(|(begin, config)| (begin.as_millis(), config.delay.as_millis()))
+            .collect();
+        assert_eq!(begins, [(10, 0), (10, 30), (40, 5)]);
+        assert_eq!(Steps::new([]), None);
+    }
+
+    #[test]
+    fn a_netem_step_has_its_bucket_and_queue_from_the_rate() {
+        let rate = BitRate::from_bits_per_second(8_000_000);
+        let fast = LinkConfig::from(Netem { rate, ..Netem::default() });
+        assert_eq!(fast.burst, Some(Bytes::new(10_000)));
+        assert_eq!(fast.queue_max, Bytes::new(410_000));
+        let rate = BitRate::from_bits_per_second(8_000);
+        let slow = LinkConfig::from(Netem { rate, ..Netem::default() });
+        assert_eq!((slow.burst, slow.queue_max), (Some(Bytes::new(1_600)), Bytes::new(2_000)));
+        let free = LinkConfig::from(Netem::default());
+        assert_eq!((free.burst, free.queue_max), (None, Bytes::MAX));
+    }
+}

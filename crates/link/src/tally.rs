@@ -1,0 +1,167 @@
+//! Counters of what became of packets, and the events that a caller has asked for.
+
+use core::fmt;
+
+use rove_units::{Bytes, Instant};
+
+use crate::event::{Event, EventKind};
+use crate::item::Item;
+use crate::line::DelayLine;
+
+/// Most events kept until they are asked for; newer ones are left out and counted.
+/// Chosen: a second of 100 000 packets, each with its few events.
+const EVENTS_MAX: usize = 1 << 19;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropCause {
+    /// Lost by chance on its own, or on request.
+    Loss,
+    /// Lost by the Gilbert-Elliott channel.
+    BurstLoss,
+    /// It came in an outage or in an off period.
+    Outage,
+    /// The delay line was full.
+    LineFull,
+    /// The queue was full.
+    QueueFull,
+    /// CoDel dropped it.
+    CoDel,
+    /// PIE dropped it.
+    Pie,
+    /// It is larger than the token bucket and would never pass.
+    TooLarge,
+}
+
+impl DropCause {
+    /// All causes, in the order of their declaration.
+    pub const ALL: [Self; 8] = [
+        Self::Loss,
+        Self::BurstLoss,
+        Self::Outage,
+        Self::LineFull,
+        Self::QueueFull,
+        Self::CoDel,
+        Self::Pie,
+        Self::TooLarge,
+    ];
+}
+
+impl fmt::Display for DropCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Loss => "loss",
+            Self::BurstLoss => "burst-loss",
+            Self::Outage => "outage",
+            Self::LineFull => "line-full",
+            Self::QueueFull => "queue-full",
+            Self::CoDel => "codel",
+            Self::Pie => "pie",
+            Self::TooLarge => "too-large",
+        })
+    }
+}
+
+/// What became of the packets so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkStats {
+    /// Packets that entered.
+    pub entered: u64,
+    /// Extra copies made.
+    pub duplicated: u64,
+    /// Packets that came out, copies included.
+    pub delivered: u64,
+    dropped: [u64; DropCause::ALL.len()],
+}
+
+impl LinkStats {
+    /// Returns how many packets were dropped for this cause, copies included.
+    pub const fn dropped_by(&self, cause: DropCause) -> u64 {
+        self.dropped[cause as usize]
+    }
+
+    /// Returns how many packets were dropped, copies included.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+}
+
+/// The counters of a link and, if a caller reads them, its events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) stats: LinkStats,
+    /// Events by nominal time: the departure of a packet is known when its transmission begins.
+    events: Option<DelayLine<EventKind>>,
+    missed: u64,
+}
+
+impl Tally {
+    /// Keeps events from now on.
+    pub(crate) fn record(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    pub(crate) const fn is_recording(&self) -> bool {
+        self.events.is_some()
+    }
+
+    pub(crate) fn note(&mut self, at: Instant, kind: impl FnOnce() -> EventKind) {
+        let Some(events) = &mut self.events else { return };
+        if events.len() < EVENTS_MAX {
+            events.push(at, kind());
+        } else {
+            self.missed += 1;
+        }
+    }
+
+    /// Counts a packet that is dropped.
+    pub(crate) fn dropped<P>(&mut self, at: Instant, item: &Item<P>, cause: DropCause) {
+        self.stats.dropped[cause as usize] += 1;
+        self.note(at, || EventKind::Dropped { id: item.id, size: item.size, cause });
+    }
+
+    pub(crate) fn departed<P>(&mut self, at: Instant, item: &Item<P>) {
+        let (id, size, waited) = (item.id, item.size, at.saturating_since(item.queued));
+        self.note(at, || EventKind::Departed { id, size, waited });
+    }
+
+    pub(crate) fn opportunity(&mut self, at: Instant, size: Bytes) {
+        self.note(at, || EventKind::Opportunity { size });
+    }
+
+    /// Removes the oldest event that has happened by `now`.
+    pub(crate) fn poll_event(&mut self, now: Instant) -> Option<Event> {
+        let (at, kind) = self.events.as_mut()?.pop(now)?;
+        Some(Event { at, kind })
+    }
+
+    /// Returns how many events were left out because nobody read those before them.
+    pub(crate) const fn missed(&self) -> u64 {
+        self.missed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_a_counter_of_its_own() {
+        for (index, cause) in DropCause::ALL.into_iter().enumerate() {
+            assert_eq!(cause as usize, index, "{cause}");
+        }
+    }
+
+    #[test]
+    fn events_that_nobody_reads_have_a_bound() {
+        let mut tally = Tally::default();
+        tally.record();
+        for _ in 0..EVENTS_MAX {
+            tally.opportunity(Instant::ZERO, Bytes::ZERO);
+        }
+        assert_eq!(tally.missed(), 0);
+        tally.opportunity(Instant::ZERO, Bytes::ZERO);
+        assert_eq!(tally.missed(), 1);
+        assert_eq!(core::iter::from_fn(|| tally.poll_event(Instant::ZERO)).count(), EVENTS_MAX);
+    }
+}
