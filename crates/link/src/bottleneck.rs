@@ -43,7 +43,7 @@ impl<P> Bottleneck<P> {
         (is_wire || is_idle).then(|| serialiser.transmit(now, size))
     }
 
-    /// Takes a packet in that could not [bypass](Self::bypass) the queue.
+    /// Lets a packet in that could not [bypass](Self::bypass) the queue.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         match &mut self.server {
             Server::Serialiser(_) => {}
@@ -104,7 +104,7 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Takes another rate, schedule, queue discipline or limit from `now` on. What waits is kept.
+    /// Changes rate, schedule, queue discipline and limits from `now` on. Packets that wait are kept.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
         self.server = self.server.reconfigured(now, config);
         self.queue.reconfigure(config);
@@ -114,7 +114,7 @@ impl<P> Bottleneck<P> {
                 opportunities.wait(now);
             }
         } else if let Some((item, _)) = self.in_service.take() {
-            // What opportunities have sent in part begins again.
+            // A packet that opportunities have sent in part begins again.
             self.queue.restore(item);
         }
     }
@@ -161,7 +161,7 @@ impl Server {
                 _ => TokenBucket::new(rate, burst, now),
             });
         }
-        // What a serialiser is sending it sends to the end.
+        // A serialiser sends to the end the packet that it has begun.
         let busy_until = match self {
             Self::Serialiser(serialiser) => serialiser.free_at().max(now),
             Self::Bucket(_) | Self::Opportunities(_) => now,

@@ -2,7 +2,7 @@
 
 use rove_units::{BitRate, Bytes, Instant};
 
-/// What a byte costs: a token is a billionth of a bit, so that each nanosecond adds as many as the rate in bit/s says.
+/// Price of a byte: a token is a billionth of a bit, so that each nanosecond adds as many as the rate in bit/s says.
 const TOKENS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
 /// A token bucket, exact to the nanosecond. It begins full, as the kernel's does.
@@ -20,7 +20,7 @@ impl TokenBucket {
         Self { rate, burst, tokens: price(burst), counted_at: now }
     }
 
-    /// Takes another rate and size from `now` on. It keeps its tokens, as far as there is room for them.
+    /// Changes rate and size from `now` on. The bucket keeps its tokens, as far as there is room for them.
     pub(crate) fn reconfigure(&mut self, now: Instant, rate: BitRate, burst: Bytes) {
         self.count(now);
         self.rate = rate;
@@ -40,7 +40,7 @@ impl TokenBucket {
         self.counted_at + core::time::Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Takes the tokens for a packet that passes at `now`.
+    /// Removes the tokens for a packet that passes at `now`.
     pub(crate) fn take(&mut self, now: Instant, size: Bytes) {
         self.count(now);
         self.tokens = self.tokens.saturating_sub(price(size));

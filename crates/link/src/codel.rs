@@ -5,14 +5,14 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::fifo::Fifo;
 use crate::item::Item;
 
-/// Least queue that is worth a drop: one full packet. Source: RFC 8289, section 4.4 (`maxpacket`, the interface's MTU).
+/// Least queue that is worth a drop: one full packet. Source: RFC 8289, section 5 (`maxpacket`, the interface's MTU).
 const FULL_PACKET: Bytes = Bytes::new(1500);
 
 /// How many intervals ago dropping may have ended for its rate to be taken up again.
-/// Source: RFC 8289, section 5.5.
+/// Source: RFC 8289, section 5 (the dequeue routine).
 const MEMORY_INTERVALS: u32 = 16;
 
-/// What CoDel aims at.
+/// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
     /// Wait in the queue that is acceptable for ever.
@@ -25,7 +25,7 @@ pub struct CoDelConfig {
 }
 
 impl Default for CoDelConfig {
-    /// Returns the values of RFC 8289, section 4.2 and 4.3: 5 ms and 100 ms.
+    /// Returns the values of RFC 8289, section 4: 5 ms and 100 ms.
     fn default() -> Self {
         Self {
             target: Duration::from_millis(5),
@@ -116,7 +116,7 @@ impl CoDel {
     }
 }
 
-/// Returns when to drop after `from`, the sooner the more were dropped. Source: RFC 8289, section 5.3.
+/// Returns when to drop after `from`, the sooner the more were dropped. Source: RFC 8289, section 5 (`control_law`).
 fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
     let wait = config.interval.div_f64(f64::from(count.max(1)).sqrt());
     from + wait.max(Duration::from_nanos(1))

@@ -8,7 +8,7 @@ use crate::outage::{OnOff, Outages};
 use crate::pie::PieConfig;
 use crate::trace::Schedule;
 
-/// What one direction of a path does to packets. The default is a wire: no delay, no loss, no limit.
+/// Description of one direction of a path. The default is a wire: no delay, no loss, no limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
     /// Order of the stages. It is that of the config a link was made with, whatever later ones say.
@@ -46,7 +46,7 @@ pub struct LinkConfig {
     pub queue_max: Bytes,
     /// Most packets that wait before the bottleneck.
     pub queue_packets_max: usize,
-    /// What a packet takes in the queue and at the bottleneck beyond its own length: headers.
+    /// Bytes that a packet counts in the queue and at the bottleneck beyond its own length: headers.
     pub overhead: Bytes,
 }
 

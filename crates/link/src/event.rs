@@ -10,11 +10,11 @@ use crate::tally::DropCause;
 pub struct Event {
     /// The nominal time, which does not depend on when the link was polled.
     pub at: Instant,
-    /// What happened.
+    /// The event itself.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A packet entered the link.
@@ -33,7 +33,7 @@ pub enum EventKind {
     },
     /// A delivery opportunity came, used or not.
     Opportunity {
-        /// What it can carry.
+        /// Bytes that it can carry.
         size: Bytes,
     },
     /// A packet left the bottleneck.

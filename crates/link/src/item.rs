@@ -27,7 +27,7 @@ impl fmt::Display for PacketId {
 pub(crate) struct Item<P> {
     pub(crate) packet: P,
     pub(crate) id: PacketId,
-    /// What it takes in the queue and at the bottleneck: its length and the overhead.
+    /// Bytes that it counts in the queue and at the bottleneck: its length and the overhead.
     pub(crate) size: Bytes,
     /// When it entered the link.
     pub(crate) entered: Instant,

@@ -10,9 +10,9 @@ use crate::config::{Distribution, LinkConfig};
 /// Items by release time; equal times come out in the order in which they went in.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// What went in in the order of its release: nearly everything.
+    /// Items that went in in the order of their release: nearly all.
     ordered: VecDeque<(Instant, T)>,
-    /// What is to be released before something that went in earlier.
+    /// Items that are released before one that went in earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
     overtakers: u64,
 }
@@ -68,7 +68,7 @@ impl<T> DelayLine<T> {
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
         let overtaking = self.overtaking.first_entry()?;
         let release = overtaking.key().0;
-        // Of two releases at one instant the ordered one went in first: it would be later otherwise.
+        // An item that overtakes went in after all ordered ones with its release: they would be later otherwise.
         if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
             return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }

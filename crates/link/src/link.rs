@@ -1,4 +1,4 @@
-//! One direction of a path: the stages in their order, and the state machine around them.
+//! A direction of a path: the stages in their order, and the state machine around them.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -16,7 +16,7 @@ use crate::tally::{DropCause, LinkStats, Tally};
 /// Chosen: two seconds of 1 Gbit/s, past which the model is of no use and only memory grows.
 const IN_FLIGHT_MAX: Bytes = Bytes::mib(256);
 
-/// One direction of a path: a state machine that packets go into and come out of.
+/// A direction of a path: a state machine that packets go into and come out of.
 ///
 /// `P` is a packet; its length decides its transmission time. Chance decides by the packet's number, and every stage acts
 /// at nominal times, so nothing depends on when or how often the link is polled.
@@ -66,7 +66,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Takes a packet in. `now` must not lie before an earlier call's.
+    /// Lets a packet in. `now` must not lie before an earlier call's.
     pub fn handle_packet(&mut self, now: Instant, packet: P) {
         self.advance(now);
         let number = self.tally.stats.entered;
@@ -257,7 +257,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// Brings a packet into the delay line.
     fn delay(&mut self, at: Instant, item: Item<P>) {
         let max = self.config.line_packets_max;
-        // What has been released but not yet taken out no longer counts.
+        // Packets that have been released but not yet taken out no longer count.
         let is_full = if self.delays_last {
             self.exit.len() >= max && self.exit.held_after(at) >= max
         } else {

@@ -16,7 +16,7 @@ pub(crate) struct Loss {
     doomed: u64,
 }
 
-/// What loss and duplication do to a packet.
+/// Outcome of loss and duplication for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It goes on.

@@ -13,7 +13,7 @@ pub(crate) struct Opportunities {
     next: Option<(u64, Instant)>,
     /// The time of the opportunity at hand.
     pub(crate) at: Instant,
-    /// What is left of it.
+    /// Bytes that are left of it.
     pub(crate) left: Bytes,
 }
 
@@ -36,7 +36,7 @@ impl Opportunities {
         }
     }
 
-    /// Takes the next opportunity, if it comes by `until`, and returns whether it did.
+    /// Goes on to the next opportunity, if it comes by `until`, and returns whether it did.
     pub(crate) fn take(&mut self, until: Instant, tally: &mut Tally) -> bool {
         let Some((number, at)) = self.next.filter(|(_, at)| *at <= until) else { return false };
         self.at = at;

@@ -15,7 +15,7 @@ pub const PERIOD_MIN: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages(Arc<[(Instant, Instant)]>);
 
-/// What is wrong with a list of outages or a pair of periods.
+/// A mistake in a list of outages or a pair of periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutageError {
     /// An outage ends before it begins.

@@ -14,14 +14,14 @@ const GAINS: [f64; 2] = [0.125, 1.25];
 /// A queue of this size loses nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
 const SHORT_QUEUE: Bytes = Bytes::new(2 * 1500);
 
-/// What has added up of the probability before a packet may be dropped, and when one must be.
-/// Source: RFC 8033, section 5.1 (derandomization).
+/// Sums of the probability since the last drop from which on a packet may, and must, be dropped.
+/// Source: RFC 8033, section 5.4 (derandomization).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 
 /// Updates made up for at most after a time without packets. Chosen: by then the probability is below 10^-8 of what it was.
 const UPDATES_MAX: u32 = 1_000;
 
-/// What PIE aims at.
+/// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieConfig {
     /// Delay in the queue to be held (`QDELAY_REF`).

@@ -36,7 +36,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Takes new limits and a new discipline for packets that come from now on. A controller that stays keeps what it
+    /// Changes limits and discipline for packets that come from now on. A controller that stays keeps what it
     /// has learnt.
     pub(crate) fn reconfigure(&mut self, config: &LinkConfig) {
         self.discipline = config.queue;

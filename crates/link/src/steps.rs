@@ -4,7 +4,7 @@ use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::config::{Distribution, LinkConfig, Order};
 
-/// What an Ethernet header adds to an IP packet in a token bucket's eyes.
+/// Ethernet header, which a token bucket counts with each IP packet.
 /// Source: tc-tbf(8) counts what the device sends, and Ethernet's header has 14 bytes.
 const ETHERNET_HEADER: Bytes = Bytes::new(14);
 
@@ -14,17 +14,17 @@ const NETEM_PACKETS_MAX: usize = 1_000;
 /// Smallest token bucket. Chosen: a full packet with its header, with room.
 const BURST_MIN: Bytes = Bytes::new(1_600);
 
-/// What the bucket holds at least, in time at its rate. Chosen: a timer tick of the slowest kernels.
+/// Least size of the bucket in time at its rate. Chosen: a timer tick of the slowest kernels.
 const BURST_TIME: Duration = Duration::from_millis(10);
 
 /// How long a packet may wait for tokens before the queue counts as full.
 /// Chosen: the `latency` of the examples in tc-tbf(8).
 const QUEUE_LATENCY: Duration = Duration::from_millis(400);
 
-/// What a step of a netem scenario says of one direction.
+/// A step of a netem scenario, for one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Netem {
-    /// One-way delay.
+    /// Mean delay of this direction.
     pub delay: Duration,
     /// Standard deviation of the delay.
     pub jitter: Duration,

@@ -62,7 +62,7 @@ impl fmt::Display for DropCause {
     }
 }
 
-/// What became of the packets so far.
+/// Counters of the packets so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
     /// Packets that entered.

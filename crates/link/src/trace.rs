@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// What one delivery opportunity carries, in whole packets or parts of them, headers included.
+/// Bytes that a delivery opportunity carries, in whole packets or parts of them, headers included.
 /// Source: the Mahimahi manual, mm-link(1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
@@ -24,7 +24,7 @@ pub struct Trace {
     period: u32,
 }
 
-/// What is wrong with the text of a trace.
+/// A mistake in the text of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is no number of milliseconds.
@@ -141,7 +141,7 @@ pub struct Schedule {
     pub start: Instant,
     /// Where in the trace it began.
     pub skipped: Duration,
-    /// What an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with each
+    /// Bytes that an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with each
     /// packet: the same here is 1504 with 4 bytes of the link's overhead.
     pub opportunity: Bytes,
     /// Whether the trace begins again at its end. Otherwise nothing gets through after it.
@@ -170,7 +170,7 @@ impl Schedule {
     /// Returns when opportunity `number` comes, or `None` if the trace has ended before it.
     pub(crate) fn time(&self, number: u64) -> Option<Instant> {
         let is_there = self.repeats || number < self.trace.len();
-        // What was skipped is before the start, and nothing that waits is due there.
+        // Opportunities that were skipped are before the start, and nothing that waits is due there.
         is_there.then(|| self.start + self.trace.time(number).saturating_sub(self.skipped))
     }
 

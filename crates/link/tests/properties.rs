@@ -1,4 +1,4 @@
-//! What holds for every link: conservation, order, and that the pattern of polling does not matter.
+//! Properties of every link: conservation, order, and that the pattern of polling does not matter.
 
 use proptest::prelude::*;
 use rove_link::{
@@ -138,7 +138,7 @@ fn steps() -> impl Strategy<Value = Steps> {
     })
 }
 
-/// What came out, with nominal times, and the log.
+/// Packets that came out, with nominal times, and the log.
 type Outcome = (Vec<(Instant, Vec<u8>)>, Vec<Event>);
 
 /// Runs arrivals through a link that is polled every `period`, before and after each arrival, and checks that nothing
