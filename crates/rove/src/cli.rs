@@ -206,7 +206,7 @@ fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
 fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Client.called(name);
     let version = version(name, Program::Client);
-    match client::parse(args) {
+    match client::parse(name, args) {
         Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
         Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage())),
         Ok(ClientCall::Version) => print(&version),
@@ -244,8 +244,13 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
         Ok(ServerCall::Help) => print(&server::usage()),
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
-            for complaint in complaints {
-                complain(speaker, &complaint);
+            for complaint in &complaints {
+                complain(speaker, complaint);
+                if name == ProgramName::Mosh {
+                    say(io::stderr(), &usage());
+                }
+            }
+            if name == ProgramName::Rove && !complaints.is_empty() {
                 say(io::stderr(), &usage());
             }
             finish(speaker, crate::server::run(options))
@@ -330,11 +335,11 @@ fn run_version(args: Vec<OsString>) -> u8 {
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
+    let Some(refusal) = rove_manual::refusal(manual, error) else {
         let _ = error.print();
         return 0;
-    }
-    complain(&manual.called(), &rove_manual::refusal(manual, error));
+    };
+    say(io::stderr(), &refusal);
     USAGE
 }
 

@@ -9,7 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{Arg, ArgAction, Command};
-use rove_manual::nearest;
 
 use crate::cli::ssh_letters::{self, Fate};
 
@@ -135,8 +134,8 @@ impl<'a> Reader<'a> {
                 Err(Complaint::new(sentence))
             }
             (None, _) => {
-                let near = nearest(written, visible.iter().copied());
-                Err(unknown(&format!("--{written}"), near.map(|name| format!("--{name}"))))
+                let option = format!("--{written}");
+                Err(unknown(&option, rove_manual::near_option(self.command, &option)))
             }
         }
     }
@@ -181,7 +180,9 @@ impl<'a> Reader<'a> {
                     return Err(Complaint { sentence, wants_usage: false });
                 }
                 None => {
-                    return Err(unknown(&format!("-{}", String::from_utf8_lossy(letters)), None));
+                    let option = format!("-{}", String::from_utf8_lossy(letters));
+                    let near = rove_manual::near_option(self.command, &option);
+                    return Err(unknown(&option, near));
                 }
             }
         }
@@ -293,6 +294,7 @@ mod tests {
             ("--predct x h", "unknown option --predct; did you mean --predict?"),
             ("--bogus --bogus2 h", "unknown option --bogus|unknown option --bogus2"),
             ("-Z h", "unknown option -Z"),
+            ("-H", "unknown option -H; did you mean -h?"),
             ("--p 5 h", "unknown option --p"),
             ("--PORT=5 h", "unknown option --PORT; did you mean --port?"),
             ("-no-init h", "unknown option -no-init; did you mean --no-init?"),
