@@ -15,7 +15,7 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
-use crate::cli::own_line::{self, Line};
+use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::install::policy::Policy;
 use crate::program::ProgramName;
@@ -348,11 +348,11 @@ fn read(
 ) -> Result<Line, UsageError> {
     let is_posix = env::var_os("POSIXLY_CORRECT").is_some();
     match name {
-        ProgramName::Rove => own_line::read(command, args, is_posix).map_err(|complaints| {
-            let wants_usage = complaints.iter().any(|complaint| complaint.wants_usage);
-            let lines: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
-            UsageError { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
-        }),
+        ProgramName::Rove => {
+            let end = if is_posix { OptionsEnd::Host } else { OptionsEnd::RemoteCommand };
+            own_line::read(command, args, end)
+                .map_err(|complaints| UsageError::from_complaints(complaints, usage))
+        }
         ProgramName::Mosh => {
             let permutation = if is_posix { Permutation::None } else { Permutation::Throughout };
             let words = getopt_long::canonical(command, args, permutation)
@@ -454,6 +454,16 @@ fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
 }
 
 impl UsageError {
+    /// Returns the error that says these, with the usage where that helps.
+    pub(super) fn from_complaints(
+        complaints: Vec<Complaint>,
+        usage: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let wants_usage = complaints.iter().any(|complaint| complaint.wants_usage);
+        let lines: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
+        Self { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
+    }
+
     fn without_usage(message: String) -> Self {
         Self { message, usage: None }
     }

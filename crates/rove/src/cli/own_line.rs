@@ -37,8 +37,18 @@ impl Complaint {
     }
 }
 
-/// Sorts `args` (without the program's name). Options end at `--` and at the remote command's first word, as ssh's do:
-/// `rove host ls -a` lists all files. `is_posix` (`POSIXLY_CORRECT`) ends them at the host.
+/// The word from which on there are no options. `--` ends them everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OptionsEnd {
+    /// The host, as `POSIXLY_CORRECT` wants it.
+    Host,
+    /// The remote command's first word, as with ssh: `rove host ls -a` lists all files.
+    RemoteCommand,
+    /// Only `--`.
+    Dashes,
+}
+
+/// Sorts `args` (without the program's name).
 ///
 /// # Errors
 ///
@@ -46,10 +56,14 @@ impl Complaint {
 pub(super) fn read(
     command: &Command,
     args: Vec<OsString>,
-    is_posix: bool,
+    end: OptionsEnd,
 ) -> Result<Line, Vec<Complaint>> {
     let mut reader = Reader { command, args: args.into_iter(), line: Line::default() };
-    let positionals_max = if is_posix { 1 } else { 2 };
+    let positionals_max = match end {
+        OptionsEnd::Host => 1,
+        OptionsEnd::RemoteCommand => 2,
+        OptionsEnd::Dashes => usize::MAX,
+    };
     let mut positionals = Vec::new();
     let mut complaints = Vec::new();
     while let Some(word) = reader.args.next() {
@@ -233,7 +247,8 @@ mod tests {
 
     fn line(text: &str, is_posix: bool) -> Result<Line, Vec<Complaint>> {
         let args = text.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
-        read(&host::definition(), args, is_posix)
+        let end = if is_posix { OptionsEnd::Host } else { OptionsEnd::RemoteCommand };
+        read(&host::definition(), args, end)
     }
 
     /// Returns a line as words for clap, words for ssh, and complaints.
