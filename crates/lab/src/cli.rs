@@ -99,13 +99,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Answers a command line that calls no command.
 fn run_without_command(args: Vec<OsString>) -> u8 {
-    let words = BOOK.command_words().join(", ");
     match args.first().map(|word| word.to_string_lossy()) {
         Some(word) if !word.starts_with('-') => {
-            complain(&format!("there is no command {word:?}; there are {words}"));
+            complain(&MANUAL, &rove_manual::unknown_command(&BOOK, &word));
             USAGE
         }
-        Some(_) => matches(&MANUAL, args).map_or_else(|error| refuse(&error), |_| USAGE),
+        Some(_) => matches(&MANUAL, args).map_or_else(|error| refuse(&MANUAL, &error), |_| USAGE),
         None => {
             // Who does not take it does not want it.
             let _ = writeln!(io::stderr(), "{}", MANUAL.help());
@@ -121,27 +120,31 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
 /// Returns the exit code after saying what is wrong, or what was asked for.
 fn read<T: FromArgMatches>(manual: &Manual, args: Vec<OsString>) -> Result<T, u8> {
     let read = matches(manual, args).and_then(|matches| T::from_arg_matches(&matches));
-    read.map_err(|error| refuse(&error))
+    read.map_err(|error| refuse(manual, &error))
 }
 
-/// Says why clap does not take a command line. Help and version come as errors too, for standard output.
-fn refuse(error: &clap::Error) -> u8 {
-    let is_wrong = error.use_stderr();
-    let _ = error.print();
-    if is_wrong { USAGE } else { 0 }
+/// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
+fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
+    let Some(refusal) = rove_manual::refusal(manual, error) else {
+        let _ = error.print();
+        return 0;
+    };
+    // A reader that has gone away wants to hear nothing about it.
+    let _ = writeln!(io::stderr(), "{refusal}");
+    USAGE
 }
 
 fn run_completions(args: Vec<OsString>) -> u8 {
     match rove_manual::completions::parse(&completions::MANUAL, args) {
         Ok(shell) => print(&shell.script(&BOOK)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&completions::MANUAL, &error),
     }
 }
 
 fn run_man(args: Vec<OsString>) -> u8 {
     match rove_manual::man::parse(&man::MANUAL, args) {
         Ok(manual) => print(&rove_manual::man::page(manual)),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&man::MANUAL, &error),
     }
 }
 
@@ -160,12 +163,12 @@ fn run_record(args: Vec<OsString>) -> u8 {
     let options = match args.options() {
         Ok(options) => options,
         Err(error) => {
-            complain(&format!("{error:#}"));
+            complain(&record::MANUAL, &format!("{error:#}"));
             return USAGE;
         }
     };
     crate::record::run(options).unwrap_or_else(|error| {
-        complain(&format!("{error:#}"));
+        complain(&record::MANUAL, &format!("{error:#}"));
         FAILURE
     })
 }
@@ -178,12 +181,16 @@ fn run_screen(args: Vec<OsString>) -> u8 {
     let input = io::stdin().lock();
     if input.is_terminal() {
         complain(
+            &screen::MANUAL,
             "standard input is a terminal, and what you type is no recording; redirect it, as in \
              `rove-lab screen --size 80x24 < recording`",
         );
         return USAGE;
     }
-    report(crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()))
+    report(
+        &screen::MANUAL,
+        crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()),
+    )
 }
 
 fn run_replay(args: Vec<OsString>) -> u8 {
@@ -192,24 +199,27 @@ fn run_replay(args: Vec<OsString>) -> u8 {
         Err(code) => return code,
     };
     let result = args.options();
-    report(result.and_then(|options| crate::replay::run(&options, io::stdout().lock())))
+    report(
+        &replay::MANUAL,
+        result.and_then(|options| crate::replay::run(&options, io::stdout().lock())),
+    )
 }
 
 /// Says what went wrong, if something did; returns the exit code.
-fn report(result: anyhow::Result<()>) -> u8 {
+fn report(manual: &Manual, result: anyhow::Result<()>) -> u8 {
     match result {
         Ok(()) => 0,
         Err(error) => {
-            complain(&format!("{error:#}"));
+            complain(manual, &format!("{error:#}"));
             FAILURE
         }
     }
 }
 
 /// Says what is wrong.
-fn complain(sentence: &str) {
+fn complain(manual: &Manual, sentence: &str) {
     // A reader that has gone away wants to hear nothing about it.
-    let _ = writeln!(io::stderr(), "rove-lab: {sentence}");
+    let _ = writeln!(io::stderr(), "{}: {sentence}", manual.called());
 }
 
 #[cfg(test)]

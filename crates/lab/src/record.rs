@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
-use rove_machine::program::{Program, assignment, c_string, candidates};
+use rove_machine::program::{Failure, Program, assignment, c_string, candidates};
 use rove_machine::pty::Pty;
 use rove_machine::tty::Tty;
 use rove_terminal::Size;
@@ -78,7 +78,7 @@ pub(crate) fn run(options: RecordOptions) -> Result<u8> {
     let (master, mut child) = Pty::open(size)
         .and_then(|pty| pty.spawn(&program))
         .context("cannot start the command on a terminal")?;
-    child.release();
+    child.release(Failure::Ends);
     let follows_window = options.size.is_none();
     Pump::new(events, keyboard, master, child, recorder, follows_window)
         .run()

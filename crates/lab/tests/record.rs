@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use rove_lab::trace::{Event, Trace, TtyModes};
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::program::{Program, c_string};
+use rove_machine::program::{Failure, Program, c_string};
 use rove_machine::pty::{Child, Master, Pty};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -217,7 +217,7 @@ impl Window {
         let (master, mut child) = Pty::open(Size::DEFAULT)
             .and_then(|pty| pty.spawn(&program))
             .expect("the system has room");
-        child.release();
+        child.release(Failure::Ends);
         let guard = events.now() + GUARD;
         Self { events, master, child, shown: String::new(), guard }
     }

@@ -140,14 +140,14 @@ fn recorded_opportunities_that_are_none_get_one_sentence() {
 #[test]
 fn a_wrong_command_line_is_refused_with_code_two() {
     for (args, words) in [
-        (&[][..], "required"),
+        (&[][..], "rove-lab replay: TRACE is missing\n"),
         (&["x", "--link", "rtt=1ms,jitter=1ms"], "jitter is at most half of rtt"),
         (&["x", "--link", "speed=1"], "nothing that a link has"),
         (&["x", "--predict", "sometimes"], "adaptive, always, never or experimental"),
-        (&["x", "--engine", "steam"], "possible values"),
-        (&["x", "--seeds", "0"], "--seeds"),
-        (&["x", "--first", "0"], "--first"),
-        (&["x", "--json", "--explain"], "cannot be used with"),
+        (&["x", "--engine", "steam"], "--engine is one of stock, replay, none, not \"steam\""),
+        (&["x", "--seeds", "0"], "--seeds \"0\": this is not from 1 to 10000"),
+        (&["x", "--first", "x"], "--first \"x\": this is no whole number"),
+        (&["x", "--json", "--explain"], "--json and --explain do not go together"),
     ] {
         let output = replay(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -45,8 +45,8 @@ fn a_wrong_command_line_is_refused_with_code_two() {
         (&["screen", "--size", "0x24"][..], "a screen of 0 columns and 24 rows is outside"),
         (&["screen", "--size", "4097x24"], "outside 1x1 to 4096x2048"),
         (&["screen", "--size", "big"], "a size is columns and rows, such as 80x24"),
-        (&["screen", "--size", "80x24", "--colour"], "unexpected argument '--colour'"),
-        (&["screen", "--size", "80x24", "recording"], "unexpected argument 'recording'"),
+        (&["screen", "--size", "80x24", "--colour"], "unknown option --colour"),
+        (&["screen", "--size", "80x24", "recording"], "there is no place for \"recording\""),
         (&["scream"], "there is no command \"scream\"; there are screen, "),
         (&[], "Usage: rove-lab"),
     ] {
@@ -65,7 +65,7 @@ fn a_terminal_is_refused_as_input() {
     let program_side = OpenOptions::new().read(true).write(true).open(name).unwrap();
     let output = rove_lab(&["screen", "--size", "80x24"]).stdin(program_side).output().unwrap();
     assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
-    assert!(stderr(&output).starts_with("rove-lab: standard input is a terminal"));
+    assert!(stderr(&output).starts_with("rove-lab screen: standard input is a terminal"));
     assert_eq!(stderr(&output).lines().count(), 1);
 }
 
@@ -74,7 +74,7 @@ fn an_input_that_cannot_be_read_is_told() {
     let folder = File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
     let output = rove_lab(&["screen", "--size", "80x24"]).stdin(folder).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).starts_with("rove-lab: cannot read standard input: "));
+    assert!(stderr(&output).starts_with("rove-lab screen: cannot read standard input: "));
 }
 
 #[test]
@@ -91,8 +91,7 @@ fn a_reader_that_went_away_is_told_in_one_sentence() {
         drop(reader);
         let args = [&["screen", "--size", "80x24"], extra].concat();
         let output = rove_lab(&args).stdout(writer).output().unwrap();
-        let sentence =
-            "rove-lab: standard output was closed by its reader before the screen was written\n";
+        let sentence = "rove-lab screen: standard output was closed by its reader before the screen was written\n";
         assert_eq!((output.status.code(), stderr(&output)), (Some(1), sentence));
     }
 }
@@ -111,9 +110,19 @@ fn help_has_examples_the_format_and_the_exit_codes() {
 fn a_command_line_that_calls_no_command_says_which_there_are() {
     for (args, sentence) in [
         (&["bogus"][..], "rove-lab: there is no command \"bogus\"; there are screen, "),
-        (&["--bogus"], "error: unexpected argument '--bogus' found"),
-        (&["completions", "csh"], "error: no completions for \"csh\": know bash, zsh, fish"),
-        (&["man", "bogus"], "error: there is no command \"bogus\"; there are screen, "),
+        (&["scren"], "rove-lab: there is no command \"scren\"; did you mean screen?"),
+        (&["--bogus"], "rove-lab: unknown option --bogus\nUsage: rove-lab COMMAND [options]\n"),
+        (&["--verison"], "rove-lab: unknown option --verison; did you mean --version?\n"),
+        (
+            &["screen", "--sise", "80x24"],
+            "rove-lab screen: unknown option --sise; did you mean --size?\nUsage: rove-lab screen ",
+        ),
+        (&["record"], "rove-lab record: COMMAND is missing\n"),
+        (
+            &["completions", "csh"],
+            "rove-lab completions: no completions for \"csh\": know bash, zsh, fish",
+        ),
+        (&["man", "bogus"], "rove-lab man: there is no command \"bogus\"; there are screen, "),
     ] {
         let output = rove_lab(args).output().unwrap();
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");

@@ -28,6 +28,25 @@ pub struct Program {
     pub core_limit: Rlimit,
 }
 
+/// The end of a child that cannot become its program, after it has said so on the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It ends at once: what it said stays where its reader is.
+    Ends,
+    /// It waits first, as the terminal is cleared when it has ended.
+    Waits,
+}
+
+impl Failure {
+    /// Returns the byte by which the child is told.
+    pub(crate) const fn as_byte(self) -> u8 {
+        match self {
+            Self::Ends => b'e',
+            Self::Waits => b'w',
+        }
+    }
+}
+
 /// Returns where the program called `name` may be, in the order of the search path.
 pub fn candidates(name: &OsStr, path: Option<&OsString>) -> Vec<CString> {
     if name.as_bytes().contains(&b'/') {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
-use crate::program::Program;
+use crate::program::{Failure, Program};
 use crate::{sys, tty};
 
 /// A pseudo-terminal on which nothing runs yet.
@@ -154,10 +154,10 @@ pub struct Child {
 
 impl Child {
     /// Lets the program start. Later calls do nothing.
-    pub fn release(&mut self) {
+    pub fn release(&mut self, failure: Failure) {
         if let Some(gate) = self.gate.take() {
             // A child that is already gone is found out by waiting for it.
-            let _ = rustix::io::write(gate, b"\n");
+            let _ = rustix::io::write(gate, &[failure.as_byte()]);
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
 
     fn run(program: &Program) -> (String, ExitStatus) {
         let (master, mut child) = Pty::open(Size::DEFAULT).unwrap().spawn(program).unwrap();
-        child.release();
+        child.release(Failure::Ends);
         run_to_end(&master, &mut child)
     }
 
@@ -291,6 +291,28 @@ mod tests {
         std::fs::remove_file(&script).unwrap();
     }
 
+    #[test]
+    fn a_child_that_has_failed_waits_where_its_words_would_be_gone_with_it() {
+        // Side by side: the one that does not wait is the first to end, though it was let go last.
+        let (ended, order) = std::sync::mpsc::channel();
+        for failure in [Failure::Waits, Failure::Ends] {
+            let ended = ended.clone();
+            let (master, mut child) = Pty::open(Size::DEFAULT)
+                .unwrap()
+                .spawn(&program("/no/such/program", &["x"]))
+                .unwrap();
+            child.release(failure);
+            std::thread::spawn(move || {
+                let (output, status) = run_to_end(&master, &mut child);
+                ended.send((failure, output, status)).unwrap();
+            });
+        }
+        for failure in [Failure::Ends, Failure::Waits] {
+            let wanted = (failure, "hello\r\nnot found\r\n".to_owned(), ExitStatus::Code(127));
+            assert_eq!(order.recv().unwrap(), wanted);
+        }
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_program_gets_its_core_limit_back_when_it_is_no_longer_the_server() {
@@ -312,7 +334,7 @@ mod tests {
             std::thread::yield_now();
         }
         assert_eq!(limit(&child.pid.as_raw_nonzero().to_string()), limit("self"));
-        child.release();
+        child.release(Failure::Ends);
         assert_eq!(run_to_end(&master, &mut child).0, format!("hello\r\n{given}\r\n"));
     }
 

@@ -11,9 +11,9 @@ use std::ptr;
 use libc::{c_char, c_int};
 use rustix::process::{Pid, Resource};
 
-use crate::program::Program;
+use crate::program::{Failure, Program};
 
-/// How long a failed start stays on the screen before the session ends.
+/// How long a failed start stays on the screen before the session ends, where the screen goes with the session.
 /// Source: Mosh 1.4.0 as observed.
 const FAILURE_PAUSE_SECONDS: u32 = 3;
 
@@ -103,7 +103,9 @@ unsafe fn run_child(
             true => (&program.not_executable, NOT_EXECUTABLE),
         };
         write_all(text);
-        libc::sleep(FAILURE_PAUSE_SECONDS);
+        if byte[0] == Failure::Waits.as_byte() {
+            libc::sleep(FAILURE_PAUSE_SECONDS);
+        }
         libc::_exit(code)
     }
 }

@@ -71,7 +71,11 @@ fn own_words(manual: &Manual) -> Vec<&'static str> {
     match manual.words {
         Words::OneOf(words) | Words::OneOfThenHost(words, _) => words.to_vec(),
         Words::OurCommands => manual.book.command_words(),
-        Words::Unknown | Words::Command | Words::HostAndCommand | Words::Sessions => Vec::new(),
+        Words::Unknown
+        | Words::Command
+        | Words::Host
+        | Words::HostAndCommand
+        | Words::HostThenSessions => Vec::new(),
     }
 }
 
@@ -88,10 +92,19 @@ fn quoted(text: &str) -> String {
 
 /// Returns whether any command takes sessions.
 fn takes_sessions(book: &Book) -> bool {
-    (book.manuals)().iter().any(|manual| manual.words == Words::Sessions)
+    (book.manuals)().iter().any(|manual| manual.words == Words::HostThenSessions)
 }
 
 /// Returns whether any command takes the name of a host.
 fn takes_hosts(book: &Book) -> bool {
-    (book.manuals)().iter().any(|manual| manual.words == Words::HostAndCommand)
+    let takes = |words| {
+        matches!(
+            words,
+            Words::Host
+                | Words::HostAndCommand
+                | Words::HostThenSessions
+                | Words::OneOfThenHost(..)
+        )
+    };
+    (book.manuals)().iter().any(|manual| takes(manual.words))
 }

@@ -14,4 +14,6 @@ pub use manual::{
     Book, Entries, Manual, OptionEntry, Suggested, Suggestions, Value, Words, getopt_letters,
     matches,
 };
-pub use refusal::{nearest, refusal, sentence, unknown_option, usage_hint};
+pub use refusal::{
+    near_option, nearest, refusal, sentence, unknown_command, unknown_option, usage_hint,
+};

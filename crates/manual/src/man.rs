@@ -6,7 +6,7 @@ use std::fmt::Write;
 use clap::Command;
 
 use crate::manual::{Manual, OptionEntry, matches};
-use crate::refusal::nearest;
+use crate::refusal::unknown_command;
 
 /// Reads the words behind `man`: the command whose page is wanted.
 ///
@@ -17,12 +17,7 @@ pub fn parse(own: &Manual, args: Vec<OsString>) -> Result<&'static Manual, clap:
     let matches = matches(own, args)?;
     let word = matches.get_one::<String>("command").map_or("", String::as_str);
     (own.book.manuals)().into_iter().find(|manual| manual.word == word).ok_or_else(|| {
-        let words = own.book.command_words();
-        let advice = match nearest(word, words.iter().copied()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("there are {}", words.join(", ")),
-        };
-        let message = format!("there is no command \"{}\"; {advice}\n", word.escape_debug());
+        let message = unknown_command(own.book, word) + "\n";
         clap::Error::raw(clap::error::ErrorKind::InvalidValue, message)
     })
 }

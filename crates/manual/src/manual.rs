@@ -59,6 +59,8 @@ pub struct Manual {
 pub enum Words {
     /// Nothing that could be known beforehand.
     Unknown,
+    /// `[user@]host`.
+    Host,
     /// `[user@]host`, then a command there. Options end at that command.
     HostAndCommand,
     /// A command of this computer behind `--`.
@@ -69,8 +71,9 @@ pub enum Words {
     OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of another command of the program.
     OurCommands,
-    /// Sessions, as the program's command `list` tells them: their ports are in the second column.
-    Sessions,
+    /// Sessions, as the program's command `list` tells them: their ports are in the second column. A `[user@]host` may
+    /// stand in front of them; which sessions that has is not asked for a completion.
+    HostThenSessions,
 }
 
 /// An option as completions and man pages show it.

@@ -1,9 +1,10 @@
 //! Sentences that say what is wrong with a command line: one form for refusals by our own readers and by clap.
 
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-use crate::manual::Manual;
+use crate::manual::{Book, Manual};
 
 /// Returns the sentence about an option that there is not.
 pub fn unknown_option(option: &str, near: Option<&str>) -> String {
@@ -12,6 +13,38 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
         Some(near) => format!("unknown option {option}; did you mean {near}?"),
         None => format!("unknown option {option}"),
     }
+}
+
+/// Returns the option of a definition that was probably meant by an unknown one; both have their dashes. A letter is
+/// meant by the same in the other case, and by the name that its definition has for it.
+pub fn near_option(command: &Command, option: &str) -> Option<String> {
+    let mut command = command.clone();
+    // Adds --help and --version where a definition leaves them to clap.
+    command.build();
+    let visible =
+        || command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());
+    let letters = || visible().filter_map(|arg| Some((arg, arg.get_short()?)));
+    let Some(name) = option.strip_prefix("--") else {
+        let other = letters().map(|(_, letter)| format!("-{letter}"));
+        return other.into_iter().find(|letter| letter.eq_ignore_ascii_case(option));
+    };
+    let longs =
+        visible().filter_map(|arg| Some((arg.get_long()?, format!("--{}", arg.get_long()?))));
+    let lone = letters().filter(|(arg, _)| arg.get_long().is_none());
+    let named = lone.map(|(arg, letter)| (arg.get_id().as_str(), format!("-{letter}")));
+    let known: Vec<(&str, String)> = longs.chain(named).collect();
+    let near = nearest(name, known.iter().map(|(name, _)| *name))?;
+    known.iter().find(|(name, _)| *name == near).map(|(_, spelling)| spelling.clone())
+}
+
+/// Returns the sentence about a command that there is not.
+pub fn unknown_command(book: &Book, word: &str) -> String {
+    let words = book.command_words();
+    let advice = match nearest(word, words.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are {}", words.join(", ")),
+    };
+    format!("there is no command \"{}\"; {advice}", word.escape_debug())
 }
 
 /// Returns the name that was probably meant: it differs in case or dashes only, or by few slips of the finger. A slip
@@ -53,9 +86,12 @@ fn slips(from: &str, to: &str, max: usize) -> Option<usize> {
     old.last().copied().filter(|slips| *slips <= max)
 }
 
-/// Returns why clap does not take a command line, and how the command is used.
-pub fn refusal(manual: &Manual, error: &Error) -> String {
-    format!("{}\n{}", sentence(manual, error), usage_hint(manual))
+/// Returns why clap does not take a command line, and how the command is used, with who says so. `None` if help or
+/// version was asked for, which clap hands out as errors too.
+pub fn refusal(manual: &Manual, error: &Error) -> Option<String> {
+    let said =
+        || format!("{}: {}\n{}", manual.called(), sentence(manual, error), usage_hint(manual));
+    error.use_stderr().then(said)
 }
 
 /// Returns how a command is used, and what says more.
@@ -78,11 +114,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     match error.kind() {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {
             let option = argument.split('=').next().unwrap_or_default();
-            let spellings: Vec<String> =
-                manual.options().iter().flat_map(crate::OptionEntry::spellings).collect();
-            let longs = spellings.iter().filter_map(|spelling| spelling.strip_prefix("--"));
-            let near = option.strip_prefix("--").and_then(|name| nearest(name, longs));
-            unknown_option(option, near.map(|name| format!("--{name}")).as_deref())
+            unknown_option(option, near_option(&manual.command(), option).as_deref())
         }
         ErrorKind::UnknownArgument => {
             format!("there is no place for \"{}\"", argument.escape_debug())
@@ -96,7 +128,8 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
             format!("{option} is one of {known}, not \"{}\"", value.escape_debug())
         }
         ErrorKind::ValueValidation => {
-            let reason = std::error::Error::source(error).map(ToString::to_string);
+            let reason =
+                std::error::Error::source(error).map(|reason| in_words(&reason.to_string()));
             let value = value.unwrap_or_default();
             let reason = reason.unwrap_or_else(|| "this is not what belongs here".to_owned());
             format!("{option} \"{}\": {reason}", value.escape_debug())
@@ -109,6 +142,17 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
         }
         ErrorKind::TooManyValues => format!("option {option} takes no value"),
         _ => format!("{option}: this cannot be read"),
+    }
+}
+
+/// Returns the reason why a value was not read, without the notation of Rust that clap and the standard library have for
+/// numbers.
+fn in_words(reason: &str) -> String {
+    let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
+    match range {
+        Some((low, high)) => format!("this is not from {low} to {high}"),
+        None if reason == "invalid digit found in string" => "this is no whole number".to_owned(),
+        None => reason.to_owned(),
     }
 }
 
@@ -169,7 +213,8 @@ mod tests {
             ("1 2", "there is no place for \"2\""),
             ("--mode", "option --mode needs a value"),
             ("--mode=quick 1", "--mode is one of fast, slow, not \"quick\""),
-            ("x", "PORT \"x\": invalid digit found in string"),
+            ("x", "PORT \"x\": this is no whole number"),
+            ("70000", "PORT \"70000\": this is not from 0 to 65535"),
             ("", "PORT is missing"),
             ("--all --detached 1", "--all and --detached do not go together"),
             ("--all=x 1", "option --all takes no value"),
@@ -179,8 +224,34 @@ mod tests {
             assert_eq!(sentence(&MANUAL, &error), wanted, "{line}: {error}");
         }
         let error = Error::raw(ErrorKind::InvalidValue, "no such shell\n");
-        let whole = "no such shell\nUsage: test [options] PORT\ntest --help explains the options.";
-        assert_eq!(refusal(&MANUAL, &error), whole);
+        let whole =
+            "test: no such shell\nUsage: test [options] PORT\ntest --help explains the options.";
+        assert_eq!(refusal(&MANUAL, &error).as_deref(), Some(whole));
+        let help = matches(&MANUAL, vec!["--help".into()]).unwrap_err();
+        assert_eq!(refusal(&MANUAL, &help), None);
+    }
+
+    #[test]
+    fn a_letter_is_found_in_the_other_case_and_by_its_name() {
+        let command = Command::new("test")
+            .arg(Arg::new("port").short('p').value_name("PORT"))
+            .arg(Arg::new("secret").short('s').hide(true))
+            .arg(Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue));
+        for (option, near) in [
+            ("-P", Some("-p")),
+            ("-H", Some("-h")),
+            ("-S", None),
+            ("-z", None),
+            ("-Pq", None),
+            ("--prot", Some("-p")),
+            ("--quite", Some("--quiet")),
+            ("--hepl", Some("--help")),
+            ("--secret", None),
+            ("--", None),
+            ("", None),
+        ] {
+            assert_eq!(near_option(&command, option).as_deref(), near, "{option}");
+        }
     }
 
     #[test]

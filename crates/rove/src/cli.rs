@@ -15,7 +15,8 @@ use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
 use crate::cli::host::{HostCall, UsageError};
-use crate::cli::install::{InstallCall, InstallUsage};
+use crate::cli::install::InstallCall;
+use crate::cli::login::Instead;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
@@ -31,6 +32,7 @@ mod getopt_long;
 mod help;
 pub(crate) mod host;
 mod install;
+mod login;
 mod man;
 mod own_line;
 mod server;
@@ -147,11 +149,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
         Ok(HostCall::FakeProxy { family, host, port, word }) => {
             finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()).map(|()| 0))
         }
-        Ok(HostCall::AskSsh { ssh, host }) => {
-            let error = bootstrap::ask_ssh(&ssh, &host);
-            complain(&speaker, &error.to_string());
-            error.exit_code()
-        }
+        Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(&speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
             let Err(error) = bootstrap::run(&options, &invocation);
             complain(&speaker, &error.to_string());
@@ -185,9 +183,24 @@ fn run_install(args: Vec<OsString>) -> u8 {
             Ok(sum) => print(&sum),
             Err(error) => finish(SPEAKER, Err(error.into())),
         },
-        Err(InstallUsage::Clap(error)) => refuse(&install::MANUAL, &error),
-        Err(InstallUsage::Wrong(error)) => refuse_line(ProgramName::Rove, SPEAKER, &error),
+        Err(instead) => do_instead(&install::MANUAL, &instead),
     }
+}
+
+/// Does what the line of a command that asks a host wants in place of the command's own work.
+fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
+    match instead {
+        Instead::Clap(error) => refuse(manual, error),
+        Instead::Wrong(error) => refuse_line(ProgramName::Rove, &manual.called(), error),
+        Instead::AskSsh { ssh, host } => ask_ssh(&manual.called(), ssh, host),
+    }
+}
+
+/// Lets ssh say what its configuration says of a host; comes back only if it cannot be run.
+fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
+    let error = bootstrap::ask_ssh(ssh, host);
+    complain(speaker, &error.to_string());
+    error.exit_code()
 }
 
 /// Says what is wrong with a command line.
@@ -206,7 +219,7 @@ fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
 fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Client.called(name);
     let version = version(name, Program::Client);
-    match client::parse(args) {
+    match client::parse(name, args) {
         Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
         Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage())),
         Ok(ClientCall::Version) => print(&version),
@@ -244,8 +257,13 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
         Ok(ServerCall::Help) => print(&server::usage()),
         Ok(ServerCall::Version) => print(&version(name, Program::Server)),
         Ok(ServerCall::Run { options, complaints }) => {
-            for complaint in complaints {
-                complain(speaker, &complaint);
+            for complaint in &complaints {
+                complain(speaker, complaint);
+                if name == ProgramName::Mosh {
+                    say(io::stderr(), &usage());
+                }
+            }
+            if name == ProgramName::Rove && !complaints.is_empty() {
                 say(io::stderr(), &usage());
             }
             finish(speaker, crate::server::run(options))
@@ -289,14 +307,14 @@ fn run_config(args: Vec<OsString>) -> u8 {
 fn run_list(args: Vec<OsString>) -> u8 {
     match sessions::parse_list(args, Config::load) {
         Ok((options, place)) => finish_asking("rove list", crate::sessions::list(options, &place)),
-        Err(error) => refuse(&sessions::LIST, &error),
+        Err(instead) => do_instead(&sessions::LIST, &instead),
     }
 }
 
 fn run_kill(args: Vec<OsString>) -> u8 {
     match sessions::parse_kill(args, Config::load) {
         Ok((choice, place)) => finish_asking("rove kill", crate::sessions::kill(&choice, &place)),
-        Err(error) => refuse(&sessions::KILL, &error),
+        Err(instead) => do_instead(&sessions::KILL, &instead),
     }
 }
 
@@ -330,11 +348,11 @@ fn run_version(args: Vec<OsString>) -> u8 {
 
 /// Says why clap does not take a command's line. Help and version come as errors too, for standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
+    let Some(refusal) = rove_manual::refusal(manual, error) else {
         let _ = error.print();
         return 0;
-    }
-    complain(&manual.called(), &rove_manual::refusal(manual, error));
+    };
+    say(io::stderr(), &refusal);
     USAGE
 }
 

@@ -83,8 +83,8 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         }
     }
     drop(station);
-    // The last screen of a command stays, and this with it.
-    if options.command.is_empty() || options.scrollback {
+    // A last screen that stays, or goes to the terminal's history, has it already.
+    if options.command.is_empty() && !options.scrollback {
         let _ = writeln!(io::stdout(), "{introduction}");
     }
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)

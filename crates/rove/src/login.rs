@@ -82,8 +82,9 @@ impl Login<'_> {
     ) -> Option<String> {
         let missing = missing_locale(&inherited.collect(), self.offered, is_installed)?;
         Some(format!(
-            "the locale {} is not installed on this computer; programs are given {}",
+            "the locale {} is not installed on {}; programs are given {}",
             missing.escape_debug(),
+            host_name(),
             locale::FALLBACK
         ))
     }
@@ -219,6 +220,11 @@ fn message(path: &str) -> Option<Vec<u8>> {
     Some(message)
 }
 
+/// Returns what this computer calls itself, for sentences whose reader sits at another.
+fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().escape_debug().to_string()
+}
+
 /// Returns what the screen shows when there is no such program.
 fn not_found(name: &OsStr) -> Vec<u8> {
     let text = name.to_string_lossy();
@@ -227,10 +233,9 @@ fn not_found(name: &OsStr) -> Vec<u8> {
             format!(". Commands are run without a shell; with one: {}", quote::with_a_shell(&text))
         }
         false if text.contains('/') => String::new(),
-        false => ", in no directory of PATH".to_owned(),
+        false => " in any directory of PATH".to_owned(),
     };
-    format!("rove: cannot run {text:?}: there is no such program on this computer{hint}\n")
-        .into_bytes()
+    format!("rove: cannot run {text:?}: {} has no such program{hint}\n", host_name()).into_bytes()
 }
 
 /// Returns what the screen shows when the program is there and cannot be started.

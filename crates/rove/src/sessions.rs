@@ -1,7 +1,7 @@
 //! The commands `rove list` and `rove kill`: this user's sessions on this computer, or on another.
 //!
 //! `choice` decides which sessions are meant, `table` how they are shown, `stock` finds the servers
-//! that have no control socket, `far` asks another computer.
+//! that have no control socket, `computer` is the name of where they run, `far` asks another computer.
 
 use std::io::{self, Write};
 
@@ -16,11 +16,13 @@ use crate::bootstrap::options::HostOptions;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
 
 mod choice;
+mod computer;
 mod far;
 mod stock;
 mod table;
 
 pub(crate) use choice::Choice;
+use computer::Computer;
 pub(crate) use table::describe_detached;
 
 /// How long servers are given to answer. Chosen: a thousand times what one takes, and short enough to
@@ -29,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long they are given to end. Chosen: what a server waits for its client's acknowledgment (10 s,
 /// Mosh 1.4.0 as observed), with room.
 const END_PATIENCE: Duration = Duration::from_secs(15);
+/// The command that ends sessions, as it speaks to users.
+const KILL: &str = "rove kill";
 /// The version of what `rove list --json` prints; another number when something has changed that was
 /// there before.
 const JSON_VERSION: u32 = 1;
@@ -61,15 +65,15 @@ struct Listing {
 }
 
 impl Listing {
-    /// Returns the list for people, of sessions on a computer of this name.
-    fn text(&self, computer: &str, own_terminal: Option<&str>) -> String {
+    /// Returns the list for people, of sessions on this computer or another.
+    fn text(&self, computer: &Computer, own_terminal: Option<&str>) -> String {
         let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
         let mut text = if self.sessions.is_empty() {
-            format!("No session of yours runs on {computer} under a rove server.\n")
+            format!("No session of yours runs on {} under a rove server.\n", computer.name())
         } else {
             table::sessions(&self.sessions, own_terminal, width_max)
         };
-        text.push_str(&table::stock(self.stock.as_deref().unwrap_or_default()));
+        text.push_str(&table::stock(self.stock.as_deref().unwrap_or_default(), computer));
         text
     }
 }
@@ -80,10 +84,10 @@ impl Listing {
 ///
 /// Returns why nothing could be printed, or the host not be asked.
 pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
-    let host = match place {
-        Place::Far(host) => return far::list(options, host),
-        Place::Here => "this computer",
-    };
+    if let Place::Far(host) = place {
+        return far::list(options, host);
+    }
+    let computer = Computer::ours();
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
     let listing = Listing {
@@ -93,10 +97,10 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     };
     let text = match options.json {
         true => serde_json::to_string(&listing)? + "\n",
-        false => listing.text(host, own_terminal().as_deref()),
+        false => listing.text(&computer, own_terminal().as_deref()),
     };
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
-    Ok(u8::from(tell_problems(&survey)))
+    Ok(u8::from(tell_problems("rove list", &computer, &survey)))
 }
 
 /// Ends the sessions chosen and says what became of each. Returns the exit code: 1 if one was not there
@@ -114,28 +118,29 @@ pub(crate) fn kill(choice: &Choice, place: &Place) -> anyhow::Result<u8> {
 
 fn kill_here(choice: &Choice) -> u8 {
     let clock = Clock::start();
+    let computer = Computer::ours();
     let survey = survey(clock, clock.now() + PATIENCE);
     let (mut chosen, missing) = choice.among(&survey.sessions);
     for number in &missing {
         let stock = stock::servers(&known(&survey));
-        complain(&choice::why_missing(*number, &survey, &stock));
+        complain(KILL, &choice::why_missing(*number, &computer, &survey, &stock));
     }
     if chosen.is_empty() && missing.is_empty() {
-        say("There is no such session: nothing to end.");
+        say(&format!("There is no such session{}: nothing to end.", computer.on()));
     }
     // The one we may be in comes last: its end is ours.
     let own = own_terminal();
     chosen.sort_by_key(|found| is_own(&found.status, own.as_deref()));
     let (own_one, others): (Vec<_>, Vec<_>) =
         chosen.into_iter().partition(|found| is_own(&found.status, own.as_deref()));
-    let all_ended = end(clock, &others) & end(clock, &own_one);
+    let all_ended = end(clock, &computer, &others) & end(clock, &computer, &own_one);
     let is_explicit = matches!(choice, Choice::Numbers(_));
-    let has_problems = !is_explicit && tell_problems(&survey);
+    let has_problems = !is_explicit && tell_problems(KILL, &computer, &survey);
     u8::from(!all_ended || !missing.is_empty() || has_problems)
 }
 
 /// Ends these sessions, all at once, and says so. Returns whether all have ended.
-fn end(clock: Clock, sessions: &[&Found]) -> bool {
+fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
     let deadline = clock.now() + END_PATIENCE;
     let asked: Vec<_> = sessions
         .iter()
@@ -143,18 +148,18 @@ fn end(clock: Clock, sessions: &[&Found]) -> bool {
         .collect();
     let mut all_ended = true;
     for (found, conversation) in sessions.iter().zip(asked) {
-        let name = table::one(&found.status);
-        let pid = found.status.pid;
+        let name = format!("{}{}", table::one(&found.status), computer.on());
+        let insist = computer.command("To insist", &format!("kill {}", found.status.pid));
         match conversation.and_then(|conversation| see_off(conversation, clock, found, deadline)) {
             Ok(true) => say(&format!("Ended {name}; its command has been sent SIGHUP.")),
             // It went between the survey and now.
             Err(AskError::Gone) => say(&format!("{name} has ended already.")),
             Ok(false) => {
-                complain(&format!("{name} was told to end and has not yet. To insist: kill {pid}"));
+                complain(KILL, &format!("{name} was told to end and has not yet. {insist}"));
                 all_ended = false;
             }
             Err(error) => {
-                complain(&format!("{name}: {error}. To insist: kill {pid}"));
+                complain(KILL, &format!("{name}: {error}. {insist}"));
                 all_ended = false;
             }
         }
@@ -176,13 +181,15 @@ fn see_off(
 }
 
 /// Says on standard error what could not be asked; returns whether there was anything.
-fn tell_problems(survey: &Survey) -> bool {
+fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
+    let on = computer.on();
     for error in &survey.errors {
-        complain(&format!("control sockets are not looked for there: {error}"));
+        complain(speaker, &format!("control sockets{on} are not looked for there: {error}"));
     }
     for (name, error) in &survey.silent {
         let (pid, port) = (name.pid, name.port);
-        complain(&format!("session {pid} (port {port}): {error}. To end it: kill {pid}"));
+        let end = computer.command("To end it", &format!("kill {pid}"));
+        complain(speaker, &format!("session {pid} (port {port}){on}: {error}. {end}"));
     }
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }
@@ -208,6 +215,6 @@ fn say(sentence: &str) {
     let _ = writeln!(io::stdout(), "{sentence}");
 }
 
-fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "rove: {sentence}");
+fn complain(speaker: &str, sentence: &str) {
+    let _ = writeln!(io::stderr(), "{speaker}: {sentence}");
 }

@@ -456,6 +456,7 @@ impl Client {
         let ending = Ending {
             by_server: self.transport.closed() == Some(Closed::ByPeer),
             tells_screens: self.transport.capabilities().contains(Capabilities::RICH_SCREEN),
+            exit_status: self.transport.remote().exit_status(),
         };
         self.outcome().is_some() && self.last_screen.stays(ending, self.screen())
     }

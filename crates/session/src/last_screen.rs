@@ -5,10 +5,12 @@
 
 use rove_terminal::Screen;
 
+use crate::exit_status::ExitStatus;
+
 /// The kind of program that a session runs, as far as its last screen is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// Unknown. The last screen is gone with the session, as with stock.
+    /// Unknown. The last screen is gone with the session, as with stock, unless it says why there was no program.
     #[default]
     Unknown,
     /// A login shell.
@@ -24,6 +26,16 @@ pub(crate) struct Ending {
     pub(crate) by_server: bool,
     /// Whether the server tells when the program has a screen of its own, an alternate one.
     pub(crate) tells_screens: bool,
+    /// How the program has ended, if the server tells.
+    pub(crate) exit_status: Option<ExitStatus>,
+}
+
+impl Ending {
+    /// Returns whether the program was probably never started, about which a shell is as clear.
+    /// Source: POSIX.1-2024, Shell Command Language, 2.8.2.
+    const fn is_no_start(self) -> bool {
+        matches!(self.exit_status, Some(ExitStatus::Code(126 | 127)))
+    }
 }
 
 /// Facts that decide at the end of a session whether its last screen stays.
@@ -52,9 +64,10 @@ impl LastScreen {
         }
         // A stock server has but one screen: full, it may be what an editor has left there.
         let is_output = ending.by_server && ending.tells_screens || is_short(screen);
+        let is_unused = ending.by_server && !self.has_typed && is_output;
         match self.running {
-            Running::Unknown => false,
-            Running::Shell => ending.by_server && !self.has_typed && is_output,
+            Running::Unknown => is_unused && ending.is_no_start(),
+            Running::Shell => is_unused,
             Running::Command => is_output,
         }
     }
@@ -99,12 +112,25 @@ mod tests {
             (Shell, SHORT, false, true, false),
             (Unknown, SHORT, true, true, false),
         ] {
-            let ending = Ending { by_server, tells_screens };
+            let ending = Ending { by_server, tells_screens, exit_status: None };
             let found = LastScreen::new(running).stays(ending, &screen(bytes));
             assert_eq!(found, stays, "{running:?} {} {ending:?}", bytes.escape_ascii());
         }
         let mut used = LastScreen::new(Shell);
         used.note_keys();
-        assert!(!used.stays(Ending { by_server: true, tells_screens: true }, &screen(SHORT)));
+        let ending = Ending { by_server: true, tells_screens: true, exit_status: None };
+        assert!(!used.stays(ending, &screen(SHORT)));
+    }
+
+    #[test]
+    fn the_reason_why_there_was_no_program_stays_whatever_runs() {
+        for (code, stays) in [(126, true), (127, true), (1, false), (0, false)] {
+            let exit_status = Some(ExitStatus::Code(code));
+            let ending = Ending { by_server: true, tells_screens: true, exit_status };
+            let mut unknown = LastScreen::new(Running::Unknown);
+            assert_eq!(unknown.stays(ending, &screen(b"why\r\n")), stays, "{code}");
+            unknown.note_keys();
+            assert!(!unknown.stays(ending, &screen(b"used\r\n")), "{code}");
+        }
     }
 }

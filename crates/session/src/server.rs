@@ -374,6 +374,11 @@ impl Server {
         self.transport.peer_address()
     }
 
+    /// Returns whether the client, as far as it is known, understands how the program has ended.
+    pub fn client_learns_exit_status(&self) -> bool {
+        self.transport.capabilities().contains(Capabilities::EXIT_STATUS)
+    }
+
     /// Returns where the session's secrets lie ([`Transport::key_memory`]).
     pub fn key_memory(&self) -> Range<*const u8> {
         self.transport.key_memory()

@@ -17,7 +17,11 @@ use crate::replay::{Ends, Pace, Path, ReplayOptions};
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "replay",
-    definition: || ReplayArgs::augment_args(Command::new("rove-lab replay")),
+    definition: || {
+        ReplayArgs::augment_args(Command::new("rove-lab replay")).override_usage(
+            "rove-lab replay [options] TRACE...\n       rove-lab replay [options] --traces DIR",
+        )
+    },
     words: Words::Unknown,
     notes: &[
         "The table has a line for each recording, over all seeds: keys, those judged (that have an \

@@ -11,7 +11,10 @@ use crate::screen::ScreenOptions;
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "screen",
-    definition: || ScreenArgs::augment_args(Command::new("rove-lab screen")),
+    definition: || {
+        ScreenArgs::augment_args(Command::new("rove-lab screen"))
+            .override_usage("rove-lab screen [options] < recording")
+    },
     words: Words::Unknown,
     notes: &[
         "Text output is one line for each row of the screen, always as many as the screen has, without \

@@ -93,11 +93,11 @@ _rove() {
     if _rove_value "$command $prev" "$cur"; then
         return
     fi
-    # How many words stand here that are no options.
-    local at words=0 behind_dashes=
+    # How many words stand here that are no options, and the first of them.
+    local at words=0 named= behind_dashes=
     for (( at = first; at < COMP_CWORD; at++ )); do
         if [[ $behind_dashes ]]; then
-            (( words++ ))
+            (( words++ )) || named=${COMP_WORDS[at]}
             continue
         fi
         case ${COMP_WORDS[at]} in
@@ -105,7 +105,7 @@ _rove() {
             =) (( at++ )) ;;
             @) (( at + 1 < COMP_CWORD )) && (( at++ )) ;;
             -*) [[ ${COMP_WORDS[at+1]-} != = ]] && _rove_has_value "$command ${COMP_WORDS[at]}" && (( at++ )) ;;
-            *) (( words++ )) ;;
+            *) (( words++ )) || named=${COMP_WORDS[at]} ;;
         esac
     done
     # The word goes on behind an @.
@@ -202,9 +202,14 @@ fn word_function(book: &Book, script: &mut String) {
                  _rove_hosts \"$4\"\n                return\n            fi\n",
                 first_word(manual)
             ),
-            Words::Sessions => {
-                "            [[ $4 == -* ]] || { _rove_sessions \"$4\"; return; }\n".to_owned()
-            }
+            Words::Host => "            if (( $2 == 0 )) && [[ $4 != -* || $3 ]]; then\n                \
+                            _rove_hosts \"$4\"\n                return\n            fi\n"
+                .to_owned(),
+            Words::HostThenSessions => "            if [[ $4 != -* || $3 ]]; then\n                \
+                                        [[ $2 == 0 || $named =~ ^[0-9]+$ ]] && _rove_sessions \"$4\"\n                \
+                                        [[ $2 == 0 ]] && _rove_hosts \"$4\"\n                \
+                                        return\n            fi\n"
+                .to_owned(),
             Words::Unknown => String::new(),
         };
         let _ = writeln!(script, "{others}            ;;");

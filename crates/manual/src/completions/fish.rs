@@ -17,28 +17,36 @@ function __rove_in
     end
 end
 
-# How many words stand in the command line so far that are no options; all count behind --.
-function __rove_words
+# The words in the command line so far that are no options; all count behind --.
+function __rove_named
     set -l words (commandline -opc)
     set -e words[1]
     contains -- "$words[1]" COMMANDS; and set -e words[1]
-    set -l count 0
     set -l skip 0
     set -l behind_dashes 0
     for word in $words
         if test $skip = 1
             set skip 0
         else if test $behind_dashes = 1
-            set count (math $count + 1)
+            printf '%s\n' "$word"
         else if test "$word" = --
             set behind_dashes 1
         else if contains -- "$word" VALUED
             set skip 1
         else if not string match -q -- '-*' $word
-            set count (math $count + 1)
+            printf '%s\n' "$word"
         end
     end
-    echo $count
+end
+
+function __rove_words
+    count (__rove_named)
+end
+
+# Whether sessions are named, and not a host.
+function __rove_names_sessions
+    set -l named (__rove_named)
+    test -z "$named[1]"; or string match -qr '^[0-9]+$' -- "$named[1]"
 end
 
 # Ports of sessions, each with what it is.
@@ -119,14 +127,13 @@ fn word_lines(script: &mut String, manual: &Manual) {
         );
     };
     match manual.words {
+        Words::Host => hosts(&mut line),
         Words::HostAndCommand => {
             for command in manual.book.commands() {
                 let place = "; and test (count (commandline -opc)) = 1";
                 line(place, command.word, &command.about());
             }
-            let place = "; and test (__rove_words) = 0";
-            line(place, "(__fish_print_hostnames)", "Host");
-            line(place, "(__fish_complete_user_at_hosts)", "Host");
+            hosts(&mut line);
             line("; and test (__rove_words) = 1", "(__fish_complete_command)", "");
         }
         Words::Command => line("; and __rove_behind_dashes", "(__fish_complete_command)", ""),
@@ -140,9 +147,19 @@ fn word_lines(script: &mut String, manual: &Manual) {
             line(&place, "(__fish_print_hostnames)", "Host");
             line(&place, "(__fish_complete_user_at_hosts)", "Host");
         }
-        Words::Sessions => line("", "(__rove_sessions)", ""),
+        Words::HostThenSessions => {
+            hosts(&mut line);
+            line("; and __rove_names_sessions", "(__rove_sessions)", "");
+        }
         Words::Unknown => {}
     }
+}
+
+/// Writes the lines that offer a host as the first word.
+fn hosts(line: &mut impl FnMut(&str, &str, &str)) {
+    let place = "; and test (__rove_words) = 0";
+    line(place, "(__fish_print_hostnames)", "Host");
+    line(place, "(__fish_complete_user_at_hosts)", "Host");
 }
 
 /// Returns when a line holds: in this command, and in this place.

@@ -23,6 +23,15 @@ _rove_sessions() {
   done
   _describe -t sessions session sessions
 }
+
+_rove_host_or_session() {
+  [[ $PREFIX == *@* ]] || _rove_sessions
+  _rove_hosts
+}
+
+_rove_more_sessions() {
+  [[ $line[1] == <-> ]] && _rove_sessions
+}
 "#;
 
 /// Completes a command line behind others.
@@ -55,7 +64,7 @@ fn functions(book: &Book) -> String {
     let commands = book.command_words().join("|");
     let _ = write!(
         script,
-        "\n_rove() {{\n  local curcontext=\"$curcontext\" command=\n  \
+        "\n_rove() {{\n  local curcontext=\"$curcontext\" command= line\n  typeset -A opt_args\n  \
          if (( CURRENT > 2 )) && [[ $words[2] == ({commands}) ]]; then\n    \
          command=$words[2]\n    shift words\n    (( CURRENT-- ))\n  fi\n  case $command in\n"
     );
@@ -85,7 +94,7 @@ fn first_word_function(book: &Book, script: &mut String) {
         let _ = writeln!(script, "    {}", quoted(&entry));
     }
     script.push_str(
-        "  )\n  (( CURRENT == 2 )) && [[ $PREFIX != *@* ]] && _describe -t commands 'command' commands\n  \
+        "  )\n  [[ -z $command && $CURRENT == 2 && $PREFIX != *@* ]] && _describe -t commands 'command' commands\n  \
          _rove_hosts\n}\n",
     );
 }
@@ -137,7 +146,11 @@ fn word_specs(manual: &Manual) -> Vec<String> {
             vec!["1:host:_rove_first".to_owned(), "*::remote command:_rove_command".to_owned()]
         }
         Words::Command => vec!["*::command:_rove_command".to_owned()],
-        Words::Sessions => vec!["*:session:_rove_sessions".to_owned()],
+        Words::Host => vec!["1:host:_rove_hosts".to_owned()],
+        Words::HostThenSessions => vec![
+            "1:host or session:_rove_host_or_session".to_owned(),
+            "*:session:_rove_more_sessions".to_owned(),
+        ],
         Words::OneOfThenHost(..) => vec![
             format!("1:word:({})", own_words(manual).join(" ")),
             "2:host:_rove_hosts".to_owned(),

@@ -1,6 +1,7 @@
 //! The command that ssh runs on the host.
 
 use std::ffi::{OsStr, OsString};
+use std::iter;
 
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::options::{BindServer, HostOptions};
@@ -23,6 +24,10 @@ pub(crate) const STOCK_SERVER: &str = "ROVE STOCK";
 /// What `rove`'s own commands say first, with the run's challenge behind it: what a start-up file has printed
 /// stands above it.
 pub(crate) const START: &str = "ROVE START";
+
+/// Tells a rove that our commands run the name by which the user calls its host; one that does not know the variable
+/// names no host.
+pub(crate) const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
 /// Tells the address that the host's sshd sees itself under; `mosh`'s own, to the byte.
 /// Source: Mosh 1.4.0 as observed.
@@ -131,12 +136,14 @@ pub(crate) fn tunnel(server: Option<&OsStr>, challenge: &Challenge, args: &[OsSt
     with_arguments(&script, args)
 }
 
-/// Returns the command that runs rove with these arguments, for any login shell. A session's server is none of its
-/// affair, so nothing is said of addresses.
-pub(crate) fn rove(challenge: &Challenge, args: &[OsString]) -> OsString {
+/// Returns the command that runs rove with these arguments, for any login shell, and tells it that the user calls the
+/// host by this name. A session's server is none of its affair, so nothing is said of addresses.
+pub(crate) fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("\"{NO_ROVE} {challenge}\"");
+    let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");
     let run = format!("echo \"{START} {challenge}\"; exec \"$t\" \"$@\"");
-    with_arguments(&format!("echo; {} {run}", find_rove(&missing, "")), args)
+    let args: Vec<OsString> = iter::once(host.to_owned()).chain(args.iter().cloned()).collect();
+    with_arguments(&format!("echo; {} {name} {run}", find_rove(&missing, "")), &args)
 }
 
 /// Returns the command that runs a piece of sh with these arguments, for any login shell.

@@ -53,7 +53,7 @@ impl<'a> RemoteCommand<'a> {
         args: &[OsString],
     ) -> Result<Self, BootstrapError> {
         let challenge = draw()?;
-        let remote = remote::rove(&challenge, args);
+        let remote = remote::rove(&challenge, &options.host, args);
         Ok(Self { options, challenge, remote })
     }
 

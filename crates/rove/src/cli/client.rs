@@ -102,8 +102,8 @@ fn definition() -> Command {
             flag("verbose").short('v').action(ArgAction::Count).help("Log more; may be repeated"),
             // What the session was started with stands here for those who list processes.
             Arg::new("tag").short('#').value_name("ARGS").hide(true),
-            flag("help").long("help").help("Print this help"),
-            flag("version").long("version").help("Print the version"),
+            flag("help").short('h').long("help").help("Print this help"),
+            flag("version").short('V').long("version").help("Print the version"),
         ])
 }
 
@@ -122,13 +122,18 @@ pub(crate) fn usage() -> String {
 /// # Errors
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
-pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
-    match getopt::first_of(&args, &["--help", "--version"]) {
-        Some("--version") => return Ok(ClientCall::Version),
+pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall, String> {
+    let questions: &[&str] = match name {
+        ProgramName::Rove => &["--help", "-h", "--version", "-V"],
+        ProgramName::Mosh => &["--help", "--version"],
+    };
+    match getopt::first_of(&args, questions) {
+        Some("--version" | "-V") => return Ok(ClientCall::Version),
         Some(_) => return Ok(ClientCall::Help),
         None => {}
     }
-    let (flags, values) = rove_manual::getopt_letters(&definition());
+    let definition = definition();
+    let (flags, values) = rove_manual::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
     let mut words = Vec::new();
     let mut verbose: u8 = 0;
@@ -139,7 +144,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ClientCall, String> {
             Item::Flag(_) => verbose = verbose.saturating_add(1),
             Item::Value(..) => {}
             Item::Word(word) => words.push(word),
-            Item::Complaint(complaint) => return Err(complaint),
+            Item::Complaint(complaint) => return Err(complaint.sentence(name, &definition)),
         }
     }
     words.extend(line.rest);
@@ -263,7 +268,7 @@ mod tests {
     use super::*;
 
     fn call(words: &[&str]) -> Result<ClientCall, String> {
-        parse(words.iter().map(OsString::from).collect())
+        parse(ProgramName::Mosh, words.iter().map(OsString::from).collect())
     }
 
     #[test]
@@ -281,6 +286,30 @@ mod tests {
             (vec!["--version"], ClientCall::Version),
         ] {
             assert_eq!(call(&words), Ok(expected), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn roves_own_client_is_asked_by_letters_and_names_what_was_meant() {
+        for (word, own, stock) in [
+            ("-h", Ok(ClientCall::Help), "unknown option -h"),
+            ("-V", Ok(ClientCall::Version), "unknown option -V"),
+            (
+                "--verison",
+                Err("unknown option --verison; did you mean --version?"),
+                "unknown option --verison",
+            ),
+            (
+                "--colors",
+                Err("unknown option --colors; did you mean -c?"),
+                "unknown option --colors",
+            ),
+            ("-C", Err("unknown option -C; did you mean -c?"), "unknown option -C"),
+            ("-p", Err("unknown option -p"), "unknown option -p"),
+        ] {
+            let call = |name| parse(name, vec![word.into()]);
+            assert_eq!(call(ProgramName::Rove), own.map_err(str::to_owned), "{word}");
+            assert_eq!(call(ProgramName::Mosh), Err(stock.to_owned()), "{word}");
         }
     }
 

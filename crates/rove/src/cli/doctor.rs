@@ -102,7 +102,11 @@ pub(crate) fn parse(
         return Ok(DoctorCall::Examine(DoctorOptions { session: None, json }));
     }
     args.extend(tail);
-    match host::parse(ProgramName::Rove, args, load)? {
+    let call = host::parse(ProgramName::Rove, args, load).map_err(|error| UsageError {
+        usage: error.usage.map(|_| rove_manual::usage_hint(&MANUAL)),
+        ..error
+    })?;
+    match call {
         HostCall::Connect(session) => {
             Ok(DoctorCall::Examine(DoctorOptions { session: Some(session), json }))
         }
@@ -150,7 +154,8 @@ mod tests {
         assert!(matches!(call("--help"), Ok(DoctorCall::Help)));
         assert!(matches!(call("host --help"), Ok(DoctorCall::Help)));
         assert!(call("-G host").unwrap_err().message.starts_with("-G: "));
-        assert!(call("--frobnicate host").is_err());
+        let usage = call("--frobnicate host").unwrap_err().usage.unwrap();
+        assert!(usage.starts_with("Usage: rove doctor "), "{usage}");
         assert!(call("-p 99999 host").is_err());
     }
 }

@@ -4,6 +4,10 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use clap::Command;
+
+use crate::program::ProgramName;
+
 /// What getopt found, in the order it stood there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Item {
@@ -13,8 +17,35 @@ pub(crate) enum Item {
     Value(char, OsString),
     /// A word that is no option.
     Word(OsString),
-    /// Something wrong, in a sentence without a subject. What the line says otherwise still holds.
-    Complaint(String),
+    /// Something wrong. What the line says otherwise still holds.
+    Complaint(Complaint),
+}
+
+/// A fault of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Complaint {
+    /// There is no such option; with its dashes.
+    Unknown(String),
+    /// The option with this letter needs a value.
+    NoValue(char),
+}
+
+impl Complaint {
+    /// Returns a sentence without a subject. Users of rove's own names are told which option of the definition they
+    /// probably meant; under Mosh's names nothing is said that stock's readers do not expect.
+    pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
+        match self {
+            Self::Unknown(option) => {
+                if name == ProgramName::Mosh {
+                    return rove_manual::unknown_option(option, None);
+                }
+                let option = option.split('=').next().unwrap_or_default();
+                let near = rove_manual::near_option(definition, option);
+                rove_manual::unknown_option(option, near.as_deref())
+            }
+            Self::NoValue(letter) => format!("option -{letter} needs a value"),
+        }
+    }
 }
 
 /// A command line, read.
@@ -37,8 +68,8 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
         }
         let bytes = word.as_bytes();
         if bytes.starts_with(b"--") {
-            let name = word.display();
-            line.items.push(Item::Complaint(format!("unknown option {name}")));
+            let name = word.to_string_lossy().into_owned();
+            line.items.push(Item::Complaint(Complaint::Unknown(name)));
             continue;
         }
         let [b'-', letters @ ..] = bytes else {
@@ -62,12 +93,11 @@ pub(crate) fn read(flags: &str, values: &str, args: Vec<OsString>) -> Line {
                 };
                 line.items.push(match value {
                     Some(value) => Item::Value(letter, value),
-                    None => Item::Complaint(format!("option -{letter} needs a value")),
+                    None => Item::Complaint(Complaint::NoValue(letter)),
                 });
                 break;
             } else {
-                let letter = letter.escape_default();
-                line.items.push(Item::Complaint(format!("unknown option -{letter}")));
+                line.items.push(Item::Complaint(Complaint::Unknown(format!("-{letter}"))));
             }
         }
     }
@@ -88,16 +118,16 @@ mod tests {
     fn options_are_read_as_getopt_reads_them() {
         let value = |letter, text: &str| Item::Value(letter, text.into());
         let word = |text: &str| Item::Word(text.into());
-        let complaint = |text: &str| Item::Complaint(text.to_owned());
+        let unknown = |text: &str| Item::Complaint(Complaint::Unknown(text.to_owned()));
         for (line, items, rest) in [
             ("-vv -v", vec![Item::Flag('v'), Item::Flag('v'), Item::Flag('v')], ""),
             ("-p60001 -p 5:6", vec![value('p', "60001"), value('p', "5:6")], ""),
             ("-vp5 x -s", vec![Item::Flag('v'), value('p', "5"), word("x"), Item::Flag('s')], ""),
             ("-p -- -v", vec![value('p', "--"), Item::Flag('v')], ""),
             ("-s -- -v x", vec![Item::Flag('s')], "-v x"),
-            ("-zs", vec![complaint("unknown option -z"), Item::Flag('s')], ""),
-            ("--bogus -", vec![complaint("unknown option --bogus"), word("-")], ""),
-            ("-p", vec![complaint("option -p needs a value")], ""),
+            ("-zs", vec![unknown("-z"), Item::Flag('s')], ""),
+            ("--bogus -", vec![unknown("--bogus"), word("-")], ""),
+            ("-p", vec![Item::Complaint(Complaint::NoValue('p'))], ""),
         ] {
             let split = |text: &str| text.split_whitespace().map(OsString::from).collect();
             let expected = Line { items, rest: split(rest) };

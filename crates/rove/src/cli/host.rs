@@ -3,6 +3,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
@@ -15,7 +16,7 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
-use crate::cli::own_line::{self, Line};
+use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::install::policy::Policy;
 use crate::program::ProgramName;
@@ -290,15 +291,16 @@ pub(crate) fn parse(
         settings = load().map_err(UsageError::without_usage)?.for_host(&host);
         args.fill(&settings, |name| env::var_os(name).is_some());
     }
-    let predict = prediction(&args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
+    let environment = env::var_os("MOSH_PREDICTION_DISPLAY");
+    let predict = prediction(name, &args, environment.as_deref())
         .map_err(|message| UsageError { message, usage: usage() })?;
     let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
     let family = family(name, &args)?;
-    if let Some(port) = &args.port {
-        check_port(port).map_err(UsageError::without_usage)?;
-    }
+    check_option_port(name, args.port.as_deref()).map_err(UsageError::without_usage)?;
     let Some((host, command_words)) = args.words.split_first() else {
-        return Err(UsageError { message: String::new(), usage: usage() });
+        // Stock prints its usage alone.
+        let message = if name == ProgramName::Rove { "no host is named" } else { "" };
+        return Err(UsageError { message: message.to_owned(), usage: usage() });
     };
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
@@ -315,7 +317,8 @@ pub(crate) fn parse(
         predict,
         predict_overwrite: args.predict_overwrite,
         family,
-        bind_server: bind_server(name, args.bind_server.as_deref()),
+        bind_server: bind_server(name, args.bind_server.as_deref())
+            .map_err(UsageError::without_usage)?,
         ssh,
         ssh_pty: !args.no_ssh_pty,
         init: !args.no_init && !args.scrollback,
@@ -348,11 +351,11 @@ fn read(
 ) -> Result<Line, UsageError> {
     let is_posix = env::var_os("POSIXLY_CORRECT").is_some();
     match name {
-        ProgramName::Rove => own_line::read(command, args, is_posix).map_err(|complaints| {
-            let wants_usage = complaints.iter().any(|complaint| complaint.wants_usage);
-            let lines: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
-            UsageError { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
-        }),
+        ProgramName::Rove => {
+            let end = if is_posix { OptionsEnd::Host } else { OptionsEnd::RemoteCommand };
+            own_line::read(command, args, end)
+                .map_err(|complaints| UsageError::from_complaints(complaints, usage))
+        }
         ProgramName::Mosh => {
             let permutation = if is_posix { Permutation::None } else { Permutation::Throughout };
             let words = getopt_long::canonical(command, args, permutation)
@@ -454,12 +457,26 @@ fn fill<T>(value: &mut Option<T>, setting: Option<T>) {
 }
 
 impl UsageError {
+    /// Returns the error that says these, with the usage where that helps.
+    pub(super) fn from_complaints(
+        complaints: Vec<Complaint>,
+        usage: impl FnOnce() -> Option<String>,
+    ) -> Self {
+        let wants_usage = complaints.iter().any(|complaint| complaint.wants_usage);
+        let lines: Vec<String> = complaints.into_iter().map(|it| it.sentence).collect();
+        Self { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
+    }
+
     fn without_usage(message: String) -> Self {
         Self { message, usage: None }
     }
 }
 
-fn prediction(args: &HostArgs, environment: Option<&OsStr>) -> Result<Preference, String> {
+fn prediction(
+    name: ProgramName,
+    args: &HostArgs,
+    environment: Option<&OsStr>,
+) -> Result<Preference, String> {
     if args.always {
         return Ok(Preference::Always);
     }
@@ -473,8 +490,15 @@ fn prediction(args: &HostArgs, environment: Option<&OsStr>) -> Result<Preference
         }
         (None, None) => return Ok(Preference::default()),
     };
-    Preference::from_name(&mode).ok_or_else(|| {
-        format!("Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental")
+    Preference::from_name(&mode).ok_or_else(|| match name {
+        ProgramName::Rove => {
+            let source = if from.is_empty() { "--predict" } else { "MOSH_PREDICTION_DISPLAY" };
+            let mode = mode.escape_debug();
+            format!("{source} is one of {}, not \"{mode}\"", MODES.join(", "))
+        }
+        ProgramName::Mosh => {
+            format!("Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental")
+        }
     })
 }
 
@@ -504,6 +528,29 @@ fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
         )));
     }
     Ok(family)
+}
+
+/// Checks the option `--port`.
+fn check_option_port(name: ProgramName, text: Option<&str>) -> Result<(), String> {
+    match (name, text) {
+        (_, None) => Ok(()),
+        (ProgramName::Rove, Some(text)) => {
+            check_own_port(text).map_err(|fault| format!("--port: {fault}"))
+        }
+        (ProgramName::Mosh, Some(text)) => check_port(text),
+    }
+}
+
+/// Checks a port as [`check_port`] does, for users of rove's own names.
+///
+/// # Errors
+///
+/// Returns what is wrong.
+pub(crate) fn check_own_port(text: &str) -> Result<(), String> {
+    check_port(text).map_err(|_| {
+        let (text, max) = (text.escape_debug(), u16::MAX);
+        format!("\"{text}\" is neither a UDP port from 0 to {max} nor a range such as 60001:60010")
+    })
 }
 
 /// Checks `PORT` or `LOW:HIGH`; the text itself goes to the server.
@@ -562,17 +609,24 @@ fn check_tunnel(args: &HostArgs) -> Result<(), String> {
     }
 }
 
-fn bind_server(name: ProgramName, text: Option<&str>) -> BindServer {
+/// Reads the address for the server. Stock lets any word pass, and its server binds any address then.
+fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindServer, String> {
     let Some(text) = text else {
-        return match name {
+        return Ok(match name {
             ProgramName::Rove => BindServer::Open,
             ProgramName::Mosh => BindServer::Ssh,
-        };
+        });
     };
     match text.to_ascii_lowercase().as_str() {
-        "ssh" => BindServer::Ssh,
-        "any" => BindServer::Any,
-        _ => BindServer::Address(text.to_owned()),
+        "ssh" => Ok(BindServer::Ssh),
+        "any" => Ok(BindServer::Any),
+        _ if name == ProgramName::Mosh || text.parse::<IpAddr>().is_ok() => {
+            Ok(BindServer::Address(text.to_owned()))
+        }
+        _ => Err(format!(
+            "--bind-server is ssh, any or a numeric IP address, not \"{}\"",
+            text.escape_debug()
+        )),
     }
 }
 

@@ -3,23 +3,22 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
+use clap::{CommandFactory, Parser, ValueHint};
 use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
 use crate::cli::config::Config;
-use crate::cli::host::UsageError;
-use crate::cli::sessions;
+use crate::cli::login::{self, Instead};
 use crate::install::InstallOptions;
 
 /// The manual of `rove install`.
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "install",
-    definition: InstallArgs::command,
-    words: Words::HostAndCommand,
+    definition: || login::definition(InstallArgs::command()),
+    words: Words::Host,
     notes: &[
-        "One login by your own ssh; no root is needed there. What is copied is the running program where it is \
+        "One login by your own ssh, which gets ssh's own letters; no root is needed there. What is copied is the running program where it is \
          static and made for the host's system and processor (that of the packages is static), else a build \
          from the folders below, named rove-SYSTEM-PROCESSOR, such as rove-linux-aarch64.",
         "The program gets its name on the host only when all of it has arrived, its SHA-256 is right and it \
@@ -32,6 +31,7 @@ pub(crate) static MANUAL: Manual = Manual {
     examples: &[
         ("rove install me@example.org", "copy rove there"),
         ("rove install --ssh='ssh -p 2222' host", "another ssh port"),
+        ("rove install -i ~/.ssh/work -J bastion host", "as with ssh"),
         ("rove install --build rove-linux-aarch64 pi", "a build for another processor"),
     ],
     environment: &[("XDG_DATA_HOME", "Folder of data instead of ~/.local/share.")],
@@ -56,16 +56,13 @@ pub(crate) static MANUAL: Manual = Manual {
 struct InstallArgs {
     #[arg(hide = true, required_unless_present = "own_sum")]
     host: Option<OsString>,
-    /// ssh to run, with options: "ssh -p 2222" [default: ssh]
-    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
-    ssh: Option<String>,
     /// Program to copy instead of the one that fits
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     build: Option<PathBuf>,
     /// Replace a newer rove too, without a question
     #[arg(long)]
     force: bool,
-    /// Say nothing but what is wrong; ssh still asks and says what it must
+    /// Say nothing but what is wrong; -q is handed to ssh as well
     #[arg(short = 'q', long)]
     quiet: bool,
     /// Print the SHA-256 of this program; what a copy is asked on the host
@@ -82,30 +79,18 @@ pub(crate) enum InstallCall {
     OwnSum,
 }
 
-/// Why a command line is refused.
-#[derive(Debug)]
-pub(crate) enum InstallUsage {
-    /// By clap, which may also be asked for help.
-    Clap(clap::Error),
-    /// By us.
-    Wrong(UsageError),
-}
-
 /// Reads the words behind `install`; `load` reads the user's configuration.
 ///
 /// # Errors
 ///
-/// Returns what is wrong; the exit code is 255.
+/// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, String>,
-) -> Result<InstallCall, InstallUsage> {
-    let args = rove_manual::matches(&MANUAL, args)
-        .and_then(|matches| InstallArgs::from_arg_matches(&matches))
-        .map_err(InstallUsage::Clap)?;
+) -> Result<InstallCall, Instead> {
+    let (args, login) = login::read::<InstallArgs>(&MANUAL, args)?;
     let Some(host) = args.host.filter(|_| !args.own_sum) else { return Ok(InstallCall::OwnSum) };
-    let mut session = sessions::far(host, args.ssh, load)
-        .map_err(|message| InstallUsage::Wrong(UsageError { message, usage: None }))?;
+    let mut session = login.options(host, load)?;
     session.quiet = args.quiet;
     Ok(InstallCall::Copy(Box::new(InstallOptions {
         session,
@@ -118,7 +103,7 @@ pub(crate) fn parse(
 mod tests {
     use super::*;
 
-    fn call(words: &[&str], file: &str) -> Result<InstallCall, InstallUsage> {
+    fn call(words: &[&str], file: &str) -> Result<InstallCall, Instead> {
         let config = Config::parse(file.as_bytes()).unwrap();
         parse(words.iter().map(OsString::from).collect(), || Ok(config))
     }
@@ -135,6 +120,7 @@ mod tests {
             (&["me@pi"][..], "ssh -p 2222", "inet6"),
             (&["--ssh=ssh -4", "pi"], "ssh -4", "inet6"),
             (&["other"], "ssh", "prefer-inet"),
+            (&["-4", "-i", "key", "me@pi", "-J", "jump"], "ssh -p 2222 -i key -J jump", "inet"),
         ] {
             let session = options(words, file).session;
             assert_eq!((session.ssh.join(" ").as_str(), session.family.as_str()), (ssh, family));

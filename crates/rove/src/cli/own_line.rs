@@ -9,7 +9,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{Arg, ArgAction, Command};
-use rove_manual::nearest;
 
 use crate::cli::ssh_letters::{self, Fate};
 
@@ -38,8 +37,18 @@ impl Complaint {
     }
 }
 
-/// Sorts `args` (without the program's name). Options end at `--` and at the remote command's first word, as ssh's do:
-/// `rove host ls -a` lists all files. `is_posix` (`POSIXLY_CORRECT`) ends them at the host.
+/// The word from which on there are no options. `--` ends them everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OptionsEnd {
+    /// The host, as `POSIXLY_CORRECT` wants it.
+    Host,
+    /// The remote command's first word, as with ssh: `rove host ls -a` lists all files.
+    RemoteCommand,
+    /// Only `--`.
+    Dashes,
+}
+
+/// Sorts `args` (without the program's name).
 ///
 /// # Errors
 ///
@@ -47,10 +56,14 @@ impl Complaint {
 pub(super) fn read(
     command: &Command,
     args: Vec<OsString>,
-    is_posix: bool,
+    end: OptionsEnd,
 ) -> Result<Line, Vec<Complaint>> {
     let mut reader = Reader { command, args: args.into_iter(), line: Line::default() };
-    let positionals_max = if is_posix { 1 } else { 2 };
+    let positionals_max = match end {
+        OptionsEnd::Host => 1,
+        OptionsEnd::RemoteCommand => 2,
+        OptionsEnd::Dashes => usize::MAX,
+    };
     let mut positionals = Vec::new();
     let mut complaints = Vec::new();
     while let Some(word) = reader.args.next() {
@@ -135,8 +148,8 @@ impl<'a> Reader<'a> {
                 Err(Complaint::new(sentence))
             }
             (None, _) => {
-                let near = nearest(written, visible.iter().copied());
-                Err(unknown(&format!("--{written}"), near.map(|name| format!("--{name}"))))
+                let option = format!("--{written}");
+                Err(unknown(&option, rove_manual::near_option(self.command, &option)))
             }
         }
     }
@@ -181,7 +194,9 @@ impl<'a> Reader<'a> {
                     return Err(Complaint { sentence, wants_usage: false });
                 }
                 None => {
-                    return Err(unknown(&format!("-{}", String::from_utf8_lossy(letters)), None));
+                    let option = format!("-{}", String::from_utf8_lossy(letters));
+                    let near = rove_manual::near_option(self.command, &option);
+                    return Err(unknown(&option, near));
                 }
             }
         }
@@ -232,7 +247,8 @@ mod tests {
 
     fn line(text: &str, is_posix: bool) -> Result<Line, Vec<Complaint>> {
         let args = text.split(' ').filter(|word| !word.is_empty()).map(OsString::from).collect();
-        read(&host::definition(), args, is_posix)
+        let end = if is_posix { OptionsEnd::Host } else { OptionsEnd::RemoteCommand };
+        read(&host::definition(), args, end)
     }
 
     /// Returns a line as words for clap, words for ssh, and complaints.
@@ -293,6 +309,7 @@ mod tests {
             ("--predct x h", "unknown option --predct; did you mean --predict?"),
             ("--bogus --bogus2 h", "unknown option --bogus|unknown option --bogus2"),
             ("-Z h", "unknown option -Z"),
+            ("-H", "unknown option -H; did you mean -h?"),
             ("--p 5 h", "unknown option --p"),
             ("--PORT=5 h", "unknown option --PORT; did you mean --port?"),
             ("-no-init h", "unknown option -no-init; did you mean --no-init?"),

@@ -90,7 +90,7 @@ fn definition() -> Command {
                 .help("COLORTERM, or locale for a host without UTF-8; may be repeated"),
             value("ignored", '@', "WORD").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
-            flag("version").long("version").help("Print the version"),
+            flag("version").short('V').long("version").help("Print the version"),
         ])
 }
 
@@ -109,8 +109,12 @@ pub(crate) fn usage() -> String {
 ///
 /// Returns what is wrong, for standard error in front of the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, String> {
-    match getopt::first_of(&args, &["--help", "-h", "--version"]) {
-        Some("--version") => return Ok(ServerCall::Version),
+    let questions: &[&str] = match name {
+        ProgramName::Rove => &["--help", "-h", "--version", "-V"],
+        ProgramName::Mosh => &["--help", "-h", "--version"],
+    };
+    match getopt::first_of(&args, questions) {
+        Some("--version" | "-V") => return Ok(ServerCall::Version),
         Some(_) => return Ok(ServerCall::Help),
         None => {}
     }
@@ -149,7 +153,8 @@ fn parse_new(
     args: Vec<OsString>,
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, String> {
-    let (flags, values) = rove_manual::getopt_letters(&definition());
+    let definition = definition();
+    let (flags, values) = rove_manual::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
     // Of several the last counts, and the others may be wrong: they are a wrapper's.
     let mut ports = None;
@@ -173,7 +178,9 @@ fn parse_new(
             // "-@ WORD" lets a wrapper put options in front of a whole command line, "new" included;
             // other words mean nothing.
             Item::Value(..) | Item::Word(_) => {}
-            Item::Complaint(complaint) => complaints.push(complaint),
+            Item::Complaint(complaint) => {
+                complaints.push(complaint.sentence(options.name, &definition));
+            }
         }
     }
     if let Some(ports) = ports {
@@ -310,6 +317,30 @@ mod tests {
         let (options, complaints) = run("new -i foo");
         assert_eq!(options, mosh());
         assert!(complaints[0].starts_with("foo is not a numeric IP address"));
+    }
+
+    #[test]
+    fn roves_own_server_names_the_option_that_was_meant() {
+        for (word, own, stock) in [
+            ("--port=60001", "unknown option --port; did you mean -p?", ""),
+            ("--verbos", "unknown option --verbos; did you mean -v?", ""),
+            ("-S", "unknown option -S; did you mean -s?", ""),
+            ("-z", "unknown option -z", ""),
+            ("-i", "option -i needs a value", "option -i needs a value"),
+        ] {
+            let stock =
+                if stock.is_empty() { format!("unknown option {word}") } else { stock.into() };
+            for (name, wanted) in [(ProgramName::Rove, own), (ProgramName::Mosh, &stock)] {
+                let call = parse(name, vec!["new".into(), word.into()]);
+                let Ok(ServerCall::Run { complaints, .. }) = call else {
+                    panic!("{word}: {call:?}")
+                };
+                assert_eq!(complaints, [wanted], "{word}");
+            }
+        }
+        let version = |name| parse(name, vec!["new".into(), "-V".into()]);
+        assert_eq!(version(ProgramName::Rove), Ok(ServerCall::Version));
+        assert!(matches!(version(ProgramName::Mosh), Ok(ServerCall::Run { .. })));
     }
 
     #[test]

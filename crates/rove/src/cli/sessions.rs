@@ -3,15 +3,13 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, ValueHint};
+use clap::{CommandFactory, Parser};
 use rove_manual::{Manual, Words};
 use rove_units::Duration;
 
-use crate::bootstrap::options::HostOptions;
 use crate::cli::BOOK;
 use crate::cli::config::Config;
-use crate::cli::host::{self, HostCall};
-use crate::program::ProgramName;
+use crate::cli::login::{self, Instead, Login};
 use crate::sessions::{Choice, ListOptions, Place};
 
 /// Where both commands look.
@@ -20,8 +18,9 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("XDG_RUNTIME_DIR", "Where the usual one is."),
 ];
 /// How another computer is asked, for both commands.
-const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. The \
-                   host's settings in the configuration count, as they do for a session.";
+const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. ssh's own \
+                   letters are handed to ssh, and the host's settings in the configuration count, as they do for \
+                   a session.";
 /// Source: as above.
 const FILES: &[(&str, &str)] = &[
     ("$XDG_RUNTIME_DIR/rove", "Control sockets; nobody else may enter."),
@@ -33,8 +32,8 @@ const FILES: &[(&str, &str)] = &[
 pub(crate) static LIST: Manual = Manual {
     book: &BOOK,
     word: "list",
-    definition: ListArgs::command,
-    words: Words::Unknown,
+    definition: || login::definition(ListArgs::command()),
+    words: Words::Host,
     notes: &[
         "Shown are the server's process and UDP port; whether a client is attached (heard within 30 \
          s), detached, or still waited for; how long ago the session started, its client was heard \
@@ -46,6 +45,7 @@ pub(crate) static LIST: Manual = Manual {
     examples: &[
         ("rove list", "your sessions on this computer"),
         ("rove list me@example.org", "those on another"),
+        ("rove list -i ~/.ssh/work -J bastion host", "as with ssh"),
         ("rove list --json | jq '.sessions[].pid'", "for a script"),
     ],
     environment: ENVIRONMENT,
@@ -62,8 +62,8 @@ pub(crate) static LIST: Manual = Manual {
 pub(crate) static KILL: Manual = Manual {
     book: &BOOK,
     word: "kill",
-    definition: KillArgs::command,
-    words: Words::Sessions,
+    definition: || login::definition(KillArgs::command()),
+    words: Words::HostThenSessions,
     notes: &[
         "The client is told, the session's command gets SIGHUP, and the end is waited for.",
         "A stock mosh-server cannot be asked; the system's own kill ends it.",
@@ -95,9 +95,6 @@ struct ListArgs {
     /// Name stock mosh-servers as well
     #[arg(long)]
     all: bool,
-    /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
-    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString, requires = "host")]
-    ssh: Option<String>,
     #[arg(hide = true)]
     host: Option<OsString>,
 }
@@ -107,8 +104,9 @@ struct ListArgs {
 #[command(
     name = "rove kill",
     version,
-    override_usage = "rove kill [[user@]host] PID|PORT...\n       rove kill [[user@]host] --all\n       \
-                      rove kill [[user@]host] --detached [--older-than TIME]"
+    override_usage = "rove kill [options] [[user@]host] PID|PORT...\n       \
+                      rove kill [options] [[user@]host] --all\n       \
+                      rove kill [options] [[user@]host] --detached [--older-than TIME]"
 )]
 struct KillArgs {
     /// Sessions, by the server's process or its UDP port; in front of them the host, if it is another
@@ -123,36 +121,33 @@ struct KillArgs {
     /// Only those whose client has not been heard for so long: 90s, 30min, 12h, 2d, 1w
     #[arg(long, value_name = "TIME", requires = "detached", value_parser = parse_span)]
     older_than: Option<Duration>,
-    /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
-    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
-    ssh: Option<String>,
 }
 
 /// Reads the words behind `list`; `load` reads the user's configuration, for a host.
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help.
+/// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse_list(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, String>,
-) -> Result<(ListOptions, Place), clap::Error> {
-    let args = ListArgs::from_arg_matches(&rove_manual::matches(&LIST, args)?)?;
+) -> Result<(ListOptions, Place), Instead> {
+    let (args, login) = login::read::<ListArgs>(&LIST, args)?;
     let options = ListOptions { json: args.json, all: args.all };
-    Ok((options, place(args.host, args.ssh, load)?))
+    Ok((options, place(&LIST, args.host, login, load)?))
 }
 
 /// Reads the words behind `kill`; `load` reads the user's configuration, for a host.
 ///
 /// # Errors
 ///
-/// Returns clap's error, which may be a request for help.
+/// Returns what is wrong, or asked for in its place.
 pub(crate) fn parse_kill(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, String>,
-) -> Result<(Choice, Place), clap::Error> {
-    let KillArgs { mut words, all, detached, older_than, ssh } =
-        KillArgs::from_arg_matches(&rove_manual::matches(&KILL, args)?)?;
+) -> Result<(Choice, Place), Instead> {
+    let (args, login) = login::read::<KillArgs>(&KILL, args)?;
+    let KillArgs { mut words, all, detached, older_than } = args;
     let number = |word: &OsString| word.to_str()?.parse::<u32>().ok();
     let has_host = words.first().is_some_and(|word| number(word).is_none());
     let host = has_host.then(|| words.remove(0));
@@ -161,57 +156,47 @@ pub(crate) fn parse_kill(
         .map(|word| {
             let shown = word.to_string_lossy();
             let shown = shown.escape_debug();
-            number(word)
-                .ok_or_else(|| wrong(format!("\"{shown}\" is no process number and no port")))
+            let advice = if has_host { "" } else { "; a host stands in front of the numbers" };
+            number(word).ok_or_else(|| {
+                wrong(format!("\"{shown}\" is no process number and no port{advice}"))
+            })
         })
         .collect::<Result<_, _>>()?;
+    let of = host.as_ref().map_or(String::new(), |host| format!(" {}", host.display()));
+    // First of all, as a line that only asks ssh need name no sessions.
+    let place = place(&KILL, host, login, load)?;
     let choice = match (all, detached, numbers.is_empty()) {
         (true, _, true) => Choice::All,
         (_, true, true) => Choice::Detached { silent_for: older_than.unwrap_or(Duration::ZERO) },
         (false, false, false) => Choice::Numbers(numbers),
         (false, false, true) => {
-            let of = host.map_or(String::new(), |host| format!(" {}", host.display()));
             return Err(wrong(format!(
                 "say which sessions to end: rove list{of} shows their numbers, --all means all of them"
-            )));
+            ))
+            .into());
         }
         (true, _, false) | (_, true, false) => {
             return Err(wrong(
                 "either numbers or --all or --detached, not several of them".to_owned(),
-            ));
+            )
+            .into());
         }
     };
-    Ok((choice, place(host, ssh, load)?))
+    Ok((choice, place))
 }
 
 /// Returns where to look for sessions.
 fn place(
+    manual: &Manual,
     host: Option<OsString>,
-    ssh: Option<String>,
+    login: Login,
     load: impl FnOnce() -> Result<Config, String>,
-) -> Result<Place, clap::Error> {
-    let Some(host) = host else { return Ok(Place::Here) };
-    let options = far(host, ssh, load).map_err(wrong)?;
-    Ok(Place::Far(Box::new(options)))
-}
-
-/// Returns the options with which a session would log in to a host.
-///
-/// # Errors
-///
-/// Returns what is wrong.
-pub(crate) fn far(
-    host: OsString,
-    ssh: Option<String>,
-    load: impl FnOnce() -> Result<Config, String>,
-) -> Result<HostOptions, String> {
-    let ssh = ssh.map(|ssh| format!("--ssh={ssh}").into());
-    let words = ssh.into_iter().chain(["--".into(), host]).collect();
-    match host::parse(ProgramName::Rove, words, load) {
-        Ok(HostCall::Connect(options)) => Ok(*options),
-        Ok(_) => Err("that is no host".to_owned()),
-        Err(error) => Err(error.message),
-    }
+) -> Result<Place, Instead> {
+    let Some(host) = host else {
+        login.nowhere(manual)?;
+        return Ok(Place::Here);
+    };
+    Ok(Place::Far(Box::new(login.options(host, load)?)))
 }
 
 fn wrong(message: String) -> clap::Error {
@@ -239,11 +224,11 @@ mod tests {
         line.split_whitespace().map(OsString::from).collect()
     }
 
-    fn list(line: &str) -> Result<(ListOptions, Place), clap::Error> {
+    fn list(line: &str) -> Result<(ListOptions, Place), Instead> {
         parse_list(words(line), || Ok(Config::default()))
     }
 
-    fn kill(line: &str) -> Result<(Choice, Place), clap::Error> {
+    fn kill(line: &str) -> Result<(Choice, Place), Instead> {
         parse_kill(words(line), || Ok(Config::default()))
     }
 
@@ -265,6 +250,7 @@ mod tests {
             ("--all --json", true, true, ""),
             ("me@host --json", true, false, "me@host by ssh"),
             ("--ssh=/bin/ssh host", false, false, "host by /bin/ssh"),
+            ("-i key -l me host --json", true, false, "host by ssh -i key -l me"),
         ] {
             let (options, found) = list(line).unwrap();
             assert_eq!(
@@ -295,9 +281,21 @@ mod tests {
             ("me@host 17 18", Choice::Numbers(vec![17, 18]), "me@host by ssh"),
             ("--all host", Choice::All, "host by ssh"),
             ("host --detached", detached(0), "host by ssh"),
+            (
+                "-J jump host 17 -vF file",
+                Choice::Numbers(vec![17]),
+                "host by ssh -J jump -v -F file",
+            ),
         ] {
             let (found, there) = kill(line).unwrap();
             assert_eq!((found, name(&there)), (choice, place.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn ssh_is_asked_without_a_session() {
+        for asked in [list("-G host").err(), kill("-G host").err(), kill("-G host 17").err()] {
+            assert!(matches!(asked, Some(Instead::AskSsh { .. })), "{asked:?}");
         }
     }
 
@@ -307,6 +305,8 @@ mod tests {
             "",
             "host",
             "-9 17",
+            "-i key 17",
+            "--ssh=ssh --all",
             "17 host",
             "host 17 x",
             "-- -x 17",

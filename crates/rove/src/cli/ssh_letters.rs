@@ -65,7 +65,7 @@ const fn shown(
 
 /// Returns what becomes of an option of ssh's; `None` for a letter that ssh does not know.
 ///
-/// The letters that `rove` has for itself are not asked for here, but for `-q`, which is for both.
+/// The letters that a command of `rove` has for itself are not asked for here, but for `-q`, which is for both.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
         "rove forwards no ports; keep `ssh -N` with this option open beside the session";
@@ -90,6 +90,9 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'O' => Fate::Refused("rove keeps no ssh open; command the shared one by `ssh -O`"),
         'Q' => Fate::Refused("this is a question to ssh alone; ask it by `ssh -Q`"),
         'e' => Fate::Refused("the key that commands rove is chosen by --escape-key"),
+        'p' => Fate::Refused(
+            "in rove this is the UDP port of a session; ssh's port is --ssh=\"ssh -p PORT\"",
+        ),
         'P' => Fate::Refused("the UDP port is -p; ssh's -P goes in front: --ssh=\"ssh -P TAG\""),
         _ => return None,
     })

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::program::Failure;
 use rove_machine::pty::{Child, Master};
 use rove_machine::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, Outside, Server, ServerEvent, ServerOutcome};
@@ -294,7 +295,9 @@ impl Pump {
         }
         if start {
             // Last, so that the program finds the window's true size.
-            self.host.child.release();
+            // A client that learns the exit status leaves what the program said last to its user.
+            let learns = self.session.client_learns_exit_status();
+            self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
         }
     }
 

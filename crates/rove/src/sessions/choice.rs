@@ -3,6 +3,7 @@
 use rove_units::Duration;
 
 use crate::control::{Found, State, Survey};
+use crate::sessions::computer::Computer;
 
 /// The sessions to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,10 +48,17 @@ impl Choice {
 }
 
 /// Returns the sentence on a number that is no session's.
-pub(super) fn why_missing(number: u32, survey: &Survey, stock: &[u32]) -> String {
+pub(super) fn why_missing(
+    number: u32,
+    computer: &Computer,
+    survey: &Survey,
+    stock: &[u32],
+) -> String {
+    let on = computer.on();
     if stock.contains(&number) {
+        let end = computer.command("To end it", &format!("kill {number}"));
         return format!(
-            "process {number} is a stock mosh-server, which rove cannot ask; end it with: kill {number}"
+            "process {number}{on} is a stock mosh-server, which rove cannot ask. {end}"
         );
     }
     let is_silent = |number: u32| {
@@ -59,10 +67,12 @@ pub(super) fn why_missing(number: u32, survey: &Survey, stock: &[u32]) -> String
     match is_silent(number) {
         Some((name, error)) => {
             let pid = name.pid;
-            format!("session {pid} (port {}): {error}. To insist: kill {pid}", name.port)
+            let insist = computer.command("To insist", &format!("kill {pid}"));
+            format!("session {pid} (port {}){on}: {error}. {insist}", name.port)
         }
         None => format!(
-            "no session of yours has the process number or port {number}; rove list shows them"
+            "no session of yours{on} has the process number or port {number}; {} shows them",
+            computer.list_command()
         ),
     }
 }
@@ -107,7 +117,20 @@ mod tests {
     #[test]
     fn a_number_that_is_nobodys_is_explained() {
         let survey = Survey::default();
-        assert!(why_missing(7, &survey, &[7]).contains("kill 7"));
-        assert!(why_missing(7, &survey, &[]).contains("rove list"));
+        let (here, far) = (Computer::default(), Computer::host("far"));
+        for (computer, stock, part) in [
+            (
+                &here,
+                &[7][..],
+                "process 7 is a stock mosh-server, which rove cannot ask. To end it: kill 7",
+            ),
+            (&far, &[7], "process 7 on far is a stock mosh-server"),
+            (&here, &[], "has the process number or port 7; rove list shows them"),
+            (&far, &[], "no session of yours on far has"),
+            (&far, &[], "; rove list far shows them"),
+        ] {
+            let sentence = why_missing(7, computer, &survey, stock);
+            assert!(sentence.contains(part), "{sentence}");
+        }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
+use crate::sessions::computer::Computer;
 use crate::sessions::{Choice, JSON_VERSION, ListOptions, Listing};
 
 /// Longest list that is read for a table. Chosen: a thousand sessions of the usual kind.
@@ -43,7 +44,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
             "the rove on {name} lists its sessions in another form; try: rove list --json {name}"
         )
     })?;
-    let text = listing.text(&name.escape_debug().to_string(), None);
+    let text = listing.text(&Computer::host(&name), None);
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;
     Ok(code(status))
 }
@@ -112,7 +113,8 @@ mod tests {
             Choice::Detached { silent_for: Duration::from_secs(172_800) },
         ] {
             let words = kill_words(&choice)[1..].to_vec();
-            let (found, _) = parse_kill(words, || panic!("there is no host")).unwrap();
+            let (found, _) =
+                parse_kill(words, || panic!("there is no host")).expect("our own words");
             assert_eq!(found, choice);
         }
     }

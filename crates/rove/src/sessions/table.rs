@@ -1,6 +1,7 @@
 //! Sessions as lines of text.
 
 use crate::control::SessionStatus;
+use crate::sessions::computer::Computer;
 
 /// Most characters of a command shown on a terminal. Chosen: what 80 columns leave is less, but wide
 /// terminals are common.
@@ -52,13 +53,18 @@ pub(super) fn sessions(
 }
 
 /// Returns the sentence on stock servers; empty where there are none.
-pub(super) fn stock(servers: &[u32]) -> String {
+pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     let Some(first) = servers.first() else { return String::new() };
+    let (on, kill) = (computer.on(), format!("kill {first}"));
+    if servers.len() == 1 {
+        let end = computer.command("To end it", &kill);
+        return format!(
+            "Process {first}{on} is a stock mosh-server, which cannot be asked. {end}\n"
+        );
+    }
     let numbers: Vec<String> = servers.iter().map(u32::to_string).collect();
-    format!(
-        "Processes {} are stock mosh-servers, which cannot be asked. To end one: kill {first}\n",
-        numbers.join(", ")
-    )
+    let (numbers, end) = (numbers.join(", "), computer.command("To end one", &kill));
+    format!("Processes {numbers}{on} are stock mosh-servers, which cannot be asked. {end}\n")
 }
 
 /// Returns the words for one session.
@@ -183,8 +189,21 @@ mod tests {
 
     #[test]
     fn stock_servers_come_with_what_ends_them() {
-        assert_eq!(stock(&[]), "");
-        let text = stock(&[7, 8]);
-        assert!(text.contains("7, 8") && text.contains("kill 7"), "{text}");
+        let (here, far) = (Computer::default(), Computer::host("far"));
+        for (servers, computer, text) in [
+            (&[][..], &far, ""),
+            (
+                &[7],
+                &here,
+                "Process 7 is a stock mosh-server, which cannot be asked. To end it: kill 7\n",
+            ),
+            (
+                &[7, 8],
+                &far,
+                "Processes 7, 8 on far are stock mosh-servers, which cannot be asked. To end one, on far: kill 7\n",
+            ),
+        ] {
+            assert_eq!(stock(servers, computer), text);
+        }
     }
 }

@@ -245,7 +245,12 @@ fn a_command_leaves_its_output_and_a_shell_nothing() {
 #[test]
 fn a_command_that_cannot_be_run_is_explained_where_it_stays() {
     for (programs, command, code, parts) in [
-        (&["rove"][..], "nosuch", 127, ["cannot run \"nosuch\"", "in no directory of PATH"]),
+        (
+            &["rove"][..],
+            "nosuch",
+            127,
+            ["cannot run \"nosuch\"", "has no such program in any directory of PATH"],
+        ),
         (&["rove"], "/etc/passwd", 126, ["cannot run \"/etc/passwd\"", "executed"]),
         (&["rove"], "ls | wc", 127, ["cannot run \"ls | wc\"", "sh -c 'ls | wc'"]),
         (&["mosh-server"], "ls | wc", STOCK_ANSWERED, ["ls | wc", "rove far -- sh -c 'ls | wc'"]),

@@ -61,11 +61,37 @@ fn a_command_that_cannot_be_run_is_named_on_the_screen() {
     each_pair(|(client, server)| {
         let command = ["/no/such program", "argument"];
         let mut session = Session::open(client, server, LOCALHOST, lossy(0.0), &command);
-        session.terminal.wait_for_text("/no/such program");
         let knows = (client, server) == (Maker::Rove, Maker::Rove);
+        session.terminal.wait_for_text("/no/such program");
         let exit = session.terminal.wait_exit();
         exit.assert_code(if knows { 127 } else { 0 }).assert_restored(client);
         session.server.assert_gone();
+    });
+}
+
+#[test]
+fn a_rove_client_does_not_wait_at_a_command_that_cannot_be_run() {
+    let (ended, order) = std::sync::mpsc::channel();
+    // Beside a stock client, whose screen is gone with the session; that one is the first to start.
+    std::thread::scope(|scope| {
+        for client in [Maker::Stock, Maker::Rove] {
+            let ended = ended.clone();
+            let server = Server::start(Maker::Rove, LOCALHOST, &["nosuch"]);
+            let mut terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+            terminal.wait_for_text("nosuch");
+            scope.spawn(move || {
+                let exit = terminal.wait_exit();
+                ended.send((client, exit, terminal.screen().contents())).expect("a reader");
+                drop(server);
+            });
+        }
+        let (first, exit, screen) = order.recv().expect("a session ends");
+        assert_eq!(first, Maker::Rove);
+        exit.assert_code(127).assert_restored(Maker::Rove);
+        assert!(screen.contains("cannot run \"nosuch\""), "it stays: {screen}");
+        let (second, exit, _) = order.recv().expect("the other session ends");
+        assert_eq!(second, Maker::Stock);
+        exit.assert_code(0);
     });
 }
 

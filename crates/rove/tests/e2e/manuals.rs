@@ -7,7 +7,7 @@ use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, w
 
 /// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
 /// and a candidate that must be among the answers, or none at all. The candidate replaces what stands from the `@` on.
-const COMPLETED: [(&[&str], Option<&str>); 24] = [
+const COMPLETED: [(&[&str], Option<&str>); 33] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),
     (&["rove", "de"], Some("delta")),
@@ -32,6 +32,15 @@ const COMPLETED: [(&[&str], Option<&str>); 24] = [
     (&["rove", "demo", "--rt"], Some("--rtt=")),
     (&["rove", "demo", "--", "bas"], Some("bash")),
     (&["rove", "man", "dem"], Some("demo")),
+    (&["rove", "list", "al"], Some("alpha")),
+    (&["rove", "list", "-i", "key", "me", "@", "al"], Some("@alpha")),
+    (&["rove", "list", "alpha", "al"], None),
+    (&["rove", "install", "al"], Some("alpha")),
+    (&["rove", "install", "alpha", "bas"], None),
+    (&["rove", "doctor", "al"], Some("alpha")),
+    (&["rove", "kill", "al"], Some("alpha")),
+    (&["rove", "kill", "alpha", "al"], None),
+    (&["rove", "kill", "-J", "al"], Some("alpha")),
 ];
 
 #[test]
@@ -108,12 +117,58 @@ fn fish_completes_commands_options_values_and_hosts() {
         ("rove config sh", "show"),
         ("rove config show al", "alpha"),
         ("rove -J al", "alpha"),
+        ("rove list al", "alpha"),
+        ("rove list -i key al", "alpha"),
+        ("rove install al", "alpha"),
+        ("rove doctor al", "alpha"),
+        ("rove kill al", "alpha"),
+        ("rove kill -l me al", "alpha"),
     ] {
         let command = format!("source {}; complete -C '{line}'", path.display());
         let call = Invocation::new("fish").args(["--no-config", "-c", &command]);
         let answer = String::from_utf8(run(&call.env("HOME", scratch.folder())).stdout).unwrap();
         let found = answer.lines().any(|line| line.split('\t').next() == Some(wanted));
         assert!(found, "{line}: {answer}");
+    }
+}
+
+#[test]
+fn a_user_of_zsh_gets_hosts_and_sessions_by_the_tabulator() {
+    if !is_there("zsh") {
+        return;
+    }
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    scratch.write(".ssh/config", "Host viajump\n");
+    std::os::unix::fs::symlink(rove(), scratch.path("rove")).unwrap();
+    let script = scratch.write("rove.zsh", &output(&["completions", "zsh"]));
+    let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
+    let port = server.address.port().to_string();
+    let path = format!("{}:/usr/bin:/bin", scratch.folder().display());
+    let call = Invocation::new("zsh").args(["-f", "-i"]);
+    let call = call.env("PS1", "$ ").env("PATH", path).env("HOME", scratch.folder());
+    let call = call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let terminal = Terminal::start(&call, SIZE);
+    let script = script.display();
+    terminal.send(format!("unsetopt promptsp promptcr zle_bracketed_paste; autoload -U compinit; compinit -u -D; . {script}; echo rea''dy\r"));
+    terminal.wait_for_text("ready");
+    let begun = &port[..4];
+    for (typed, wanted) in [
+        ("rove via", "rove viajump "),
+        ("rove list via", "rove list viajump "),
+        ("rove list -i key alice@via", "rove list -i key alice@viajump "),
+        ("rove install via", "rove install viajump "),
+        ("rove doctor via", "rove doctor viajump "),
+        ("rove kill via", "rove kill viajump "),
+        (&format!("rove kill {begun}"), &format!("rove kill {port} ")),
+        (&format!("rove kill {port} {begun}"), &format!("rove kill {port} {port} ")),
+        (&format!("rove kill viajump {begun}"), &format!("rove kill viajump {begun}")),
+    ] {
+        terminal.send(format!("\x0c{typed}\t#"));
+        let line = format!("$ {wanted}#");
+        terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
+        terminal.send("\x15");
     }
 }
 
@@ -142,7 +197,15 @@ fn a_user_of_bash_gets_hosts_and_sessions_by_the_tabulator() {
             ("rove via", "rove viajump "),
             ("rove -p 60001 alice@via", "rove -p 60001 alice@viajump "),
             ("rove config show via", "rove config show viajump "),
-            ("rove kill ", &format!("rove kill {port} ")),
+            (&format!("rove kill {}", &port[..4]), &format!("rove kill {port} ")),
+            (&format!("rove kill {port} {}", &port[..4]), &format!("rove kill {port} {port} ")),
+            ("rove kill alice@via", "rove kill alice@viajump "),
+            (
+                &format!("rove kill viajump {}", &port[..4]),
+                &format!("rove kill viajump {}", &port[..4]),
+            ),
+            ("rove list via", "rove list viajump "),
+            ("rove install via", "rove install viajump "),
         ] {
             terminal.send(format!("\x0c{typed}\t#"));
             let line = format!("$ {wanted}#");

@@ -40,6 +40,25 @@ fn a_line_longer_than_the_window_is_copied_as_one_line() {
 }
 
 #[test]
+fn the_demo_introduces_itself_once_though_its_screen_stays() {
+    side_by_side([(8, 40), SIZE], |size| {
+        let scratch = Scratch::new();
+        let tmux = Tmux::new(&scratch, "set -g status off\n");
+        let script = "\"$@\"; echo left; read -r line";
+        let words = ["demo", "--scrollback", "--rtt", "10ms", "--", "seq", "30"];
+        let call = Invocation::new(rove()).args(words).behind(&["sh", "-c", script, "sh"]);
+        let mut terminal = Terminal::start(&tmux.around(call), size);
+        terminal.wait_for_text("left");
+        let lines = tmux.lines(&["-J", "-S", "-"]);
+        let times = lines.iter().filter(|line| line.contains("rove demo: emulated link")).count();
+        assert_eq!(times, 1, "{lines:#?}");
+        assert!(lines.iter().any(|line| line == "1"), "{lines:#?}");
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0);
+    });
+}
+
+#[test]
 fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
     let scratch = Scratch::new();
     let script = "echo before; seq 500; read -r line; printf '\\033[?1049h\\033[H'; seq 90; \

@@ -316,11 +316,52 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
 
         let nobody = ask(&["kill", "far", "1"]);
         assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+        let told = text(&nobody.stderr);
+        assert!(told.contains("rove kill: no session of yours on far has"), "{told}");
+        assert!(told.contains("; rove list far shows them"), "{told}");
         let ended = ask(&["kill", "far", &port]);
         assert_eq!(ended.status.code(), Some(0), "{ended:?}");
-        assert!(text(&ended.stdout).starts_with("Ended session "), "{ended:?}");
+        let told = text(&ended.stdout);
+        assert!(
+            told.starts_with("Ended session ") && told.contains(" on far; its command"),
+            "{told}"
+        );
+        let none = ask(&["kill", "far", "--all"]);
+        assert_eq!(text(&none.stdout), "There is no such session on far: nothing to end.\n");
         terminal.wait_exit().assert_code(143).assert_restored(Maker::Rove);
     });
+}
+
+#[test]
+fn sshs_own_letters_reach_the_ssh_that_asks_a_host() {
+    let profile = "export ROVE_RUNTIME_DIR=\"$HOME/sockets\"";
+    let sshd = Sshd::start(Far { profile, programs: &["rove"], ..Far::default() });
+    let file = sshd.path("ssh_config");
+    let log = sshd.path("ssh_log");
+    let ask = |words: &[&str]| {
+        let call = Invocation::new(rove()).args(words).arg("-F").arg(&file);
+        within_guard("rove to answer", move || call.command().output().expect("rove starts"))
+    };
+    let none = ask(&["list", "far"]);
+    assert_eq!(text(&none.stdout), "No session of yours runs on far under a rove server.\n");
+    let log_name = log.to_str().expect("paths are text");
+    let nobody = ask(&["kill", "-v", "far", "-E", log_name, "1"]);
+    assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
+    let log = std::fs::read_to_string(&log).expect("ssh has written its log");
+    assert!(log.contains("Authenticated to 127.0.0.1"), "{log}");
+    for command in ["list", "kill", "install"] {
+        let asked = ask(&[command, "-G", "-l", "alice", "far"]);
+        let config = text(&asked.stdout);
+        assert!(
+            config.contains("\nuser alice\n") || config.starts_with("user alice\n"),
+            "{config}"
+        );
+        let refused = ask(&[command, "-L", "1:x:2", "far"]);
+        assert_eq!(refused.status.code(), Some(255), "{refused:?}");
+        assert!(
+            text(&refused.stderr).starts_with(&format!("rove {command}: -L: rove forwards no"))
+        );
+    }
 }
 
 #[test]

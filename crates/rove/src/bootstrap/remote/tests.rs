@@ -197,7 +197,9 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
         let host = Host::new("command");
         host.install(place);
         for shell in SHELLS {
-            if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+            if let Some(output) =
+                host.run(shell, &rove(&challenge(), OsStr::new("me@it's"), &arguments()))
+            {
                 assert_eq!(output, format!("\nROVE START {word}\nrove {RECEIVED}"), "{shell}");
             }
             let script = "printf '%s.' \"$@\"";
@@ -209,7 +211,9 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
     }
     let host = Host::new("command-none");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &rove(&challenge(), &arguments())) {
+        if let Some(output) =
+            host.run(shell, &rove(&challenge(), OsStr::new("me@it's"), &arguments()))
+        {
             assert_eq!(output, format!("\nROVE NO ROVE {word}\n"), "{shell}");
         }
     }

@@ -1,6 +1,6 @@
 //! `rove config`: where the configuration is, whether it is right, and what it says for a host.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -89,12 +89,27 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
         ("path", None) => Action::Path,
         ("check", None) => Action::Check,
         ("show", host) => Action::Show(host.unwrap_or_default()),
-        _ => {
-            let message = format!("usage: {}\n", MANUAL.usage());
+        (action, host) => {
+            let message = fault(action, host.as_deref()) + "\n";
             return Err(clap::Error::raw(clap::error::ErrorKind::InvalidValue, message));
         }
     };
     Ok(ConfigCall { action, json: args.json })
+}
+
+/// Returns the sentence on an action that there is not, or not with a host.
+fn fault(action: &str, host: Option<&OsStr>) -> String {
+    if let Some(host) = host.filter(|_| ACTIONS.contains(&action)) {
+        return format!(
+            "{action} is about the whole file, and there is no place for \"{}\"",
+            host.to_string_lossy().escape_debug()
+        );
+    }
+    let advice = match rove_manual::nearest(action, ACTIONS.iter().copied()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are {}", ACTIONS.join(", ")),
+    };
+    format!("there is no action \"{}\"; {advice}", action.escape_debug())
 }
 
 /// Returns what to print.
@@ -189,6 +204,14 @@ mod tests {
         assert_eq!(call("check").unwrap(), ConfigCall { action: Action::Check, json: false });
         for line in ["", "bogus", "path x", "check x", "show a b"] {
             assert!(call(line).is_err(), "{line}");
+        }
+        for (line, sentence) in [
+            ("bogus", "there is no action \"bogus\"; there are path, check, show"),
+            ("shwo host", "there is no action \"shwo\"; did you mean show?"),
+            ("check x", "check is about the whole file, and there is no place for \"x\""),
+        ] {
+            let error = call(line).unwrap_err();
+            assert_eq!(rove_manual::sentence(&MANUAL, &error), sentence);
         }
     }
 }

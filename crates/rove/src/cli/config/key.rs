@@ -30,7 +30,7 @@ pub(super) const KEYS: [Key; 19] = [
     key("predict", Shape::Text(mode)),
     key("predict-overwrite", Shape::Flag),
     key("family", Shape::Text(family)),
-    key("port", Shape::TextOrNumber(host::check_port)),
+    key("port", Shape::TextOrNumber(host::check_own_port)),
     key("bind-server", Shape::Text(not_empty)),
     key("ssh", Shape::Text(ssh)),
     key("no-ssh-pty", Shape::Flag),

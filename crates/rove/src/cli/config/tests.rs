@@ -51,7 +51,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("predict = true", "1: predict is text, in quotes"),
         ("strict = 1", "1: strict is true or false"),
         ("strict = 'true'", "1: strict is true or false"),
-        ("port = 70000", "1: port: Server-side (low) port (70000) must be within"),
+        ("port = 70000", "1: port: \"70000\" is neither a UDP port from"),
         ("port = 0x10", "1: port is text, in quotes"),
         ("port = 1.5", "1: port is text, in quotes"),
         ("ssh = \"ssh 'x\"", "1: ssh: --ssh: a quote is not closed"),
@@ -97,7 +97,7 @@ fn everything_that_is_wrong_is_told_once_with_its_line() {
         "7: there is no setting \"bogus\"; there are client,",
         "8: no-init is true or false",
         "10: settings for a host stand under",
-        "12: port: Server-side (low) port (70000)",
+        "12: port: \"70000\" is neither",
     ];
     assert_eq!(found.len(), wanted.len(), "{found:#?}");
     for (found, wanted) in found.iter().zip(wanted) {

@@ -93,6 +93,44 @@ fn values_keep_their_meaning() {
 }
 
 #[test]
+fn roves_own_users_read_one_form_of_sentence() {
+    for (line, sentence, has_usage) in [
+        ("", "no host is named", true),
+        ("-l far", "no host is named", true),
+        (
+            "--predict=x h",
+            "--predict is one of adaptive, always, never, experimental, not \"x\"",
+            true,
+        ),
+        (
+            "-p 70000 h",
+            "--port: \"70000\" is neither a UDP port from 0 to 65535 nor a range such as 60001:60010",
+            false,
+        ),
+        ("-p 6:5 h", "--port: \"6:5\" is neither a UDP port ", false),
+        ("-p ssh h", "--port: \"ssh\" is neither a UDP port ", false),
+        (
+            "--bind-server=eth0 h",
+            "--bind-server is ssh, any or a numeric IP address, not \"eth0\"",
+            false,
+        ),
+        (
+            "--family=ipv6 h",
+            "--family is one of inet, inet6, prefer-inet, prefer-inet6, all, auto, not \"ipv6\"",
+            false,
+        ),
+    ] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert!(error.message.starts_with(sentence), "{line}: {}", error.message);
+        assert_eq!(error.usage.is_some(), has_usage, "{line}");
+    }
+    let Ok(HostCall::Connect(options)) = call(ProgramName::Mosh, "--bind-server=eth0 h") else {
+        panic!("stock lets it pass")
+    };
+    assert_eq!(options.bind_server, BindServer::Address("eth0".to_owned()));
+}
+
+#[test]
 fn what_is_wrong_is_said_in_one_sentence() {
     for (line, sentence, has_usage) in [
         ("", "", true),

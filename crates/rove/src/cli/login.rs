@@ -1,0 +1,238 @@
+//! The part of a command line that says how to log in to a host, for the commands that ask a host without a session:
+//! `--ssh` and ssh's own letters, read as those of a session are.
+
+use std::ffi::OsString;
+
+use clap::{Args, Command, FromArgMatches, ValueHint};
+use rove_manual::Manual;
+
+use crate::bootstrap::options::HostOptions;
+use crate::cli::config::Config;
+use crate::cli::host::{self, HostCall, UsageError};
+use crate::cli::own_line::{self, OptionsEnd};
+use crate::cli::ssh_letters;
+use crate::program::ProgramName;
+
+/// A command line that asks for something other than the command's own work.
+#[derive(Debug)]
+pub(crate) enum Instead {
+    /// The help or the version, or clap refuses the line.
+    Clap(clap::Error),
+    /// We refuse the line.
+    Wrong(UsageError),
+    /// ssh's configuration of the host.
+    AskSsh {
+        /// The words of the ssh command.
+        ssh: Vec<String>,
+        /// `[user@]host`.
+        host: OsString,
+    },
+}
+
+impl From<clap::Error> for Instead {
+    fn from(error: clap::Error) -> Self {
+        Self::Clap(error)
+    }
+}
+
+// The options of a login that are not ssh's letters. A doc comment would become what the command's help begins with.
+#[derive(Debug, Args)]
+struct LoginArgs {
+    /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
+    #[arg(long, value_name = "COMMAND", value_hint = ValueHint::CommandString)]
+    ssh: Option<String>,
+    /// Reach the host by IPv4 only
+    #[arg(short = '4', overrides_with = "inet6")]
+    inet: bool,
+    /// Reach the host by IPv6 only
+    #[arg(short = '6', overrides_with = "inet")]
+    inet6: bool,
+}
+
+/// Returns a command's definition with the options of a login.
+pub(super) fn definition(command: Command) -> Command {
+    // The last --ssh counts, as with a session.
+    LoginArgs::augment_args(command).args(ssh_letters::args()).args_override_self(true)
+}
+
+/// What a command line says of the login.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Login {
+    /// In the spelling of a session's command line.
+    words: Vec<OsString>,
+}
+
+impl Login {
+    /// Returns the options with which a session would log in to this host; `load` reads the user's configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong, or that only ssh is asked.
+    pub(super) fn options(
+        self,
+        host: OsString,
+        load: impl FnOnce() -> Result<Config, String>,
+    ) -> Result<HostOptions, Instead> {
+        let words = self.words.into_iter().chain(["--".into(), host]).collect();
+        match host::parse(ProgramName::Rove, words, load) {
+            Ok(HostCall::Connect(options)) => Ok(*options),
+            Ok(HostCall::AskSsh { ssh, host }) => Err(Instead::AskSsh { ssh, host }),
+            Ok(_) => Err(wrong("that is no host".to_owned())),
+            Err(error) => Err(wrong(error.message)),
+        }
+    }
+
+    /// Checks a line without a host, on which a login means nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns which option has no place there.
+    pub(super) fn nowhere(&self, manual: &Manual) -> Result<(), Instead> {
+        let Some(first) = self.words.first() else { return Ok(()) };
+        let option = first.to_string_lossy();
+        let option = option.split('=').next().unwrap_or_default();
+        let sentence = format!("option {option} is about the way to a host, and no host is named");
+        Err(Instead::Wrong(UsageError {
+            message: sentence,
+            usage: Some(rove_manual::usage_hint(manual)),
+        }))
+    }
+}
+
+/// Reads the words behind a command whose [`definition`] is made here; options may stand anywhere up to `--`.
+///
+/// # Errors
+///
+/// Returns what is wrong with them, or that help or version was asked for.
+pub(super) fn read<T: FromArgMatches>(
+    manual: &Manual,
+    args: Vec<OsString>,
+) -> Result<(T, Login), Instead> {
+    let mut command = manual.command();
+    // Adds --help and --version, which the line may hold too.
+    command.build();
+    let line = own_line::read(&command, args, OptionsEnd::Dashes).map_err(|complaints| {
+        let usage = rove_manual::usage_hint(manual);
+        Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
+    })?;
+    let matches = manual.command().no_binary_name(true).try_get_matches_from(line.words)?;
+    let login = LoginArgs::from_arg_matches(&matches)?;
+    let mut words: Vec<OsString> = Vec::new();
+    words.extend(login.ssh.map(|ssh| format!("--ssh={ssh}").into()));
+    words.extend(login.inet.then(|| "-4".into()));
+    words.extend(login.inet6.then(|| "-6".into()));
+    words.extend(line.ssh.into_iter().map(OsString::from));
+    words.extend(line.asks_ssh.then(|| "-G".into()));
+    Ok((T::from_arg_matches(&matches)?, Login { words }))
+}
+
+fn wrong(message: String) -> Instead {
+    Instead::Wrong(UsageError { message, usage: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+    use rove_manual::Words;
+
+    use super::*;
+    use crate::cli::BOOK;
+
+    /// A command of the tests
+    #[derive(Debug, Parser)]
+    #[command(name = "rove test", version)]
+    struct TestArgs {
+        #[arg(long)]
+        all: bool,
+        words: Vec<String>,
+    }
+
+    static MANUAL: Manual = Manual {
+        book: &BOOK,
+        word: "test",
+        definition: || definition(TestArgs::command()),
+        words: Words::Host,
+        notes: &[],
+        lists: &[],
+        examples: &[],
+        environment: &[],
+        files: &[],
+        exit_status: &[],
+    };
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn login(line: &str) -> Result<(TestArgs, Login), Instead> {
+        read(&MANUAL, words(line))
+    }
+
+    /// Returns the login that this line and that of a session come to.
+    fn both(line: &str) -> [Option<HostOptions>; 2] {
+        let (_, login) = login(line).unwrap();
+        let ours = login.options("host".into(), || Ok(Config::default())).ok();
+        let session = host::parse(ProgramName::Rove, words(line), || Ok(Config::default()));
+        let Ok(HostCall::Connect(session)) = session else { return [ours, None] };
+        [ours, Some(*session)]
+    }
+
+    #[test]
+    fn a_command_keeps_what_it_says_of_itself() {
+        assert_eq!(MANUAL.about(), "A command of the tests");
+        assert!(MANUAL.help().contains("--all") && MANUAL.help().contains("-J <HOST>"));
+    }
+
+    #[test]
+    fn a_host_is_reached_as_a_session_reaches_it() {
+        for line in [
+            "host",
+            "-i key host",
+            "-ikey -l alice -J jump host",
+            "host -F file -E log",
+            "-o A=b -oC=d -vvC host",
+            "-4 host",
+            "-4 -6 host",
+            "-q host -i=odd",
+            "--ssh=x --ssh=y -i key host",
+        ] {
+            let [ours, session] = both(line);
+            let session = session.unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(ours, Some(session), "{line}");
+        }
+        let (args, _) = login("-i key host 17 --all -- -x").unwrap();
+        assert_eq!((args.words.join(" ").as_str(), args.all), ("host 17 -x", true));
+    }
+
+    #[test]
+    fn ssh_alone_is_asked_where_the_line_wants_that() {
+        let (_, login) = login("-G -i key host").unwrap();
+        let asked = login.options("me@host".into(), || Ok(Config::default()));
+        let Err(Instead::AskSsh { ssh, host }) = asked else { panic!("{asked:?}") };
+        assert_eq!((ssh.join(" "), host), ("ssh -i key".to_owned(), "me@host".into()));
+    }
+
+    #[test]
+    fn an_option_that_cannot_be_followed_is_named() {
+        for (line, wanted) in [
+            ("-Z host", "unknown option -Z"),
+            ("--al --alll host", "unknown option --alll; did you mean --all?"),
+            ("-L 1:x:2 host", "-L: rove forwards no ports"),
+            ("-p 2222 host", "-p: "),
+            ("-i", "option -i needs a value"),
+        ] {
+            let Err(Instead::Wrong(error)) = login(line) else { panic!("{line}") };
+            assert!(error.message.starts_with(wanted), "{line}: {}", error.message);
+        }
+        for line in ["-h", "--help", "-V", "--version"] {
+            let Err(Instead::Clap(error)) = login(line) else { panic!("{line}") };
+            assert!(!error.use_stderr(), "{line}");
+        }
+        for (line, option) in [("--ssh=x", "--ssh"), ("-i key", "-i"), ("-G", "-G")] {
+            let (_, login) = login(line).unwrap();
+            let Err(Instead::Wrong(error)) = login.nowhere(&MANUAL) else { panic!("{line}") };
+            assert!(error.message.starts_with(&format!("option {option} is about")), "{line}");
+        }
+        assert!(login("--all 17").unwrap().1.nowhere(&MANUAL).is_ok());
+    }
+}

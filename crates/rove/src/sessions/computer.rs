@@ -1,0 +1,76 @@
+//! The computer that sessions run on, as sentences name it.
+
+use std::env;
+
+use crate::bootstrap::remote::ASKED_AS_VARIABLE;
+
+/// Most characters of a name in a sentence. Source: a host name has up to 255 bytes (POSIX.1-2024, HOST_NAME_MAX), and a user
+/// stands in front of it.
+const NAME_CHARS_MAX: usize = 512;
+
+/// A computer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Computer {
+    /// The host as its user wrote it; `None` for the one that the user sits at.
+    host: Option<String>,
+}
+
+impl Computer {
+    /// Returns the computer that this process runs on.
+    pub(super) fn ours() -> Self {
+        let host = env::var_os(ASKED_AS_VARIABLE).filter(|host| !host.is_empty());
+        host.map_or_else(Self::default, |host| Self::host(&host.to_string_lossy()))
+    }
+
+    /// Returns a computer that is asked over ssh.
+    pub(super) fn host(name: &str) -> Self {
+        Self { host: Some(name.escape_debug().take(NAME_CHARS_MAX).collect()) }
+    }
+
+    /// Returns its name.
+    pub(super) fn name(&self) -> &str {
+        self.host.as_deref().unwrap_or("this computer")
+    }
+
+    /// Returns what stands after a thing that is on a host: ` on example.org`.
+    pub(super) fn on(&self) -> String {
+        self.host.as_ref().map_or_else(String::new, |host| format!(" on {host}"))
+    }
+
+    /// Returns the sentence that names a command, to be run where the sessions are.
+    pub(super) fn command(&self, purpose: &str, command: &str) -> String {
+        match &self.host {
+            Some(host) => format!("{purpose}, on {host}: {command}"),
+            None => format!("{purpose}: {command}"),
+        }
+    }
+
+    /// Returns the command that lists its sessions.
+    pub(super) fn list_command(&self) -> String {
+        let host = self.host.as_ref().map(|host| format!(" {host}"));
+        format!("rove list{}", host.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_in_every_sentence_and_this_computer_in_none() {
+        let here = Computer::default();
+        assert_eq!((here.name(), here.on().as_str()), ("this computer", ""));
+        assert_eq!(here.command("To insist", "kill 5"), "To insist: kill 5");
+        assert_eq!(here.list_command(), "rove list");
+        let far = Computer::host("me@far");
+        assert_eq!((far.name(), far.on().as_str()), ("me@far", " on me@far"));
+        assert_eq!(far.command("To insist", "kill 5"), "To insist, on me@far: kill 5");
+        assert_eq!(far.list_command(), "rove list me@far");
+    }
+
+    #[test]
+    fn a_name_commands_no_terminal_and_has_a_bound() {
+        assert_eq!(Computer::host("a\u{1b}[2Jb").name(), "a\\u{1b}[2Jb");
+        assert_eq!(Computer::host(&"x".repeat(NAME_CHARS_MAX + 1)).name().len(), NAME_CHARS_MAX);
+    }
+}
