@@ -20,6 +20,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{packages, workspace_root};
 use place::Place;
+pub(crate) use place::static_target;
 
 /// Programs beside cargo's, and the Debian packages that bring them.
 const PROGRAMS: [(&str, &str); 4] =

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every check in order, and a summary of what ran.
+//! `cargo xtask test`: every check in order, and a summary of what ran; or the end-to-end tests on a static build.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{packages, tidy, workspace_root};
+use crate::{dist, packages, tidy, workspace_root};
 
 /// The crates that do no I/O, in the order they build on each other.
 const CORES: [&str; 7] = [
@@ -53,7 +53,7 @@ type Step = fn(&Path) -> Outcome;
 /// Returns an error when a package is missing or any check failed.
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace_root();
-    packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))?;
+    require_packages(install)?;
     let steps: [(&str, Step); 9] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
@@ -91,6 +91,29 @@ pub(crate) fn run(install: bool) -> Result<()> {
         bail!("{failed} of {} checks failed", summary.len());
     }
     Ok(())
+}
+
+/// Runs the end-to-end tests on a static release: musl has another allocator and other start-up code than glibc,
+/// a release another stack than the build of the gate.
+///
+/// # Errors
+///
+/// Returns an error when a package or the static target is missing, or a test failed.
+pub(crate) fn run_static(install: bool) -> Result<()> {
+    let root = workspace_root();
+    require_packages(install)?;
+    let (_, target) = dist::static_target(&root)?;
+    let mut command = Command::new("cargo");
+    command.args(["test", "--locked", "--release", "--target", &target]);
+    command.args(["--package", "rove-shell", "--test", "e2e"]);
+    match run_tests(&mut command, &root) {
+        Outcome::Failed(why) => bail!("the end-to-end tests of the static build: {why}"),
+        Outcome::Passed | Outcome::Skipped(_) => Ok(()),
+    }
+}
+
+fn require_packages(install: bool) -> Result<()> {
+    packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))
 }
 
 fn fmt_check(root: &Path) -> Outcome {
@@ -146,6 +169,10 @@ fn wasm(root: &Path) -> Outcome {
 fn tests(root: &Path) -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
+    run_tests(&mut command, root)
+}
+
+fn run_tests(command: &mut Command, root: &Path) -> Outcome {
     if std::env::var_os("RUST_TEST_THREADS").is_none() {
         command.env("RUST_TEST_THREADS", TEST_THREADS);
     }

@@ -28,6 +28,9 @@ enum Command {
         /// Install missing Debian packages first (also when CI=true).
         #[arg(long)]
         install: bool,
+        /// Run the end-to-end tests alone, on a static release such as `cargo xtask dist` builds.
+        #[arg(long = "static")]
+        on_static: bool,
     },
     /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker.
     Fresh(fresh::Options),
@@ -52,7 +55,8 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Test { install } => gate::run(install),
+        Command::Test { install, on_static: true } => gate::run_static(install),
+        Command::Test { install, on_static: false } => gate::run(install),
         Command::Fresh(options) => fresh::run(&options),
         Command::Dist(options) => dist::run(&options),
         Command::Bench(options) => bench::run(&options),

@@ -31,14 +31,7 @@ impl Place {
     ///
     /// Returns an error when the toolchain has no static target.
     pub(super) fn here(root: &Path) -> Result<Self> {
-        let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-        let text = |command: &mut Command| -> Result<String> {
-            Ok(output(command.current_dir(root))?.trim().to_owned())
-        };
-        let sysroot = PathBuf::from(text(Command::new("rustc").args(["--print", "sysroot"]))?);
-        if !sysroot.join("lib/rustlib").join(&target).is_dir() {
-            bail!("the toolchain builds nothing static yet: rustup target add {target}");
-        }
+        let (sysroot, target) = static_target(root)?;
         let home = std::env::var_os("HOME").context("HOME is not set")?;
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map_or_else(|| Path::new(&home).join(".cargo"), PathBuf::from);
@@ -54,7 +47,7 @@ impl Place {
             sysroot,
             target,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            epoch: text(Command::new("git").args(["log", "-1", "--format=%ct"]))?,
+            epoch: line(root, Command::new("git").args(["log", "-1", "--format=%ct"]))?,
         })
     }
 
@@ -164,4 +157,23 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Returns the toolchain's folder and its target of static programs.
+///
+/// # Errors
+///
+/// Returns an error when the toolchain has no such target.
+pub(crate) fn static_target(root: &Path) -> Result<(PathBuf, String)> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let sysroot = PathBuf::from(line(root, Command::new("rustc").args(["--print", "sysroot"]))?);
+    if !sysroot.join("lib/rustlib").join(&target).is_dir() {
+        bail!("the toolchain builds nothing static yet: rustup target add {target}");
+    }
+    Ok((sysroot, target))
+}
+
+/// Returns the line that a command run in this folder prints.
+fn line(folder: &Path, command: &mut Command) -> Result<String> {
+    Ok(output(command.current_dir(folder))?.trim().to_owned())
 }

@@ -3,7 +3,7 @@
 use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
 use rove_session::{Client, ClientConfig, Server, ServerEvent};
 use rove_ssp::Config;
-use rove_terminal::{Attributes, Cell, Pen, Screen, Size, Terminal, Underline};
+use rove_terminal::{Attributes, Cell, Color, Pen, Screen, Size, Terminal, Underline};
 use rove_units::{Instant, Seed};
 
 use super::machine::Machine;
@@ -219,16 +219,46 @@ pub(super) fn disagreement(client: &ClientEnd, server: &ServerEnd, rich: bool) -
         }
     }
     if rich && bells(client) > theirs.bells() {
-        return Some(format!(
-            "{} bells rang, not {}",
-            client.terminal.screen().bells(),
-            theirs.bells()
-        ));
+        return Some(format!("{} bells rang, not {}", bells(client), theirs.bells()));
     }
-    let (tty, size) = (client.terminal.screen(), ours.size());
-    let row = (0..size.rows()).find(|row| tty.row_text(*row) != ours.row_text(*row))?;
-    let (shown, wanted) = (tty.row_text(row), ours.row_text(row));
-    Some(format!("row {row} of the terminal shows {shown:?}, not {wanted:?}"))
+    shown_difference(client.terminal.screen(), ours)
+}
+
+/// Returns how the user's terminal shows another picture than the client's screen.
+fn shown_difference(tty: &Screen, screen: &Screen) -> Option<String> {
+    for row in 0..screen.size().rows() {
+        let (shown, wanted) = (tty.row_text(row), screen.row_text(row));
+        if shown != wanted {
+            return Some(format!("row {row} of the terminal shows {shown:?}, not {wanted:?}"));
+        }
+        let (shown, wanted) = (tty.row(row)?, screen.row(row)?);
+        let cells = (0_u16..).zip(shown.cells().iter().zip(wanted.cells()));
+        for (column, (shown, wanted)) in cells {
+            let (shown, wanted) = (look(shown), look(wanted));
+            if shown != wanted {
+                return Some(format!(
+                    "row {row}, column {column} of the terminal looks as {shown:?}, not {wanted:?}"
+                ));
+            }
+        }
+    }
+    let (shown, wanted) = (tty.cursor(), screen.cursor());
+    let is_same = shown.visible == wanted.visible
+        && (!wanted.visible || shown.position() == wanted.position());
+    (!is_same).then(|| format!("the terminal's cursor is {shown:?}, not {wanted:?}"))
+}
+
+/// Returns how every terminal shows a cell: attributes that some do not know are left out, and a blank has
+/// only those that can be seen without a character.
+fn look(cell: &Cell) -> Pen {
+    let pen = as_shown(cell.pen);
+    let is_blank = matches!(cell.base, None | Some(' ')) && !cell.combined;
+    if !is_blank {
+        return pen;
+    }
+    let inverse = pen.attributes.intersection(Attributes::INVERSE);
+    let attributes = inverse.underlined(pen.attributes.underline());
+    if attributes == Attributes::NONE { pen.erased() } else { Pen { attributes, ..pen } }
 }
 
 /// Returns in which synchronised field two screens differ. How often a bell rang is not one.
@@ -283,12 +313,22 @@ fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String
     (a.wrapped() && !b.wrapped()).then(|| format!("row {row}, which wraps at the client only"))
 }
 
-/// Returns what a far end's screen holds of a pen: a stock one has one kind of underline and fewer
-/// attributes.
+/// Returns what a far end's screen holds of a pen: a stock one names the first sixteen entries of the palette,
+/// and otherwise holds what every terminal shows.
 fn as_carried(pen: Pen, rich: bool) -> Pen {
     if rich {
         return pen;
     }
+    let named = |color| match color {
+        Color::Indexed(index @ 0..=15) => Color::Named(index),
+        color => color,
+    };
+    let Pen { foreground, background, attributes } = as_shown(pen);
+    Pen { foreground: named(foreground), background: named(background), attributes }
+}
+
+/// Returns what every terminal shows of a pen: one kind of underline, and not all attributes.
+fn as_shown(pen: Pen) -> Pen {
     let extra = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
     let underline = match pen.attributes.underline() {
         Underline::None => Underline::None,

@@ -119,7 +119,7 @@ fn control(dice: &mut Dice) -> String {
 /// Returns a command with a number or a name of its own.
 fn numbered(dice: &mut Dice) -> String {
     let number = dice.below(9);
-    match dice.below(9) {
+    match dice.below(11) {
         0 => format!("\x1b]2;title {number}\x07"),
         1 => format!("\x1b]8;id={number};https://example.org/{number}\x1b\\"),
         2 => format!("\x1b]4;{};rgb:{number}/0/f\x07", dice.byte()),
@@ -132,6 +132,9 @@ fn numbered(dice: &mut Dice) -> String {
             copy(dice.serial(), len)
         }
         7 => notification(dice.serial()),
+        // An entry of the palette by its number, of which the first sixteen have names, too.
+        8 => format!("\x1b[{};5;{}m", dice.pick(&[38, 48]), dice.below(32)),
+        9 => format!("\x1b[{};2;10;20;{}m", dice.pick(&[38, 48]), dice.byte()),
         _ => {
             let (a, b) = (dice.below(20), dice.below(60));
             format!("\x1b[{a};{b};{};{};1;2;3;1$v", a + dice.below(10), b + dice.below(40))

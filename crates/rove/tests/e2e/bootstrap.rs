@@ -79,7 +79,7 @@ fn what_is_said_on_the_way_is_up_to_the_user() {
     // What is wrong is said all the same.
     let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
     let call = Invocation::new(rove()).args(["-q", &format!("--ssh={}", sshd.ssh()), "far"]);
-    let exit = Terminal::start(&call, SIZE).wait_exit();
+    let exit = Terminal::start(&sshd.without_offer(call), SIZE).wait_exit();
     exit.assert_code(10);
     assert!(exit.output.contains("neither rove nor mosh-server found on far"), "{}", exit.output);
 }
@@ -143,7 +143,7 @@ fn a_talkative_profile_does_no_harm() {
 fn a_far_side_without_any_server_is_named_and_the_exit_code_is_ten() {
     let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("far");
-    let mut terminal = Terminal::start(&call, SIZE);
+    let mut terminal = Terminal::start(&sshd.without_offer(call), SIZE);
     let exit = terminal.wait_exit();
     exit.assert_code(10).assert_restored(Maker::Rove);
     assert!(exit.output.contains("install"), "{}", exit.output);

@@ -10,8 +10,8 @@ use crate::support::{Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, requ
 /// A host with neither rove nor mosh-server.
 const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
 
-/// A static program that becomes the rove under test, which itself is not static. Behind the mark stands the
-/// version that a build tells of itself.
+/// A static program that becomes the rove under test, which itself is not static where cargo builds for glibc.
+/// Behind the mark stands the version that a build tells of itself.
 const STUB: &str = r#"
 #include <unistd.h>
 const char mark[] = "\001rove-build VERSION\001";

@@ -51,7 +51,10 @@ fn vim_draws_edits_and_quits() {
     same_with_and_without(
         |scratch| {
             // The name of the file is on the screen, so it has to be the same here and there.
-            let script = "cd \"$1\" && exec \"$2\" -u NONE -N file.vim";
+            // Vim stops colouring a text for good after a redraw that lasted longer than `redrawtime`, two seconds
+            // unless set. A machine under load may stop it for longer in one of the two runs.
+            let script =
+                "cd \"$1\" && exec \"$2\" -u NONE -N --cmd 'set redrawtime=1000000' file.vim";
             let folder = scratch.folder();
             let words =
                 ["sh".as_ref(), "-c".as_ref(), script.as_ref(), "sh".as_ref(), folder, &vim];

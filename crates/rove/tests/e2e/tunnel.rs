@@ -172,7 +172,7 @@ fn a_server_that_has_ended_is_told_of() {
 #[test]
 fn what_is_missing_is_named_and_what_does_not_go_together_refused() {
     let sshd = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
-    let exit = Terminal::start(&call(&sshd, &[]), SIZE).wait_exit();
+    let exit = Terminal::start(&sshd.without_offer(call(&sshd, &[])), SIZE).wait_exit();
     exit.assert_code(10);
     assert!(exit.output.contains("rove not found on far: --tunnel needs it"), "{}", exit.output);
 

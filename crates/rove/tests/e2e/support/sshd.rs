@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use super::invocation::require;
+use super::invocation::{Invocation, require};
 use super::scratch::Scratch;
 use super::server::rove;
 
@@ -91,6 +91,11 @@ impl Sshd {
         let far = self.scratch.read("ssh_config");
         let config = format!("Host far\n ProxyJump jump\n{far}{jump}");
         format!("ssh -F {}", self.scratch.write("ssh_config_jump", &config).display())
+    }
+
+    /// Configures a call of rove not to offer this computer a copy of itself, which a static rove does.
+    pub(crate) fn without_offer(&self, call: Invocation) -> Invocation {
+        call.env("ROVE_CONFIG", self.scratch.write("rove.toml", "install = 'never'\n"))
     }
 
     /// Returns the path of a file in its folder.
