@@ -8,11 +8,13 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_manual::{Book, Manual, Words, matches};
 
+use crate::cli::figures::FiguresArgs;
 use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
 mod completions;
+mod figures;
 mod man;
 mod record;
 mod replay;
@@ -76,10 +78,11 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static COMMANDS: [Subcommand; 5] = [
+static COMMANDS: [Subcommand; 6] = [
     Subcommand { manual: &screen::MANUAL, run: run_screen },
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
+    Subcommand { manual: &figures::MANUAL, run: run_figures },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
@@ -203,6 +206,18 @@ fn run_replay(args: Vec<OsString>) -> u8 {
         &replay::MANUAL,
         result.and_then(|options| crate::replay::run(&options, io::stdout().lock())),
     )
+}
+
+fn run_figures(args: Vec<OsString>) -> u8 {
+    let args: FiguresArgs = match read(&figures::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let output = io::stdout().lock();
+    if args.lists() {
+        return report(&figures::MANUAL, crate::experiment::list(output));
+    }
+    report(&figures::MANUAL, crate::experiment::run(&args.options(), output))
 }
 
 /// Says what went wrong, if something did; returns the exit code.

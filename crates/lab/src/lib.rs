@@ -9,6 +9,7 @@
 
 pub mod cli;
 mod clock;
+mod experiment;
 pub mod metrics;
 mod record;
 mod replay;

@@ -127,6 +127,34 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
     }
 }
 
+/// Plays a recording once, and returns how long each key that has an answer waited for it, in the order in which they
+/// were typed; `None` for an answer that was never seen.
+///
+/// # Errors
+///
+/// Returns an error if the recording cannot be played, or the session does not begin.
+pub(crate) fn response_times(
+    name: &str,
+    trace: Trace,
+    prediction: Prediction,
+    ends: Ends,
+    pace: Pace,
+    path: &Path,
+    seed: u64,
+) -> Result<Vec<Option<Duration>>> {
+    let script = Script::new(name.to_owned(), trace, None)
+        .with_context(|| format!("{name} cannot be replayed"))?;
+    let (path, host_delay) = (path.clone(), Duration::ZERO);
+    let options = RunOptions { prediction, pace, path, seed, host_delay, ends, explain: false };
+    let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
+    let keys = script.keys.iter().zip(&run.outcomes).filter(|(key, _)| key.after.is_some());
+    let waited = keys.map(|(_, outcome)| {
+        let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
+        Some(seen_at.saturating_since(sent_at))
+    });
+    Ok(waited.collect())
+}
+
 /// Plays all jobs on all processors; the results are in the order of the jobs.
 fn play_all(jobs: &[Job<'_>]) -> Result<Vec<Run>> {
     let next = AtomicUsize::new(0);

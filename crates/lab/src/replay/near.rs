@@ -20,7 +20,8 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) const NOTICE: &str = "rove-lab-replay";
 
 /// What the user waits for before typing on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Pace {
     /// Before a recorded pause of 250 ms or more, for the answer to the last key
     Look,

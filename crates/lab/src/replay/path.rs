@@ -38,7 +38,7 @@ impl Path {
     /// # Errors
     ///
     /// Returns an error if one cannot be read, or is none.
-    pub(super) fn load(&mut self) -> Result<()> {
+    pub(crate) fn load(&mut self) -> Result<()> {
         for (file, link) in self.files.iter().zip([&mut self.uplink, &mut self.downlink]) {
             let Some(file) = file else { continue };
             let shown = file.display();
@@ -58,7 +58,7 @@ impl Path {
 
     /// Returns the links of a run that begins now. Recorded opportunities begin with it: those of the first
     /// seed at their beginning, those of others somewhere.
-    pub(super) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
+    pub(crate) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
         [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
             let mut link = link.clone();
             if let Some(schedule) = &mut link.schedule {

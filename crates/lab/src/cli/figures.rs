@@ -1,0 +1,96 @@
+//! The command line of `rove-lab figures`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueHint};
+use rove_manual::{Manual, Words};
+
+use crate::cli::BOOK;
+use crate::experiment::FiguresOptions;
+
+/// What users are told of `rove-lab figures`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "figures",
+    definition: || FiguresArgs::augment_args(Command::new("rove-lab figures")),
+    words: Words::Unknown,
+    notes: &[
+        "Each figure is a scenario: what is measured, of which systems, over which links, with which \
+         recordings, and what others have published of it. The client and the server are those that ship, and \
+         the network between them is simulated: the same seed gives the same figures. Other scenarios than \
+         those that rove-lab brings are files (TOML), described in docs/lab.md.",
+        "Recordings and links of others are used where --traces has them. Without them a figure is made from \
+         recordings of our own and from links that are drawn, and its title says so.",
+        "Runs that have ended are kept in the directory: after an interrupt, and with other names or more \
+         seeds, only what is missing is run.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove-lab figures", "every figure, in the quick profile"),
+        (
+            "rove-lab figures response-500ms --traces DIR --full",
+            "one, with recordings of others, at length",
+        ),
+        ("rove-lab figures ./mine.toml --json | jq '.figures[0].series'", "a scenario of your own"),
+    ],
+    environment: &[("ROVE_TRACES", "The directory of recordings, where --traces names none.")],
+    files: &[
+        ("DIR/figures.html", "Everything on one page."),
+        ("DIR/NAME.svg", "Each figure's picture."),
+        ("DIR/figures.json", "Each figure's statistics."),
+        ("DIR/runs.jsonl", "The runs that have ended."),
+    ],
+    exit_status: &[
+        ("0", "Everything was made."),
+        (
+            "1",
+            "A scenario or a recording could not be read, a run not be done, or a result not be written.",
+        ),
+        ("2", "The command line is wrong."),
+    ],
+};
+
+/// Makes figures from experiments in virtual time: tables, pictures, and one page of all
+#[derive(Debug, Args)]
+pub(crate) struct FiguresArgs {
+    /// Figures: names (see --list), or scenario files that end in .toml; all names where there is none
+    #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
+    names: Vec<String>,
+    /// Lists the names
+    #[arg(long)]
+    list: bool,
+    /// Directory of recordings of others: key traces, and delivery opportunities of links
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    traces: Option<PathBuf>,
+    /// Directory that everything is written to
+    #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
+    /// Runs as often as each scenario says for its long profile
+    #[arg(long)]
+    full: bool,
+    /// Number that decides all chance
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Writes JSON in place of tables
+    #[arg(long)]
+    json: bool,
+}
+
+impl FiguresArgs {
+    /// Returns whether only the names are wanted.
+    pub(crate) const fn lists(&self) -> bool {
+        self.list
+    }
+
+    /// Returns what is asked for.
+    pub(crate) fn options(self) -> FiguresOptions {
+        FiguresOptions {
+            names: self.names,
+            traces: self.traces,
+            out: self.out,
+            is_full: self.full,
+            seed: self.seed,
+            json: self.json,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! `rove-lab figures`: experiments in virtual time, from scenario files to one page of figures.
+//!
+//! [`scenario`] reads a file, [`material`] finds the recordings and links that it names, or what stands in for them.
+//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]) but for those that the [`store`] has, and puts them
+//! together with [`statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::json;
+
+use self::material::{Material, write_whole};
+use self::scenario::Scenario;
+use self::store::Store;
+use self::sweep::Profile;
+
+mod material;
+mod measure;
+mod page;
+mod plot;
+mod scenario;
+mod statistics;
+mod store;
+mod sweep;
+mod system;
+mod table;
+#[cfg(test)]
+mod tests;
+
+/// Which figures are made, from what, and where they go.
+#[derive(Clone, Debug)]
+pub(crate) struct FiguresOptions {
+    /// Names of scenarios that the laboratory brings, and files of others; all of its own where it is empty.
+    pub(crate) names: Vec<String>,
+    /// The directory of recordings of others.
+    pub(crate) traces: Option<PathBuf>,
+    /// The directory that everything is written to.
+    pub(crate) out: PathBuf,
+    /// Whether the long profile runs.
+    pub(crate) is_full: bool,
+    /// The first seed.
+    pub(crate) seed: u64,
+    /// Whether standard output has JSON in place of tables.
+    pub(crate) json: bool,
+}
+
+/// Writes the names and titles of the scenarios that the laboratory brings.
+///
+/// # Errors
+///
+/// Returns an error if `output` cannot be written.
+pub(crate) fn list(mut output: impl Write) -> Result<()> {
+    for scenario in Scenario::built_in() {
+        written(writeln!(output, "{:16} {}", scenario.name, scenario.body.title))?;
+    }
+    Ok(())
+}
+
+/// Makes figures: a table of each on `output`, and files of all in the directory.
+///
+/// # Errors
+///
+/// Returns an error if a scenario or what it needs cannot be read, a run fails, or a result cannot be written.
+pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()> {
+    let scenarios = scenarios(&options.names)?;
+    let shown = options.out.display();
+    fs::create_dir_all(&options.out)
+        .with_context(|| format!("cannot make the directory {shown}"))?;
+    let store = Store::open(&options.out.join("runs.jsonl"))?;
+    let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
+    let profile = Profile { is_full: options.is_full, seed: options.seed };
+    let mut figures = Vec::new();
+    for scenario in &scenarios {
+        let figure = sweep::run(scenario, profile, &material, &store)?;
+        let picture = plot::draw(&figure)?;
+        write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
+        if !options.json {
+            written(writeln!(output, "{}", figure.to_text()))?;
+        }
+        figures.push((figure, picture));
+    }
+    let json = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "full": options.is_full,
+        "seed": options.seed,
+        "figures": figures.iter().map(|(figure, _)| figure.to_json()).collect::<Vec<_>>(),
+    });
+    let json =
+        serde_json::to_string_pretty(&json).context("cannot write the figures as JSON")? + "\n";
+    write_whole(&options.out.join("figures.json"), &json)?;
+    let page = options.out.join("figures.html");
+    write_whole(&page, &page::page(&figures, profile)?)?;
+    if options.json {
+        written(output.write_all(json.as_bytes()))
+    } else {
+        written(writeln!(output, "All of them with pictures: {}", page.display()))
+    }
+}
+
+/// Returns the scenarios of some names and files, or all that the laboratory brings.
+fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
+    if names.is_empty() {
+        return Ok(Scenario::built_in().collect());
+    }
+    let one = |name: &String| {
+        if let Some(scenario) = Scenario::built_in().find(|scenario| scenario.name == *name) {
+            return Ok(scenario);
+        }
+        let file = PathBuf::from(name);
+        if !name.ends_with(".toml") {
+            let known: Vec<String> = Scenario::built_in().map(|scenario| scenario.name).collect();
+            let known = known.join(", ");
+            bail!("there is no figure {name:?}; there are {known}, and files that end in .toml");
+        }
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {name}"))?;
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Scenario::parse(&stem, name, &text).map_err(|sentence| anyhow!(sentence))
+    };
+    names.iter().map(one).collect()
+}
+
+/// Says what is wrong with standard output, if something is.
+fn written(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            anyhow!("standard output was closed by its reader before everything was written")
+        }
+        _ => anyhow!(error).context("cannot write standard output"),
+    })
+}

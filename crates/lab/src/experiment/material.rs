@@ -1,0 +1,142 @@
+//! What experiments are made from: recorded sessions and recorded links, or what stands in for them.
+
+use std::fs;
+use std::io::BufReader;
+use std::path::{Path as FilePath, PathBuf};
+
+use anyhow::{Context, Result, anyhow};
+use rove_link::Synthetic;
+use rove_units::{Duration, Seed};
+
+use crate::experiment::scenario::{Link, Scenario};
+use crate::replay::Path;
+use crate::trace::Trace;
+
+/// The recordings that the laboratory brings.
+const BUILT_IN: [(&str, &str); 3] = [
+    ("bash-long", include_str!("../../traces/bash-long.jsonl")),
+    ("fish", include_str!("../../traces/fish.jsonl")),
+    ("vim-modes", include_str!("../../traces/vim-modes.jsonl")),
+];
+
+/// The random link that stands in for a recorded one: as fast as the public LTE traces in the mean.
+const STAND_IN: Synthetic = Synthetic {
+    start: Some(400.0),
+    rate_max: 1_000.0,
+    volatility: 200.0,
+    outage_mean: Duration::from_millis(300),
+    length: Duration::from_secs(120),
+};
+
+/// Where recordings of others lie, and where stand-ins are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Material {
+    /// The directory of recordings, or one with the directories `keys` and `links` in it.
+    pub(crate) traces: Option<PathBuf>,
+    /// Where links that were drawn are written to.
+    pub(crate) drawn: PathBuf,
+}
+
+/// A recorded session with its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Recording {
+    /// The file's name without its ending.
+    pub(crate) name: String,
+    /// What was recorded.
+    pub(crate) trace: Trace,
+}
+
+/// Returns a recording that the laboratory brings.
+pub(crate) fn built_in(name: &str) -> Option<Recording> {
+    let (name, text) = BUILT_IN.iter().find(|(its, _)| *its == name)?;
+    let trace = Trace::read(text.as_bytes()).expect("a test reads each of them");
+    Some(Recording { name: (*name).to_owned(), trace })
+}
+
+impl Material {
+    /// Returns the recordings of a scenario, and whether they are those of others that it wants.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if one that is there cannot be read.
+    pub(crate) fn recordings(&self, scenario: &Scenario) -> Result<(Vec<Recording>, bool)> {
+        let wanted: Vec<(&String, PathBuf)> = (scenario.body.wanted.iter())
+            .filter_map(|name| Some((name, self.find("keys", &format!("{name}.jsonl"))?)))
+            .collect();
+        if wanted.is_empty() {
+            let own = scenario.body.recordings.iter().filter_map(|name| built_in(name)).collect();
+            return Ok((own, false));
+        }
+        let read = |(name, file): (&String, PathBuf)| {
+            let shown = file.display();
+            let input = fs::File::open(&file).with_context(|| format!("cannot open {shown}"))?;
+            let trace = Trace::read(BufReader::new(input)).with_context(|| format!("{shown}"))?;
+            Ok(Recording { name: name.clone(), trace })
+        };
+        Ok((wanted.into_iter().map(read).collect::<Result<_>>()?, true))
+    }
+
+    /// Returns the path of a link, and whether its opportunities are those recorded; a link without any has none to
+    /// stand in for.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if recorded opportunities cannot be read, or drawn ones not be written.
+    pub(crate) fn path(&self, link: &Link) -> Result<(Path, bool)> {
+        let mut text = link.path.get_ref().clone();
+        let mut is_recorded = true;
+        if let Some(name) = &link.cellular {
+            for (way, ending) in [("uplink", "up"), ("downlink", "down")] {
+                let file = match self.find("links", &format!("{name}.{ending}")) {
+                    Some(file) => file,
+                    None => {
+                        is_recorded = false;
+                        self.draw(ending)?
+                    }
+                };
+                text.push_str(&format!(",{way}={}", file.display()));
+            }
+        }
+        let mut path: Path = text.parse().map_err(|sentence: String| anyhow!(sentence))?;
+        path.load()?;
+        Ok((path, is_recorded))
+    }
+
+    /// Finds a file in the directory of recordings, or in a directory of its kind there.
+    fn find(&self, kind: &str, file: &str) -> Option<PathBuf> {
+        let traces = self.traces.as_ref()?;
+        [traces.join(kind).join(file), traces.join(file)].into_iter().find(|file| file.is_file())
+    }
+
+    /// Writes a random link to a file, unless it is there.
+    fn draw(&self, ending: &str) -> Result<PathBuf> {
+        let file = self.drawn.join(format!("drawn.{ending}"));
+        let trace = STAND_IN.trace(Seed::new(1).stream(ending)).context("drawing a link")?;
+        let lines: String = trace.times().map(|time| format!("{}\n", time.as_millis())).collect();
+        write_whole(&file, &lines)?;
+        Ok(file)
+    }
+}
+
+/// Writes a file so that it is there whole or not at all.
+pub(crate) fn write_whole(file: &FilePath, text: &str) -> Result<()> {
+    let shown = file.display();
+    let unfinished = file.with_extension("unfinished");
+    fs::write(&unfinished, text)
+        .and_then(|()| fs::rename(&unfinished, file))
+        .with_context(|| format!("cannot write {shown}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recording_that_we_bring_is_read() {
+        for (name, _) in BUILT_IN {
+            let recording = built_in(name).expect("it is there");
+            assert!(!recording.trace.records.is_empty(), "{name}");
+        }
+        assert!(built_in("nothing").is_none());
+    }
+}

@@ -1,0 +1,137 @@
+//! What an experiment measures: one run at a time, of one system, over one link, with one recording and one seed.
+
+use anyhow::Result;
+use rove_units::Duration;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::material::Recording;
+use crate::experiment::system::System;
+use crate::replay::{Pace, Path};
+
+mod host_response;
+mod interrupt;
+mod protocol_delay;
+mod response;
+mod silence;
+
+/// A kind of measurement.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Measure {
+    /// How long each key waits for its answer on the user's screen.
+    Response,
+    /// How long after a key the recorded host wrote something.
+    HostResponse,
+    /// How long what a program writes waits for the frame that carries it, by the collection interval in ms.
+    ProtocolDelay,
+    /// How long a client hears nothing after a change of address (0), or after an outage of so many seconds.
+    Silence,
+    /// How long after Ctrl-C under a flood the prompt is on the user's screen.
+    Interrupt,
+}
+
+/// What one run needs; which parts, the kind of measurement says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conditions<'a> {
+    /// The system.
+    pub(crate) system: Option<System>,
+    /// The path.
+    pub(crate) path: Option<&'a Path>,
+    /// The recorded session.
+    pub(crate) recording: Option<&'a Recording>,
+    /// What the user waits for before typing on.
+    pub(crate) pace: Pace,
+    /// What is varied.
+    pub(crate) value: Option<f64>,
+    /// The seed.
+    pub(crate) seed: u64,
+}
+
+/// What came of one run.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Samples {
+    /// Times in ms, in the order in which they were taken.
+    pub(crate) times: Vec<f64>,
+    /// How many never came.
+    pub(crate) missing: u64,
+}
+
+impl Measure {
+    /// Returns its name in scenario files.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Response => "response",
+            Self::HostResponse => "host-response",
+            Self::ProtocolDelay => "protocol-delay",
+            Self::Silence => "silence",
+            Self::Interrupt => "interrupt",
+        }
+    }
+
+    /// Returns what its times are called on an axis.
+    pub(crate) const fn axis(self) -> &'static str {
+        match self {
+            Self::Response => "response time (ms)",
+            Self::HostResponse => "time from key to output (ms)",
+            Self::ProtocolDelay => "delay of a write (ms)",
+            Self::Silence => "time without an answer (ms)",
+            Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
+        }
+    }
+
+    /// Returns whether it runs systems over links.
+    pub(crate) const fn needs_network(self) -> bool {
+        matches!(self, Self::Response | Self::Silence | Self::Interrupt)
+    }
+
+    /// Returns whether it plays recordings.
+    pub(crate) const fn needs_recordings(self) -> bool {
+        matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay)
+    }
+
+    /// Returns whether something is varied.
+    pub(crate) const fn needs_values(self) -> bool {
+        matches!(self, Self::ProtocolDelay | Self::Silence)
+    }
+
+    /// Measures once.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a recording cannot be played, or a session does not begin.
+    ///
+    /// # Panics
+    ///
+    /// Panics if a condition is missing that this kind needs: a scenario is checked when it is read.
+    pub(crate) fn run(self, conditions: &Conditions<'_>) -> Result<Samples> {
+        match self {
+            Self::Response => response::run(conditions),
+            Self::HostResponse => Ok(host_response::run(conditions)),
+            Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
+            Self::Silence => Ok(silence::run(conditions)),
+            Self::Interrupt => Ok(interrupt::run(conditions)),
+        }
+    }
+}
+
+impl Conditions<'_> {
+    fn system(&self) -> System {
+        self.system.expect("a checked scenario has systems")
+    }
+
+    fn path(&self) -> &Path {
+        self.path.expect("a checked scenario has links")
+    }
+
+    fn recording(&self) -> &Recording {
+        self.recording.expect("a checked scenario has recordings")
+    }
+
+    fn value(&self) -> f64 {
+        self.value.expect("a checked scenario has values")
+    }
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

@@ -1,0 +1,54 @@
+//! Time from a key to the next output, in the recording itself.
+
+use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::trace::Event;
+
+/// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
+/// which output is theirs.
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let mut typed_at = None;
+    let mut times = Vec::new();
+    for record in &conditions.recording().trace.records {
+        match record.event {
+            Event::User(_) => typed_at = Some(record.at),
+            Event::Host(_) => {
+                times.extend(typed_at.take().map(|at| millis(record.at.saturating_since(at))));
+            }
+            Event::Size(_) | Event::Tty(_) => {}
+        }
+    }
+    Samples { times, missing: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::material::Recording;
+    use crate::replay::Pace;
+    use crate::trace::Trace;
+
+    #[test]
+    fn only_the_first_output_after_a_key_answers_it() {
+        let line =
+            |t: &str, dir: &str| format!("{{\"t\":{t},\"dir\":\"{dir}\",\"data\":\"YQ==\"}}\n");
+        let text = [
+            "{\"t\":0.0,\"dir\":\"size\",\"cols\":80,\"rows\":24}\n".to_owned(),
+            line("0.5", "host"),
+            line("1.0", "user"),
+            line("1.25", "user"),
+            line("1.5", "host"),
+            line("1.75", "host"),
+        ];
+        let trace = Trace::read(text.concat().as_bytes()).expect("a trace");
+        let recording = Recording { name: "r".to_owned(), trace };
+        let conditions = Conditions {
+            system: None,
+            path: None,
+            recording: Some(&recording),
+            pace: Pace::Open,
+            value: None,
+            seed: 1,
+        };
+        assert_eq!(run(&conditions), Samples { times: vec![250.0], missing: 0 });
+    }
+}

@@ -1,0 +1,130 @@
+//! Interrupt: from Ctrl-C under a flood of output to the prompt on the user's screen.
+
+use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_link::net::Net;
+use rove_session::{Client, ClientConfig, Server};
+use rove_ssp::Config;
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::experiment::measure::silence::transport;
+use crate::experiment::measure::{Conditions, Samples, millis};
+
+/// How often the program writes, and how much: four megabytes in a second.
+const WRITE_INTERVAL: Duration = Duration::from_millis(1);
+const WRITE_LINES: usize = 64;
+
+/// How long the flood has gone on when the user types Ctrl-C, at the least.
+const BEFORE: Duration = Duration::from_secs(3);
+
+/// How long the prompt is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The key.
+const CTRL_C: u8 = 0x03;
+
+/// What the program prints when it has read the key.
+const PROMPT: &str = "$ ";
+
+/// A user who types Ctrl-C, once.
+struct Typist {
+    typed_at: Instant,
+    has_typed: bool,
+    seen_at: Option<Instant>,
+}
+
+/// A program that prints without end until it reads Ctrl-C.
+struct Flood {
+    next: Option<Instant>,
+    lines: u64,
+}
+
+impl User for Typist {
+    fn next_act(&mut self, now: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        (!self.has_typed && self.typed_at <= now).then(|| {
+            self.has_typed = true;
+            Act::Type(vec![CTRL_C])
+        })
+    }
+
+    fn poll_timeout(&self, _: &Client) -> Option<Instant> {
+        (!self.has_typed).then_some(self.typed_at)
+    }
+
+    fn handle_frame(&mut self, now: Instant, _: &Client, terminal: &mut Terminal) {
+        let screen = terminal.screen();
+        if screen.row_text(screen.cursor().row) == PROMPT.trim_end() {
+            self.seen_at.get_or_insert(now);
+        }
+    }
+}
+
+impl Program for Flood {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let is_interrupted = server.host_input().contains(&CTRL_C);
+        server.consume_host_input(server.host_input().len());
+        if is_interrupted {
+            self.next = None;
+            server.handle_host_output(now, format!("\r\n{PROMPT}").as_bytes());
+        }
+        while self.next.is_some_and(|next| next <= now) {
+            let lines: String = (0..WRITE_LINES)
+                .map(|_| {
+                    self.lines += 1;
+                    format!("{:062}\r\n", self.lines)
+                })
+                .collect();
+            server.handle_host_output(now, lines.as_bytes());
+            self.next = self.next.map(|next| next + WRITE_INTERVAL);
+        }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.next
+    }
+}
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let (seed, ends) = (Seed::new(conditions.seed), conditions.system().ends());
+    let client = ClientConfig {
+        prediction: conditions.system().prediction(),
+        offers_status: false,
+        ..client_config(transport(Config::client(), ends), seed)
+    };
+    let server = server_config(transport(Config::server(), ends), seed);
+    let phase = Duration::from_secs(1).mul_f64(seed.stream("phase").at(0).unit());
+    let typed_at = Instant::ZERO + BEFORE + phase;
+    let near =
+        NearEnd::new(client, Typist { typed_at, has_typed: false, seen_at: None }, Instant::ZERO);
+    let flood = Flood { next: Some(Instant::ZERO + Duration::from_secs(1)), lines: 0 };
+    let far = FarEnd::new(server, flood, Instant::ZERO);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let mut net = Net::new(near, far, uplink, downlink, seed);
+    net.run_until(BEFORE + PATIENCE, |near, _| near.user.seen_at.is_some());
+    let seen_at = net.left.user.seen_at;
+    let times: Vec<f64> =
+        seen_at.map(|at| millis(at.saturating_since(typed_at))).into_iter().collect();
+    Samples { missing: u64::from(times.is_empty()), times }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::replay::{Pace, Path};
+
+    #[test]
+    fn the_prompt_comes_within_a_few_frames() {
+        let path: Path = "rtt=100ms,rate=1Mbit".parse().expect("a path");
+        let conditions = Conditions {
+            system: Some(System::Rove),
+            path: Some(&path),
+            recording: None,
+            pace: Pace::Open,
+            value: None,
+            seed: 1,
+        };
+        let samples = run(&conditions);
+        assert!(samples.times[0] > 99.0 && samples.times[0] < 1_000.0, "{samples:?}");
+    }
+}

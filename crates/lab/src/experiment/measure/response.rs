@@ -1,0 +1,22 @@
+//! Response time: from a key to its answer on the user's screen, as `rove-lab replay` judges it.
+
+use anyhow::Result;
+
+use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::replay::response_times;
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
+    let (recording, system) = (conditions.recording(), conditions.system());
+    let times = response_times(
+        &recording.name,
+        recording.trace.clone(),
+        system.prediction(),
+        system.ends(),
+        conditions.pace,
+        conditions.path(),
+        conditions.seed,
+    )?;
+    let known: Vec<f64> = times.iter().flatten().copied().map(millis).collect();
+    let missing = u64::try_from(times.len() - known.len())?;
+    Ok(Samples { times: known, missing })
+}

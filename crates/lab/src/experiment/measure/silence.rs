@@ -1,0 +1,133 @@
+//! Silence: how long a client hears nothing from when a path is whole again, or goes another way.
+
+use core::net::SocketAddr;
+
+use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{Client, ClientConfig, Server};
+use rove_ssp::{Config, ReceiveError};
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::replay::Ends;
+
+/// Time between two keys of the user. Chosen: slow typing.
+const KEY_INTERVAL: Duration = Duration::from_millis(300);
+
+/// How long the session has been there when it happens: any time within a heartbeat from here on.
+const BEFORE: Duration = Duration::from_secs(20);
+const HEARTBEAT: Duration = Duration::from_secs(3);
+
+/// How long an answer is waited for. Chosen: twenty heartbeats.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the client is after it has moved (a documentation network, RFC 5737).
+const MOVED: &str = "203.0.113.9:40000";
+
+/// A user who types at a steady pace, and notes when the server was heard.
+pub(super) struct Typist {
+    next: Instant,
+    heard_at: Option<Instant>,
+}
+
+/// A program that echoes.
+pub(super) struct Echo;
+
+impl User for Typist {
+    fn next_act(&mut self, now: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        (self.next <= now).then(|| {
+            self.next = now + KEY_INTERVAL;
+            Act::Type(b"a".to_vec())
+        })
+    }
+
+    fn poll_timeout(&self, _: &Client) -> Option<Instant> {
+        Some(self.next)
+    }
+
+    fn handle_datagram(&mut self, now: Instant, _: &Client, result: &Result<(), ReceiveError>) {
+        if result.is_ok() {
+            self.heard_at = Some(now);
+        }
+    }
+}
+
+impl Program for Echo {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        server.consume_host_input(typed.len());
+        server.handle_host_output(now, &typed);
+    }
+}
+
+/// Returns the transport of an end as the system has it.
+pub(super) fn transport(config: Config, ends: Ends) -> Config {
+    match ends {
+        Ends::Rove => rove_headless::rove(config),
+        Ends::Stock => config.stock(),
+    }
+}
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let (seed, ends) = (Seed::new(conditions.seed), conditions.system().ends());
+    let client = ClientConfig {
+        prediction: conditions.system().prediction(),
+        offers_status: false,
+        ..client_config(transport(Config::client(), ends), seed)
+    };
+    let server = server_config(transport(Config::server(), ends), seed);
+    let typist = Typist { next: Instant::ZERO, heard_at: None };
+    let near = NearEnd::new(client, typist, Instant::ZERO);
+    let far = FarEnd::new(server, Echo, Instant::ZERO);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let mut net = Net::new(near, far, uplink.clone(), downlink.clone(), seed);
+    net.run_for(BEFORE + HEARTBEAT.mul_f64(seed.stream("phase").at(0).unit()));
+    let outage = Duration::from_secs_f64(conditions.value());
+    if outage == Duration::ZERO {
+        net.move_left(MOVED.parse::<SocketAddr>().expect("a literal address"));
+    } else {
+        net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+        net.run_for(outage);
+        net.reconfigure(uplink, downlink);
+    }
+    let whole_at = net.now();
+    net.run_until(PATIENCE, |near, _| near.user.heard_at.is_some_and(|at| at > whole_at));
+    let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
+    let times: Vec<f64> =
+        heard_at.map(|at| millis(at.saturating_since(whole_at))).into_iter().collect();
+    Samples { missing: u64::from(times.is_empty()), times }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::replay::{Pace, Path};
+
+    fn silence(system: System, outage: f64) -> f64 {
+        let path: Path = "rtt=100ms".parse().expect("a path");
+        let conditions = Conditions {
+            system: Some(system),
+            path: Some(&path),
+            recording: None,
+            pace: Pace::Open,
+            value: Some(outage),
+            seed: 3,
+        };
+        let samples = run(&conditions);
+        assert_eq!(samples.missing, 0);
+        samples.times[0]
+    }
+
+    #[test]
+    fn nobody_is_heard_before_the_path_is_whole_and_everybody_soon_after() {
+        for system in [System::Rove, System::MoshRules] {
+            for outage in [0.0, 1.0, 60.0] {
+                let silence = silence(system, outage);
+                assert!(silence > 49.0 && silence < 5_000.0, "{system:?} {outage}: {silence}");
+            }
+        }
+    }
+}

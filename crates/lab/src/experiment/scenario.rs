@@ -1,0 +1,268 @@
+//! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::measure::Measure;
+use crate::experiment::system::System;
+use crate::replay::{Pace, Path};
+
+/// The scenarios that the laboratory brings: a file each in `experiments/`.
+const BUILT_IN: [(&str, &str); 8] = [
+    ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
+    ("response-5s", include_str!("../../experiments/response-5s.toml")),
+    ("response-loss", include_str!("../../experiments/response-loss.toml")),
+    ("response-lte", include_str!("../../experiments/response-lte.toml")),
+    ("host-response", include_str!("../../experiments/host-response.toml")),
+    ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
+    ("roaming", include_str!("../../experiments/roaming.toml")),
+    ("interrupt", include_str!("../../experiments/interrupt.toml")),
+];
+
+/// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
+const SEEDS_MAX: u64 = 1_000;
+
+/// A scenario, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scenario {
+    /// Its name: the file's, without the ending.
+    pub(crate) name: String,
+    /// The file's text, which the results are kept under.
+    pub(crate) text: String,
+    /// What it says.
+    pub(crate) body: Body,
+}
+
+/// What a scenario file says.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Body {
+    /// The figure's title.
+    pub(crate) title: String,
+    /// What the figure shows, for a reader without the sources.
+    pub(crate) about: String,
+    /// What is measured.
+    pub(crate) measure: Measure,
+    /// How it is drawn.
+    pub(crate) plot: Plot,
+    /// The systems that are compared; none for what the recordings say by themselves.
+    #[serde(default)]
+    pub(crate) systems: Vec<System>,
+    /// The paths.
+    #[serde(default, rename = "link")]
+    pub(crate) links: Vec<Link>,
+    /// Recordings of the `--traces` directory that are used where they are there, by name.
+    #[serde(default)]
+    pub(crate) wanted: Vec<String>,
+    /// Recordings that the laboratory brings, used where those are not there.
+    #[serde(default)]
+    pub(crate) recordings: Vec<String>,
+    /// What the user waits for before typing on.
+    #[serde(default = "look")]
+    pub(crate) pace: Pace,
+    /// Repetitions in the quick profile.
+    #[serde(default = "one")]
+    pub(crate) seeds: u64,
+    /// Repetitions with `--full`; as many as `seeds` where it is left out.
+    pub(crate) full_seeds: Option<u64>,
+    /// What is varied, and its unit.
+    pub(crate) value: Option<String>,
+    /// The values it takes.
+    #[serde(default)]
+    pub(crate) values: Vec<f64>,
+    /// What others published, or what is claimed.
+    #[serde(default)]
+    pub(crate) expected: Vec<Expected>,
+}
+
+/// A path with its name.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Link {
+    /// What the figure calls it.
+    pub(crate) name: String,
+    /// The path, as `rove-lab replay --link` reads it.
+    pub(crate) path: Spanned<String>,
+    /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
+    pub(crate) cellular: Option<String>,
+}
+
+/// A band that a statistic is expected in.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expected {
+    /// Of which system.
+    pub(crate) system: System,
+    /// Over which link; all of them where it is left out.
+    pub(crate) link: Option<String>,
+    /// Which statistic.
+    pub(crate) statistic: Statistic,
+    /// The least that is expected, in ms.
+    pub(crate) from: Option<f64>,
+    /// The most that is expected, in ms.
+    pub(crate) to: Option<f64>,
+    /// Who says so.
+    pub(crate) source: String,
+}
+
+/// A statistic of latencies.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Statistic {
+    Median,
+    Mean,
+    P90,
+    P99,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Plot {
+    /// The share of samples (y) that do not exceed a time (x): a cumulative distribution.
+    Distribution,
+    /// The mean time (y) by the value that is varied (x).
+    MeanByValue,
+}
+
+const fn look() -> Pace {
+    Pace::Look
+}
+
+const fn one() -> u64 {
+    1
+}
+
+impl Statistic {
+    /// Returns its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+            Self::P90 => "p90",
+            Self::P99 => "p99",
+        }
+    }
+}
+
+impl Scenario {
+    /// Returns the scenarios that the laboratory brings, in their order.
+    pub(crate) fn built_in() -> impl Iterator<Item = Self> {
+        BUILT_IN.into_iter().map(|(name, text)| {
+            Self::parse(name, &format!("{name}.toml"), text).expect("a test reads each of them")
+        })
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence with the file, the line and what is wrong.
+    pub(crate) fn parse(name: &str, file: &str, text: &str) -> Result<Self, String> {
+        let body: Body = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            format!("{file}:{}: {}", line(text, at), error.message().replace('\n', "; "))
+        })?;
+        let scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        scenario
+            .check()
+            .map_err(|(at, sentence)| format!("{file}:{}: {sentence}", line(text, at)))?;
+        Ok(scenario)
+    }
+
+    /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
+    fn check(&self) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |word: &str| self.text.find(word).unwrap_or(0);
+        for link in &body.links {
+            let path = link.path.get_ref().parse::<Path>();
+            path.map_err(|sentence| (link.path.span().start, format!("link: {sentence}")))?;
+        }
+        let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
+        if body.seeds == 0 || seeds > SEEDS_MAX {
+            return Err((at("seeds"), format!("seeds are from 1 to {SEEDS_MAX}")));
+        }
+        let needs = [
+            (body.measure.needs_network() && body.links.is_empty(), "a [[link]] that it runs over"),
+            (body.measure.needs_network() && body.systems.is_empty(), "systems"),
+            (body.measure.needs_recordings() && body.recordings.is_empty(), "recordings"),
+            (body.measure.needs_values() && body.values.is_empty(), "values"),
+            (
+                body.plot == Plot::MeanByValue && body.value.is_none(),
+                "value: what is varied, with its unit",
+            ),
+        ];
+        for (is_missing, what) in needs {
+            if is_missing {
+                return Err((
+                    at("measure"),
+                    format!("measure = \"{}\" needs {what}", body.measure.name()),
+                ));
+            }
+        }
+        if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
+            return Err((at("values"), format!("{value} is outside 0 to 1000000")));
+        }
+        for recording in &body.recordings {
+            if crate::experiment::material::built_in(recording).is_none() {
+                let sentence = format!("there is no recording {recording:?} in the laboratory");
+                return Err((at(recording), sentence));
+            }
+        }
+        for expected in &body.expected {
+            let is_link = |name: &String| body.links.iter().any(|link| link.name == *name);
+            if !body.systems.contains(&expected.system)
+                || expected.link.as_ref().is_some_and(|it| !is_link(it))
+            {
+                return Err((
+                    at("expected"),
+                    "it expects something of a system or link that it does not have".to_owned(),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of the line that a byte is in, from 1.
+fn line(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_that_we_bring_is_read() {
+        for (name, text) in BUILT_IN {
+            if let Err(error) = Scenario::parse(name, name, text) {
+                panic!("{error}");
+            }
+        }
+        assert_eq!(Scenario::built_in().count(), BUILT_IN.len());
+    }
+
+    const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
+                        systems = [\"rove\"]\nrecordings = [\"fish\"]\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
+
+    #[test]
+    fn a_mistake_is_named_with_its_line() {
+        assert!(Scenario::parse("s", "s.toml", GOOD).is_ok());
+        for (from, to, line, words) in [
+            ("rtt=1ms", "rtt=x", 9, "link"),
+            ("response", "speed", 3, "unknown variant"),
+            ("title", "name", 1, "unknown field"),
+            ("[\"rove\"]", "[\"ssh\"]", 5, "unknown variant"),
+            ("[\"rove\"]", "[]", 3, "needs systems"),
+            ("fish", "cat", 6, "no recording"),
+            ("recordings = [\"fish\"]", "seeds = 0", 6, "seeds are from 1"),
+            ("plot =", "plot", 4, ""),
+        ] {
+            let text = GOOD.replacen(from, to, 1);
+            let error = Scenario::parse("s", "s.toml", &text).expect_err(to);
+            assert!(error.starts_with(&format!("s.toml:{line}: ")), "{error}");
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

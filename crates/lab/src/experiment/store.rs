@@ -1,0 +1,129 @@
+//! Finished runs on disk, so that an interrupted sweep goes on where it was.
+//!
+//! One line of JSON for each run, written when it has ended. A run is known by everything that decides its result: the
+//! program, the scenario, and its conditions.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path as FilePath;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::experiment::measure::Samples;
+
+/// Runs that have ended, by what decides their results.
+#[derive(Debug)]
+pub(crate) struct Store {
+    /// A digest of the program: another one may have other results.
+    program: String,
+    known: BTreeMap<String, Samples>,
+    file: Mutex<File>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Line {
+    run: String,
+    samples: Samples,
+}
+
+impl Store {
+    /// Opens the file of a directory, or begins it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file can be neither read nor written.
+    pub(crate) fn open(file: &FilePath) -> Result<Self> {
+        let shown = file.display();
+        let text = if file.exists() {
+            fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?
+        } else {
+            String::new()
+        };
+        // A line that an interrupt has cut off is a run that has not ended.
+        let known = text.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        let known = known.map(|line| (line.run, line.samples)).collect();
+        let mut options = OpenOptions::new();
+        let mut handle = options
+            .create(true)
+            .append(true)
+            .open(file)
+            .with_context(|| format!("cannot write {shown}"))?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            handle.write_all(b"\n").with_context(|| format!("cannot write {shown}"))?;
+        }
+        let program = std::env::current_exe()
+            .and_then(fs::read)
+            .map(|bytes| digest(&[&bytes]))
+            .context("cannot read this program's own file, which results are kept under")?;
+        Ok(Self { program, known, file: Mutex::new(handle) })
+    }
+
+    /// Returns the name that a run's result is kept under.
+    pub(crate) fn key(&self, decides: &[&str]) -> String {
+        let parts: Vec<&[u8]> = core::iter::once(self.program.as_str())
+            .chain(decides.iter().copied())
+            .map(str::as_bytes)
+            .collect();
+        digest(&parts)
+    }
+
+    /// Returns the result of a run that has ended.
+    pub(crate) fn get(&self, key: &str) -> Option<&Samples> {
+        self.known.get(key)
+    }
+
+    /// Keeps the result of a run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be written.
+    pub(crate) fn keep(&self, key: &str, samples: &Samples) -> Result<()> {
+        let line = Line { run: key.to_owned(), samples: samples.clone() };
+        let mut text = serde_json::to_string(&line).context("cannot write a result as JSON")?;
+        text.push('\n');
+        let mut file = self.file.lock().expect("no worker panics while it holds this");
+        file.write_all(text.as_bytes()).context("cannot keep a result")
+    }
+}
+
+/// Returns a digest of parts, which no other division of the same bytes has.
+fn digest(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(part.len().to_be_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_there_again_but_for_a_line_that_was_cut_off() {
+        let directory = std::env::temp_dir().join(format!("rove-lab-store-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("a directory");
+        let file = directory.join("runs.jsonl");
+        let samples = Samples { times: vec![1.5, 2.0], missing: 1 };
+        let store = Store::open(&file).expect("new");
+        let (first, second) = (store.key(&["a", "b"]), store.key(&["ab", ""]));
+        assert_ne!(first, second);
+        store.keep(&first, &samples).expect("kept");
+        store.keep(&second, &samples).expect("kept");
+        drop(store);
+        let text = fs::read_to_string(&file).expect("text");
+        fs::write(&file, &text[..text.len() - 9]).expect("cut off");
+        let store = Store::open(&file).expect("again");
+        assert_eq!(store.get(&first), Some(&samples));
+        assert_eq!(store.get(&second), None);
+        store.keep(&second, &samples).expect("kept");
+        drop(store);
+        assert_eq!(Store::open(&file).expect("again").get(&second), Some(&samples));
+        fs::remove_dir_all(&directory).expect("our own directory");
+    }
+}

@@ -1,0 +1,118 @@
+//! Whole figures, small ones.
+
+use super::*;
+
+const SMALL: &str = r#"
+title = "A small figure"
+about = "Two seeds of a short outage, with a </script> in its text & a band that cannot hold."
+measure = "silence"
+plot = "mean-by-value"
+value = "outage (s)"
+values = [0, 1]
+systems = ["rove"]
+seeds = 2
+
+[[link]]
+name = "40 ms <near>"
+path = "rtt=40ms"
+
+[[expected]]
+system = "rove"
+statistic = "mean"
+to = 0.001
+source = "nobody"
+"#;
+
+/// A directory of a test's own, with the small scenario in it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rove-lab-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        fs::write(path.join("small.toml"), SMALL).expect("a file");
+        Self(path)
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.0.join("out").join(file)).expect("it was made")
+    }
+
+    fn run(&self, seed: u64) -> String {
+        let options = FiguresOptions {
+            names: vec![self.0.join("small.toml").display().to_string()],
+            traces: None,
+            out: self.0.join("out"),
+            is_full: false,
+            seed,
+            json: false,
+        };
+        let mut output = Vec::new();
+        run(&options, &mut output).expect("made");
+        String::from_utf8(output).expect("text")
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_same_seed_makes_the_same_figures_and_another_one_others() {
+    let (one, two) = (Directory::new("same"), Directory::new("again"));
+    one.run(1);
+    two.run(1);
+    for file in ["figures.json", "figures.html", "small.svg"] {
+        assert_eq!(one.read(file), two.read(file), "{file}");
+    }
+    two.run(7);
+    assert_ne!(one.read("figures.json"), two.read("figures.json"));
+}
+
+#[test]
+fn runs_that_have_ended_are_not_run_again() {
+    let directory = Directory::new("resume");
+    let first = directory.run(1);
+    let runs = directory.0.join("out/runs.jsonl");
+    let kept = fs::read_to_string(&runs).expect("runs");
+    assert_eq!(kept.lines().count(), 4, "two seeds of two values");
+    // Results that no run can have show that they were taken from the file.
+    let changed: String = kept
+        .lines()
+        .map(|line| {
+            let (run, _) = line.split_once("\"samples\"").expect("samples");
+            format!("{run}\"samples\":{{\"times\":[4242.0],\"missing\":0}}}}\n")
+        })
+        .collect();
+    fs::write(&runs, &changed).expect("changed");
+    let second = directory.run(1);
+    assert!(second.contains("4242.0") && !first.contains("4242.0"), "{second}");
+    assert_eq!(fs::read_to_string(&runs).expect("runs"), changed, "nothing was run");
+}
+
+#[test]
+fn a_page_shows_texts_as_texts_and_says_what_is_not_as_expected() {
+    let directory = Directory::new("page");
+    let text = directory.run(1);
+    assert!(text.contains("NOT AS EXPECTED: mean of rove, 40 ms <near>"), "{text}");
+    let page = directory.read("figures.html");
+    assert!(page.contains("not as expected: mean of rove, 40 ms &lt;near&gt;"), "escaped");
+    assert!(
+        !page.contains("<near>") && page.matches("</script>").count() == 1,
+        "nothing breaks out"
+    );
+    assert!(
+        page.contains("var(--grid, #d8d8d8)") && !page.contains("#010101"),
+        "the page's colours"
+    );
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_those_that_there_are() {
+    let error = scenarios(&["response".to_owned()]).expect_err("no such figure").to_string();
+    assert!(error.contains("response-500ms") && error.contains(".toml"), "{error}");
+    let error = scenarios(&["no/such.toml".to_owned()]).expect_err("no such file").to_string();
+    assert!(error.contains("cannot read no/such.toml"), "{error}");
+}
