@@ -45,6 +45,7 @@ pub(crate) static MANUAL: Manual = Manual {
                 "presses keys: Enter Tab Space Backspace Escape Up Down Left Right Home End Insert Delete \
                  PageUp PageDown F1 to F12 Shift-Tab Ctrl-a Alt-f Ctrl-Left; Left*5 presses five times",
             ),
+            ("hold KEY*TIMES TIME", "holds a key down, which repeats every TIME: PageDown*40 33ms"),
             ("prompt TEXT", "waits until the text is left of the cursor and the program is quiet"),
             ("see TEXT", "waits until the text is on the screen and the program is quiet"),
             ("quiet TIME", "waits until the program has written nothing for so long"),

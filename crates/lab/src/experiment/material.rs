@@ -13,9 +13,10 @@ use crate::replay::Path;
 use crate::trace::Trace;
 
 /// The recordings that the laboratory brings.
-const BUILT_IN: [(&str, &str); 3] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("bash-long", include_str!("../../traces/bash-long.jsonl")),
     ("fish", include_str!("../../traces/fish.jsonl")),
+    ("pager", include_str!("../../traces/pager.jsonl")),
     ("vim-modes", include_str!("../../traces/vim-modes.jsonl")),
 ];
 

@@ -8,11 +8,12 @@ use crate::experiment::system::System;
 use crate::replay::{Pace, Path};
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 8] = [
+const BUILT_IN: [(&str, &str); 9] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
     ("response-lte", include_str!("../../experiments/response-lte.toml")),
+    ("pager", include_str!("../../experiments/pager.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("roaming", include_str!("../../experiments/roaming.toml")),

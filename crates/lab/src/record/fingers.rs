@@ -90,6 +90,11 @@ impl Fingers {
         (0..times).map(|_| Stroke { after: self.time(PRESS_MS), hit: Hit::Key(key) }).collect()
     }
 
+    /// Returns the strokes of a key that is held down: the keyboard keeps the time, no finger does.
+    pub(crate) fn hold(key: Key, times: u16, every: Duration) -> Vec<Stroke> {
+        (0..times).map(|_| Stroke { after: every, hit: Hit::Key(key) }).collect()
+    }
+
     /// Returns the stroke that sends a text at once, after it was chosen from an input method's list.
     pub(crate) fn burst(&mut self, text: String) -> Stroke {
         Stroke { after: self.time(CHOICE_MS), hit: Hit::Burst(text) }

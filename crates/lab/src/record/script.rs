@@ -31,6 +31,8 @@ pub(crate) enum Step {
     },
     /// Presses a key so many times.
     Press(Key, u16),
+    /// Holds a key down, which repeats so many times and so fast.
+    Hold(Key, u16, Duration),
     /// Sends this text at once, as an input method or a paste does.
     Burst(String),
     /// Waits until the cursor's row ends with this text, at the cursor.
@@ -92,6 +94,7 @@ fn steps_of(verb: &str, rest: &str) -> Result<Vec<Step>, String> {
         "resize" => size(rest).map(Step::Resize).map(one),
         "slips" => share(rest).map(Step::Slips).map(one),
         "press" if rest.trim().is_empty() => Err("`press` wants keys, such as Enter".to_owned()),
+        "hold" => hold(rest).map(one),
         "press" => rest.split_whitespace().map(press).collect(),
         _ => Err(format!("there is no `{verb}`")),
     }
@@ -112,6 +115,15 @@ fn press(word: &str) -> Result<Step, String> {
     match times.parse() {
         Ok(times @ 1..=PRESSES_MAX) => Ok(Step::Press(key, times)),
         _ => Err(format!("a key is pressed 1 to {PRESSES_MAX} times, not {times}")),
+    }
+}
+
+/// Reads a key that is held, and the time between its repetitions: `PageDown*40 33ms`.
+fn hold(rest: &str) -> Result<Step, String> {
+    match rest.trim().split_once(' ').map(|(key, every)| (press(key), time(every.trim()))) {
+        Some((Ok(Step::Press(key, times)), Ok(every))) => Ok(Step::Hold(key, times, every)),
+        Some((Err(why), _) | (_, Err(why))) => Err(why),
+        _ => Err("`hold` wants a key and a time, such as PageDown*40 33ms".to_owned()),
     }
 }
 

@@ -133,6 +133,9 @@ impl Typist {
                 self.strokes = self.fingers.type_text(&text, slips).into();
             }
             Step::Press(key, times) => self.strokes = self.fingers.press(key, times).into(),
+            Step::Hold(key, times, every) => {
+                self.strokes = Fingers::hold(key, times, every).into();
+            }
             Step::Burst(text) => self.strokes = [self.fingers.burst(text)].into(),
             Step::Resize(size) => return Some(Deed::Resize(size)),
             Step::Slips(share) => self.slips = share,

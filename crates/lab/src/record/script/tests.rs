@@ -26,6 +26,7 @@ fn each_verb_is_a_step() {
         ("pause 1.5s", vec![Step::Pause(Duration::from_millis(1_500))]),
         ("resize 100x30", vec![Step::Resize(Size::clamped(100, 30))]),
         ("slips 5%", vec![Step::Slips(0.05)]),
+        ("hold Left*9 33ms", vec![Step::Hold(Key::Cursor(b'D'), 9, Duration::from_millis(33))]),
         (
             "press Enter Left*3 Ctrl-a",
             vec![
@@ -60,6 +61,9 @@ fn what_is_wrong_is_said_with_its_line() {
         ("press Left*0", "1 to 4096 times"),
         ("press Left*4097", "1 to 4096 times"),
         ("press Left*x", "1 to 4096 times"),
+        ("hold Left*9", "a key and a time"),
+        ("hold Leff 33ms", "no key `Leff`"),
+        ("hold Left 33x", "a time such as"),
         ("quiet", "a time such as"),
         ("pause 601s", "no more than 600 seconds"),
         ("resize 80", "columns and rows"),
