@@ -44,7 +44,7 @@ fn echo(text: &str) -> Script {
 
 fn options(preference: Preference, link: &str) -> RunOptions {
     RunOptions {
-        prediction: Prediction { engine: EngineKind::Stock, preference, overwrite: false },
+        prediction: Prediction { engine: EngineKind::Stock, preference, ..Prediction::default() },
         pace: Pace::Look,
         path: link.parse().expect("a path"),
         seed: 1,
