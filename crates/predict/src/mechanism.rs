@@ -55,7 +55,7 @@ pub enum Mechanism {
     Lateness,
     /// A screen that would answer sooner than any before it is taken for no answer.
     Latency,
-    /// What was typed ahead and stands behind a prompt that has just come is taken for its input.
+    /// Text that was typed ahead and stands behind a prompt that has just come is taken for its input.
     TypeAhead,
     /// A prompt that was seen before answers Enter without waiting for the acknowledgment.
     NewPrompts,

@@ -10,7 +10,7 @@ use crate::replay::judge::{Faults, Outcome};
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
-/// What became of a key, as far as it counts.
+/// The outcome of one key, as far as it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fate {
     is_instant: bool,
@@ -18,7 +18,7 @@ struct Fate {
     revealed: Faults,
 }
 
-/// What one recording came to over one path, with or without a mechanism, or all of them together.
+/// The runs of one recording over one path, with or without a mechanism, or of all recordings together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Case {
     figures: Figures,

@@ -170,16 +170,8 @@ fn no_secret_is_shown() {
     }
 }
 
-/// What shows that a mechanism does something.
-enum Evidence {
-    /// A recording of `crates/lab/traces`.
-    Recorded(&'static str),
-    /// A session made here.
-    Made(Script),
-}
-
-/// Returns where switching a mechanism off changes what becomes of a key.
-fn evidence(mechanism: Mechanism) -> Evidence {
+/// Returns a session in which switching a mechanism off changes what becomes of a key.
+fn evidence(mechanism: Mechanism) -> Script {
     let name = match mechanism {
         Mechanism::ShellPrompts => "bash-prompt",
         Mechanism::History => "zsh-history",
@@ -203,21 +195,18 @@ fn evidence(mechanism: Mechanism) -> Evidence {
             // Ctrl-Right, to the ends of words.
             let to = ["\x1b[1;4H", "\x1b[1;9H", "\x1b[1;12H", "\x1b[1;17H"];
             let keys = to.map(|answer| ("\x1b[1;5C", answer));
-            return Evidence::Made(made("\x1b[?1049hone line of text that goes on\x1b[H", &keys));
+            return made("\x1b[?1049hone line of text that goes on\x1b[H", &keys);
         }
         Mechanism::Questions => {
             let line = [("a", "a"), ("b", "b"), ("\r", "\r\nName: ")];
-            return Evidence::Made(made("Name: ", &line.repeat(10)));
+            return made("Name: ", &line.repeat(10));
         }
         Mechanism::Paste => {
             let paste = ("\x1b[200~echo of a paste\x1b[201~", "echo of a paste");
-            return Evidence::Made(made(
-                "\x1b[?2004h$ ",
-                &[("t", "t"), ("r", "r"), ("y", "y"), paste],
-            ));
+            return made("\x1b[?2004h$ ", &[("t", "t"), ("r", "r"), ("y", "y"), paste]);
         }
     };
-    Evidence::Recorded(name)
+    load(name)
 }
 
 /// A session in which each key is answered at once by this.
@@ -235,10 +224,7 @@ fn made(start: &str, keys: &[(&str, &str)]) -> Script {
 #[test]
 fn each_mechanism_changes_what_becomes_of_a_key() {
     for mechanism in Mechanism::ALL {
-        let script = match evidence(mechanism) {
-            Evidence::Recorded(name) => load(name),
-            Evidence::Made(script) => script,
-        };
+        let script = evidence(mechanism);
         let case = |mechanisms| {
             let prediction = Prediction { mechanisms, ..Prediction::default() };
             Case::of(&script, &play(&script, &options(prediction, LINK, 1, Ends::Rove)))

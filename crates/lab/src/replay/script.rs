@@ -287,7 +287,7 @@ impl Script {
             }
             let (before, truth) = (&self.truth[key.before], &self.truth[after]);
             let has_effect = truth.id != before.id;
-            // What only paints behind it, or puts the cursor back, may come with it or later: nobody can tell.
+            // Records behind it that only paint, or put the cursor back, change nothing that can be told.
             let first = (key.before..=after).find(|number| self.truth[*number].id == truth.id);
             key.after = first.filter(|_| has_effect);
             key.class = Class::of(&key.bytes, before.screen(), truth.screen());

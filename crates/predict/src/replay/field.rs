@@ -91,7 +91,7 @@ pub(super) struct Field {
     pub(super) walk: Walk,
 }
 
-/// What a place is read by, besides the screen.
+/// Everything that a place is read by, besides the screen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) tty: Option<Tty>,

@@ -53,7 +53,7 @@ impl Replay {
         }
     }
 
-    /// Takes whether something is suggested here, or what was taken back is.
+    /// Learns whether something is suggested here, or the text that was taken back is.
     fn learn_suggestion(&mut self, class: Class, is_right: bool) {
         if self.has(Mechanism::PlainSuggestions) {
             self.contexts.learn(self.field.context, class, is_right);

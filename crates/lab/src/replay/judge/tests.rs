@@ -101,7 +101,7 @@ fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
     let script = script("\x1b[?25l> ", &keys);
     let mut court = Court::new(&script);
     (0..3).for_each(|_| court.key());
-    assert_eq!(court.faults("ab").any, false);
+    assert!(!court.faults("ab").any);
     assert_eq!(court.seen(), [true, true, false]);
     assert!(court.faults("\x1b[1;1H>-ab\x1b[1;6H").text, "wrong left of where characters go");
     assert!(!court.faults("\x1b[1;1H> ab\x1b[1;9H").any, "nobody sees where a hidden cursor is");
@@ -109,7 +109,7 @@ fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
 
 #[test]
 fn an_answer_is_seen_with_the_first_screen_that_looks_like_it() {
-    // What the host writes behind the echo only paints, and puts the cursor back where it was.
+    // Behind the echo the host only paints, and puts the cursor back where it was.
     let script = script_of_records(
         "> ",
         &[("a", &["a", "\x08\x1b[1ma"]), ("b", &["b", "\x1b[2;1H", "\x1b[1;5H"])],
