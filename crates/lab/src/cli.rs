@@ -191,6 +191,10 @@ fn run_replay(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
+    if let Some(sentence) = args.refusal() {
+        complain(&sentence);
+        return USAGE;
+    }
     let result = args.options();
     report(result.and_then(|options| crate::replay::run(&options, io::stdout().lock())))
 }

@@ -185,8 +185,9 @@ fn the_gate_for_secrets_and_stock_have_no_mechanisms_to_switch_off() {
     let path = folder.write("abc.jsonl", SESSION);
     for (args, code, sentence) in [
         (&["--without", "secrecy"][..], 2, "secrecy"),
-        (&["--engine", "stock", "--ablate"], 1, "leave --engine stock out"),
-        (&["--engine", "none", "--without", "history"], 1, "leave --engine none out"),
+        (&["--engine", "stock", "--ablate"], 2, "use --engine replay"),
+        (&["--engine", "none", "--without", "history"], 2, "use --engine replay"),
+        (&["--predict", "never", "--ablate"], 2, "use --engine replay"),
         (&["--ablate", "--explain"], 2, "cannot be used with"),
     ] {
         let output = replay(&[&[text(&path)], args].concat());

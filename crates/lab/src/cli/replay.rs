@@ -154,6 +154,20 @@ impl EngineName {
 }
 
 impl ReplayArgs {
+    /// Returns why the words cannot go together, if they cannot.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let has_mechanisms = self.engine == EngineName::Replay
+            && matches!(self.predict, Preference::Adaptive | Preference::Always);
+        let asked = [("--without", !self.without.is_empty()), ("--ablate", self.ablate)];
+        let (option, _) = asked.into_iter().find(|(_, is_asked)| *is_asked && !has_mechanisms)?;
+        Some(format!(
+            "{option} is about the mechanisms of the replay engine, which --engine {} --predict {} does not run; \
+             use --engine replay with --predict adaptive or always",
+            self.engine,
+            self.predict.name(),
+        ))
+    }
+
     /// Returns what the words ask for.
     ///
     /// # Errors
@@ -165,15 +179,6 @@ impl ReplayArgs {
             EngineName::Stock => (EngineKind::Stock, self.predict, Ends::Stock),
             EngineName::Replay => (EngineKind::Replay, self.predict, Ends::Rove),
         };
-        if engine != EngineKind::Replay || preference == Preference::Never {
-            let asked = [("--without", !self.without.is_empty()), ("--ablate", self.ablate)];
-            if let Some((option, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) {
-                bail!(
-                    "{option} is about the mechanisms of the replay engine; leave --engine {} out",
-                    self.engine
-                );
-            }
-        }
         let mechanisms = self.without.iter().copied().fold(Mechanisms::ALL, Mechanisms::without);
         Ok(ReplayOptions {
             traces: self.files()?,
