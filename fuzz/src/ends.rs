@@ -220,6 +220,7 @@ impl Session {
                 preference: Preference::Always,
                 overwrite: flag(7),
                 engine: EngineKind::ALL[usize::from(flag(5))],
+                ..Prediction::default()
             },
             ..client_config(transport, Seed::new(1))
         };

@@ -201,6 +201,10 @@ fn run_replay(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
+    if let Some(sentence) = args.refusal() {
+        complain(&replay::MANUAL, &sentence);
+        return USAGE;
+    }
     let result = args.options();
     report(
         &replay::MANUAL,

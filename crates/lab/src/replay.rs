@@ -2,8 +2,10 @@
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
 //! [`mod@script`] makes a recording ready, [`near`] and [`far`] are the two sides, [`mod@run`] puts them at the ends of
-//! a path, [`judge`] judges what the user sees, [`figures`], [`table`] and [`explain`] say what came of it.
+//! a path, [`judge`] judges what the user sees, [`figures`], [`table`] and [`explain`] say what came of it;
+//! [`ablation`] compares that with what comes of it without a mechanism of the engine.
 
+use core::ops::Range;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -12,16 +14,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
-use rove_session::Prediction;
+use rove_session::{Mechanism, Prediction};
 use rove_units::Duration;
 use serde_json::{Value, json};
 
+use self::ablation::{Case, Row};
 use self::figures::Figures;
 pub(crate) use self::run::Ends;
 use self::run::{Run, RunOptions};
 use self::script::Script;
 use crate::trace::Trace;
 
+mod ablation;
 #[cfg(test)]
 mod corpus;
 mod explain;
@@ -66,6 +70,8 @@ pub(crate) struct ReplayOptions {
     pub(crate) ends: Ends,
     pub(crate) json: bool,
     pub(crate) explain: bool,
+    /// Whether to play everything again without each mechanism.
+    pub(crate) ablate: bool,
 }
 
 /// One run to be done, and its place among all.
@@ -82,29 +88,107 @@ struct Job<'a> {
 pub(crate) fn run(options: &ReplayOptions, output: impl Write) -> Result<()> {
     let scripts: Vec<Script> =
         options.traces.iter().map(|path| script(path, options.first)).collect::<Result<_>>()?;
-    let mut jobs = Vec::new();
     let mut paths = options.paths.clone();
     paths.iter_mut().try_for_each(Path::load)?;
-    for path in &paths {
-        for script in &scripts {
-            for seed in options.seed..options.seed.saturating_add(options.seeds) {
+    let output = BufWriter::new(output);
+    if options.ablate {
+        ablate(options, &scripts, &paths, output)
+    } else {
+        replay(options, &scripts, &paths, output)
+    }
+}
+
+/// Replays all recordings over all paths with all seeds.
+fn replay(
+    options: &ReplayOptions,
+    scripts: &[Script],
+    paths: &[Path],
+    mut output: impl Write,
+) -> Result<()> {
+    let mut jobs = Vec::new();
+    for path in paths {
+        for script in scripts {
+            for seed in seeds(options) {
                 jobs.push(Job { script, options: run_options(options, path, seed) });
             }
         }
     }
-    let runs = play_all(&jobs)?;
-    let mut output = BufWriter::new(output);
+    let runs = play_all(&jobs, |_, run| run)?;
     let written = if options.json {
         write_json(&mut output, options, &jobs, &runs)
     } else {
         write_text(&mut output, options, &jobs, &runs)
     };
-    written.and_then(|()| output.flush()).map_err(|error| match error.kind() {
+    written.and_then(|()| output.flush()).map_err(refused)
+}
+
+/// Does the same again without each mechanism of the engine, and writes what that changes.
+fn ablate(
+    options: &ReplayOptions,
+    scripts: &[Script],
+    paths: &[Path],
+    mut output: impl Write,
+) -> Result<()> {
+    let mechanisms = options.prediction.mechanisms;
+    let has = |mechanism: &Mechanism| mechanisms.contains(*mechanism);
+    let without = || [None].into_iter().chain(Mechanism::ALL.into_iter().filter(has).map(Some));
+    let mut jobs = Vec::new();
+    for (path, mechanism) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
+        for (script, seed) in scripts.iter().flat_map(|it| seeds(options).map(move |n| (it, n))) {
+            let mut options = run_options(options, path, seed);
+            if let Some(mechanism) = mechanism {
+                options.prediction.mechanisms = mechanisms.without(mechanism);
+            }
+            jobs.push(Job { script, options });
+        }
+    }
+    let mut cases = play_all(&jobs, |job, run| Case::of(job.script, &run))?.into_iter();
+    let mut rows = Vec::new();
+    for (path, without) in paths.iter().flat_map(|path| without().map(move |it| (path, it))) {
+        let of_script = scripts.iter().map(|script| {
+            let mut sum = Case::default();
+            let of_seeds = cases.by_ref().take(seeds(options).count());
+            of_seeds.for_each(|case| sum.merge(&case));
+            (script.name.clone(), sum)
+        });
+        rows.push(Row { link: path.text.clone(), without, cases: of_script.collect() });
+    }
+    let written = if options.json {
+        let mut report = described(options);
+        report["ablation"] = ablation::to_json(&rows);
+        write_object(&mut output, &report)
+    } else {
+        let how = format!(
+            "predict {}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
+            options.prediction.preference.name(),
+            name_of(options.pace),
+            seeds_of(options),
+        );
+        ablation::write_text(&mut output, &how, &rows)
+    };
+    written.and_then(|()| output.flush()).map_err(refused)
+}
+
+/// Says why standard output has refused what came of it.
+fn refused(error: io::Error) -> anyhow::Error {
+    match error.kind() {
         io::ErrorKind::BrokenPipe => {
             anyhow!("standard output was closed by its reader before everything was written")
         }
         _ => anyhow!(error).context("cannot write standard output"),
-    })
+    }
+}
+
+fn seeds(options: &ReplayOptions) -> Range<u64> {
+    options.seed..options.seed.saturating_add(options.seeds)
+}
+
+fn seeds_of(options: &ReplayOptions) -> String {
+    format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
+}
+
+fn name_of(pace: Pace) -> String {
+    format!("{pace:?}").to_lowercase()
 }
 
 fn script(path: &PathBuf, first: Option<usize>) -> Result<Script> {
@@ -155,8 +239,8 @@ pub(crate) fn response_times(
     Ok(waited.collect())
 }
 
-/// Plays all jobs on all processors; the results are in the order of the jobs.
-fn play_all(jobs: &[Job<'_>]) -> Result<Vec<Run>> {
+/// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.
+fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync) -> Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(jobs.len()));
     let workers = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
@@ -166,7 +250,7 @@ fn play_all(jobs: &[Job<'_>]) -> Result<Vec<Run>> {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = jobs.get(number) else { return };
-                    let run = run::play(job.script, &job.options);
+                    let run = run::play(job.script, &job.options).map(|run| keep(job, run));
                     let mut done = done.lock().expect("no worker panics while it holds this");
                     done.push((number, run));
                     tell_progress(done.len(), jobs.len());
@@ -203,13 +287,12 @@ fn write_text(
         let Some((job, _)) = of_path.first() else { continue };
         writeln!(
             output,
-            "engine {}, predict {}, link {}, pace {}, seeds {} to {}; shares of instant keys, times in ms",
+            "engine {}, predict {}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
             options.engine,
             options.prediction.preference.name(),
             job.options.path.text,
-            format!("{:?}", options.pace).to_lowercase(),
-            options.seed,
-            options.seed.saturating_add(options.seeds - 1),
+            name_of(options.pace),
+            seeds_of(options),
         )?;
         table::heading(output)?;
         let mut pool = Figures::default();
@@ -263,16 +346,28 @@ fn write_json(
             object
         })
         .collect();
-    let report = json!({
+    let mut report = described(options);
+    report["runs"] = json!(list);
+    report["pooled"] = json!(pools);
+    write_object(output, &report)
+}
+
+/// Returns an object that says how everything was played.
+fn described(options: &ReplayOptions) -> Value {
+    let mechanisms = options.prediction.mechanisms;
+    let without = Mechanism::ALL.into_iter().filter(|mechanism| !mechanisms.contains(*mechanism));
+    json!({
         "engine": options.engine,
         "predict": options.prediction.preference.name(),
-        "pace": format!("{:?}", options.pace).to_lowercase(),
+        "without": without.map(Mechanism::name).collect::<Vec<_>>(),
+        "pace": name_of(options.pace),
         "host_delay_ms": figures::millis(options.host_delay),
         "ends": format!("{:?}", options.ends).to_lowercase(),
         "first": options.first,
-        "runs": list,
-        "pooled": pools,
-    });
-    serde_json::to_writer_pretty(&mut *output, &report)?;
+    })
+}
+
+fn write_object(output: &mut impl Write, object: &Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *output, object)?;
     writeln!(output)
 }

@@ -158,3 +158,41 @@ fn a_wrong_command_line_is_refused_with_code_two() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("there is no recording"));
 }
+
+#[test]
+fn mechanisms_are_switched_off_by_name_and_each_in_turn() {
+    let folder = Folder::new("ablation");
+    let path = folder.write("abc.jsonl", SESSION);
+    let ablate = |more: &[&str]| replay(&[&[text(&path), "--ablate"], more].concat());
+    let (first, second) = (ablate(&[]), ablate(&[]));
+    assert_eq!((first.status.code(), stderr(&first)), (Some(0), ""));
+    assert_eq!(first.stdout, second.stdout, "equal runs have equal tables");
+    let table = String::from_utf8(first.stdout).unwrap();
+    assert!(table.contains("\nnothing ") && table.contains("\nhistory "), "{table}");
+
+    let output = ablate(&["--json", "--without", "history", "--without", "motions"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["without"], serde_json::json!(["motions", "history"]));
+    let rows = report["ablation"][0]["mechanisms"].as_array().unwrap();
+    let is_without = |name: &str| rows.iter().any(|row| row["without"] == name);
+    assert!(is_without("rulers") && !is_without("history") && !is_without("motions"));
+    assert!(rows.iter().all(|row| row["traces"][0]["trace"] == "abc"));
+}
+
+#[test]
+fn the_gate_for_secrets_and_stock_have_no_mechanisms_to_switch_off() {
+    let folder = Folder::new("gate");
+    let path = folder.write("abc.jsonl", SESSION);
+    for (args, code, sentence) in [
+        (&["--without", "secrecy"][..], 2, "secrecy"),
+        (&["--engine", "stock", "--ablate"], 2, "use --engine replay"),
+        (&["--engine", "none", "--without", "history"], 2, "use --engine replay"),
+        (&["--predict", "never", "--ablate"], 2, "use --engine replay"),
+        (&["--ablate", "--explain"], 2, "do not go together"),
+    ] {
+        let output = replay(&[&[text(&path)], args].concat());
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(stderr(&output).contains(sentence), "{args:?}: {}", stderr(&output));
+        assert!(output.stdout.is_empty());
+    }
+}

@@ -135,7 +135,7 @@ fn main() {
 /// Returns the median microseconds of a key and of a screen.
 fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
     let size = Size::new(COLUMNS, ROWS).expect("a screen may have this size");
-    let prediction = Prediction { engine, preference: Preference::Always, overwrite: false };
+    let prediction = Prediction { engine, preference: Preference::Always, ..Prediction::default() };
     let mut engine = Engine::new(prediction, size);
     let mut host = full_terminal(size);
     host.write(scenario.start.as_bytes());

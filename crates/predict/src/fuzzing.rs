@@ -161,7 +161,15 @@ impl World {
     fn new(flags: u8, size: Size) -> Self {
         let preference = Preference::ALL[usize::from(flags & 3)];
         let engine = |engine| {
-            Engine::new(Prediction { preference, overwrite: flags & 4 != 0, engine }, size)
+            Engine::new(
+                Prediction {
+                    preference,
+                    overwrite: flags & 4 != 0,
+                    engine,
+                    ..Prediction::default()
+                },
+                size,
+            )
         };
         let host = Terminal::host(size);
         Self {

@@ -11,6 +11,7 @@ mod cooked;
 mod engine;
 pub mod fuzzing;
 mod keystroke;
+mod mechanism;
 mod overlay;
 mod policy;
 mod replay;
@@ -20,5 +21,6 @@ mod stock;
 mod tty;
 
 pub use engine::{Engine, InputNum, Network};
+pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
 pub use policy::{EngineKind, Prediction, Preference};
 pub use tty::{Tty, TtyCharacters, TtyModes};

@@ -2,6 +2,8 @@
 
 use rove_units::{Duration, Instant};
 
+use crate::mechanism::Mechanisms;
+
 // Source of all numbers here, where not said otherwise: Mosh 1.4.0 as observed.
 
 /// Predictions are seen once the send interval is longer: an SRTT above 60 ms.
@@ -92,7 +94,7 @@ impl EngineKind {
     }
 }
 
-/// What a user can say about predictions.
+/// How an engine is set up: what a user can say about predictions, and what an experiment can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prediction {
     /// Whose rules they follow. `experimental` is stock's alone.
@@ -101,6 +103,8 @@ pub struct Prediction {
     pub preference: Preference,
     /// Whether a character is to replace the one under the cursor instead of moving it to the right.
     pub overwrite: bool,
+    /// Which mechanisms the replay engine has. Rove itself always has all; the laboratory may switch some off.
+    pub mechanisms: Mechanisms,
 }
 
 /// What decides whether predictions are seen, and how.

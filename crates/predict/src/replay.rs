@@ -48,7 +48,8 @@ use self::class::Class;
 use self::context::Contexts;
 use self::convention::Conventions;
 use self::expect::Watch;
-use self::field::{Field, Kind};
+use self::field::{Field, Kind, Reader};
+use self::grace::Grace;
 use self::history::Histories;
 use self::late::Late;
 use self::latency::Latency;
@@ -64,8 +65,9 @@ use self::wrap::Beyond;
 use crate::cooked::Cooked;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
+use crate::mechanism::{Mechanism, Mechanisms};
 use crate::policy::{Policy, Prediction};
-use crate::secrecy::{Secrecy, Spot};
+use crate::secrecy::{Prompt, Secrecy, Spot};
 use crate::tty::Tty;
 
 /// How long predictions are still seen on a screen that nothing explains, as long as the host has not
@@ -89,6 +91,7 @@ struct Forecast<'a> {
 #[derive(Clone, Debug)]
 pub struct Replay {
     policy: Policy,
+    mechanisms: Mechanisms,
     /// Whether the user wants characters to replace those under the cursor.
     overwrites: bool,
     keystrokes: Keystrokes,
@@ -157,6 +160,7 @@ impl Replay {
     pub(crate) fn new(prediction: Prediction, size: Size) -> Self {
         Self {
             policy: Policy::new(prediction.preference),
+            mechanisms: prediction.mechanisms,
             overwrites: prediction.overwrite,
             keystrokes: Keystrokes::default(),
             log: Log::default(),
@@ -226,7 +230,7 @@ impl Replay {
         let is_alt = key == Key::Escape && !self.shows_mode();
         let is_behind_escape = core::mem::replace(&mut self.is_behind_escape, is_alt);
         let key = if is_behind_escape && key != Key::Escape { key.with_alt() } else { key };
-        if key == Key::PasteEnd && self.log.end_paste() {
+        if key == Key::PasteEnd && self.has(Mechanism::Paste) && self.log.end_paste() {
             return;
         }
         if self.log.is_empty() {
@@ -257,7 +261,9 @@ impl Replay {
     /// Takes what the host's terminal is like, where it is told. What is typed for nobody to see is
     /// forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
-        self.cooked.handle_tty(tty);
+        // Without it what the kernel echoes is left to the rest, and what it hides is hidden all the same.
+        let is_for_kernel = |tty: &Tty| self.has(Mechanism::KernelEcho) || !tty.echoes_lines();
+        self.cooked.handle_tty(tty.filter(is_for_kernel));
         if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
             let ground = self.ground.clone();
             self.note_line();
@@ -268,6 +274,11 @@ impl Replay {
             self.log.forget_texts();
             self.late.clear();
         }
+    }
+
+    /// Returns whether the engine has a mechanism.
+    const fn has(&self, mechanism: Mechanism) -> bool {
+        self.mechanisms.contains(mechanism)
     }
 
     fn hides_input(&self) -> bool {
@@ -393,9 +404,11 @@ impl Replay {
 
     /// Returns whether a character may be shown before its echo. A star in its place may.
     fn may_show(&self, simulation: &Simulation<'_>) -> bool {
+        let may_be_known =
+            |prompt: &Prompt| !self.silence.is_silent() && self.has(prompt.sort.mechanism());
         let spot = Spot {
             line: self.field.line,
-            prompt: self.field.prompt().filter(|_| !self.silence.is_silent()),
+            prompt: self.field.prompt().filter(may_be_known),
             is_ahead: !simulation.breaks.is_empty(),
             screen: &self.ground,
         };
@@ -422,9 +435,15 @@ impl Replay {
         matches!(self.field.kind, Kind::Insert | Kind::Replace)
     }
 
+    /// Returns what a field is read by.
+    const fn reader(&self) -> Reader<'_> {
+        Reader { tty: self.tty, contexts: &self.contexts, mechanisms: self.mechanisms }
+    }
+
     fn habits(&self) -> Habits<'_> {
         let lesson = self.field.lesson.as_ref();
         Habits {
+            mechanisms: self.mechanisms,
             overwrites: self.overwrites,
             takes_commands: self.takes_commands(),
             has_prefix: !self.knows(Class::ControlLeft) || !self.knows(Class::ControlHome),
@@ -442,7 +461,8 @@ impl Replay {
 
     /// Returns how long after its echo ack an answer may still come.
     fn wait(&self) -> Duration {
-        self.contexts.weak(self.field.context).grace.wait()
+        let grace = self.contexts.weak(self.field.context).grace;
+        if self.has(Mechanism::Lateness) { grace.wait() } else { Grace::default().wait() }
     }
 
     /// Returns how long after its echo ack a key is not taken back yet.

@@ -16,6 +16,7 @@
 
 use rove_terminal::Screen;
 
+use crate::mechanism::Mechanism;
 use crate::scene;
 
 /// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
@@ -92,6 +93,17 @@ pub(crate) enum Sort {
     Shell,
     #[default]
     Other,
+}
+
+impl Sort {
+    /// Returns the permission that a prompt of this sort may have.
+    pub(crate) const fn mechanism(self) -> Mechanism {
+        match self {
+            Self::Mode => Mechanism::EditorModes,
+            Self::Shell => Mechanism::ShellPrompts,
+            Self::Other => Mechanism::Questions,
+        }
+    }
 }
 
 /// Where a character is about to be shown.

@@ -504,6 +504,13 @@ impl Client {
         self.transport.local().end() - self.transport.known_receiver_state().end()
     }
 
+    /// Returns whether the newest screen was taken after the host's programs had their time to answer all input, by the
+    /// server's echo ack.
+    pub fn has_all_answers(&self) -> bool {
+        let Network { echo_ack, arrived, .. } = self.network();
+        self.pending_input() == 0 && echo_ack >= arrived
+    }
+
     /// Takes what the user has typed; with nothing, what waited for more and need wait no longer.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {

@@ -38,7 +38,9 @@ pub use exit_status::{ExitStatus, Outside};
 pub use host_screen::HostScreen;
 pub use last_screen::Running;
 pub use report::TerminalReport;
-pub use rove_predict::{EngineKind, Prediction, Preference, Tty, TtyCharacters, TtyModes};
+pub use rove_predict::{
+    EngineKind, Mechanism, Mechanisms, Prediction, Preference, Tty, TtyCharacters, TtyModes,
+};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};
 

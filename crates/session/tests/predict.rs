@@ -232,6 +232,7 @@ fn stock_predicts_no_paste_and_what_follows_one_is_tentative() {
             preference: Preference::Always,
             overwrite: false,
             engine: EngineKind::Stock,
+            ..Prediction::default()
         };
         let mut session = Session::with(prediction, HALF_RTT, rove(Config::client()));
         session.confirm();
@@ -316,6 +317,7 @@ fn a_slow_host_is_predicted_once_it_is_known_to_be_slow() {
             preference: Preference::Always,
             overwrite: false,
             engine: EngineKind::Stock,
+            ..Prediction::default()
         };
         let mut session = Session::with(prediction, HALF_RTT, client);
         session.program = Program::Silent;

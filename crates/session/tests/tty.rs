@@ -13,8 +13,11 @@ const SECRET: Tty = Tty { modes: TtyModes::USUAL.without(TtyModes::ECHO), ..Tty:
 
 /// Returns two ends of which the client makes use of what is told.
 fn told_pair(link: &LinkConfig) -> Pair {
-    let prediction =
-        Prediction { preference: Preference::Always, overwrite: false, engine: EngineKind::Replay };
+    let prediction = Prediction {
+        preference: Preference::Always,
+        engine: EngineKind::Replay,
+        ..Prediction::default()
+    };
     let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
     let server = far(rove(Config::server()));
     join(near(config), server, link)

@@ -104,6 +104,7 @@ impl Scenario {
                 preference: Preference::ALL[dice.index(Preference::ALL.len())],
                 overwrite: dice.chance(0.2),
                 engine: EngineKind::ALL[dice.index(EngineKind::ALL.len())],
+                ..Prediction::default()
             },
             actions,
             ending,

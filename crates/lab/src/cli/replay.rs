@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_manual::{Manual, Words};
-use rove_session::{EngineKind, Prediction, Preference};
+use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
 use crate::cli::BOOK;
@@ -45,6 +46,14 @@ pub(crate) static MANUAL: Manual = Manual {
             "what was late or wrong in a part of one",
         ),
         (
+            "rove-lab replay --traces DIR --without history --without motions",
+            "what is left without two mechanisms of the engine",
+        ),
+        (
+            "rove-lab replay --traces DIR --ablate",
+            "what each mechanism is worth: points of instant keys, and keys with something wrong",
+        ),
+        (
             "rove-lab replay --traces DIR --seeds 20 --link rtt=500ms --link rtt=5s",
             "twenty runs of each over two paths, pooled for each path",
         ),
@@ -74,6 +83,12 @@ pub(crate) struct ReplayArgs {
     /// When predictions are shown: adaptive, always, never, experimental
     #[arg(long, value_name = "WHEN", default_value = "adaptive", value_parser = parse_preference)]
     predict: Preference,
+    /// Without this mechanism of the replay engine; may be given several times
+    #[arg(long, value_name = "MECHANISM", value_parser = mechanisms())]
+    without: Vec<Mechanism>,
+    /// Play everything again without each mechanism of the replay engine in turn, and write what that changes
+    #[arg(long, conflicts_with = "explain")]
+    ablate: bool,
     /// What the user waits for before typing on
     #[arg(long, value_name = "PACE", default_value = "look")]
     pace: Pace,
@@ -143,6 +158,20 @@ impl EngineName {
 }
 
 impl ReplayArgs {
+    /// Returns why the words cannot go together, if they cannot.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let has_mechanisms = self.engine == EngineName::Replay
+            && matches!(self.predict, Preference::Adaptive | Preference::Always);
+        let asked = [("--without", !self.without.is_empty()), ("--ablate", self.ablate)];
+        let (option, _) = asked.into_iter().find(|(_, is_asked)| *is_asked && !has_mechanisms)?;
+        Some(format!(
+            "{option} is about the mechanisms of the replay engine, which --engine {} --predict {} does not run; \
+             use --engine replay with --predict adaptive or always",
+            self.engine,
+            self.predict.name(),
+        ))
+    }
+
     /// Returns what the words ask for.
     ///
     /// # Errors
@@ -154,9 +183,10 @@ impl ReplayArgs {
             EngineName::Stock => (EngineKind::Stock, self.predict, Ends::Stock),
             EngineName::Replay => (EngineKind::Replay, self.predict, Ends::Rove),
         };
+        let mechanisms = self.without.iter().copied().fold(Mechanisms::ALL, Mechanisms::without);
         Ok(ReplayOptions {
             traces: self.files()?,
-            prediction: Prediction { engine, preference, ..Prediction::default() },
+            prediction: Prediction { engine, preference, mechanisms, ..Prediction::default() },
             engine: self.engine.name(),
             pace: self.pace,
             paths: self.links.clone(),
@@ -167,6 +197,7 @@ impl ReplayArgs {
             ends: self.ends.unwrap_or(ends),
             json: self.json,
             explain: self.explain,
+            ablate: self.ablate,
         })
     }
 
@@ -209,6 +240,12 @@ fn parse_host_delay(text: &str) -> Result<Duration, String> {
     let delay = parse_duration(text).map_err(|error| error.to_string())?;
     let is_possible = delay <= HOST_DELAY_MAX;
     is_possible.then_some(delay).ok_or_else(|| "a host delays at most 30 s".to_owned())
+}
+
+/// Returns what reads the name of a mechanism, and knows all of them for help and completions.
+fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
+    let value = |it: Mechanism| PossibleValue::new(it.name()).help(it.description());
+    PossibleValuesParser::new(Mechanism::ALL.map(value)).try_map(|name| name.parse())
 }
 
 fn parse_preference(text: &str) -> Result<Preference, String> {

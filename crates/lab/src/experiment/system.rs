@@ -39,13 +39,13 @@ impl System {
     }
 
     /// Returns what its client predicts.
-    pub(crate) const fn prediction(self) -> Prediction {
+    pub(crate) fn prediction(self) -> Prediction {
         let (preference, engine) = match self {
             Self::Rove => (Preference::Adaptive, EngineKind::Replay),
             Self::MoshRules => (Preference::Adaptive, EngineKind::Stock),
             Self::RoveUnpredicted => (Preference::Never, EngineKind::Replay),
             Self::MoshRulesUnpredicted => (Preference::Never, EngineKind::Stock),
         };
-        Prediction { preference, overwrite: false, engine }
+        Prediction { preference, overwrite: false, engine, ..Prediction::default() }
     }
 }

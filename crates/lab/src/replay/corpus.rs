@@ -3,9 +3,12 @@
 
 use std::path::PathBuf;
 
-use rove_session::{EngineKind, Preference};
+use rove_session::{EngineKind, Mechanisms, Preference};
+use rove_terminal::Size;
+use rove_units::Instant;
 
 use super::*;
+use crate::trace::{Event, Record};
 
 /// What is known of a trace.
 struct Known {
@@ -30,17 +33,18 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 29] = [
+const TRACES: [Known; 31] = [
     known("bash-cjk", (0, 0), (0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (0, 0), (0, 0)) },
     known("bash-long", (1, 1), (0, 0)),
     known("bash-prompt", (4, 4), (4, 5)),
     known("bash-vi", (0, 0), (0, 0)),
     known("emacs", (0, 1), (0, 1)),
-    known("fish", (8, 126), (1, 5)),
+    known("fish", (9, 127), (1, 5)),
     known("fish-history", (0, 22), (0, 0)),
     known("forms", (0, 15), (0, 4)),
     known("joe", (0, 0), (0, 0)),
+    known("kakoune", (0, 6), (0, 0)),
     known("less", (0, 0), (0, 0)),
     known("lines-code", (0, 0), (1, 1)),
     known("lines-emacs", (0, 60), (0, 0)),
@@ -50,6 +54,7 @@ const TRACES: [Known; 29] = [
     known("lines-vim", (1, 1), (0, 0)),
     known("links-form", (7, 39), (0, 2)),
     known("nano", (0, 16), (0, 1)),
+    known("own-cursor", (0, 0), (0, 0)),
     Known {
         secrets: &["Tr0ub4dor&3", "correct horse", "staple", "hunter2", "echo unseen"],
         ..known("passwords", (0, 0), (0, 0))
@@ -62,7 +67,7 @@ const TRACES: [Known; 29] = [
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-history", (0, 0), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),
-    known("zsh-suggestions", (0, 99), (3, 3)),
+    known("zsh-suggestions", (0, 99), (3, 5)),
 ];
 
 /// A far host, as the goals of prediction are stated for.
@@ -161,6 +166,91 @@ fn no_secret_is_shown() {
                 let how = format!("{preference:?}, link {link}, seed {seed}, {ends:?}");
                 assert!(betrayed.is_empty(), "{}: {how}: keys {betrayed:?}", known.name);
             }
+        }
+    }
+}
+
+/// Returns a session in which switching a mechanism off changes what becomes of a key.
+fn evidence(mechanism: Mechanism) -> Script {
+    let name = match mechanism {
+        Mechanism::ShellPrompts => "bash-prompt",
+        Mechanism::History => "zsh-history",
+        Mechanism::EditorModes | Mechanism::LineNumbers => "vim-modes",
+        Mechanism::KernelEcho | Mechanism::PlainSuggestions => "zsh-suggestions",
+        Mechanism::Suggestions => "fish-history",
+        Mechanism::LineKeys | Mechanism::WordKeys | Mechanism::Conventions => "bash-long",
+        Mechanism::Motions | Mechanism::Rulers => "joe",
+        Mechanism::Answers => "vim-commands",
+        Mechanism::Newlines => "lines-nano",
+        Mechanism::Wraps => "zsh-long",
+        Mechanism::Masks => "stars",
+        Mechanism::Colors => "forms",
+        Mechanism::Palettes => "fish",
+        Mechanism::LateEchoes
+        | Mechanism::Lateness
+        | Mechanism::Latency
+        | Mechanism::NewPrompts => "slow-echo",
+        Mechanism::TypeAhead => "lines-emacs",
+        Mechanism::ScreenKeys => {
+            // Ctrl-Right, to the ends of words.
+            let to = ["\x1b[1;4H", "\x1b[1;9H", "\x1b[1;12H", "\x1b[1;17H"];
+            let keys = to.map(|answer| ("\x1b[1;5C", answer));
+            return made("\x1b[?1049hone line of text that goes on\x1b[H", &keys);
+        }
+        Mechanism::Questions => {
+            let line = [("a", "a"), ("b", "b"), ("\r", "\r\nName: ")];
+            return made("Name: ", &line.repeat(10));
+        }
+        Mechanism::Paste => {
+            let paste = ("\x1b[200~echo of a paste\x1b[201~", "echo of a paste");
+            return made("\x1b[?2004h$ ", &[("t", "t"), ("r", "r"), ("y", "y"), paste]);
+        }
+    };
+    load(name)
+}
+
+/// A session in which each key is answered at once by this.
+fn made(start: &str, keys: &[(&str, &str)]) -> Script {
+    let record = |millis, event| Record { at: Instant::from_millis(millis), event };
+    let mut records = vec![record(0, Event::Host(start.into()))];
+    for (millis, (key, answer)) in (500..).step_by(500).zip(keys) {
+        records.push(record(millis, Event::User((*key).into())));
+        records.push(record(millis, Event::Host((*answer).into())));
+    }
+    let trace = Trace { size: Size::DEFAULT, records };
+    Script::new("made".to_owned(), trace, None).expect("a session that can be played")
+}
+
+#[test]
+fn each_mechanism_changes_what_becomes_of_a_key() {
+    for mechanism in Mechanism::ALL {
+        let script = evidence(mechanism);
+        let case = |mechanisms| {
+            let prediction = Prediction { mechanisms, ..Prediction::default() };
+            Case::of(&script, &play(&script, &options(prediction, LINK, 1, Ends::Rove)))
+        };
+        let (with, without) = (case(Mechanisms::ALL), case(Mechanisms::ALL.without(mechanism)));
+        let changed = without.minus(&with).changed;
+        assert!(changed > 0, "{} changes nothing in {}", mechanism.name(), script.name);
+    }
+}
+
+#[test]
+fn no_secret_is_shown_without_any_one_mechanism() {
+    for known in TRACES.iter().filter(|known| !known.secrets.is_empty()) {
+        let script = load(known.name);
+        for mechanism in Mechanism::ALL {
+            let mechanisms = Mechanisms::ALL.without(mechanism);
+            let prediction =
+                Prediction { preference: Preference::Always, mechanisms, ..Prediction::default() };
+            let run = play(&script, &options(prediction, LINK, 1, Ends::Rove));
+            let betrayed = betrayed(known, &script, &run);
+            assert!(
+                betrayed.is_empty(),
+                "{} without {}: {betrayed:?}",
+                known.name,
+                mechanism.name()
+            );
         }
     }
 }

@@ -101,6 +101,8 @@ pub(super) struct Judge<'a> {
     host: (Picture, usize),
     /// The first key that has an answer which the client does not have.
     answered: usize,
+    /// When the client had the host's answers to all keys, by its echo ack.
+    settled_at: Option<Instant>,
     /// Rows at the top that the client's own notices cover.
     notice_rows: u16,
     verdict: Verdict,
@@ -122,6 +124,7 @@ impl<'a> Judge<'a> {
             shown: blank.clone(),
             host: (blank, 0),
             answered: 0,
+            settled_at: None,
             notice_rows: 0,
             verdict: Verdict::default(),
         }
@@ -131,6 +134,7 @@ impl<'a> Judge<'a> {
     pub(super) fn handle_key(&mut self, now: Instant) {
         let number = self.sent;
         self.sent += 1;
+        self.settled_at = None;
         let key = &self.script.keys[number];
         let held = key.after.is_some_and(|after| self.holds(key, after));
         let outcome = &mut self.outcomes[number];
@@ -153,6 +157,15 @@ impl<'a> Judge<'a> {
                 None => {}
             }
             self.answered += 1;
+        }
+    }
+
+    /// Called when the client has the host's answers to all keys that were sent, whether they have changed the screen
+    /// or not.
+    pub(super) fn handle_all_answers(&mut self, now: Instant) {
+        if self.settled_at.is_none() {
+            self.settled_at = Some(now);
+            self.see_settled(now);
         }
     }
 
@@ -181,6 +194,9 @@ impl<'a> Judge<'a> {
                     self.see(now, |key, _| key.after.is_some_and(|after| after <= number));
                 }
                 None => self.see_parts(now),
+            }
+            if self.settled_at.is_some() {
+                self.see_settled(now);
             }
             self.release();
         }
@@ -222,6 +238,11 @@ impl<'a> Judge<'a> {
         self.shown.id == end && self.host.0.id == end
     }
 
+    /// Returns when the client had the host's answers to all keys that were sent.
+    pub(super) const fn settled_at(&self) -> Option<Instant> {
+        self.settled_at
+    }
+
     /// Returns when the answer to the newest key that has one was seen, or else when the newest key was
     /// sent; `None` while it is still to be seen.
     pub(super) fn answered_at(&self) -> Option<Instant> {
@@ -253,6 +274,15 @@ impl<'a> Judge<'a> {
         });
     }
 
+    /// Sees all keys where the screen is as the last of them leaves it, and the host has answered all. A screen like
+    /// one before, such as that of a character that was rubbed out, cannot be told by itself.
+    fn see_settled(&mut self, now: Instant) {
+        let last = self.script.keys[..self.sent].iter().rev().find_map(|key| key.after);
+        if let Some(last) = last.filter(|last| self.script.truth[*last].id == self.shown.id) {
+            self.see(now, |key, _| key.after.is_some_and(|after| after <= last));
+        }
+    }
+
     /// Sees keys on a screen that is no true one: a prediction without its side effects.
     fn see_parts(&mut self, now: Instant) {
         let held: Vec<usize> = self
@@ -268,7 +298,7 @@ impl<'a> Judge<'a> {
         let script = self.script;
         let row_of = |number: usize| {
             let after = script.keys[number].after?;
-            Some(script.truth[after].cursor?.row)
+            Some(script.truth[after].cursor.row)
         };
         self.see(now, |key, number| {
             held.contains(&number)
@@ -296,15 +326,13 @@ impl<'a> Judge<'a> {
     /// Returns whether the answer to a key, true screen `after`, is on a screen that may lack other things.
     fn holds(&self, key: &Key, after: usize) -> bool {
         let (before, after) = (&self.script.truth[key.before], &self.script.truth[after]);
-        let cursor_holds = after.cursor.is_some() && self.shown.cursor == after.cursor;
+        let cursor_holds = self.shown.cursor == after.cursor;
         if key.class.is_typing() {
-            return cursor_holds
-                && after.cursor.is_some_and(|Position { row, column }| {
-                    let (row, end) = (usize::from(row), usize::from(column));
-                    let (shown, right) = (self.shown.texts[row], after.texts[row]);
-                    shown == right
-                        || self.album.glyphs(shown)[..end] == self.album.glyphs(right)[..end]
-                });
+            let Position { row, column } = after.cursor;
+            let (row, end) = (usize::from(row), usize::from(column));
+            let (shown, right) = (self.shown.texts[row], after.texts[row]);
+            let has_text = || self.album.glyphs(shown)[..end] == self.album.glyphs(right)[..end];
+            return cursor_holds && (shown == right || has_text());
         }
         if before.texts == after.texts {
             return cursor_holds;
@@ -336,8 +364,9 @@ impl<'a> Judge<'a> {
             };
         }
         let cursor = self.shown.cursor;
+        // Nobody sees where a hidden cursor is, but it says where the program takes text.
         let is_misplaced =
-            cursor.is_some() && self.possible().iter().all(|truth| truth.cursor != cursor);
+            self.shown.shows_cursor() && self.possible().iter().all(|truth| truth.cursor != cursor);
         verdict.faults.any |= is_misplaced;
         verdict
     }
@@ -350,7 +379,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let (glyphs, pens) = (self.album.glyphs(text), self.album.pens(paint));
-        let cursor = self.shown.cursor.filter(|cursor| cursor.row == row);
+        let cursor = Some(self.shown.cursor).filter(|cursor| cursor.row == row);
         for (column, (glyph, pen)) in (0..).zip(glyphs.iter().zip(pens)) {
             let at = usize::from(column);
             let is_text = |truth: &&Picture| self.album.glyphs(truth.texts[index])[at] == *glyph;

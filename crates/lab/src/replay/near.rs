@@ -7,7 +7,7 @@ use rove_terminal::{Screen, Terminal};
 use rove_units::{Duration, Instant};
 
 use crate::replay::judge::{Cause, Judge, Verdict};
-use crate::replay::script::{Key, Script};
+use crate::replay::script::{self, Key, Script};
 
 /// Recorded pauses from here on begin only when the answer is there, at pace look: a person reads.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -15,6 +15,10 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How long a user waits for an answer before typing on. Chosen: far beyond any answer on a path that lets
 /// anything through; it only keeps a replay from waiting forever.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a user waits on when the host has answered and the screen is not as recorded: a prediction that is wrong
+/// may stay. Chosen: the longest pause of a replay.
+const DISBELIEF: Duration = script::GAP_MAX;
 
 /// What notices begin with, so that they are told from what the host shows.
 pub(super) const NOTICE: &str = "rove-lab-replay";
@@ -136,7 +140,11 @@ impl Typist<'_> {
         if !waits {
             return Some(sent_at + pause);
         }
-        let base = self.judge.answered_at().unwrap_or(sent_at + PATIENCE);
+        let given_up_at = || {
+            let in_vain = self.judge.settled_at().map(|at| at + DISBELIEF);
+            in_vain.unwrap_or(sent_at + PATIENCE).min(sent_at + PATIENCE)
+        };
+        let base = self.judge.answered_at().unwrap_or_else(given_up_at);
         Some(base + pause)
     }
 }
@@ -204,6 +212,9 @@ impl User for Typist<'_> {
         }
         if self.start.is_some() {
             self.judge.handle_host_screen(now, client.screen());
+            if client.has_all_answers() {
+                self.judge.handle_all_answers(now);
+            }
         }
     }
 }

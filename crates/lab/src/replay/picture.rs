@@ -24,7 +24,7 @@ pub(super) struct TextId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PaintId(u32);
 
-/// The text and the cursor of a screen as a number.
+/// The text of a screen and the place of its cursor as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PictureId(u32);
 
@@ -35,8 +35,9 @@ pub(super) struct Picture {
     pub(super) id: PictureId,
     pub(super) texts: Vec<TextId>,
     pub(super) paints: Vec<PaintId>,
-    /// Where the cursor is; `None` while it is hidden.
-    pub(super) cursor: Option<Position>,
+    /// Where the cursor is, hidden or not: programs that draw a cursor of their own hide the terminal's at the place
+    /// where they take text.
+    pub(super) cursor: Position,
     /// Keeps the rows where they are, so that one that has not changed is known by its address.
     screen: Screen,
 }
@@ -45,6 +46,11 @@ impl Picture {
     /// Returns the screen that was looked at.
     pub(super) fn screen(&self) -> &Screen {
         &self.screen
+    }
+
+    /// Returns whether the cursor is visible.
+    pub(super) fn shows_cursor(&self) -> bool {
+        self.screen.cursor().visible
     }
 }
 
@@ -61,7 +67,7 @@ pub(super) struct Album {
 }
 
 /// The texts of a screen and where its cursor is, row first.
-type PictureKey = (Vec<TextId>, Option<(u16, u16)>);
+type PictureKey = (Vec<TextId>, (u16, u16));
 
 /// What is seen of a pen: foreground, background, attributes.
 type Paint = (u32, u32, u8);
@@ -85,10 +91,9 @@ impl Album {
             texts.push(text);
             paints.push(paint);
         }
-        let at = screen.cursor();
-        let cursor = at.visible.then_some(Position { row: at.row, column: at.column });
+        let cursor = screen.cursor().position();
         let number = PictureId(index(self.pictures.len()));
-        let key = (texts.clone(), cursor.map(|at| (at.row, at.column)));
+        let key = (texts.clone(), (cursor.row, cursor.column));
         let id = *self.pictures.entry(key).or_insert(number);
         Picture { id, texts, paints, cursor, screen: screen.clone() }
     }
@@ -211,7 +216,8 @@ mod tests {
             ("ab\x1b[2;1Hx\x08 \x1b[1;3H", true),
             ("ab ", false),
             ("aB", false),
-            ("ab\x1b[?25l", false),
+            ("ab\x1b[?25l", true),
+            ("ab\x1b[?25l\x1b[2;1H", false),
             ("ab\x1b[2;1Hx\x1b[1;3H", false),
             ("a\u{301}b", false),
         ] {

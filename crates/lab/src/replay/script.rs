@@ -40,7 +40,7 @@ pub(super) struct Key {
     pub(super) class: Class,
     /// The number of the true screen before it.
     pub(super) before: usize,
-    /// The number of the true screen that shows its effect; `None` if it has none.
+    /// The number of the first true screen that shows its effect; `None` if it has none.
     pub(super) after: Option<usize>,
     /// Whether the host's terminal hid what was typed, as for a password.
     pub(super) is_secret: bool,
@@ -287,7 +287,9 @@ impl Script {
             }
             let (before, truth) = (&self.truth[key.before], &self.truth[after]);
             let has_effect = truth.id != before.id;
-            key.after = has_effect.then_some(after);
+            // Records behind it that only paint, or put the cursor back, change nothing that can be told.
+            let first = (key.before..=after).find(|number| self.truth[*number].id == truth.id);
+            key.after = first.filter(|_| has_effect);
             key.class = Class::of(&key.bytes, before.screen(), truth.screen());
         }
     }

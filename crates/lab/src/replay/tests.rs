@@ -44,7 +44,7 @@ fn echo(text: &str) -> Script {
 
 fn options(preference: Preference, link: &str) -> RunOptions {
     RunOptions {
-        prediction: Prediction { engine: EngineKind::Stock, preference, overwrite: false },
+        prediction: Prediction { engine: EngineKind::Stock, preference, ..Prediction::default() },
         pace: Pace::Look,
         path: link.parse().expect("a path"),
         seed: 1,
@@ -76,6 +76,28 @@ fn without_predictions_an_echo_takes_a_round_trip() {
     let figures = Figures::of(&script, &run);
     assert_eq!(figures.latencies(|_| true).instant(), 0);
     assert_eq!((figures.wrong_any, figures.revealed_any, figures.wrong_paint), (0, 0, 0));
+}
+
+#[test]
+fn nobody_waits_for_an_answer_that_was_there_before_the_key() {
+    // A character is rubbed out before the screen has it, so that the screen never changes.
+    let script = script_of(&[
+        (0, '<', "$ "),
+        (400, '>', "x"),
+        (400, '<', "x"),
+        (400, '>', "\x7f"),
+        (400, '<', "\x08 \x08"),
+        (1400, '>', "y"),
+        (1400, '<', "y"),
+    ]);
+    let run = play(&script, &options(Preference::Never, "rtt=2s"));
+    let sent = |key: usize| run.outcomes[key].sent_at.expect("every key is sent");
+    let wait = sent(2).saturating_since(sent(1));
+    // The recorded pause begins with the echo ack, with which the host says that this is its answer.
+    assert!((ms(2990)..ms(3500)).contains(&wait), "waits {wait:?}");
+    for outcome in &run.outcomes {
+        assert!((ms(2000)..ms(2500)).contains(&latency(outcome)), "{outcome:?}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::canvas::{Canvas, Text, is_changed};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
@@ -327,7 +328,9 @@ impl Replay {
             self.contexts.pass(context);
             self.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
-            self.latency.handle_answer(age);
+            if self.has(Mechanism::Latency) {
+                self.latency.handle_answer(age);
+            }
             self.field.confirmed += u32::from(class == Class::Text);
             if let Key::Text(c) = key {
                 self.silence.handle_echo();
@@ -477,9 +480,12 @@ impl Replay {
 
     /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
     fn is_new_prompt(&self, now: Instant, screen: &Screen) -> bool {
+        if !self.has(Mechanism::NewPrompts) {
+            return false;
+        }
         let cursor = screen.cursor();
         let before = self.ground.cursor();
-        let field = Field::read(now, screen, self.tty, &Field::default(), &self.contexts);
+        let field = Field::read(now, screen, self.reader(), &Field::default());
         let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
         is_moved
             && field.is_line()
@@ -489,6 +495,9 @@ impl Replay {
 
     /// Settles characters that the screen shows behind a known prompt already.
     fn skip_echoed(&mut self, now: Instant, screen: &Screen) {
+        if !self.has(Mechanism::TypeAhead) {
+            return;
+        }
         let cursor = screen.cursor();
         let at = |column| Position { row: cursor.row, column };
         let typed: Vec<char> = self
@@ -508,7 +517,7 @@ impl Replay {
             let is_echoed = (start..)
                 .zip(&typed[..count])
                 .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
-            let field = Field::read_from(now, screen, self.tty, at(start), &self.contexts);
+            let field = Field::read_from(now, screen, self.reader(), at(start));
             if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
                 self.note_edits(count);
                 self.note_settled(count);
@@ -535,6 +544,7 @@ impl Replay {
             return true;
         }
         let is_kept = match key {
+            _ if !self.has(Mechanism::LateEchoes) => false,
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
         };
@@ -611,7 +621,7 @@ impl Replay {
         self.ground = screen.clone();
         self.ground_input = self.network.arrived;
         self.ground_acked = self.network.echo_ack;
-        self.field = Field::read(now, screen, self.tty, &self.field, &self.contexts);
+        self.field = Field::read(now, screen, self.reader(), &self.field);
         self.part_suggestion();
         if !self.field.is_used {
             // What ends a line leaves nothing left of the next one.

@@ -1,6 +1,7 @@
 //! Kinds of keys that are learned together.
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 
 /// What a key is to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,28 @@ impl Class {
             Key::KillWordRight => Self::KillWordRight,
             Key::Enter => Self::Newline,
             _ => Self::Command,
+        }
+    }
+
+    /// Returns the mechanism that it belongs to; `None` for those without which there is none.
+    pub(super) const fn mechanism(self) -> Option<Mechanism> {
+        match self {
+            Self::ControlLeft
+            | Self::ControlRight
+            | Self::Home
+            | Self::End
+            | Self::ControlHome
+            | Self::ControlEnd
+            | Self::Delete
+            | Self::ControlD
+            | Self::KillToEnd
+            | Self::KillLine => Some(Mechanism::LineKeys),
+            Self::WordLeft
+            | Self::WordRight
+            | Self::KillWord
+            | Self::KillWordLeft
+            | Self::KillWordRight => Some(Mechanism::WordKeys),
+            _ => None,
         }
     }
 

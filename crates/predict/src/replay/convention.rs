@@ -4,6 +4,7 @@
 //! where a word ends or whether what is right of the cursor goes, too. Those of Emacs belong together: who has
 //! bound one of them has bound all.
 
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::class::Class;
 use crate::replay::context::Score;
@@ -38,6 +39,9 @@ impl Conventions {
 impl Replay {
     /// Returns whether a key is believed to do what it does in other line editors.
     pub(super) fn trusts_convention(&self, class: Class, simulation: &Simulation<'_>) -> bool {
+        if !self.has(Mechanism::Conventions) {
+            return false;
+        }
         let field = &self.field;
         // Where it begins must be known: what stands there otherwise may be part of it.
         let has_start = field.has_name() && !field.begins_behind_word() && !field.is_foggy;

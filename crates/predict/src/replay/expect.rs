@@ -8,6 +8,7 @@ use rove_terminal::{Pen, Position, Screen};
 use rove_units::Instant;
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::overlay::{self, Content};
 use crate::replay::Replay;
 
@@ -145,7 +146,7 @@ impl Replay {
             simulation.canvas.draw(&mut screen, false);
             screen.show_cursor(true);
             let before = Field::default();
-            let mut field = Field::read(event.at, &screen, self.tty, &before, &self.contexts);
+            let mut field = Field::read(event.at, &screen, self.reader(), &before);
             if !changes(answer, self.field.kind, field.kind) {
                 return None;
             }
@@ -255,7 +256,8 @@ impl Replay {
 
     /// Returns the next key whose answer is to be looked at, if it has arrived, and what is before it is known.
     fn next_watch(&self) -> Option<Watch> {
-        if self.field.is_line() || self.field.is_secret || self.hides_input() {
+        let is_hidden = self.field.is_secret || self.hides_input();
+        if self.field.is_line() || is_hidden || !self.has(Mechanism::Answers) {
             return None;
         }
         let arrived = self.log.arrived(self.network.arrived);

@@ -1,9 +1,12 @@
 //! Finding out what keys do to the cursor of programs that draw on the whole screen.
 
+use core::ops::Range;
+
 use rove_terminal::{Position, Screen};
 use rove_units::Instant;
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::{Text, is_changed};
 use crate::replay::class::Class;
@@ -52,11 +55,11 @@ impl Replay {
     pub(super) fn arrive(&mut self, now: Instant, screen: &Screen, trip: &Trip) {
         let (from, to) = (trip.step.from, trip.step.to);
         let pane = self.field.pane;
+        self.learn_ruler(screen, trip.step, 0..0);
         let navigation = self.navigations.entry(self.field.place);
         for (key, motion) in &trip.motions {
             navigation.hit(*key, *motion, 1);
         }
-        navigation.ruler.learn(&self.ground, screen, trip.step);
         navigation.has_tabs = navigation.has_tabs.or(has_no_tabs(screen, &trip.step));
         navigation.visit(screen, &pane, [from.row, to.row]);
         self.stride = trip.stride;
@@ -74,10 +77,19 @@ impl Replay {
         self.take_ground(now, screen);
     }
 
+    /// Learns from a step of the cursor which numbers follow it outside of a text, which stands in these rows.
+    pub(super) fn learn_ruler(&mut self, screen: &Screen, step: Step, text: Range<u16>) {
+        if self.has(Mechanism::Rulers) {
+            let ruler = &mut self.navigations.entry(self.field.place).ruler;
+            ruler.learn(&self.ground, screen, step, text);
+        }
+    }
+
     /// Looks whether keys of unknown effect have moved the cursor as motions do, and learns from it; returns
     /// whether there were any.
     pub(super) fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
-        if self.field.is_line() || self.field.is_secret || self.is_searching {
+        let may_roam = !self.field.is_line() && !self.field.is_secret && !self.is_searching;
+        if !may_roam || !self.has(Mechanism::Motions) {
             return false;
         }
         let arrived = self.log.arrived(self.network.arrived);

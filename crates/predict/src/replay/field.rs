@@ -5,6 +5,7 @@ use core::ops::Range;
 use rove_terminal::{MouseReporting, Pen, Position, Row, Screen};
 use rove_units::Instant;
 
+use crate::mechanism::{Mechanism, Mechanisms};
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
 use crate::replay::context::{ContextKey, Contexts};
 use crate::replay::history::Walk;
@@ -90,25 +91,27 @@ pub(super) struct Field {
     pub(super) walk: Walk,
 }
 
+/// Everything that a place is read by, besides the screen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) tty: Option<Tty>,
+    pub(super) contexts: &'a Contexts,
+    pub(super) mechanisms: Mechanisms,
+}
+
 impl Field {
     /// Reads the place at the cursor of a screen; the one before goes on where it is the same.
-    pub(super) fn read(
-        now: Instant,
-        screen: &Screen,
-        tty: Option<Tty>,
-        before: &Self,
-        contexts: &Contexts,
-    ) -> Self {
+    pub(super) fn read(now: Instant, screen: &Screen, reader: Reader<'_>, before: &Self) -> Self {
         let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
-        let kind = Kind::at(screen, tty, at, &pane);
+        let kind = Kind::at(screen, reader.tty, at, &pane);
         let mut field = Self { pane, ..before.clone() };
         match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
             Some(row) => field.row = row,
             None => field = Self::begin(screen, kind, at, &pane, now),
         }
-        field.lesson = contexts.wrap(field.context);
-        field.measure(screen, at, &pane);
+        field.lesson = reader.contexts.wrap(field.context);
+        field.measure(screen, reader, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
             // A field does not grow for being full.
             field.right = field.right.min(before.right).max(at.column);
@@ -121,15 +124,14 @@ impl Field {
     pub(super) fn read_from(
         now: Instant,
         screen: &Screen,
-        tty: Option<Tty>,
+        reader: Reader<'_>,
         start: Position,
-        contexts: &Contexts,
     ) -> Self {
         let pane = scene::pane(screen, start);
-        let kind = Kind::at(screen, tty, start, &pane);
+        let kind = Kind::at(screen, reader.tty, start, &pane);
         let mut field = Self::begin(screen, kind, start, &pane, now);
-        field.lesson = contexts.wrap(field.context);
-        field.measure(screen, start, &pane);
+        field.lesson = reader.contexts.wrap(field.context);
+        field.measure(screen, reader, start, &pane);
         field
     }
 
@@ -148,7 +150,7 @@ impl Field {
         }
     }
 
-    fn measure(&mut self, screen: &Screen, at: Position, pane: &Pane) {
+    fn measure(&mut self, screen: &Screen, reader: Reader<'_>, at: Position, pane: &Pane) {
         self.place = mix([self.context.weak, pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
@@ -181,7 +183,8 @@ impl Field {
         }
         self.end = self.end.max(self.reach).min(self.right);
         self.suggested = None;
-        if matches!(self.kind, Kind::Line | Kind::Unknown) {
+        let is_looked_for = reader.mechanisms.contains(Mechanism::Suggestions);
+        if is_looked_for && matches!(self.kind, Kind::Line | Kind::Unknown) {
             self.suggested = self.suggestion(screen, at);
         }
         if self.suggested.is_some() {

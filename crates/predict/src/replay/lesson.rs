@@ -4,6 +4,7 @@
 use rove_terminal::Screen;
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::class::{self, Class};
 use crate::replay::field::Kind;
@@ -51,7 +52,8 @@ impl Replay {
     /// Takes that a key of unknown effect, the first of all, has led to a screen.
     pub(super) fn learn_key(&mut self, key: Key, screen: &Screen) {
         let class = Class::of(key);
-        if !self.is_unbounded() || !CLASSES.contains(&class) || self.takes_commands() {
+        let is_learned = self.has(Mechanism::ScreenKeys) && self.is_unbounded();
+        if !is_learned || !CLASSES.contains(&class) || self.takes_commands() {
             return;
         }
         let habits = Habits { learned: Learned::of(CLASSES.into_iter()), ..self.habits() };

@@ -5,6 +5,7 @@ use rove_terminal::{Position, Screen};
 use rove_units::Instant;
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::Text;
 use crate::replay::log::Event;
@@ -93,7 +94,9 @@ impl Replay {
             && (from.column..to.column).all(is_star);
         if is_hidden {
             let (name, since) = (self.field.context.strong, self.field.since);
-            self.masks.learn(name, since, glyph, count.into());
+            if self.has(Mechanism::Masks) {
+                self.masks.learn(name, since, glyph, count.into());
+            }
             self.secrecy.note_mask(self.field.prompt());
             self.field.line.spoil();
             self.settle(count.into());

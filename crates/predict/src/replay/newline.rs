@@ -5,6 +5,7 @@
 use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::{Text, is_same_row, mix};
 use crate::replay::class::Class;
@@ -326,6 +327,7 @@ impl Replay {
             && !field.is_secret
             && !self.is_searching;
         let pane = field.pane;
+        let is_text = is_text && self.has(Mechanism::Newlines);
         is_text.then(|| mix([field.place, pane.top.into(), pane.bottom.into()]))
     }
 
@@ -369,13 +371,7 @@ impl Replay {
             let from = Position { row, column: from.column };
             let to = Position { row: to.row, column: to.column };
             let step = Step { from, to, is_to_empty: false };
-            let ruler = &mut self.navigations.entry(self.field.place).ruler;
-            ruler.learn_beside(
-                &self.ground,
-                screen,
-                step,
-                pane.top..pane.bottom.saturating_sub(margin),
-            );
+            self.learn_ruler(screen, step, pane.top..pane.bottom.saturating_sub(margin));
         }
         let is_text = self.newline().is_some_and(|newline| {
             newline.right >= NEEDED && (self.shows_mode() || newline.moved > 0)

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::{Canvas, Text, cell, mix};
 use crate::replay::field::Field;
@@ -146,7 +147,7 @@ impl<'a> Place<'a> {
 impl Replay {
     /// Learns how the last of some keys is painted, which the screen shows.
     pub(super) fn note_paint(&mut self, screen: &Screen, count: usize) {
-        if count == 0 {
+        if count == 0 || !self.has(Mechanism::Palettes) {
             return;
         }
         let mut simulation = self.simulation();
@@ -174,6 +175,9 @@ impl Replay {
 
     /// Paints what is predicted.
     pub(super) fn paint(&self, canvas: &mut Canvas<'_>) {
+        if !self.has(Mechanism::Colors) {
+            return;
+        }
         let palette = self.palettes.find(self.field.context.weak);
         for (row, columns) in canvas.written() {
             let first = first_column(&self.field, row).min(columns.start);

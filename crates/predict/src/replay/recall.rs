@@ -5,6 +5,7 @@ use rove_units::Instant;
 
 use crate::engine::InputNum;
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::mix;
 use crate::replay::class::Class;
@@ -104,6 +105,7 @@ impl Replay {
             _ => return None,
         };
         let has_prompt = field.has_name() && !field.begins_behind_word();
+        let has_prompt = has_prompt && self.has(Mechanism::History);
         let may_keep = has_prompt && !field.is_secret && !self.hides_input();
         let name = Name { prompt, kind: field.kind as u64 };
         (may_keep && (!field.is_foggy || self.histories.knows(name))).then_some(name)

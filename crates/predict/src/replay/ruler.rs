@@ -91,19 +91,9 @@ impl Ruler {
         }
     }
 
-    /// Learns from what a motion of the cursor has changed elsewhere on the screen.
-    pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step) {
-        self.learn_beside(before, after, step, 0..0);
-    }
-
-    /// Learns from what a step into a new row has changed elsewhere than in the text, which stands in these rows.
-    pub(super) fn learn_beside(
-        &mut self,
-        before: &Screen,
-        after: &Screen,
-        step: Step,
-        text: Range<u16>,
-    ) {
+    /// Learns from what a step of the cursor has changed elsewhere on the screen than in a text that the same key
+    /// has changed, which stands in these rows.
+    pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step, text: Range<u16>) {
         let turns = self.words().any(|(row, column)| {
             let old: Vec<char> = characters(before, row).collect();
             self.turn(&old, row, column, step).is_some_and(|new| new != old)

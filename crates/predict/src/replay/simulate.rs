@@ -12,6 +12,7 @@ use core::ops::Range;
 use rove_terminal::{Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanisms;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
@@ -41,6 +42,7 @@ pub(super) enum Effect {
 /// How the program takes keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Habits<'a> {
+    pub(super) mechanisms: Mechanisms,
     /// Whether characters replace those under the cursor.
     pub(super) overwrites: bool,
     /// Whether they are commands.
@@ -251,6 +253,9 @@ impl<'a> Simulation<'a> {
 
     fn edit(&mut self, key: Key) -> Effect {
         let class = self.class_of(key);
+        if class.mechanism().is_some_and(|mechanism| !self.habits.mechanisms.contains(mechanism)) {
+            return Effect::Unknown;
+        }
         if self.may_wait() && !(class == Class::Text && self.waits()) {
             return Effect::Unknown;
         }

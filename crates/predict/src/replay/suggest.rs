@@ -3,6 +3,7 @@
 
 use rove_terminal::{Position, Screen};
 
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::Text;
 use crate::replay::class::Class;
@@ -40,16 +41,22 @@ impl Replay {
             return;
         }
         let shown = Text::of(screen, cursor);
-        let context = self.field.context;
         match Class::of(event.key) {
             Class::Backspace if self.habits().suggests && taken.is_some() => {
                 let is_regrown = shown.base == taken;
-                self.contexts.learn(context, Class::Regrowth, is_regrown);
+                self.learn_suggestion(Class::Regrowth, is_regrown);
             }
             Class::Text if self.appears(screen, cursor) => {
-                self.contexts.learn(context, Class::Suggestion, true);
+                self.learn_suggestion(Class::Suggestion, true);
             }
             _ => {}
+        }
+    }
+
+    /// Learns whether something is suggested here, or the text that was taken back is.
+    fn learn_suggestion(&mut self, class: Class, is_right: bool) {
+        if self.has(Mechanism::PlainSuggestions) {
+            self.contexts.learn(self.field.context, class, is_right);
         }
     }
 
@@ -67,7 +74,7 @@ impl Replay {
         let is_new = self.field.reach > 0 && self.field.suggested.is_some();
         if !self.knows(Class::Suggestion) {
             if is_new && column >= self.field.reach {
-                self.contexts.learn(self.field.context, Class::Suggestion, true);
+                self.learn_suggestion(Class::Suggestion, true);
             }
             return;
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rove_terminal::{Cell, Position, Screen};
 
 use crate::keystroke::Key;
+use crate::mechanism::Mechanism;
 use crate::replay::Replay;
 use crate::replay::canvas::Text;
 use crate::replay::context::Score;
@@ -108,6 +109,9 @@ impl Replay {
     /// Finds out in which way the keys have gone on over the edge, where the screen shows that they did in a
     /// way that was not known. Returns whether it does.
     pub(super) fn discover_wrap(&mut self, screen: &Screen) -> bool {
+        if !self.has(Mechanism::Wraps) {
+            return false;
+        }
         let known = self.field.lesson.as_ref().map(|lesson| lesson.wrap.clone());
         let other = known.clone().map(|wrap| Wrap { is_lazy: !wrap.is_lazy, ..wrap });
         let candidates = known.into_iter().chain(other).chain(self.wraps_to_try(screen));

@@ -235,7 +235,12 @@ pub(crate) fn options(
         init: env::var_os("MOSH_NO_TERM_INIT").is_none() && !scrollback,
         scrollback,
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
-        prediction: Prediction { preference, overwrite, engine: engine()? },
+        prediction: Prediction {
+            preference,
+            overwrite,
+            engine: engine()?,
+            ..Prediction::default()
+        },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         screen_checksums: env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
         strict: env::var_os("ROVE_STRICT").is_some(),

@@ -127,8 +127,11 @@ pub fn busiest_client(size: Size) -> ClientConfig {
         repertoire: Repertoire::FULL,
         ..Outer::default()
     };
-    let prediction =
-        Prediction { preference: Preference::Always, engine: EngineKind::Replay, overwrite: false };
+    let prediction = Prediction {
+        preference: Preference::Always,
+        engine: EngineKind::Replay,
+        ..Prediction::default()
+    };
     ClientConfig { size, outer, prediction, ..client_config(rove(Config::client())) }
 }
 

@@ -9,11 +9,20 @@ const fn at(millis: u64) -> Instant {
 
 /// A recording on a small screen: each key with what it makes the host write.
 fn script(prompt: &str, keys: &[(&str, &str)]) -> Script {
+    let answers: Vec<[&str; 1]> = keys.iter().map(|(_, answer)| [*answer]).collect();
+    let keys = keys.iter().zip(&answers).map(|((key, _), answers)| (*key, &answers[..]));
+    script_of_records(prompt, &keys.collect::<Vec<_>>())
+}
+
+/// The same with several records of the host for a key, a millisecond apart.
+fn script_of_records(prompt: &str, keys: &[(&str, &[&str])]) -> Script {
     let record = |millis, event| Record { at: at(millis), event };
     let mut records = vec![record(0, Event::Host(prompt.into()))];
-    for (millis, (key, answer)) in (1..).step_by(1000).zip(keys) {
+    for (millis, (key, answers)) in (1..).step_by(1000).zip(keys) {
         records.push(record(millis, Event::User((*key).into())));
-        records.push(record(millis, Event::Host((*answer).into())));
+        for (later, answer) in (0..).zip(*answers) {
+            records.push(record(millis + later, Event::Host((*answer).into())));
+        }
     }
     let trace = Trace { size: Size::clamped(20, 4), records };
     Script::new("made".to_owned(), trace, None).expect("a recording that can be played")
@@ -81,6 +90,37 @@ fn a_typing_key_is_seen_without_its_side_effects_and_covers_those_before_it() {
     // The right place behind another text is none.
     assert!(court.faults("\x1b[1;1H>-ab\x1b[1;6H").text);
     assert_eq!(court.seen(), [true, true, false]);
+}
+
+#[test]
+fn a_typing_key_is_seen_where_the_program_hides_the_cursor_and_draws_its_own() {
+    // A reversed blank is the program's cursor, as kakoune draws it; the terminal's is hidden at the same place.
+    let answer = |c, column| format!("{}\x1b[7m \x1b[27m\x08", ruled(c, column));
+    let keys = [("a", answer('a', 1)), ("b", answer('b', 2)), ("c", answer('c', 3))];
+    let keys = keys.each_ref().map(|(key, answer)| (*key, answer.as_str()));
+    let script = script("\x1b[?25l> ", &keys);
+    let mut court = Court::new(&script);
+    (0..3).for_each(|_| court.key());
+    assert!(!court.faults("ab").any);
+    assert_eq!(court.seen(), [true, true, false]);
+    assert!(court.faults("\x1b[1;1H>-ab\x1b[1;6H").text, "wrong left of where characters go");
+    assert!(!court.faults("\x1b[1;1H> ab\x1b[1;9H").any, "nobody sees where a hidden cursor is");
+}
+
+#[test]
+fn an_answer_is_seen_with_the_first_screen_that_looks_like_it() {
+    // Behind the echo the host only paints, and puts the cursor back where it was.
+    let script = script_of_records(
+        "> ",
+        &[("a", &["a", "\x08\x1b[1ma"]), ("b", &["b", "\x1b[2;1H", "\x1b[1;5H"])],
+    );
+    let mut court = Court::new(&script);
+    court.key();
+    court.draw("a");
+    assert_eq!(court.seen(), [true, false]);
+    court.key();
+    court.draw("b");
+    assert_eq!(court.seen(), [true, true]);
 }
 
 #[test]

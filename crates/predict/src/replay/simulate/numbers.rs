@@ -2,6 +2,7 @@
 
 use rove_terminal::{Pen, Position};
 
+use crate::mechanism::Mechanism;
 use crate::replay::canvas::Tile;
 use crate::replay::simulate::Simulation;
 
@@ -26,6 +27,9 @@ impl Simulation<'_> {
         numbers.columns = self.left - self.pane.left;
         if numbers.columns == 0 {
             return Some(numbers);
+        }
+        if !self.habits.mechanisms.contains(Mechanism::LineNumbers) {
+            return None;
         }
         let here = self.number(row)?;
         let (value, _, end) = here;

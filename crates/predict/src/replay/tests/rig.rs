@@ -73,7 +73,8 @@ impl Rig {
         preference: Preference,
         mut program: impl Program + 'static,
     ) -> Self {
-        let prediction = Prediction { preference, overwrite: false, engine: EngineKind::Replay };
+        let prediction =
+            Prediction { preference, engine: EngineKind::Replay, ..Prediction::default() };
         let mut host = Terminal::host(size);
         host.write(&program.start());
         let mut rig = Self {

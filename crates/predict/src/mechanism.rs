@@ -1,0 +1,220 @@
+//! The mechanisms of the replay engine, each of which an experiment may switch off to learn what it is worth.
+//!
+//! Each is asked for at one place of the engine: where it learns, if it learns anything, and else where its proposal
+//! enters. Switched off, it knows nothing and proposes nothing. Nothing here loosens [`crate::secrecy`]: its
+//! permissions can be taken away, and its refusals cannot.
+
+use core::str::FromStr;
+
+/// A part of the replay engine that can be switched off alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mechanism {
+    /// The prompt of a shell at which three lines were echoed shows characters before their echo.
+    ShellPrompts,
+    /// Any other prompt does so after eight lines in a row.
+    Questions,
+    /// An editor that names its mode (`-- INSERT --`) does so at once.
+    EditorModes,
+    /// Keys that the kernel of the host itself echoes are played exactly, where a rove server tells.
+    KernelEcho,
+    /// Text in grey behind the cursor is suggested, and stays where it is.
+    Suggestions,
+    /// Suggestions are told from input without colours, by what the program does.
+    PlainSuggestions,
+    /// Home, End, Delete and the control keys of line editors that move by or take out a part of the line.
+    LineKeys,
+    /// The keys that move by words or take them out.
+    WordKeys,
+    /// Keys that line editors have in common are shown before they did so here.
+    Conventions,
+    /// Home, End, Delete and word keys in programs on the whole screen, where they did as in a line.
+    ScreenKeys,
+    /// Keys that were seen to move the cursor of a program on the whole screen.
+    Motions,
+    /// Numbers on the screen that follow the cursor.
+    Rulers,
+    /// Lines that Up and Down bring back.
+    History,
+    /// Keys that were seen to open a line of input, or to begin or end a mode.
+    Answers,
+    /// Enter in a text: the rows that it parts and moves.
+    Newlines,
+    /// Line numbers that go on where Enter parts a row.
+    LineNumbers,
+    /// Input that goes on over the edge of its row.
+    Wraps,
+    /// A masking character for each key at a prompt that was seen to draw them.
+    Masks,
+    /// Predictions are painted as the text around them.
+    Colors,
+    /// Colours of words and signs are remembered from when they were typed.
+    Palettes,
+    /// A key whose echo is overdue is waited for further, and learned from if that comes after all.
+    LateEchoes,
+    /// The wait for an overdue echo is as long as echoes were late before.
+    Lateness,
+    /// A screen that would answer sooner than any before it is taken for no answer.
+    Latency,
+    /// Text that was typed ahead and stands behind a prompt that has just come is taken for its input.
+    TypeAhead,
+    /// A prompt that was seen before answers Enter without waiting for the acknowledgment.
+    NewPrompts,
+    /// A pasted line is text as if it were typed.
+    Paste,
+}
+
+/// Several of them, as a set. The default is all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mechanisms(u32);
+
+const _: () = assert!(Mechanism::ALL.len() <= u32::BITS as usize);
+
+/// A name that no mechanism has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no mechanism {0:?}; there are {names}", names = Mechanism::names())]
+pub struct UnknownMechanism(String);
+
+impl Mechanism {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 26] = [
+        Self::ShellPrompts,
+        Self::Questions,
+        Self::EditorModes,
+        Self::KernelEcho,
+        Self::Suggestions,
+        Self::PlainSuggestions,
+        Self::LineKeys,
+        Self::WordKeys,
+        Self::Conventions,
+        Self::ScreenKeys,
+        Self::Motions,
+        Self::Rulers,
+        Self::History,
+        Self::Answers,
+        Self::Newlines,
+        Self::LineNumbers,
+        Self::Wraps,
+        Self::Masks,
+        Self::Colors,
+        Self::Palettes,
+        Self::LateEchoes,
+        Self::Lateness,
+        Self::Latency,
+        Self::TypeAhead,
+        Self::NewPrompts,
+        Self::Paste,
+    ];
+
+    /// Returns its name on command lines and in tables.
+    pub const fn name(self) -> &'static str {
+        self.words().0
+    }
+
+    /// Returns what it does, in a line.
+    pub const fn description(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ShellPrompts => {
+                ("shell-prompts", "characters before their echo at shells, after three lines")
+            }
+            Self::Questions => {
+                ("questions", "the same at other prompts, after eight lines in a row")
+            }
+            Self::EditorModes => ("editor-modes", "the same in editors that name their mode"),
+            Self::KernelEcho => ("kernel-echo", "keys that the kernel of the host echoes"),
+            Self::Suggestions => ("suggestions", "grey text behind the cursor is no input"),
+            Self::PlainSuggestions => {
+                ("plain-suggestions", "suggestions without colours, told by what they do")
+            }
+            Self::LineKeys => ("line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
+            Self::WordKeys => ("word-keys", "keys that move by words or take them out"),
+            Self::Conventions => {
+                ("conventions", "keys that line editors share, before they were seen here")
+            }
+            Self::ScreenKeys => {
+                ("screen-keys", "Home, End, Delete and word keys in programs on the whole screen")
+            }
+            Self::Motions => ("motions", "keys that were seen to move the cursor on the screen"),
+            Self::Rulers => ("rulers", "numbers that follow the cursor"),
+            Self::History => ("history", "lines that Up and Down bring back"),
+            Self::Answers => ("answers", "keys that open a line of input or change the mode"),
+            Self::Newlines => ("newlines", "Enter in a text: rows that part, and indentation"),
+            Self::LineNumbers => ("line-numbers", "line numbers where Enter parts a row"),
+            Self::Wraps => ("wraps", "input over the edge of its row"),
+            Self::Masks => ("masks", "a masking character for each key, where that was seen"),
+            Self::Colors => ("colors", "predictions painted as the text around them"),
+            Self::Palettes => ("palettes", "colours remembered from when text was typed"),
+            Self::LateEchoes => ("late-echoes", "overdue echoes are waited for and learned from"),
+            Self::Lateness => ("lateness", "how late echoes are sets how long to wait"),
+            Self::Latency => ("latency", "a screen far sooner than all answers before is none"),
+            Self::TypeAhead => ("type-ahead", "text typed ahead, found behind a new prompt"),
+            Self::NewPrompts => ("new-prompts", "a known prompt answers Enter at once"),
+            Self::Paste => ("paste", "a pasted line is text as if it were typed"),
+        }
+    }
+
+    fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+}
+
+impl FromStr for Mechanism {
+    type Err = UnknownMechanism;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let mut all = Self::ALL.into_iter();
+        let found = all.find(|mechanism| mechanism.name() == name);
+        found.ok_or_else(|| UnknownMechanism(name.to_owned()))
+    }
+}
+
+impl Mechanisms {
+    /// All of them: what rove itself has.
+    pub const ALL: Self = Self((1 << Mechanism::ALL.len()) - 1);
+
+    /// Returns the set without one of them.
+    #[must_use]
+    pub const fn without(self, mechanism: Mechanism) -> Self {
+        Self(self.0 & !(1 << mechanism as u32))
+    }
+
+    /// Returns whether one of them is in the set.
+    pub const fn contains(self, mechanism: Mechanism) -> bool {
+        self.0 & (1 << mechanism as u32) != 0
+    }
+}
+
+impl Default for Mechanisms {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_has_a_name_of_its_own_and_a_line_of_description() {
+        for (index, mechanism) in Mechanism::ALL.into_iter().enumerate() {
+            assert_eq!(mechanism as usize, index, "{mechanism:?} is out of order");
+            assert_eq!(mechanism.name().parse(), Ok(mechanism));
+            assert!((1..=66).contains(&mechanism.description().len()), "{mechanism:?}");
+        }
+        let refused = "secrecy".parse::<Mechanism>().map_err(|error| error.to_string());
+        assert!(refused.is_err_and(|sentence| sentence.contains("there are shell-prompts, ")));
+    }
+
+    #[test]
+    fn a_set_lacks_what_was_taken_out_and_nothing_else() {
+        for mechanism in Mechanism::ALL {
+            let set = Mechanisms::default().without(mechanism);
+            for other in Mechanism::ALL {
+                assert_eq!(set.contains(other), other != mechanism, "{other:?} of {mechanism:?}");
+            }
+        }
+    }
+}
