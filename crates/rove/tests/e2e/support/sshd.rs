@@ -2,7 +2,6 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -181,7 +180,7 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
     let shell = require(far.shell, far.shell);
-    let login = scratch.write(
+    let login = scratch.script(
         "login",
         &format!(
             "#!/bin/sh\nPATH={bin}\nHOME={dir}\nSHELL=/bin/sh\nLANG=C.UTF-8\n\
@@ -192,8 +191,6 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
             bin = bin.display(),
         ),
     );
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&login, executable).expect("our own file can be made executable");
     let banner = scratch.write("banner", far.banner);
     scratch.write(
         "ssh_config",
