@@ -29,6 +29,8 @@ word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')
 say() { printf "$1" | sed "s/WORD/$word/"; }
 { echo ssh; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_\|^LC_' | grep -v 'PID\|OVERWRITE' | sort; } >> "$RECORD"
 say "$PROXY_SAYS" >&2
+# A login takes a while: what ssh says is read before the host speaks.
+perl -e 'select undef, undef, undef, 0.001 while ioctl STDERR, $ENV{FIONREAD}, $left and unpack "i", $left'
 say "$SAYS"
 exit "$STATUS"
 "#;
@@ -105,6 +107,7 @@ impl Bench {
             .env("STATUS", "0")
             .env("COLORS", "256")
             .env("COLORS_STATUS", "0")
+            .env("FIONREAD", libc::FIONREAD.to_string())
             .env("PROXY_SAYS", "MOSH IP 192.0.2.7\\n")
             .env("SAYS", format!("MOSH CONNECT 60001 {KEY}\\n"))
             .stdin(Stdio::null());
