@@ -71,9 +71,18 @@ impl Process {
 
     /// Waits until the process has ended; returns whether it has within the guard.
     pub(crate) fn wait_gone(&self) -> bool {
+        self.ends_within(HANG_GUARD)
+    }
+
+    /// Returns whether the process has ended already.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.ends_within(Duration::ZERO)
+    }
+
+    fn ends_within(&self, patience: Duration) -> bool {
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        let guard = Timespec::try_from(HANG_GUARD).expect("the guard fits");
-        poll(&mut fds, Some(&guard)).expect("a process can be waited for") == 1
+        let patience = Timespec::try_from(patience).expect("the guard fits");
+        poll(&mut fds, Some(&patience)).expect("a process can be waited for") == 1
     }
 }
 
