@@ -139,6 +139,9 @@ impl Sshd {
 
 impl Drop for Sshd {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- log of sshd\n{}", self.log());
+        }
         for child in &mut *self.sessions.lock().expect("no holder of the lock panics") {
             let _ = child.kill();
             let _ = child.wait();
