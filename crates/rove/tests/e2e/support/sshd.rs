@@ -178,7 +178,8 @@ fn make_keys(scratch: &Scratch) {
     }
 }
 
-/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's.
+/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
+/// are its own: those of other tests, which may be stopped or end just then, are not found there.
 fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
@@ -187,7 +188,8 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
         "login",
         &format!(
             "#!/bin/sh\nPATH={bin}\nHOME={dir}\nSHELL=/bin/sh\nLANG=C.UTF-8\n\
-             export PATH HOME SHELL LANG\n{}\n\
+             ROVE_RUNTIME_DIR={dir}/sockets\n\
+             export PATH HOME SHELL LANG ROVE_RUNTIME_DIR\n{}\n\
              exec {} -c \"$SSH_ORIGINAL_COMMAND\"\n",
             far.profile,
             shell.display(),
