@@ -11,9 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::startup::Stream;
-
-/// How long a command may take to end once it is asked to. Chosen: a hundred times what ssh takes.
-const FAREWELL: Duration = Duration::from_secs(2);
+use crate::farewell::Farewell;
 
 /// Bytes read from a stream at a time. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
@@ -148,13 +146,15 @@ impl Running {
     /// Asks the command to end, and makes it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        if let Some(pid) = pid {
-            // ssh gives a terminal back that it has asked a password on.
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let deadline = events.now() + FAREWELL;
-        while events.now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
-            if events.wait(&mut [], Some(deadline)).is_err() {
+        let mut farewell = Farewell::new(events.now());
+        while matches!(self.child.try_wait(), Ok(None)) {
+            match farewell.poll_signal(events.now()) {
+                // One that is not waited for yet is killed when this is dropped.
+                Some(Signal::KILL) => break,
+                Some(signal) => drop(pid.map(|pid| kill_process(pid, signal))),
+                None => {}
+            }
+            if events.wait(&mut [], Some(farewell.poll_timeout())).is_err() {
                 break;
             }
             // Another wish to leave changes nothing here.

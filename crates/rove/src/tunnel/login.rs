@@ -3,9 +3,10 @@
 use std::io;
 
 use rove_machine::event_loop::EventLoop;
-use rove_units::Duration;
+use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::farewell::Farewell;
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// The option that keeps an ssh from asking, as the bootstrap words it.
@@ -13,9 +14,6 @@ pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 
 /// Runs a command that the terminal's end does not end, as it has to carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
-
-/// How long an ssh may take to end once the login is broken off. Chosen: a hundred times what it takes.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How a login went.
 pub(super) struct Login {
@@ -40,21 +38,30 @@ pub(super) fn run(
         Ok(ssh) => ssh,
         Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
     };
-    let mut farewell = None;
+    let mut farewell: Option<Farewell> = None;
     let outcome = loop {
-        events.wait(&mut ssh.interests(), farewell)?;
+        events.wait(&mut ssh.interests(), farewell.as_ref().map(Farewell::poll_timeout))?;
         signals.extend(events.take_signals());
-        if farewell.is_none() && signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it)) {
-            // It has changed the terminal to ask, and is to change it back before anybody else has it.
-            farewell = Some(events.now() + FAREWELL);
-            ssh.terminate();
+        let is_broken_off = signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it));
+        if farewell.is_none() && is_broken_off {
+            farewell = Some(Farewell::new(events.now()));
         }
-        let is_late = farewell.is_some_and(|farewell| farewell <= events.now());
         // A datagram that comes through before the session looks is lost, as on any path.
-        match ssh.look(buffer, |_| ()) {
-            Look::Ended(_) if farewell.is_some() => break Err(None),
-            Look::Open if is_late => break Err(None),
-            Look::Open if ssh.stands() && farewell.is_none() => break Ok(ssh),
+        let look = ssh.look(buffer, |_| ());
+        if let Some(farewell) = &mut farewell {
+            // It has changed the terminal to ask. Were it to change it back later, keys would reach the session no more.
+            if ssh.is_silent() {
+                break Err(None);
+            }
+            let signal = farewell.poll_signal(events.now());
+            signal.into_iter().for_each(|signal| ssh.signal(signal));
+            if signal == Some(Signal::KILL) {
+                break Err(None);
+            }
+            continue;
+        }
+        match look {
+            Look::Open if ssh.stands() => break Ok(ssh),
             Look::Open => {}
             Look::Ended(reason) => {
                 let said = ssh.last_words();

@@ -31,6 +31,8 @@ pub(super) struct Ssh {
     error_line: Vec<u8>,
     /// The last line that ssh has said.
     said: String,
+    /// Whether the streams have not ended.
+    has_output: bool,
     has_error_output: bool,
     /// By what its words reach the user, while it may ask.
     dialogue: Option<Printable>,
@@ -62,6 +64,7 @@ impl Ssh {
             carrier: Carrier::default(),
             error_line: Vec::new(),
             said: String::new(),
+            has_output: true,
             has_error_output: true,
             dialogue: None,
         })
@@ -99,11 +102,20 @@ impl Ssh {
         self.preface.is_none()
     }
 
-    /// Asks it to end.
-    pub(super) fn terminate(&self) {
-        if let Some(pid) = self.pid {
-            // Until it is waited for, its number is nobody else's.
-            let _ = kill_process(pid, Signal::TERM);
+    /// Returns whether both streams have ended: neither it nor an ssh that it has started for a host on the way, which
+    /// shares its error output, does anything more.
+    pub(super) const fn is_silent(&self) -> bool {
+        !self.has_output && !self.has_error_output
+    }
+
+    /// Sends it a signal, and waits for its end if it cannot but obey.
+    pub(super) fn signal(&mut self, signal: Signal) {
+        let Some(pid) = self.pid else { return };
+        // Until it is waited for, its number is nobody else's.
+        let _ = kill_process(pid, signal);
+        if signal == Signal::KILL {
+            let _ = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
+            self.pid = None;
         }
     }
 
@@ -115,13 +127,16 @@ impl Ssh {
 
     /// Returns what to wait for.
     pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
-        let has_output = self.preface.is_none() && !self.carrier.poll_bytes().is_empty();
+        let has_bytes = self.preface.is_none() && !self.carrier.poll_bytes().is_empty();
         let Descriptors { stdin, stdout, stderr } = &self.descriptors;
-        let mut interests = vec![Interest::new(stdout.as_fd(), true, false)];
+        let mut interests = Vec::new();
+        if self.has_output {
+            interests.push(Interest::new(stdout.as_fd(), true, false));
+        }
         if self.has_error_output {
             interests.push(Interest::new(stderr.as_fd(), true, false));
         }
-        if has_output {
+        if has_bytes {
             interests.push(Interest::new(stdin.as_fd(), false, true));
         }
         interests
@@ -131,7 +146,10 @@ impl Ssh {
     pub(super) fn look(&mut self, buffer: &mut [u8], mut take: impl FnMut(Arrival)) -> Look {
         self.read_error_output();
         let len = match rustix::io::read(&self.descriptors.stdout, &mut *buffer) {
-            Ok(0) => return Look::Ended(None),
+            Ok(0) => {
+                self.has_output = false;
+                return Look::Ended(None);
+            }
             Ok(len) => len,
             Err(Errno::AGAIN | Errno::INTR) => return Look::Open,
             Err(error) => return Look::Ended(Some(io::Error::from(error).to_string())),

@@ -1,7 +1,6 @@
 //! `rove doctor` against hosts that are well, and hosts that fail in one place each.
 
 use std::net::{SocketAddr, UdpSocket};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -237,10 +236,7 @@ fn an_ssh_that_hangs_before_it_connects_keeps_nobody() {
 }
 
 fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
-    let path = scratch.write(name, &format!("#!/bin/sh\n{text}\n"));
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&path, executable).expect("our own file can be made executable");
-    path
+    scratch.script(name, &format!("#!/bin/sh\n{text}\n"))
 }
 
 /// A middlebox between the doctor and a server that says the middlebox's port for its own.

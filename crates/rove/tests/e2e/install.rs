@@ -5,7 +5,9 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, require, rove};
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, install_script, require, rove,
+};
 
 /// A host with neither rove nor mosh-server.
 const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
@@ -58,8 +60,7 @@ fn folder(sshd: &Sshd) -> Vec<String> {
 fn replace(sshd: &Sshd, name: &str, script: &str) {
     let path = sshd.path("bin").join(name);
     let _ = fs::remove_file(&path);
-    fs::write(&path, script).expect("the folder takes files");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+    install_script(&path, script);
 }
 
 #[test]
@@ -87,8 +88,7 @@ fn a_newer_rove_stays_unless_it_is_forced_out() {
     let sshd = Sshd::start(EMPTY);
     fs::create_dir_all(sshd.path(".local/bin")).unwrap();
     let newer = "#!/bin/sh\necho rove 99.0.0\n";
-    fs::write(sshd.path(".local/bin/rove"), newer).unwrap();
-    fs::set_permissions(sshd.path(".local/bin/rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    install_script(&sshd.path(".local/bin/rove"), newer);
     let (output, said) = run(&install(&sshd, &build, &[]));
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("far has rove 99.0.0, which is newer than "), "{said}");
@@ -176,8 +176,7 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
     let more =
         "exec 3<&0; exec SSH \"$@\" < <(head -c 100000 <&3; exec tail --pid=$$ -f /dev/null)";
     let script = format!("#!/bin/bash\n{}\n", more.replace("SSH", &sshd.ssh()));
-    let ssh = scratch.write("ssh", &script);
-    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o755)).unwrap();
+    let ssh = scratch.script("ssh", &script);
     let call = Invocation::new(rove()).arg("install").arg(format!("--ssh={}", ssh.display()));
     let mut terminal = Terminal::start(&call.arg("--build").arg(&build).arg("far"), SIZE);
     // The bar says what has arrived on the far side.

@@ -290,7 +290,6 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
     const PROFILE: &str = r#"
         echo welcome; printf 'no line end and \033]0;a title\007'
         mkdir -p "$HOME/.local/bin" && mv "$HOME/bin/rove" "$HOME/.local/bin/rove" 2>/dev/null
-        export ROVE_RUNTIME_DIR="$HOME/sockets"
     "#;
     side_by_side(["sh", "bash", "fish", "csh"], |shell| {
         let profile = PROFILE;
@@ -334,8 +333,7 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
 
 #[test]
 fn sshs_own_letters_reach_the_ssh_that_asks_a_host() {
-    let profile = "export ROVE_RUNTIME_DIR=\"$HOME/sockets\"";
-    let sshd = Sshd::start(Far { profile, programs: &["rove"], ..Far::default() });
+    let sshd = Sshd::start(Far::default());
     let file = sshd.path("ssh_config");
     let log = sshd.path("ssh_log");
     let ask = |words: &[&str]| {

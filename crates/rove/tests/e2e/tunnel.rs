@@ -4,6 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::net::UdpSocket;
 use std::process::{Command, Stdio};
 
+use rustix::termios::LocalModes;
+
 use crate::support::{
     Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, rove, side_by_side,
     within_guard,
@@ -152,6 +154,45 @@ fn a_host_that_asks_again_is_answered_in_the_session() {
     });
     session.terminal.signal(rustix::process::Signal::HUP);
     assert!(session.server.wait_gone(), "the end went through the new connection");
+}
+
+#[test]
+fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let sshd = Sshd::start(Far::default());
+    // With a question, it takes the terminal and heeds nobody; without one, it is refused.
+    let ssh = scratch.script(
+        "ssh",
+        &format!(
+            "#!/bin/sh\n\
+             case \"$*\" in\n\
+             *BatchMode=yes*) echo Permission denied >&2; exit 255;;\n\
+             '-G '*) exec {ssh} \"$@\";;\n\
+             esac\n\
+             test -e {asks} || {{ : > {asks}; exec {ssh} \"$@\"; }}\n\
+             trap '' INT TERM\nstty -echo </dev/tty\n\
+             echo $$ > {report}\nexec sleep 600\n",
+            asks = scratch.path("asks").display(),
+            ssh = sshd.ssh(),
+            report = report.path(),
+        ),
+    );
+    let call = Invocation::new(rove()).arg("--tunnel").arg(format!("--ssh={}", ssh.display()));
+    let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", "echo ready; cat"]), SIZE);
+    terminal.wait_for_text("ready");
+    assert_ne!(sshd.cut(), 0);
+    terminal.wait_for_text("Ctrl-^ r");
+    terminal.send("\x1er");
+    let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
+    let stubborn = Process::open(pid.parse().expect("a number"));
+    terminal.send("\x03");
+    terminal.wait_for("the session", |screen| {
+        screen.contents().contains("Ctrl-^ .") && screen.alternate_screen()
+    });
+    assert!(stubborn.is_gone(), "it would change the session's terminal back");
+    assert!(!terminal.modes().local_modes.contains(LocalModes::ICANON));
+    terminal.send("\x1e.");
 }
 
 #[test]

@@ -71,9 +71,32 @@ impl Process {
 
     /// Waits until the process has ended; returns whether it has within the guard.
     pub(crate) fn wait_gone(&self) -> bool {
+        let is_gone = self.ends_within(HANG_GUARD);
+        if !is_gone {
+            eprintln!("waited {HANG_GUARD:?} for the end of process {}", self.describe());
+        }
+        is_gone
+    }
+
+    /// Returns the process's number, command line and state.
+    fn describe(&self) -> String {
+        let number = self.pid.as_raw_nonzero();
+        let read = |name| std::fs::read_to_string(format!("/proc/{number}/{name}"));
+        let words = read("cmdline").unwrap_or_default().replace('\0', " ");
+        let status = read("status").unwrap_or_default();
+        let state = status.lines().find(|line| line.starts_with("State:")).unwrap_or_default();
+        format!("{number}: {words}\n{state}")
+    }
+
+    /// Returns whether the process has ended already.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.ends_within(Duration::ZERO)
+    }
+
+    fn ends_within(&self, patience: Duration) -> bool {
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
-        let guard = Timespec::try_from(HANG_GUARD).expect("the guard fits");
-        poll(&mut fds, Some(&guard)).expect("a process can be waited for") == 1
+        let patience = Timespec::try_from(patience).expect("the guard fits");
+        poll(&mut fds, Some(&patience)).expect("a process can be waited for") == 1
     }
 }
 

@@ -51,6 +51,13 @@ impl Invocation {
         self
     }
 
+    /// Returns program and arguments on one line, to be read.
+    pub(crate) fn words(&self) -> String {
+        let args = self.args.iter().map(OsString::as_os_str);
+        let words = [self.program.as_os_str()].into_iter().chain(args);
+        words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ").escape_debug().to_string()
+    }
+
     /// Returns the command as the standard library wants it.
     pub(crate) fn command(&self) -> Command {
         self.command_behind(&[])

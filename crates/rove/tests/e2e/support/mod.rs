@@ -11,6 +11,8 @@ mod session;
 mod sshd;
 mod tap;
 mod terminal;
+#[path = "../../../src/test_scripts.rs"]
+mod test_scripts;
 mod tmux;
 
 pub(crate) use guard::{HANG_GUARD, Process, side_by_side, within_guard};
@@ -24,4 +26,5 @@ pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, Sshd};
 pub(crate) use tap::{Extra, Tap, Way};
 pub(crate) use terminal::{Exit, Terminal};
+pub(crate) use test_scripts::install_script;
 pub(crate) use tmux::Tmux;

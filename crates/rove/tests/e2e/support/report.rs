@@ -59,7 +59,9 @@ impl Report {
             .wait_timeout_while(lines, HANG_GUARD, |lines| !lines.iter().any(|line| wanted(line)))
             .expect("no holder of the lock panics");
         let found = lines.iter().find(|line| wanted(line)).cloned();
-        found.unwrap_or_else(|| panic!("the far end never reported it, only {:?}", *lines))
+        found.unwrap_or_else(|| {
+            panic!("waited {HANG_GUARD:?}: the far end never reported it, only {:?}", *lines)
+        })
     }
 
     /// Waits for a line and returns all lines up to now.
@@ -72,7 +74,10 @@ impl Report {
             .wait_timeout_while(lines, HANG_GUARD, absent)
             .expect("no holder of the lock panics");
         let lines = lines.clone();
-        assert!(!timeout.timed_out(), "the far end never reported {wanted:?}, only {lines:?}");
+        assert!(
+            !timeout.timed_out(),
+            "waited {HANG_GUARD:?}: the far end never reported {wanted:?}, only {lines:?}"
+        );
         lines
     }
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::test_scripts::install_script;
+
 /// A folder that goes when the test ends.
 pub(crate) struct Scratch(PathBuf);
 
@@ -30,6 +32,13 @@ impl Scratch {
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, text).expect("the scratch folder takes files");
+        path
+    }
+
+    /// Writes an executable script into the folder and returns its path.
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        install_script(&path, text);
         path
     }
 

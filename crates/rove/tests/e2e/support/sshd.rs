@@ -2,7 +2,6 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -140,6 +139,9 @@ impl Sshd {
 
 impl Drop for Sshd {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- log of sshd\n{}", self.log());
+        }
         for child in &mut *self.sessions.lock().expect("no holder of the lock panics") {
             let _ = child.kill();
             let _ = child.wait();
@@ -176,24 +178,24 @@ fn make_keys(scratch: &Scratch) {
     }
 }
 
-/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's.
+/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
+/// are its own: those of other tests, which may be stopped or end just then, are not found there.
 fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
     let shell = require(far.shell, far.shell);
-    let login = scratch.write(
+    let login = scratch.script(
         "login",
         &format!(
             "#!/bin/sh\nPATH={bin}\nHOME={dir}\nSHELL=/bin/sh\nLANG=C.UTF-8\n\
-             export PATH HOME SHELL LANG\n{}\n\
+             ROVE_RUNTIME_DIR={dir}/sockets\n\
+             export PATH HOME SHELL LANG ROVE_RUNTIME_DIR\n{}\n\
              exec {} -c \"$SSH_ORIGINAL_COMMAND\"\n",
             far.profile,
             shell.display(),
             bin = bin.display(),
         ),
     );
-    let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&login, executable).expect("our own file can be made executable");
     let banner = scratch.write("banner", far.banner);
     scratch.write(
         "ssh_config",

@@ -21,14 +21,18 @@ use super::server::Maker;
 
 /// How often it is looked again though nothing has changed here: what is waited for may be in another terminal, too.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// Output bytes shown when a wait fails.
+/// Output bytes shown when a test fails.
 const DUMP_BYTES: usize = 600;
 
 /// Rows and columns.
 pub(crate) type Size = (u16, u16);
 
 /// A program on a terminal of its own.
+///
+/// Its screen is shown if the test fails, whatever that was waiting for.
 pub(crate) struct Terminal {
+    /// The program's command line.
+    words: String,
     child: Child,
     process: Process,
     /// Open until the window is closed.
@@ -88,6 +92,7 @@ impl Terminal {
             std::thread::spawn(move || read_all(&master, &collar, &shared))
         };
         Self {
+            words: call.words(),
             child,
             process,
             master: Some(master),
@@ -131,7 +136,7 @@ impl Terminal {
         set_size(self.master(), (rows, columns));
     }
 
-    /// Waits until the screen is as `wanted`; panics with the screen when it never is.
+    /// Waits until the screen is as `wanted`; panics when it never is.
     pub(crate) fn wait_for(&self, what: &str, mut wanted: impl FnMut(&vt100::Screen) -> bool) {
         self.wait_until(what, |state| wanted(state.parser.screen()));
     }
@@ -154,9 +159,8 @@ impl Terminal {
             }
             state = next;
         }
-        let dump = dump(&state);
         drop(state);
-        panic!("waited {HANG_GUARD:?} for: {what}\n{dump}");
+        panic!("waited {HANG_GUARD:?} for: {what}, on the terminal of {}", self.words);
     }
 
     /// Returns the screen as it is now.
@@ -205,7 +209,7 @@ impl Terminal {
 
     /// Waits until the program has ended and all it wrote has been read.
     pub(crate) fn wait_exit(&mut self) -> Exit {
-        assert!(self.process.wait_gone(), "the program never ended\n{}", self.dump());
+        assert!(self.process.wait_gone(), "the program never ended: {}", self.words);
         let status = self.child.wait().expect("a child can be waited for");
         let modes = self.modes();
         // The reader ends with the last descriptor of the slave.
@@ -219,6 +223,11 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Ok(state) = self.shared.state.lock()
+        {
+            eprintln!("--- terminal of {}\n{}", self.words, dump(&state));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
