@@ -2,7 +2,7 @@
 //!
 //! `screen` plays a recording into the emulator that ships and shows what it makes of it. `record` records a
 //! session, and [`trace`] is the form in which recorded sessions are kept; `replay` types their keys at the
-//! client and the server that ship, and judges the answers. [`metrics`] are the delays of a flow. [`cli`] reads command lines and calls the
+//! client and the server that ship, and judges the answers. [`metrics`] are the delays of a flow, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
 //! commands; `clock` is the only clock. What the commands print is described in `docs/lab.md`.
 
 #![forbid(unsafe_code)]
@@ -10,6 +10,7 @@
 pub mod cli;
 mod clock;
 pub mod metrics;
+mod path;
 mod record;
 mod replay;
 mod screen;

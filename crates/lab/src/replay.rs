@@ -20,6 +20,7 @@ use self::figures::Figures;
 pub(crate) use self::run::Ends;
 use self::run::{Run, RunOptions};
 use self::script::Script;
+use crate::path::Path;
 use crate::trace::Trace;
 
 #[cfg(test)]
@@ -29,7 +30,6 @@ mod far;
 mod figures;
 mod judge;
 mod near;
-mod path;
 mod picture;
 mod queries;
 mod run;
@@ -39,7 +39,6 @@ mod table;
 mod tests;
 
 pub(crate) use near::Pace;
-pub(crate) use path::Path;
 
 /// From so many runs on a person is told how far they are. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;

@@ -23,11 +23,11 @@ const FIRST_SEED: Seed = Seed::new(1);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Path {
     /// As it was given.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Near to far.
-    pub(super) uplink: LinkConfig,
+    pub(crate) uplink: LinkConfig,
     /// Far to near.
-    pub(super) downlink: LinkConfig,
+    pub(crate) downlink: LinkConfig,
     /// Files of delivery opportunities: near to far, far to near.
     files: [Option<PathBuf>; 2],
 }
@@ -38,7 +38,7 @@ impl Path {
     /// # Errors
     ///
     /// Returns an error if one cannot be read, or is none.
-    pub(super) fn load(&mut self) -> Result<()> {
+    pub(crate) fn load(&mut self) -> Result<()> {
         for (file, link) in self.files.iter().zip([&mut self.uplink, &mut self.downlink]) {
             let Some(file) = file else { continue };
             let shown = file.display();
@@ -58,7 +58,7 @@ impl Path {
 
     /// Returns the links of a run that begins now. Recorded opportunities begin with it: those of the first
     /// seed at their beginning, those of others somewhere.
-    pub(super) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
+    pub(crate) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
         [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
             let mut link = link.clone();
             if let Some(schedule) = &mut link.schedule {
@@ -71,7 +71,7 @@ impl Path {
     }
 
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
-    pub(super) fn settling(&self) -> [LinkConfig; 2] {
+    pub(crate) fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {
             delay: link.delay,
             jitter: link.jitter,
