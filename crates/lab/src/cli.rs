@@ -8,11 +8,15 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_manual::{Book, Manual, Words, matches};
 
+#[cfg(target_os = "linux")]
+use crate::cli::emulate::EmulateArgs;
 use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
 mod completions;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod man;
 mod record;
 mod replay;
@@ -55,6 +59,7 @@ static MANUAL: Manual = Manual {
         ),
         ("rove-lab record -o session.jsonl -- bash", "write down a session"),
         ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
+        ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
     ],
     environment: &[],
     files: &[],
@@ -76,10 +81,12 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static COMMANDS: [Subcommand; 5] = [
+static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &screen::MANUAL, run: run_screen },
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
+    #[cfg(target_os = "linux")]
+    Subcommand { manual: &emulate::MANUAL, run: run_emulate },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
@@ -170,6 +177,25 @@ fn run_record(args: Vec<OsString>) -> u8 {
     })
 }
 
+#[cfg(target_os = "linux")]
+fn run_emulate(args: Vec<OsString>) -> u8 {
+    let args: EmulateArgs = match read(&emulate::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let options = match args.options() {
+        Ok(options) => options,
+        Err(sentence) => {
+            complain(&sentence);
+            return USAGE;
+        }
+    };
+    crate::emulate::run(options).unwrap_or_else(|error| {
+        complain(&format!("{error:#}"));
+        FAILURE
+    })
+}
+
 fn run_screen(args: Vec<OsString>) -> u8 {
     let args: ScreenArgs = match read(&screen::MANUAL, args) {
         Ok(args) => args,
@@ -207,7 +233,7 @@ fn report(result: anyhow::Result<()>) -> u8 {
 }
 
 /// Says what is wrong.
-fn complain(sentence: &str) {
+pub(crate) fn complain(sentence: &str) {
     // A reader that has gone away wants to hear nothing about it.
     let _ = writeln!(io::stderr(), "rove-lab: {sentence}");
 }
