@@ -42,7 +42,7 @@ pub use lateness::{Histogram, Summary};
 pub use plumbing::{Device, Far, acquire_rights};
 pub(crate) use view::Place as ViewPlace;
 
-/// The variable that tells the command the far side's address, and a far command its own.
+/// The variable that tells the command the far side's address, of the outermost emulator; and a far command its own.
 const PEER: &str = "ROVE_PEER";
 
 /// Exit codes of a command that is not there, and of one that cannot be run. Source: POSIX.1-2024, Shell Command
@@ -194,7 +194,10 @@ fn run_command(
 }
 
 fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
-    command.env(PEER, testbed.address(End::Far).to_string());
+    // In another emulator the far side of that one stays the one to speak to.
+    if !testbed.is_nested() || std::env::var_os(PEER).is_none() {
+        command.env(PEER, testbed.address(End::Far).to_string());
+    }
     command.spawn().map_err(|error| {
         let name = command.get_program().display();
         anyhow!("cannot run {name}: {error}")

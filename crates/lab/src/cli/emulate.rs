@@ -80,7 +80,10 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     environment: &[
         ("SHELL", "The command where none is given; /bin/sh without it."),
-        ("ROVE_PEER", "Set for the command and for --far: the address of the far side."),
+        (
+            "ROVE_PEER",
+            "Set for the command and for --far: the address of the far side; in an emulator within another, of the outer one's.",
+        ),
     ],
     files: &[(
         "/dev/net/tun",

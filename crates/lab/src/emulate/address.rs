@@ -52,6 +52,11 @@ impl Addresses {
         })
     }
 
+    /// Returns whether this is in the block of another emulator, whose far side can be reached from here.
+    pub(super) fn is_nested(&self) -> bool {
+        PREFIXES[1..].contains(&self.prefix)
+    }
+
     /// Returns the pair of addresses of which the far side's is `far`.
     ///
     /// # Errors
@@ -129,6 +134,8 @@ mod tests {
     #[test]
     fn an_emulator_in_another_takes_a_part_of_its_block() {
         assert_eq!(chosen(&["100.65.0.2/16"]).unwrap(), "100.65.16.2>100.65.16.1/20");
+        assert!(Addresses::choose(&[at("100.65.0.2/16")]).unwrap().is_nested());
+        assert!(!Addresses::choose(&[]).unwrap().is_nested());
         let two = ["100.65.0.2/16", "100.65.16.1/20"];
         assert_eq!(chosen(&two).unwrap(), "100.65.32.2>100.65.32.1/20");
         assert_eq!(chosen(&["100.65.16.2/20"]).unwrap(), "100.65.17.2>100.65.17.1/24");

@@ -124,6 +124,11 @@ impl Testbed {
         }
     }
 
+    /// Returns whether the far side is the near side of another emulator.
+    pub(super) fn is_nested(&self) -> bool {
+        self.addresses.is_nested()
+    }
+
     /// Returns the clock of the link: nominal times and logs count from its start.
     pub const fn clock(&self) -> Clock {
         self.clock
