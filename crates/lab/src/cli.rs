@@ -21,6 +21,8 @@ mod man;
 mod record;
 mod replay;
 mod screen;
+#[cfg(target_os = "linux")]
+mod validate;
 
 pub(crate) use screen::parse_size;
 
@@ -87,6 +89,8 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &emulate::MANUAL, run: run_emulate },
+    #[cfg(target_os = "linux")]
+    Subcommand { manual: &validate::MANUAL, run: run_validate },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
@@ -194,6 +198,19 @@ fn run_emulate(args: Vec<OsString>) -> u8 {
         complain(&format!("{error:#}"));
         FAILURE
     })
+}
+
+#[cfg(target_os = "linux")]
+fn run_validate(args: Vec<OsString>) -> u8 {
+    let args: validate::ValidateArgs = match read(&validate::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    match crate::validate::run(&args.checks, args.json, io::stdout().lock()) {
+        Ok(true) => 0,
+        Ok(false) => FAILURE,
+        Err(error) => report(Err(error)),
+    }
 }
 
 fn run_screen(args: Vec<OsString>) -> u8 {

@@ -68,6 +68,8 @@ pub(super) struct Ended {
     pub(super) flows: [Flow; 2],
     pub(super) lateness: [Histogram; 2],
     pub(super) ran_for: Duration,
+    /// Processor time of the thread.
+    pub(super) worked_for: Duration,
     pub(super) has_priority: bool,
     pub(super) log: Option<Log>,
 }
@@ -166,6 +168,7 @@ impl Driver {
             flows,
             lateness: self.directions.map(|direction| direction.lateness),
             ran_for: now.saturating_since(Instant::ZERO),
+            worked_for: crate::clock::read(),
             has_priority,
             log: self.log,
         })

@@ -225,6 +225,8 @@ impl Drop for Testbed {
 pub struct Report {
     /// How long it took, in seconds.
     pub seconds: f64,
+    /// Processor time of the link's thread, in seconds.
+    pub processor_seconds: f64,
     /// Whether the link's thread had real-time priority.
     pub real_time: bool,
     /// Near to far.
@@ -272,6 +274,7 @@ impl Report {
         };
         let mut report = Self {
             seconds: ended.ran_for.as_secs_f64(),
+            processor_seconds: ended.worked_for.as_secs_f64(),
             real_time: ended.has_priority,
             uplink: direction(0),
             downlink: direction(1),
