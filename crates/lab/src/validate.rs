@@ -144,6 +144,8 @@ fn token_bucket() -> Result<Vec<Figure>> {
         let since = |at: Instant| at.saturating_since(first.unwrap_or_default());
         flow.iter().map(|passage| passage.arrived.map_or(Duration::MAX, since)).collect()
     };
+    let lost = ours.iter().chain(kernel.iter()).filter(|passage| passage.arrived.is_none()).count();
+    ensure!(lost == 0, "{lost} packets were lost on the way through a token bucket that holds all");
     let pairs = offsets(&ours).into_iter().zip(offsets(&kernel));
     let worst = pairs.map(|(ours, kernel)| ours.abs_diff(kernel)).max().unwrap_or(Duration::MAX);
     let got = format!("{:.3} ms at most, of 100 packets", millis(worst));

@@ -185,8 +185,9 @@ impl Netlink {
         self.ask(message).map(|_| ())
     }
 
-    /// Makes a pair of interfaces joined by a cable: `name` here, `peer` in another namespace.
-    /// Both have the same hardware address, so that a frame to one is taken by the other.
+    /// Makes a pair of interfaces joined by a cable: `name` here, with this hardware address, and `peer` in another
+    /// namespace, with the same one if `is_twin` says so. Without ARP an interface sends to its own address, so that
+    /// twins hear each other.
     ///
     /// # Errors
     ///
@@ -197,6 +198,7 @@ impl Netlink {
         peer: &str,
         peer_namespace: BorrowedFd<'_>,
         hardware: [u8; 6],
+        is_twin: bool,
     ) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
         message.link_header(0, 0);
@@ -210,6 +212,9 @@ impl Netlink {
                     message.text(IFLA_IFNAME, peer);
                     let descriptor = peer_namespace.as_raw_fd();
                     message.attribute(IFLA_NET_NS_FD, &descriptor.to_ne_bytes());
+                    if is_twin {
+                        message.attribute(IFLA_ADDRESS, &hardware);
+                    }
                 });
             });
         });

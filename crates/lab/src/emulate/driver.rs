@@ -138,8 +138,10 @@ impl Driver {
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
         let mut events = Vec::with_capacity(4);
+        // A look too many costs a system call, so only what the last wait has named is read.
+        let mut readable = [false; 2];
         loop {
-            let has_more = self.turn(&mut buffer)?;
+            let has_more = self.turn(readable, &mut buffer)?;
             let now = self.clock.now();
             if now.saturating_since(told) >= TOLD_EVERY {
                 told = now;
@@ -154,9 +156,11 @@ impl Driver {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
-            if events.iter().any(|event| event.data.u64() == STOP) {
+            let named = |what: u64| events.iter().any(|event| event.data.u64() == what);
+            if named(STOP) {
                 break;
             }
+            readable = [named(NEAR), named(FAR)];
         }
         for (direction, tap) in self.directions.iter_mut().zip(&self.taps) {
             direction.flow.refused += tap.drops()?;
@@ -177,27 +181,30 @@ impl Driver {
     fn watch(&self, alarm: &Alarm) -> io::Result<OwnedFd> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let [near, far] = &self.taps;
-        epoll::add(&epoll, near, EventData::new_u64(WAKE), EventFlags::IN)?;
-        epoll::add(&epoll, far, EventData::new_u64(WAKE), EventFlags::IN)?;
+        epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
+        epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
         epoll::add(&epoll, &self.stop, EventData::new_u64(STOP), EventFlags::IN)?;
         if let Some(timer) = alarm.descriptor() {
-            epoll::add(&epoll, timer, EventData::new_u64(WAKE), EventFlags::IN)?;
+            epoll::add(&epoll, timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         }
         Ok(epoll)
     }
 
-    /// Departures that are due, then arrivals, then what of those goes through at once.
-    fn turn(&mut self, buffer: &mut [u8]) -> io::Result<bool> {
+    /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether there may be more
+    /// to read.
+    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
         let (clock, taps) = (self.clock, &self.taps);
         let mut has_more = false;
-        for (direction, [_, to]) in self.directions.iter_mut().zip(ways(taps)) {
-            direction.depart(clock, to);
-        }
-        for (direction, [from, _]) in self.directions.iter_mut().zip(ways(taps)) {
+        self.directions.iter_mut().zip(ways(taps)).for_each(|(it, [_, to])| it.depart(clock, to));
+        let arrivals = self.directions.iter_mut().zip(ways(taps)).zip(readable);
+        for ((direction, [from, _]), _) in arrivals.filter(|(_, is_readable)| *is_readable) {
             has_more |= direction.arrive(clock, from, buffer)?;
         }
-        for (direction, [_, to]) in self.directions.iter_mut().zip(ways(taps)) {
-            direction.depart(clock, to);
+        if readable != [false; 2] {
+            self.directions
+                .iter_mut()
+                .zip(ways(taps))
+                .for_each(|(it, [_, to])| it.depart(clock, to));
         }
         Ok(has_more)
     }
@@ -238,6 +245,8 @@ fn ways([near, far]: &[Tap; 2]) -> [[&Tap; 2]; 2] {
     [[near, far], [far, near]]
 }
 
-/// What the watch says of a descriptor: whether it ends the driver.
-const WAKE: u64 = 0;
-const STOP: u64 = 1;
+/// What the watch names its descriptors.
+const NEAR: u64 = 0;
+const FAR: u64 = 1;
+const STOP: u64 = 2;
+const TIMER: u64 = 3;

@@ -25,7 +25,7 @@ const QUEUE: u32 = 4_096;
 const NAME: &str = "rove%d";
 /// Most emulators beside each other. Chosen: as many as there are blocks of addresses.
 const NAMES_MAX: u32 = 64;
-/// The hardware address at both ends of a veth cable (locally administered).
+/// The hardware address of an interface with a veth cable (locally administered).
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -185,7 +185,7 @@ fn add_veth(other: &Namespace) -> io::Result<String> {
     let mut netlink = Netlink::open()?;
     for number in 0..NAMES_MAX {
         let name = NAME.replace("%d", &number.to_string());
-        match netlink.add_veth(&name, "cable", other.as_fd(), HARDWARE) {
+        match netlink.add_veth(&name, "cable", other.as_fd(), HARDWARE, false) {
             Ok(()) => return Ok(name),
             Err(error) if error.raw_os_error() == Some(Errno::EXIST.raw_os_error()) => {}
             Err(error) => return Err(error),

@@ -23,7 +23,7 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 2];
 /// Returns an error if the cable cannot be made.
 pub(super) fn token_bucket(script: &Script) -> Result<Option<Flow>> {
     let [near, far] = [Namespace::create()?, Namespace::create()?];
-    near.run(|| Netlink::open()?.add_veth("near", "far", far.as_fd(), HARDWARE))?
+    near.run(|| Netlink::open()?.add_veth("near", "far", far.as_fd(), HARDWARE, true))?
         .context("cannot make a veth cable")?;
     let addresses = [(&near, "near", 1), (&far, "far", 2)];
     for (namespace, name, last) in addresses {
