@@ -14,7 +14,7 @@ const TICK_MILLIS: u32 = 20;
 const TICK: f64 = 0.02;
 
 /// Highest rate of all, in opportunities per second. Chosen: 12 Gbit/s, beyond every link that this process is like.
-const RATE_MAX: f64 = 1e6;
+const HIGHEST_RATE: f64 = 1e6;
 
 /// A doubly stochastic process of delivery opportunities.
 ///
@@ -64,7 +64,7 @@ impl Synthetic {
         let escape = 1.0 - (-TICK / self.outage_mean.as_secs_f64()).exp();
         // A rate that is no number is none.
         let number = |rate: f64| if rate.is_nan() { 0.0 } else { rate };
-        let rate_max = number(self.rate_max).clamp(0.0, RATE_MAX);
+        let rate_max = number(self.rate_max).clamp(0.0, HIGHEST_RATE);
         let mut rate = match self.start {
             Some(start) => number(start).clamp(0.0, rate_max),
             None => chance.fork(3).at(0).unit() * rate_max,
