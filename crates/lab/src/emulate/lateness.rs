@@ -9,9 +9,11 @@ const SUB_BITS: u32 = SUB_BUCKETS.trailing_zeros();
 /// Buckets for all 64 bits of nanoseconds.
 const BUCKETS: usize = 64 * 32;
 
-/// A run is of no use if so many of a thousand packets left later than [`P99_MAX`], or any later than [`LATEST_MAX`].
-/// Source: twice what a busy machine of two cores was measured at (p99 1.2 ms), and six times its maximum (3.6 ms).
+/// Latest that 99 % of the packets of a run may leave.
+/// Chosen: twice what a machine of two busy cores was measured at (1.2 ms).
 pub(super) const P99_MAX: Duration = Duration::from_millis(2);
+/// Latest that any packet of a run may leave.
+/// Chosen: six times what a machine of two busy cores was measured at (3.6 ms).
 pub(super) const LATEST_MAX: Duration = Duration::from_millis(20);
 
 /// Durations, counted by their size.
