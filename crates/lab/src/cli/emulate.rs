@@ -33,7 +33,7 @@ pub(crate) static MANUAL: Manual = Manual {
          and the logs.",
     ],
     lists: &[(
-        "Parts of --link, joined by commas; with up. or down. before it a part is for one direction",
+        "Parts of --link, joined by commas; up.PART or down.PART for one direction",
         &[
             ("rtt=TIME", "delay, half of it each way"),
             ("jitter=TIME", "delays vary by up to so much"),
@@ -66,15 +66,15 @@ pub(crate) static MANUAL: Manual = Manual {
             "ssh to this computer, from far away",
         ),
         (
-            "rove-lab emulate --rate 5Mbit --queue 100p --far 'exec iperf3 -s' -- sh -c 'iperf3 -c $ROVE_PEER'",
+            "rove-lab emulate --rate 5M --far 'iperf3 -s' -- sh -c 'iperf3 -c $ROVE_PEER'",
             "a server and a client, alone with each other",
         ),
         (
-            "rove-lab emulate --uplink lte.up --downlink lte.down --rtt 40ms --log run --stats -- ./client",
-            "a recorded cellular link, with logs and figures",
+            "rove-lab emulate --uplink lte.up --downlink lte.down --log run -- ./client",
+            "a recorded cellular link, with logs",
         ),
         (
-            "rove-lab emulate --link up.rate=1M,down.rate=8M,discipline=codel,queue=100p --view=title",
+            "rove-lab emulate --link up.rate=1M,down.rate=8M,discipline=codel --view=title",
             "directions that differ, watched in the terminal's title",
         ),
     ],

@@ -106,10 +106,10 @@ fn upper_bound(index: usize) -> u64 {
     let index = u64::try_from(index).unwrap_or(u64::MAX);
     let doublings = (index / SUB_BUCKETS).saturating_sub(1);
     let base = index - doublings * SUB_BUCKETS;
-    u32::try_from(doublings)
-        .ok()
-        .and_then(|doublings| (base + 1).checked_shl(doublings))
-        .map_or(u64::MAX, |end| end.saturating_sub(1))
+    let below = |bits: u64| {
+        1_u64.checked_shl(u32::try_from(bits).unwrap_or(u32::MAX)).map_or(u64::MAX, |end| end - 1)
+    };
+    base.saturating_mul(below(doublings).saturating_add(1)) | below(doublings)
 }
 
 #[cfg(test)]
