@@ -8,17 +8,23 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_manual::{Book, Manual, Words, matches};
 
+#[cfg(target_os = "linux")]
+use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
 use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
 mod completions;
+#[cfg(target_os = "linux")]
+pub(crate) mod emulate;
 mod figures;
 mod man;
 mod record;
 mod replay;
 mod screen;
+#[cfg(target_os = "linux")]
+mod validate;
 
 pub(crate) use screen::parse_size;
 
@@ -57,6 +63,7 @@ static MANUAL: Manual = Manual {
         ),
         ("rove-lab record -o session.jsonl -- bash", "write down a session"),
         ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
+        ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
     ],
     environment: &[],
     files: &[],
@@ -78,11 +85,15 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static COMMANDS: [Subcommand; 6] = [
+static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &screen::MANUAL, run: run_screen },
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
+    #[cfg(target_os = "linux")]
+    Subcommand { manual: &emulate::MANUAL, run: run_emulate },
+    #[cfg(target_os = "linux")]
+    Subcommand { manual: &validate::MANUAL, run: run_validate },
     Subcommand { manual: &completions::MANUAL, run: run_completions },
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
@@ -176,6 +187,38 @@ fn run_record(args: Vec<OsString>) -> u8 {
     })
 }
 
+#[cfg(target_os = "linux")]
+fn run_emulate(args: Vec<OsString>) -> u8 {
+    let args: EmulateArgs = match read(&emulate::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let options = match args.options() {
+        Ok(options) => options,
+        Err(sentence) => {
+            complain(&emulate::MANUAL, &sentence);
+            return USAGE;
+        }
+    };
+    crate::emulate::run(options).unwrap_or_else(|error| {
+        complain(&emulate::MANUAL, &format!("{error:#}"));
+        FAILURE
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn run_validate(args: Vec<OsString>) -> u8 {
+    let args: validate::ValidateArgs = match read(&validate::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    match crate::validate::run(&args.checks, args.json, io::stdout().lock()) {
+        Ok(true) => 0,
+        Ok(false) => FAILURE,
+        Err(error) => report(&validate::MANUAL, Err(error)),
+    }
+}
+
 fn run_screen(args: Vec<OsString>) -> u8 {
     let args: ScreenArgs = match read(&screen::MANUAL, args) {
         Ok(args) => args,
@@ -236,7 +279,7 @@ fn report(manual: &Manual, result: anyhow::Result<()>) -> u8 {
 }
 
 /// Says what is wrong.
-fn complain(manual: &Manual, sentence: &str) {
+pub(crate) fn complain(manual: &Manual, sentence: &str) {
     // A reader that has gone away wants to hear nothing about it.
     let _ = writeln!(io::stderr(), "{}: {sentence}", manual.called());
 }

@@ -28,7 +28,7 @@ impl Stopwatch {
 }
 
 /// Reads the processor time of this thread since it began.
-fn read() -> Duration {
+pub(crate) fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("processor time is not negative")
 }
 

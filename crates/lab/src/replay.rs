@@ -23,6 +23,7 @@ use self::figures::Figures;
 pub(crate) use self::run::Ends;
 use self::run::{Run, RunOptions};
 use self::script::Script;
+use crate::path::Path;
 use crate::trace::Trace;
 
 mod ablation;
@@ -33,7 +34,6 @@ mod far;
 mod figures;
 mod judge;
 mod near;
-mod path;
 mod picture;
 mod queries;
 mod run;
@@ -43,7 +43,6 @@ mod table;
 mod tests;
 
 pub(crate) use near::Pace;
-pub(crate) use path::Path;
 
 /// From so many runs on a person is told how far they are. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;

@@ -1,6 +1,6 @@
 //! Ends a wait at a point in time.
 
-pub(crate) use system::Alarm;
+pub use system::Alarm;
 
 /// An alarm that rings in time even if the computer has slept meanwhile.
 ///
@@ -21,7 +21,7 @@ mod system {
 
     /// Ends waits at absolute times, to the nanosecond.
     #[derive(Debug)]
-    pub(crate) struct Alarm {
+    pub struct Alarm {
         timer: OwnedFd,
         set_to: Option<Instant>,
     }
@@ -32,7 +32,7 @@ mod system {
         /// # Errors
         ///
         /// Returns the system's refusal.
-        pub(crate) fn new() -> io::Result<Self> {
+        pub fn new() -> io::Result<Self> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             let timer = timerfd_create(TimerfdClockId::Boottime, flags)?;
             Ok(Self { timer, set_to: None })
@@ -44,11 +44,7 @@ mod system {
         /// # Errors
         ///
         /// Returns the system's refusal.
-        pub(crate) fn set(
-            &mut self,
-            deadline: Instant,
-            clock: Clock,
-        ) -> io::Result<Option<Duration>> {
+        pub fn set(&mut self, deadline: Instant, clock: Clock) -> io::Result<Option<Duration>> {
             if self.set_to != Some(deadline) {
                 let never = Timespec { tv_sec: i64::MAX, tv_nsec: 0 };
                 let it_value = Timespec::try_from(clock.since_boot(deadline)).unwrap_or(never);
@@ -61,7 +57,7 @@ mod system {
         }
 
         /// Returns the descriptor that becomes readable when the alarm rings.
-        pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             Some(self.timer.as_fd())
         }
     }
@@ -79,7 +75,7 @@ mod system {
 
     /// Ends waits at absolute times, to the nanosecond.
     #[derive(Debug)]
-    pub(crate) struct Alarm;
+    pub struct Alarm;
 
     impl Alarm {
         /// Creates an alarm.
@@ -87,7 +83,7 @@ mod system {
         /// # Errors
         ///
         /// None here.
-        pub(crate) fn new() -> io::Result<Self> {
+        pub fn new() -> io::Result<Self> {
             Ok(Self)
         }
 
@@ -96,16 +92,12 @@ mod system {
         /// # Errors
         ///
         /// None here.
-        pub(crate) fn set(
-            &mut self,
-            deadline: Instant,
-            clock: Clock,
-        ) -> io::Result<Option<Duration>> {
+        pub fn set(&mut self, deadline: Instant, clock: Clock) -> io::Result<Option<Duration>> {
             Ok(Some(deadline.saturating_since(clock.now())))
         }
 
         /// Returns that there is no descriptor to wait for.
-        pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
         }
     }

@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: what happens between fork and exec, and signal handlers.
+//! The only unsafe code of this crate: what happens between fork and exec, signal handlers, and Linux's network devices.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
@@ -214,4 +214,161 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
     // by its own.
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
+}
+
+/// What only Linux has: namespaces, TUN devices and packet sockets.
+#[cfg(target_os = "linux")]
+pub(crate) mod linux {
+    use std::io;
+    use std::mem;
+    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+    use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
+
+    /// Sends a frame or a packet of this protocol. Source: if_ether.h.
+    const ETH_P_IP: u16 = 0x0800;
+
+    /// Gives this thread (for a user namespace: this process, which then has one thread) namespaces of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn unshare(flags: UnshareFlags) -> io::Result<()> {
+        // SAFETY: no descriptors are unshared, so none that others rely on goes away.
+        unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
+    }
+
+    /// Has a command enter this network namespace before it is executed, and be killed when the thread that
+    /// started it ends.
+    pub(crate) fn enter_on_exec(command: &mut Command, namespace: OwnedFd, parent: Pid) {
+        let enter = move || {
+            let kind = Some(LinkNameSpaceType::Network);
+            move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), kind)?;
+            set_parent_process_death_signal(Some(Signal::KILL))?;
+            // The parent may have ended before the line above took effect.
+            if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+        };
+        // SAFETY: the closure makes system calls only; it takes no memory and no locks.
+        unsafe { command.pre_exec(enter) };
+    }
+
+    /// Makes a descriptor of the TUN node a device called after `template`, in which `%d` stands for a free
+    /// number, in the namespace of this thread; returns the name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn tun_attach(node: &OwnedFd, template: &str) -> io::Result<String> {
+        // SAFETY: all zeros are a valid request.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        let room = request.ifr_name.len() - 1;
+        for (to, from) in request.ifr_name[..room].iter_mut().zip(template.bytes()) {
+            *to = libc::c_char::from_ne_bytes([from]);
+        }
+        let flags = libc::IFF_TUN | libc::IFF_NO_PI;
+        request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).unwrap_or_default();
+        // SAFETY: the descriptor is open and the request lives as long as the call.
+        let result = unsafe { libc::ioctl(node.as_raw_fd(), libc::TUNSETIFF as _, &mut request) };
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let name = request.ifr_name.iter().take_while(|byte| **byte != 0);
+        let name = name.map(|byte| byte.to_ne_bytes()[0]).collect();
+        String::from_utf8(name).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Binds a packet socket to the IPv4 packets that an interface receives.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn packet_bind(socket: BorrowedFd<'_>, index: i32) -> io::Result<()> {
+        // SAFETY: all zeros are a valid address.
+        let mut address: libc::sockaddr_ll = unsafe { mem::zeroed() };
+        address.sll_family = libc::sa_family_t::try_from(libc::AF_PACKET).unwrap_or_default();
+        address.sll_protocol = ETH_P_IP.to_be();
+        address.sll_ifindex = index;
+        let len = libc::socklen_t::try_from(mem::size_of_val(&address)).unwrap_or_default();
+        let address = (&raw const address).cast();
+        // SAFETY: the socket is open, and the address lives as long as the call and has this length.
+        let result = unsafe { libc::bind(socket.as_raw_fd(), address, len) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    /// Returns how many packets a packet socket has dropped since the last call.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> io::Result<u32> {
+        /// As in if_packet.h.
+        #[repr(C)]
+        struct Stats {
+            packets: u32,
+            drops: u32,
+        }
+        let mut stats = Stats { packets: 0, drops: 0 };
+        let mut len = libc::socklen_t::try_from(mem::size_of::<Stats>()).unwrap_or_default();
+        // SAFETY: the socket is open, and the structure has the length that is told.
+        let result = unsafe {
+            let to = (&raw mut stats).cast();
+            let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
+            libc::getsockopt(socket.as_raw_fd(), level, name, to, &mut len)
+        };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(stats.drops) }
+    }
+
+    /// Has the kernel compute the checksums of what an interface sends and cut it into packets, instead of leaving
+    /// both to the device.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn without_offloads(socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
+        /// As in ethtool.h.
+        #[repr(C)]
+        struct Value {
+            command: u32,
+            data: u32,
+        }
+        /// Source: ethtool.h, ETHTOOL_STXCSUM, ETHTOOL_SSG, ETHTOOL_STSO and ETHTOOL_SGSO.
+        const SWITCHES: [u32; 4] = [0x17, 0x19, 0x1f, 0x24];
+        for command in SWITCHES {
+            let mut value = Value { command, data: 0 };
+            // SAFETY: all zeros are a valid request.
+            let mut request: libc::ifreq = unsafe { mem::zeroed() };
+            let room = request.ifr_name.len() - 1;
+            for (to, from) in request.ifr_name[..room].iter_mut().zip(interface.bytes()) {
+                *to = libc::c_char::from_ne_bytes([from]);
+            }
+            request.ifr_ifru.ifru_data = (&raw mut value).cast();
+            // SAFETY: the socket is open; the request and the value that it points to live as long as the call.
+            let result =
+                unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) };
+            if result < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives this thread the lowest real-time priority.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn real_time() -> io::Result<()> {
+        // SAFETY: all zeros are valid parameters.
+        let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
+        parameters.sched_priority = 1;
+        // By the system call itself: musl's function refuses everything.
+        // SAFETY: the parameters live as long as the call.
+        let result = unsafe {
+            libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const parameters)
+        };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
 }

@@ -12,7 +12,8 @@ use rove_session::{EngineKind, Mechanism, Mechanisms, Prediction, Preference};
 use rove_units::{Duration, parse_duration};
 
 use crate::cli::BOOK;
-use crate::replay::{Ends, Pace, Path, ReplayOptions};
+use crate::path::Path;
+use crate::replay::{Ends, Pace, ReplayOptions};
 
 /// What users are told of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {

@@ -9,7 +9,7 @@ use rove_link::Synthetic;
 use rove_units::{Duration, Seed};
 
 use crate::experiment::scenario::{Link, Scenario};
-use crate::replay::Path;
+use crate::path::Path;
 use crate::trace::Trace;
 
 /// The recordings that the laboratory brings.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::material::Recording;
 use crate::experiment::system::System;
-use crate::replay::{Pace, Path};
+use crate::path::Path;
+use crate::replay::Pace;
 
 mod host_response;
 mod interrupt;

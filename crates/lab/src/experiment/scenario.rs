@@ -5,7 +5,8 @@ use toml::Spanned;
 
 use crate::experiment::measure::Measure;
 use crate::experiment::system::System;
-use crate::replay::{Pace, Path};
+use crate::path::Path;
+use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
 const BUILT_IN: [(&str, &str); 9] = [

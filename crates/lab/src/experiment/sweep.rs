@@ -14,7 +14,7 @@ use crate::experiment::scenario::Scenario;
 use crate::experiment::statistics::Times;
 use crate::experiment::store::Store;
 use crate::experiment::system::System;
-use crate::replay::Path;
+use crate::path::Path;
 
 /// How much work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::path::Path;
 use crate::replay::far::{CLEAR, Player, far_end};
 use crate::replay::judge::{Mistake, Outcome};
 use crate::replay::near::{NOTICE, Notes, PATIENCE, Pace, Typist, is_settled, near_end};
-use crate::replay::path::Path;
 use crate::replay::script::Script;
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.

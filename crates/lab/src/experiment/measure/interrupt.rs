@@ -111,7 +111,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 mod tests {
     use super::*;
     use crate::experiment::system::System;
-    use crate::replay::{Pace, Path};
+    use crate::path::Path;
+    use crate::replay::Pace;
 
     #[test]
     fn the_prompt_comes_within_a_few_frames() {

@@ -104,7 +104,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 mod tests {
     use super::*;
     use crate::experiment::system::System;
-    use crate::replay::{Pace, Path};
+    use crate::path::Path;
+    use crate::replay::Pace;
 
     fn silence(system: System, outage: f64) -> f64 {
         let path: Path = "rtt=100ms".parse().expect("a path");

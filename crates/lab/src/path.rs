@@ -6,8 +6,12 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use rove_link::{LinkConfig, Schedule, Trace};
-use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, Seed, parse_duration};
+use rove_link::{Distribution, LinkConfig, Schedule, Trace};
+use rove_units::{Bytes, Duration, Instant, Seed};
+
+use crate::path::parts::Parts;
+
+mod parts;
 
 /// Longest round trip. Chosen: longer than any that somebody would type on.
 const RTT_MAX: Duration = Duration::from_secs(60);
@@ -23,11 +27,11 @@ const FIRST_SEED: Seed = Seed::new(1);
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Path {
     /// As it was given.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Near to far.
-    pub(super) uplink: LinkConfig,
+    pub(crate) uplink: LinkConfig,
     /// Far to near.
-    pub(super) downlink: LinkConfig,
+    pub(crate) downlink: LinkConfig,
     /// Files of delivery opportunities: near to far, far to near.
     files: [Option<PathBuf>; 2],
 }
@@ -70,8 +74,20 @@ impl Path {
         })
     }
 
+    /// Returns a path that does nothing.
+    pub(crate) fn wire() -> Self {
+        let link = LinkConfig::default();
+        Self { text: String::new(), uplink: link.clone(), downlink: link, files: [None, None] }
+    }
+
+    /// Returns the path for packets that have their own headers, as those of an emulator do.
+    pub(crate) fn of_whole_packets(mut self) -> Self {
+        (self.uplink.overhead, self.downlink.overhead) = (Bytes::ZERO, Bytes::ZERO);
+        self
+    }
+
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
-    pub(super) fn settling(&self) -> [LinkConfig; 2] {
+    pub(crate) fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {
             delay: link.delay,
             jitter: link.jitter,
@@ -93,78 +109,45 @@ impl FromStr for Path {
             parts.read(name, value)?;
         }
         let (rtt, jitter) = (parts.rtt.unwrap_or_default(), parts.jitter.unwrap_or_default());
-        let delay = (rtt / 2).checked_sub(jitter).ok_or(
-            "jitter is at most half of rtt: a datagram that is early by it cannot arrive before it \
-             was sent",
-        )?;
         if rtt > RTT_MAX {
             return Err("rtt is at most one minute".to_owned());
         }
-        if parts.rate.is_some() && (parts.uplink.is_some() || parts.downlink.is_some()) {
-            return Err("a bottleneck has a rate or recorded opportunities, not both".to_owned());
-        }
-        let link = LinkConfig {
-            delay,
-            jitter: jitter * 2,
-            loss: parts.loss.unwrap_or_default(),
-            rate: parts.rate,
-            queue_max: parts.queue.unwrap_or(Bytes::MAX),
-            overhead: rove_headless::HEADERS,
-            ..LinkConfig::default()
+        // Uniform jitter only adds to a delay, normal jitter is around it.
+        let (delay, jitter) = match parts.distribution.unwrap_or_default() {
+            Distribution::Uniform => ((rtt / 2).checked_sub(jitter), jitter * 2),
+            Distribution::Normal => (Some(rtt / 2), jitter),
         };
-        let files = [parts.uplink, parts.downlink];
-        Ok(Self { text: text.to_owned(), uplink: link.clone(), downlink: link, files })
-    }
-}
-
-/// What was given.
-#[derive(Default)]
-struct Parts {
-    rtt: Option<Duration>,
-    jitter: Option<Duration>,
-    loss: Option<f64>,
-    rate: Option<BitRate>,
-    queue: Option<Bytes>,
-    uplink: Option<PathBuf>,
-    downlink: Option<PathBuf>,
-}
-
-impl Parts {
-    fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let wrong = |error: ParseUnitError| error.to_string();
-        let is_new = match name {
-            "rtt" => self.rtt.replace(parse_duration(value).map_err(wrong)?).is_none(),
-            "jitter" => self.jitter.replace(parse_duration(value).map_err(wrong)?).is_none(),
-            "loss" => self.loss.replace(parse_share(value)?).is_none(),
-            "rate" => self.rate.replace(value.parse().map_err(wrong)?).is_none(),
-            "queue" => self.queue.replace(value.parse().map_err(wrong)?).is_none(),
-            "uplink" => self.uplink.replace(value.into()).is_none(),
-            "downlink" => self.downlink.replace(value.into()).is_none(),
-            _ => {
-                return Err(format!(
-                    "{name:?} is nothing that a link has: rtt, jitter, loss, rate, queue, uplink, \
-                     downlink"
-                ));
+        let delay = delay.ok_or(
+            "jitter is at most half of rtt: a datagram that is early by it cannot arrive before it \
+             was sent",
+        )?;
+        for way in &parts.ways {
+            if way.rate.is_some() && way.trace.is_some() {
+                return Err(
+                    "a bottleneck has a rate or recorded opportunities, not both".to_owned()
+                );
             }
-        };
-        if is_new { Ok(()) } else { Err(format!("{name} is given twice")) }
-    }
-}
-
-/// Reads a share from 0 to 1: `5%` or `0.05`.
-fn parse_share(text: &str) -> Result<f64, String> {
-    let (number, unit) = match text.strip_suffix('%') {
-        Some(number) => (number, 0.01),
-        None => (text, 1.0),
-    };
-    match number.trim().parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
-        _ => Err(format!("{text:?} is no share between 0% and 100%")),
+            if way.burst.is_some() && way.rate.is_none() {
+                return Err("a burst is that of a rate: give both, or neither".to_owned());
+            }
+        }
+        let overhead = rove_headless::HEADERS;
+        let [uplink, downlink] = [0, 1].map(|way| LinkConfig {
+            delay,
+            jitter,
+            overhead,
+            ..parts.link(&parts.ways[way])
+        });
+        let files = parts.ways.map(|way| way.trace);
+        Ok(Self { text: text.to_owned(), uplink, downlink, files })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rove_link::{Discipline, GilbertElliott, Order};
+    use rove_units::BitRate;
+
     use super::*;
 
     const fn ms(millis: u64) -> Duration {
@@ -182,6 +165,28 @@ mod tests {
         let [settling, _] = path.settling();
         assert_eq!((settling.delay, settling.jitter, settling.rate), (ms(220), ms(60), None));
         assert!(settling.loss.abs() < 1e-9);
+    }
+
+    #[test]
+    fn each_direction_may_have_stages_of_its_own() {
+        let text = "rtt=80ms,jitter=5ms,distribution=normal,reorder=yes,order=delay-queue-loss,up.loss=1%,\
+                    down.ge=1%/25%/100%/0%,down.rate=8Mbit,down.burst=3k,down.queue=100p,down.discipline=codel,\
+                    up.outage=1s-2s+4s-5s,down.onoff=5s/1s,duplicate=2%,uplink=FILE";
+        let path: Path = text.parse().unwrap();
+        assert_eq!((path.uplink.delay, path.uplink.jitter), (ms(40), ms(5)));
+        assert_eq!((path.uplink.order, path.uplink.reorder), (Order::DelayQueueLoss, true));
+        assert_eq!((path.uplink.loss, path.downlink.loss), (0.01, 0.0));
+        assert_eq!((path.uplink.duplicate, path.downlink.duplicate), (0.02, 0.02));
+        let bursts = GilbertElliott { p_bad: 0.01, p_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
+        assert_eq!(path.downlink.gilbert_elliott, Some(bursts));
+        assert_eq!((path.uplink.rate, path.downlink.burst), (None, Some(Bytes::kib(3))));
+        assert_eq!(path.downlink.queue_packets_max, 100);
+        assert!(matches!(path.downlink.queue, Discipline::CoDel(_)));
+        assert!(path.uplink.outages.covers(Instant::from_millis(4_500)));
+        assert!(!path.uplink.outages.covers(Instant::from_millis(3_500)));
+        assert!(path.downlink.on_off.is_some() && path.uplink.on_off.is_none());
+        assert_eq!(path.files, [Some("FILE".into()), None]);
+        assert_eq!(path.of_whole_packets().uplink.overhead, Bytes::ZERO);
     }
 
     #[test]
@@ -224,6 +229,23 @@ mod tests {
             "rate=0",
             "queue=-1",
             "rtt=1,,loss=0",
+            "up.rtt=1",
+            "sideways.loss=1%",
+            "loss=1%,up.loss=2%",
+            "burst=2k",
+            "rate=1M,uplink=x",
+            "queue=0p",
+            "queue=16777217p",
+            "ge=1%/2%/3%",
+            "outage=5s",
+            "outage=5s-4s",
+            "outage=5s-9s+8s-10s",
+            "onoff=0s/1s",
+            "intermittent=1s",
+            "distribution=flat",
+            "order=delay",
+            "reorder=maybe",
+            "discipline=red",
         ] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }

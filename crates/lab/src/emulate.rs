@@ -1,0 +1,247 @@
+//! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
+//!
+//! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
+//! `driver` moves packets between them through the link, with a `log` and a record of its `lateness`. `view` is for those
+//! who watch.
+
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::program::candidates;
+use rove_units::{Instant, Seed};
+use rustix::fs::{Access, access};
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use rustix::stdio::stdin;
+use rustix::termios::tcgetpgrp;
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+use crate::cli::complain;
+use crate::cli::emulate::MANUAL;
+use crate::emulate::log::DIRECTIONS;
+use crate::emulate::testbed::{DirectionReport, End, Report, Testbed, TestbedOptions, bounded};
+use crate::emulate::view::View;
+use crate::path::Path;
+
+mod address;
+mod driver;
+mod lateness;
+mod log;
+mod plumbing;
+pub mod testbed;
+mod view;
+
+pub use address::Addresses;
+pub use driver::Flow;
+pub use lateness::{Histogram, Summary};
+pub use plumbing::{Device, Far, acquire_rights};
+pub(crate) use view::Place as ViewPlace;
+
+/// The variable that tells the command the far side's address, of the outermost emulator; and a far command its own.
+const PEER: &str = "ROVE_PEER";
+
+/// Exit codes of a command that is not there, and of one that cannot be run. Source: POSIX.1-2024, Shell Command
+/// Language, 2.8.2.
+const NOT_FOUND: u8 = 127;
+const NOT_EXECUTABLE: u8 = 126;
+
+/// Signals that are handed on. SIGWINCH and the terminal's stop signals reach the command by themselves.
+const SIGNALS: [i32; 7] = [SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
+
+/// What to run, and behind which link.
+#[derive(Debug)]
+pub(crate) struct EmulateOptions {
+    pub(crate) path: Path,
+    pub(crate) seed: Seed,
+    pub(crate) device: Device,
+    pub(crate) peer: Option<Ipv4Addr>,
+    /// A line for the shell that runs on the far side; with it that is a namespace of its own.
+    pub(crate) far: Option<OsString>,
+    pub(crate) view: Option<ViewPlace>,
+    pub(crate) log: Option<PathBuf>,
+    /// Whether figures are shown in the end.
+    pub(crate) stats: bool,
+    /// Where figures go as JSON.
+    pub(crate) report: Option<PathBuf>,
+    /// The command and its arguments; never empty.
+    pub(crate) command: Vec<OsString>,
+}
+
+/// Runs a command behind a link and returns its exit code, as a shell would report it.
+///
+/// # Errors
+///
+/// Returns an error if there can be no link, or a file cannot be read or written.
+pub(crate) fn run(mut options: EmulateOptions) -> Result<u8> {
+    options.path.load()?;
+    if let Some(code) = cannot_run(&options.command) {
+        return Ok(code);
+    }
+    // A file that cannot be written is told of before the work, not after it.
+    let report = options
+        .report
+        .as_deref()
+        .map(|path| File::create(path).with_context(|| format!("cannot write {}", path.display())));
+    let report = report.transpose()?;
+    let possible = acquire_rights()?;
+    let far = if options.far.is_some() { Far::Own } else { possible };
+    let view = options.view.as_ref().map(View::open).transpose();
+    let view = view.context("cannot open the view")?.flatten();
+    let [uplink, downlink] = options.path.links(Instant::ZERO, options.seed).map(bounded);
+    let testbed = Testbed::new(TestbedOptions {
+        far,
+        device: options.device.clone(),
+        address: options.peer,
+        log: options.log.clone(),
+        ..TestbedOptions::new(uplink, downlink, options.seed)
+    })?;
+    if far != Far::Here && options.far.is_none() {
+        complain(
+            &MANUAL,
+            "without root the far side is a namespace of its own, with nothing in it: nothing answers there. \
+             --far COMMAND runs a server in it",
+        );
+    }
+    let status = run_command(&testbed, &options, view)?;
+    let figures = testbed.finish()?;
+    for reason in &figures.invalid {
+        complain(&MANUAL, &format!("this run is invalid, the machine was too busy: {reason}"));
+    }
+    if options.stats {
+        let _ = io::stderr().write_all(table(&figures).as_bytes());
+    }
+    if let Some(mut report) = report {
+        let json =
+            serde_json::to_string_pretty(&figures).context("cannot write figures as JSON")?;
+        writeln!(report, "{json}").context("cannot write the report")?;
+    }
+    Ok(code(status))
+}
+
+/// Says that a command cannot be run, if so, and returns the exit code for that.
+fn cannot_run(command: &[OsString]) -> Option<u8> {
+    let name = command.first()?;
+    let candidates = candidates(name, std::env::var_os("PATH").as_ref());
+    let may = |kind| move |path: &CString| access(path.as_c_str(), kind).is_ok();
+    let shown = name.display();
+    if candidates.iter().any(may(Access::EXEC_OK)) {
+        // A directory may be entered, not run.
+        let is_file = |path: &CString| {
+            rustix::fs::stat(path.as_c_str()).is_ok_and(|found| {
+                rustix::fs::FileType::from_raw_mode(found.st_mode)
+                    != rustix::fs::FileType::Directory
+            })
+        };
+        if candidates.iter().filter(|path| may(Access::EXEC_OK)(path)).any(is_file) {
+            return None;
+        }
+    } else if !candidates.iter().any(may(Access::EXISTS)) {
+        complain(&MANUAL, &format!("cannot run {shown}: there is no such program"));
+        return Some(NOT_FOUND);
+    }
+    complain(&MANUAL, &format!("cannot run {shown}: it is no program that you may execute"));
+    Some(NOT_EXECUTABLE)
+}
+
+/// Runs the command, and before it that of the far side, until the command has ended.
+fn run_command(
+    testbed: &Testbed,
+    options: &EmulateOptions,
+    mut view: Option<View>,
+) -> Result<ExitStatus> {
+    let clock = testbed.clock();
+    let mut events = EventLoop::new(clock, &SIGNALS).context("cannot wait for signals")?;
+    let far = options.far.as_ref().map(|line| {
+        let mut shell = testbed.command(End::Far, "/bin/sh")?;
+        shell.arg("-c").arg(line).stdin(std::process::Stdio::null());
+        start(&mut shell, testbed)
+    });
+    let mut far = far.transpose()?;
+    let (name, arguments) = options.command.split_first().context("there is no command")?;
+    let mut command = testbed.command(End::Near, name)?;
+    let mut child = start(command.args(arguments), testbed)?;
+    let mut shown = clock.now();
+    loop {
+        let deadline = view.is_some().then(|| shown + view::EVERY);
+        let mut interests = [Interest::new(testbed.failure(), true, false)];
+        events.wait(&mut interests, deadline).context("cannot wait for the command")?;
+        for signal in events.take_signals() {
+            hand_on(signal, &child);
+        }
+        // The far side's command is waited for as well, so that it does not stay in the list of processes.
+        if let Some(far) = &mut far {
+            let _ = far.try_wait();
+        }
+        if let Some(status) = child.try_wait().context("cannot wait for the command")? {
+            return Ok(status);
+        }
+        if interests[0].is_readable() {
+            bail!(
+                "the link has failed, so the command was ended: an interface of it was taken away"
+            );
+        }
+        let now = clock.now();
+        let elapsed = now.saturating_since(shown);
+        if let Some(view) = view.as_mut().filter(|_| elapsed >= view::EVERY) {
+            view.show(testbed.flows(), elapsed);
+            shown = now;
+        }
+    }
+}
+
+fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
+    // In another emulator the far side of that one stays the one to speak to.
+    if !testbed.is_nested() || std::env::var_os(PEER).is_none() {
+        command.env(PEER, testbed.address(End::Far).to_string());
+    }
+    command.spawn().map_err(|error| {
+        let name = command.get_program().display();
+        anyhow!("cannot run {name}: {error}")
+    })
+}
+
+/// Hands a signal on to the command, unless the terminal has sent it to the command already.
+fn hand_on(signal: i32, child: &Child) {
+    let is_keyboard = matches!(signal, SIGINT | SIGQUIT);
+    if signal == SIGCHLD
+        || (is_keyboard && tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp()))
+    {
+        return;
+    }
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
+        // A command that has just ended hears nothing.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+fn code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
+}
+
+/// Returns the figures for people.
+fn table(report: &Report) -> String {
+    let mut table = format!(
+        "{:<9}{:>10}{:>11}{:>9}{:>12}{:>15}{:>27}\n",
+        "", "entered", "delivered", "dropped", "Mbit/s", "mean delay", "late p50 / p99 / max"
+    );
+    for (name, direction) in DIRECTIONS.into_iter().zip([&report.uplink, &report.downlink]) {
+        let DirectionReport { entered, delivered, dropped, mean_delay_ms, lateness, .. } =
+            direction;
+        let bytes = u32::try_from(direction.delivered_bytes / 1_000).unwrap_or(u32::MAX);
+        let megabits = f64::from(bytes) * 8e-3 / report.seconds.max(1e-3);
+        let late =
+            format!("{:.0} / {:.0} / {:.0} us", lateness.p50_us, lateness.p99_us, lateness.max_us);
+        table += &format!(
+            "{name:<9}{entered:>10}{delivered:>11}{dropped:>9}{megabits:>12.3}{mean_delay_ms:>12.2} ms{late:>27}\n"
+        );
+    }
+    table
+}

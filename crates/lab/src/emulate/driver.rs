@@ -1,0 +1,252 @@
+//! The link in real time: packets from one side's interface to the other's, each at its nominal time or as soon after it as
+//! the machine allows.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
+
+use rove_link::{Event, Link, LinkStats};
+use rove_machine::alarm::Alarm;
+use rove_machine::clock::Clock;
+use rove_machine::tap::Tap;
+use rove_units::{Bytes, Duration, Instant};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+
+use crate::emulate::lateness::Histogram;
+use crate::emulate::log::Log;
+
+/// Largest IP packet with an Ethernet header: no read is cut off.
+const PACKET_MAX: usize = 65_535 + 14;
+/// Packets that are read from one interface before departures are looked at again.
+/// Chosen: reading as many takes a tenth of a millisecond.
+const BATCH: usize = 32;
+/// How often others are told how the link does, and events are written to a log. Chosen: a few times for each view.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+
+/// A packet on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Packet {
+    arrived: Instant,
+    bytes: Box<[u8]>,
+}
+
+impl AsRef<[u8]> for Packet {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// One direction, and what happened in it.
+#[derive(Debug)]
+pub(super) struct Direction {
+    link: Link<Packet>,
+    flow: Flow,
+    lateness: Histogram,
+}
+
+/// What has come out of one direction so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flow {
+    /// What became of the packets.
+    pub stats: LinkStats,
+    /// Bytes that came out.
+    pub delivered: Bytes,
+    /// Bytes that wait before the bottleneck.
+    pub queued: Bytes,
+    /// How long the packets that came out were in the link, together.
+    pub delay: Duration,
+    /// Packets that were lost on the way from an interface or to the other.
+    pub refused: u64,
+}
+
+/// What is left when the driver has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) flows: [Flow; 2],
+    pub(super) lateness: [Histogram; 2],
+    pub(super) ran_for: Duration,
+    /// Processor time of the thread.
+    pub(super) worked_for: Duration,
+    pub(super) has_priority: bool,
+    pub(super) log: Option<Log>,
+}
+
+/// What others see of a driver while it runs.
+pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
+
+/// The thread's state. Direction 0 goes from tap 0 to tap 1, direction 1 back.
+pub(super) struct Driver {
+    pub(super) clock: Clock,
+    pub(super) taps: [Tap; 2],
+    pub(super) directions: [Direction; 2],
+    pub(super) shared: Shared,
+    /// Ends the driver when its other end closes.
+    pub(super) stop: UnixStream,
+    pub(super) log: Option<Log>,
+}
+
+impl Direction {
+    pub(super) fn new(mut link: Link<Packet>, is_logged: bool) -> Self {
+        if is_logged {
+            link.record_events();
+        }
+        Self { link, flow: Flow::default(), lateness: Histogram::default() }
+    }
+
+    /// Sends everything that has come out by now.
+    fn depart(&mut self, clock: Clock, to: &Tap) {
+        while let Some((nominal, packet)) = self.link.poll_packet(clock.now()) {
+            match to.send(&packet.bytes) {
+                Ok(()) => {}
+                Err(_) => self.flow.refused += 1,
+            }
+            self.lateness.add(clock.now().saturating_since(nominal));
+            self.flow.delivered += Bytes::from(packet.bytes.len());
+            self.flow.delay =
+                self.flow.delay.saturating_add(nominal.saturating_since(packet.arrived));
+        }
+    }
+
+    /// Reads what has come, but not all if it is much; returns whether there may be more.
+    fn arrive(&mut self, clock: Clock, from: &Tap, buffer: &mut [u8]) -> io::Result<bool> {
+        for _ in 0..BATCH {
+            let Some(bytes) = from.receive(buffer)? else { return Ok(false) };
+            let arrived = clock.now();
+            self.link.handle_packet(arrived, Packet { arrived, bytes: bytes.into() });
+        }
+        Ok(true)
+    }
+
+    fn events(&mut self, now: Instant) -> impl Iterator<Item = Event> {
+        core::iter::from_fn(move || self.link.poll_event(now))
+    }
+}
+
+impl Driver {
+    /// Moves packets until it is told to stop.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an interface has gone away.
+    pub(super) fn run(mut self) -> io::Result<Ended> {
+        let has_priority = rove_machine::namespace::hurry();
+        let mut alarm = Alarm::new()?;
+        let epoll = self.watch(&alarm)?;
+        let mut buffer = vec![0; PACKET_MAX];
+        let mut told = Instant::ZERO;
+        let mut events = Vec::with_capacity(4);
+        // A look too many costs a system call, so only what the last wait has named is read.
+        let mut readable = [false; 2];
+        loop {
+            let has_more = self.turn(readable, &mut buffer)?;
+            let now = self.clock.now();
+            if now.saturating_since(told) >= TOLD_EVERY {
+                told = now;
+                self.tell(now);
+            }
+            if !has_more {
+                alarm.set(self.next_wake(now), self.clock)?;
+            }
+            let timeout = has_more.then(rustix::event::Timespec::default);
+            events.clear();
+            match epoll::wait(&epoll, spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            let named = |what: u64| events.iter().any(|event| event.data.u64() == what);
+            if named(STOP) {
+                break;
+            }
+            readable = [named(NEAR), named(FAR)];
+        }
+        for (direction, tap) in self.directions.iter_mut().zip(&self.taps) {
+            direction.flow.refused += tap.drops()?;
+        }
+        let now = self.clock.now();
+        self.tell(now);
+        let flows = self.flows();
+        Ok(Ended {
+            flows,
+            lateness: self.directions.map(|direction| direction.lateness),
+            ran_for: now.saturating_since(Instant::ZERO),
+            worked_for: crate::clock::read(),
+            has_priority,
+            log: self.log,
+        })
+    }
+
+    fn watch(&self, alarm: &Alarm) -> io::Result<OwnedFd> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let [near, far] = &self.taps;
+        epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
+        epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
+        epoll::add(&epoll, &self.stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        if let Some(timer) = alarm.descriptor() {
+            epoll::add(&epoll, timer, EventData::new_u64(TIMER), EventFlags::IN)?;
+        }
+        Ok(epoll)
+    }
+
+    /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether there may be more
+    /// to read.
+    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
+        let (clock, taps) = (self.clock, &self.taps);
+        let mut has_more = false;
+        self.directions.iter_mut().zip(ways(taps)).for_each(|(it, [_, to])| it.depart(clock, to));
+        let arrivals = self.directions.iter_mut().zip(ways(taps)).zip(readable);
+        for ((direction, [from, _]), _) in arrivals.filter(|(_, is_readable)| *is_readable) {
+            has_more |= direction.arrive(clock, from, buffer)?;
+        }
+        if readable != [false; 2] {
+            self.directions
+                .iter_mut()
+                .zip(ways(taps))
+                .for_each(|(it, [_, to])| it.depart(clock, to));
+        }
+        Ok(has_more)
+    }
+
+    /// Returns when something is due next.
+    fn next_wake(&self, now: Instant) -> Instant {
+        let due = self.directions.iter().filter_map(|direction| direction.link.poll_timeout());
+        let due = due.min().unwrap_or(Instant::FAR_FUTURE);
+        // Without packets the link makes its events only when it is asked for them.
+        if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
+    }
+
+    /// Lets others see how the link does.
+    fn tell(&mut self, now: Instant) {
+        if let Some(log) = &mut self.log {
+            for (which, direction) in self.directions.iter_mut().enumerate() {
+                let events: Vec<Event> = direction.events(now).collect();
+                log.write(which, events);
+            }
+        }
+        let flows = self.flows();
+        // A view that reads just now sees the next ones: nothing waits for it.
+        if let Ok(mut shared) = self.shared.try_lock() {
+            *shared = flows;
+        }
+    }
+
+    fn flows(&self) -> [Flow; 2] {
+        [0, 1].map(|which| {
+            let Direction { link, flow, .. } = &self.directions[which];
+            Flow { stats: link.stats(), queued: link.queued(), ..*flow }
+        })
+    }
+}
+
+/// Which way each direction goes.
+fn ways([near, far]: &[Tap; 2]) -> [[&Tap; 2]; 2] {
+    [[near, far], [far, near]]
+}
+
+/// What the watch names its descriptors.
+const NEAR: u64 = 0;
+const FAR: u64 = 1;
+const STOP: u64 = 2;
+const TIMER: u64 = 3;

@@ -1,0 +1,240 @@
+//! The two sides: their namespaces, and in each an interface whose cable ends at the emulator.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_machine::namespace::Namespace;
+use rove_machine::netlink::{Interface, InterfaceAddress, Netlink};
+use rove_machine::tap::{Tap, without_offloads};
+use rove_units::Duration;
+use rustix::io::Errno;
+
+use crate::emulate::address::Addresses;
+
+/// The node of the TUN driver. Source: the kernel's documentation, networking/tuntap.
+const TUN: &str = "/dev/net/tun";
+/// Largest packet. Source: Ethernet's, and what a delivery opportunity carries (mm-link(1)).
+const MTU: u32 = 1500;
+/// Packets that wait in an interface until the emulator reads them. Chosen: what 40 000 packets per second amount to while it
+/// is as late as a run may be (20 ms), five times over.
+const QUEUE: u32 = 4_096;
+/// The name of an interface; the number is the first free one.
+const NAME: &str = "rove%d";
+/// Most emulators beside each other. Chosen: as many as there are blocks of addresses.
+const NAMES_MAX: u32 = 64;
+/// The hardware address of an interface with a veth cable (locally administered).
+const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
+/// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What the far side is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Far {
+    /// A namespace of its own, from which nothing else can be reached.
+    Own,
+    /// The namespace of the caller: this computer and its services.
+    Here,
+}
+
+/// Where packets are taken from interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// TUN devices where `/dev/net/tun` can be opened, veth cables elsewhere.
+    #[default]
+    Any,
+    /// TUN devices, by the node with this path.
+    Tun(PathBuf),
+    /// veth cables with packet sockets at their ends.
+    Veth,
+}
+
+/// One side: a place, and the end of its interface's cable.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) place: Place,
+    pub(super) tap: Tap,
+}
+
+/// A namespace with an interface.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) namespace: Namespace,
+    is_own: bool,
+    interface: String,
+}
+
+/// Makes both sides: near and far.
+///
+/// # Errors
+///
+/// Returns an error that says what to grant.
+pub(super) fn connect(
+    far: Far,
+    device: &Device,
+    address: Option<Ipv4Addr>,
+) -> Result<([Side; 2], Addresses)> {
+    let taken = match far {
+        Far::Own => Vec::new(),
+        Far::Here => Netlink::open()
+            .and_then(|mut netlink| netlink.addresses())
+            .context("cannot list the addresses of this computer")?,
+    };
+    let addresses = match address {
+        Some(far) => Addresses::with_far(far, &taken).map_err(|error| anyhow!(error))?,
+        None => Addresses::choose(&taken).context(
+            "no addresses are left between 100.64.0.0 and 100.127.255.255, or emulators are already four \
+             deep in each other; name an address with --peer",
+        )?,
+    };
+    let (prefix, near) = (addresses.prefix, addresses.near);
+    let far_address = InterfaceAddress { address: addresses.far, prefix };
+    let far = match far {
+        Far::Own => Side::own(device, far_address)?,
+        Far::Here => Side::here(device, far_address)?,
+    };
+    let near = Side::own(device, InterfaceAddress { address: near, prefix })?;
+    Ok(([near, far], addresses))
+}
+
+impl Side {
+    /// Makes a side with a namespace of its own.
+    fn own(device: &Device, address: InterfaceAddress) -> Result<Self> {
+        let namespace = Namespace::create().map_err(|error| refused(&error))?;
+        let made = namespace.run(|| -> Result<_> {
+            let mut netlink = Netlink::open().context("cannot speak to the kernel (netlink)")?;
+            netlink.set_loopback_up().context("cannot set the loopback interface up")?;
+            prepare();
+            let (tap, interface) = interface(device)?;
+            let index = finish(&mut netlink, &interface, address)?;
+            netlink.add_default_route(index).context("cannot add a route")?;
+            Ok((tap, interface))
+        });
+        let (tap, interface) = made.context("cannot enter a network namespace")??;
+        Ok(Self { place: Place { namespace, is_own: true, interface }, tap })
+    }
+
+    /// Makes a side of the namespace we are in.
+    fn here(device: &Device, address: InterfaceAddress) -> Result<Self> {
+        let namespace = Namespace::current().context("cannot see the own network namespace")?;
+        let (tap, interface) = interface(device)?;
+        let mut netlink = Netlink::open().context("cannot speak to the kernel (netlink)")?;
+        finish(&mut netlink, &interface, address)?;
+        Ok(Self { place: Place { namespace, is_own: false, interface }, tap })
+    }
+}
+
+impl Place {
+    /// Returns what the interface has counted.
+    pub(super) fn counters(&self) -> io::Result<Interface> {
+        self.namespace.run(|| Netlink::open()?.interface(&self.interface))?
+    }
+
+    /// Ends the processes on this side, unless they are the computer's own.
+    pub(super) fn end_processes(&self) -> io::Result<bool> {
+        if self.is_own { self.namespace.end_processes(PATIENCE) } else { Ok(true) }
+    }
+}
+
+/// Makes an interface in the namespace of this thread.
+fn interface(device: &Device) -> Result<(Tap, String)> {
+    let node = match device {
+        Device::Tun(node) => node.as_path(),
+        Device::Any => Path::new(TUN),
+        Device::Veth => return veth(),
+    };
+    match Tap::tun(node, NAME) {
+        Ok(made) => Ok(made),
+        Err(_) if *device == Device::Any => veth(),
+        Err(error) => {
+            let shown = node.display();
+            Err(anyhow!(error).context(format!(
+                "cannot make a TUN device by {shown}; it must be a node of the TUN driver (c 10 200) that you \
+                 may read and write, or leave --tun out"
+            )))
+        }
+    }
+}
+
+/// Makes an interface with a veth cable, whose other end is in a namespace of the emulator's own: it lasts as long as the
+/// socket there.
+fn veth() -> Result<(Tap, String)> {
+    let other = Namespace::create().map_err(|error| refused(&error))?;
+    let name = add_veth(&other).with_context(|| {
+        format!(
+            "cannot make an interface: neither a TUN device nor a veth cable; run as root, or give yourself read and \
+             write access to {TUN}, or give the far side a namespace of its own with --far"
+        )
+    })?;
+    without_offloads(&name).context("cannot switch the veth interface's offloads off")?;
+    let tap = other.run(|| -> io::Result<Tap> {
+        let mut netlink = Netlink::open()?;
+        let index = netlink.interface("cable")?.index;
+        netlink.set_up(index, MTU, QUEUE, false)?;
+        Tap::packet_socket(index, HARDWARE)
+    });
+    let tap = tap.and_then(|tap| tap).context("cannot listen at the end of a veth cable")?;
+    Ok((tap, name))
+}
+
+/// Returns the name of the new interface.
+fn add_veth(other: &Namespace) -> io::Result<String> {
+    use std::os::fd::AsFd;
+    let mut netlink = Netlink::open()?;
+    for number in 0..NAMES_MAX {
+        let name = NAME.replace("%d", &number.to_string());
+        match netlink.add_veth(&name, "cable", other.as_fd(), HARDWARE, false) {
+            Ok(()) => return Ok(name),
+            Err(error) if error.raw_os_error() == Some(Errno::EXIST.raw_os_error()) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+/// Sets an interface up with its address; returns its number.
+fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> Result<i32> {
+    let result = netlink.interface(interface).and_then(|found| {
+        netlink.set_up(found.index, MTU, QUEUE, false)?;
+        netlink.add_address(found.index, address)?;
+        Ok(found.index)
+    });
+    result.with_context(|| format!("cannot set the interface {interface} up"))
+}
+
+/// Lets this thread's new namespace pass on packets of emulators in it, and its users send pings. What of that the system
+/// refuses is not needed by others.
+fn prepare() {
+    let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
+    let group = rustix::process::getegid().as_raw();
+    let range = if group == 0 { "0 2147483647".to_owned() } else { format!("{group} {group}") };
+    let _ = fs::write("/proc/sys/net/ipv4/ping_group_range", range);
+}
+
+/// Returns the sentence for a namespace that the system does not grant.
+fn refused(error: &io::Error) -> anyhow::Error {
+    anyhow!(
+        "cannot make a network namespace ({error}); run as root, or let users make namespaces (sysctl \
+         user.max_user_namespaces above 0 and, where there are such, kernel.unprivileged_userns_clone=1 and \
+         kernel.apparmor_restrict_unprivileged_userns=0)"
+    )
+}
+
+/// Makes sure that this process may make namespaces: by a user namespace if it may not otherwise. Returns what the far side
+/// can be: without that this computer, with it only a namespace of its own. To be called before there are threads.
+///
+/// # Errors
+///
+/// Returns an error that says what to grant.
+pub fn acquire_rights() -> Result<Far> {
+    match Namespace::create() {
+        Ok(_) => return Ok(Far::Here),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
+        Err(error) => bail!(refused(&error)),
+    }
+    rove_machine::namespace::enter_user_namespace().map_err(|error| refused(&error))?;
+    Namespace::create().map_err(|error| refused(&error))?;
+    Ok(Far::Own)
+}

@@ -1,0 +1,305 @@
+//! Two namespaces with an emulated link between them, for as long as the testbed is there.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result, anyhow};
+use rove_link::{Link, LinkConfig, Steps};
+use rove_machine::clock::Clock;
+use rove_units::{Bytes, Seed};
+use serde::Serialize;
+
+use crate::emulate::address::Addresses;
+use crate::emulate::driver::{Direction, Driver, Ended, Flow, Packet, Shared};
+use crate::emulate::lateness::{LATEST_MAX, P99_MAX, Summary};
+use crate::emulate::log::{DIRECTIONS, Log};
+use crate::emulate::plumbing::{self, Device, Far, Place};
+
+/// Most bytes that wait before a bottleneck, whatever its queue allows. Chosen: half an hour at 1 Mbit/s, and a share of
+/// a small computer's memory.
+pub(super) const QUEUE_MAX: Bytes = Bytes::mib(256);
+
+/// Which end of the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The end whose packets take the uplink: the client's.
+    Near,
+    /// The end whose packets take the downlink: the server's.
+    Far,
+}
+
+/// A testbed to be made.
+#[derive(Clone, Debug)]
+pub struct TestbedOptions {
+    /// What packets from near to far meet. Sizes are those of IP packets.
+    pub uplink: Steps,
+    /// What packets from far to near meet.
+    pub downlink: Steps,
+    /// Decides every loss and delay, as in virtual time.
+    pub seed: Seed,
+    /// What the far side is.
+    pub far: Far,
+    /// How packets are taken from interfaces.
+    pub device: Device,
+    /// The far side's address; `None` for a free one.
+    pub address: Option<Ipv4Addr>,
+    /// Names the files of the log; `None` for none.
+    pub log: Option<PathBuf>,
+}
+
+impl TestbedOptions {
+    /// Returns a testbed with these links and two namespaces of its own.
+    pub fn new(uplink: impl Into<Steps>, downlink: impl Into<Steps>, seed: Seed) -> Self {
+        Self {
+            uplink: uplink.into(),
+            downlink: downlink.into(),
+            seed,
+            far: Far::Own,
+            device: Device::default(),
+            address: None,
+            log: None,
+        }
+    }
+}
+
+/// Two ends and a link between them, in real time.
+///
+/// The link runs in a thread of its own from [`Testbed::new`] on; that instant is the zero of its schedules. When the
+/// testbed is dropped, every process in its namespaces is ended, and with them go interfaces and addresses. If this
+/// process is killed, so are the commands that it started by [`Testbed::command`].
+#[derive(Debug)]
+pub struct Testbed {
+    sides: [Place; 2],
+    addresses: Addresses,
+    clock: Clock,
+    shared: Shared,
+    /// `None` once it has been waited for.
+    driver: Option<JoinHandle<io::Result<Ended>>>,
+    stop: UnixStream,
+}
+
+impl Testbed {
+    /// Makes the namespaces and starts the link.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that says what to grant where the system refuses something.
+    pub fn new(options: TestbedOptions) -> Result<Self> {
+        let ([near, far], addresses) =
+            plumbing::connect(options.far, &options.device, options.address)?;
+        let describe = |which: &str| format!("{which}, seed {}", options.seed.number());
+        let log = options.log.as_deref();
+        let log = log.map(|name| Log::create(name, DIRECTIONS.map(describe))).transpose()?;
+        let clock = Clock::start();
+        let (stop, stopped) = UnixStream::pair().context("cannot make a pair of sockets")?;
+        let shared = Shared::default();
+        let [uplink, downlink] = [(options.uplink, "uplink"), (options.downlink, "downlink")]
+            .map(|(steps, name)| Link::<Packet>::new(steps, options.seed.stream(name)))
+            .map(|link| Direction::new(link, log.is_some()));
+        let driver = Driver {
+            clock,
+            taps: [near.tap, far.tap],
+            directions: [uplink, downlink],
+            shared: Arc::clone(&shared),
+            stop: stopped,
+            log,
+        };
+        let driver = thread::Builder::new().name("link".into()).spawn(move || driver.run());
+        let driver = Some(driver.context("cannot start a thread")?);
+        Ok(Self { sides: [near.place, far.place], addresses, clock, shared, driver, stop })
+    }
+
+    /// Returns an end's address.
+    pub const fn address(&self, end: End) -> Ipv4Addr {
+        match end {
+            End::Near => self.addresses.near,
+            End::Far => self.addresses.far,
+        }
+    }
+
+    /// Returns whether the far side is the near side of another emulator.
+    pub(super) fn is_nested(&self) -> bool {
+        self.addresses.is_nested()
+    }
+
+    /// Returns the clock of the link: nominal times and logs count from its start.
+    pub const fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Prepares a command to be run at an end. It is killed if the thread that starts it ends before it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there are no descriptors left.
+    pub fn command(&self, end: End, program: impl AsRef<OsStr>) -> Result<Command> {
+        let mut command = Command::new(program);
+        self.place(end).namespace.enter_on_exec(&mut command).context("cannot run a command")?;
+        Ok(command)
+    }
+
+    /// Does `work` in a thread at an end. Sockets opened there stay at that end.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there can be no thread.
+    pub fn run<T: Send>(&self, end: End, work: impl FnOnce() -> T + Send) -> Result<T> {
+        self.place(end).namespace.run(work).context("cannot enter a network namespace")
+    }
+
+    /// Returns how each direction does, a tenth of a second ago at most while packets flow: uplink, downlink.
+    pub fn flows(&self) -> [Flow; 2] {
+        self.shared.lock().map(|flows| *flows).unwrap_or_default()
+    }
+
+    /// Returns a descriptor that becomes readable when the link has failed.
+    pub(super) fn failure(&self) -> BorrowedFd<'_> {
+        self.stop.as_fd()
+    }
+
+    /// Ends the processes at both ends, stops the link, and returns how it did.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the link has failed, a process cannot be ended or the log not be written.
+    pub fn finish(mut self) -> Result<Report> {
+        self.end_processes()?;
+        let counted = self.sides.iter().map(|side| side.counters()).collect::<io::Result<Vec<_>>>();
+        let ended = self.stop()?;
+        let counted = counted.context("cannot read what the interfaces have counted")?;
+        let dropped: Vec<u64> = counted.iter().map(|interface| interface.dropped).collect();
+        let report = Report::new(&ended, &dropped);
+        if let Some(log) = ended.log {
+            log.finish()?;
+        }
+        Ok(report)
+    }
+
+    /// Stops the link; to be called once.
+    fn stop(&mut self) -> Result<Ended> {
+        let driver = self.driver.take().context("the link was stopped before")?;
+        // A driver that has ended by itself reads nothing any more.
+        let _ = self.stop.write_all(b"x");
+        let ended = driver.join().map_err(|_| anyhow!("the link has failed"))?;
+        ended.context("the link has failed: an interface of it was taken away")
+    }
+
+    fn end_processes(&self) -> Result<()> {
+        for side in &self.sides {
+            let is_done =
+                side.end_processes().context("cannot end the processes of the testbed")?;
+            if !is_done {
+                return Err(anyhow!("a process in the testbed cannot be ended"));
+            }
+        }
+        Ok(())
+    }
+
+    const fn place(&self, end: End) -> &Place {
+        match end {
+            End::Near => &self.sides[0],
+            End::Far => &self.sides[1],
+        }
+    }
+}
+
+impl Drop for Testbed {
+    fn drop(&mut self) {
+        if self.driver.is_some() {
+            // Nobody is left to hear of a failure.
+            let _ = self.end_processes();
+            let _ = self.stop();
+        }
+    }
+}
+
+/// How a run went.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// Processor time of the link's thread, in seconds.
+    pub processor_seconds: f64,
+    /// Whether the link's thread had real-time priority.
+    pub real_time: bool,
+    /// Near to far.
+    pub uplink: DirectionReport,
+    /// Far to near.
+    pub downlink: DirectionReport,
+    /// Why the run says nothing of the link; empty if it does.
+    pub invalid: Vec<String>,
+}
+
+/// How one direction went.
+#[derive(Clone, Debug, Serialize)]
+pub struct DirectionReport {
+    /// Packets that entered.
+    pub entered: u64,
+    /// Packets that came out.
+    pub delivered: u64,
+    /// Bytes that came out, IP headers included.
+    pub delivered_bytes: u64,
+    /// Packets that the link dropped, as it should.
+    pub dropped: u64,
+    /// Mean time in the link, in milliseconds.
+    pub mean_delay_ms: f64,
+    /// How late packets left.
+    pub lateness: Summary,
+    /// Packets that the machine dropped, as it should not.
+    pub lost_by_machine: u64,
+}
+
+impl Report {
+    fn new(ended: &Ended, dropped: &[u64]) -> Self {
+        let direction = |which: usize| {
+            let (flow, lateness) = (&ended.flows[which], &ended.lateness[which]);
+            let packets = u32::try_from(flow.stats.delivered.max(1)).unwrap_or(u32::MAX);
+            DirectionReport {
+                entered: flow.stats.entered,
+                delivered: flow.stats.delivered,
+                delivered_bytes: flow.delivered.get(),
+                dropped: flow.stats.dropped(),
+                mean_delay_ms: (flow.delay / packets).as_secs_f64() * 1e3,
+                lateness: lateness.summary(),
+                // What an interface drops it drops on its way in or out: both are told with the side it is on.
+                lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
+            }
+        };
+        let mut report = Self {
+            seconds: ended.ran_for.as_secs_f64(),
+            processor_seconds: ended.worked_for.as_secs_f64(),
+            real_time: ended.has_priority,
+            uplink: direction(0),
+            downlink: direction(1),
+            invalid: Vec::new(),
+        };
+        let late = ended.lateness.iter().zip(DIRECTIONS).filter(|(late, _)| late.is_too_late());
+        for (late, name) in late {
+            report.invalid.push(format!(
+                "packets left the {name} late by {:.1} ms (99th percentile; at most {} ms) and {:.1} ms (latest; at most \
+                 {} ms)",
+                late.percentile(99).as_secs_f64() * 1e3,
+                P99_MAX.as_millis(),
+                late.max().as_secs_f64() * 1e3,
+                LATEST_MAX.as_millis()
+            ));
+        }
+        let lost = report.uplink.lost_by_machine + report.downlink.lost_by_machine;
+        if lost > 0 {
+            report.invalid.push(format!("the interfaces dropped {lost} packets"));
+        }
+        report
+    }
+}
+
+/// Returns a link that cannot fill the memory.
+pub fn bounded(link: LinkConfig) -> LinkConfig {
+    LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link }
+}

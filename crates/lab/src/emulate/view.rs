@@ -1,0 +1,147 @@
+//! One line that says how the link does, for a person who watches a run.
+
+use core::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use rove_units::Duration;
+
+use crate::emulate::driver::Flow;
+
+/// How often the line changes. Chosen: a person reads it, and rates are not jumpy.
+pub(super) const EVERY: Duration = Duration::from_millis(500);
+
+/// Where the line is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On standard error, written over each time.
+    Here,
+    /// In the title of the terminal, where it is in nobody's way.
+    Title,
+    /// In a file, a line each time, or on another terminal.
+    File(PathBuf),
+}
+
+/// The line and what was counted when it was written last.
+#[derive(Debug)]
+pub(super) struct View {
+    output: Output,
+    last: [Flow; 2],
+}
+
+#[derive(Debug)]
+enum Output {
+    Here(io::Stderr),
+    Title(io::Stderr),
+    Terminal(File),
+    File(File),
+}
+
+impl View {
+    /// Opens the place; `None` if it is standard error and no terminal.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of the file.
+    pub(super) fn open(place: &Place) -> io::Result<Option<Self>> {
+        let is_seen = io::stderr().is_terminal();
+        let output = match place {
+            Place::Here | Place::Title if !is_seen => return Ok(None),
+            Place::Here => Output::Here(io::stderr()),
+            Place::Title => Output::Title(io::stderr()),
+            Place::File(path) => open(path)?,
+        };
+        Ok(Some(Self { output, last: Default::default() }))
+    }
+
+    /// Shows what has happened in the time since the last line.
+    pub(super) fn show(&mut self, now: [Flow; 2], elapsed: Duration) {
+        let line = line(&self.last, &now, elapsed);
+        self.last = now;
+        // A watcher who has gone away wants to see nothing more.
+        let _ = match &mut self.output {
+            Output::Here(stderr) => write!(stderr, "\r{line}\x1b[K"),
+            Output::Title(stderr) => write!(stderr, "\x1b]2;{line}\x07"),
+            Output::Terminal(file) => write!(file, "\r{line}\x1b[K"),
+            Output::File(file) => writeln!(file, "{line}"),
+        };
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = match &mut self.output {
+            Output::Here(stderr) => write!(stderr, "\r\x1b[K"),
+            Output::Title(stderr) => write!(stderr, "\x1b]2;\x07"),
+            Output::Terminal(file) => write!(file, "\r\x1b[K"),
+            Output::File(_) => Ok(()),
+        };
+    }
+}
+
+fn open(path: &Path) -> io::Result<Output> {
+    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    Ok(if file.is_terminal() { Output::Terminal(file) } else { Output::File(file) })
+}
+
+/// Returns the line: for each direction rate, queue, delay and drops.
+fn line(last: &[Flow; 2], now: &[Flow; 2], elapsed: Duration) -> String {
+    let mut line = String::new();
+    for (which, name) in ["up", "down"].into_iter().enumerate() {
+        let (last, now) = (&last[which], &now[which]);
+        let separator = if which == 0 { "" } else { "  |  " };
+        let _ = write!(line, "{separator}{name} {}", direction(last, now, elapsed));
+    }
+    line
+}
+
+fn direction(last: &Flow, now: &Flow, elapsed: Duration) -> String {
+    let bytes = now.delivered.get().saturating_sub(last.delivered.get());
+    let bytes = f64::from(u32::try_from(bytes).unwrap_or(u32::MAX));
+    let megabits = bytes * 8e-6 / elapsed.as_secs_f64().max(1e-3);
+    let packets = now.stats.delivered.saturating_sub(last.stats.delivered);
+    let delay = match u32::try_from(packets) {
+        Ok(packets @ 1..) => {
+            let mean = now.delay.saturating_sub(last.delay) / packets;
+            format!("{:.1} ms", mean.as_secs_f64() * 1e3)
+        }
+        _ => "-".to_owned(),
+    };
+    let dropped = now.stats.dropped();
+    let queued = now.queued.get().div_ceil(1024);
+    format!("{megabits:.2} Mbit/s, queue {queued} KiB, delay {delay}, dropped {dropped}")
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_link::{Link, LinkConfig};
+    use rove_units::{Bytes, Instant, Seed};
+
+    use super::*;
+
+    #[test]
+    fn the_line_tells_rate_queue_delay_and_drops_since_the_last() {
+        let quiet = Flow::default();
+        let mut link = Link::new(LinkConfig::outage(), Seed::new(1).stream("view"));
+        link.handle_packet(Instant::ZERO, vec![0_u8; 10]);
+        let mut delivered = Link::new(LinkConfig::default(), Seed::new(1).stream("view"));
+        for _ in 0..4 {
+            delivered.handle_packet(Instant::ZERO, vec![0_u8; 10]);
+            assert!(delivered.poll_packet(Instant::ZERO).is_some());
+        }
+        let busy = Flow {
+            stats: delivered.stats(),
+            delivered: Bytes::new(125_000),
+            queued: Bytes::new(2_049),
+            delay: Duration::from_millis(90),
+            refused: 0,
+        };
+        let lossy = Flow { stats: link.stats(), ..quiet };
+        assert_eq!(
+            line(&[quiet, quiet], &[busy, lossy], Duration::from_millis(500)),
+            "up 2.00 Mbit/s, queue 3 KiB, delay 22.5 ms, dropped 0  |  down 0.00 Mbit/s, queue 0 KiB, delay -, \
+             dropped 1"
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! The words of a path, `rtt=500ms` or `up.loss=5%`, each given once.
+
+use core::str::FromStr;
+use std::path::PathBuf;
+
+use rove_link::{
+    CoDelConfig, Discipline, Distribution, GilbertElliott, LinkConfig, OnOff, Order, Outages,
+    PeriodLength, PieConfig,
+};
+use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
+
+/// The words that both directions share, and those that each may have of its own.
+const WORDS: &str = "rtt, jitter, distribution, reorder, order, and for both directions or with up. or down. before it \
+                     for one: loss, ge, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
+                     (uplink and downlink for short)";
+
+/// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
+const PACKETS_MAX: usize = 1 << 24;
+
+/// The words given so far.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) rtt: Option<Duration>,
+    pub(super) jitter: Option<Duration>,
+    pub(super) distribution: Option<Distribution>,
+    reorder: Option<bool>,
+    order: Option<Order>,
+    /// Near to far, far to near.
+    pub(super) ways: [Way; 2],
+}
+
+/// The words of one direction.
+#[derive(Default)]
+pub(super) struct Way {
+    loss: Option<f64>,
+    gilbert_elliott: Option<GilbertElliott>,
+    duplicate: Option<f64>,
+    outages: Option<Outages>,
+    on_off: Option<OnOff>,
+    pub(super) rate: Option<BitRate>,
+    pub(super) burst: Option<Bytes>,
+    queue: Option<(Bytes, usize)>,
+    discipline: Option<Discipline>,
+    pub(super) trace: Option<PathBuf>,
+}
+
+impl Parts {
+    /// Takes one word.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence if there is no such word, its value does not fit it, or it is given twice.
+    pub(super) fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let is_new = match name {
+            "rtt" => set(&mut self.rtt, duration(value)?),
+            "jitter" => set(&mut self.jitter, duration(value)?),
+            "distribution" => set(&mut self.distribution, distribution(value)?),
+            "reorder" => set(&mut self.reorder, yes_or_no(value)?),
+            "order" => set(&mut self.order, order(value)?),
+            "uplink" => self.ways[0].read("trace", value)?,
+            "downlink" => self.ways[1].read("trace", value)?,
+            _ => {
+                let [up, down] = &mut self.ways;
+                match name.split_once('.') {
+                    Some(("up", name)) => up.read(name, value)?,
+                    Some(("down", name)) => down.read(name, value)?,
+                    // Both, or neither if it is no word at all.
+                    _ => up.read(name, value)? & down.read(name, value)?,
+                }
+            }
+        };
+        if is_new { Ok(()) } else { Err(format!("{name} is given twice")) }
+    }
+
+    /// Returns a direction's link, but for its delay and jitter.
+    pub(super) fn link(&self, way: &Way) -> LinkConfig {
+        let (queue_max, queue_packets_max) = way.queue.unwrap_or((Bytes::MAX, usize::MAX));
+        LinkConfig {
+            order: self.order.unwrap_or_default(),
+            jitter_distribution: self.distribution.unwrap_or_default(),
+            reorder: self.reorder.unwrap_or_default(),
+            loss: way.loss.unwrap_or_default(),
+            gilbert_elliott: way.gilbert_elliott,
+            outages: way.outages.clone().unwrap_or_default(),
+            on_off: way.on_off,
+            duplicate: way.duplicate.unwrap_or_default(),
+            rate: way.rate,
+            burst: way.burst,
+            queue: way.discipline.unwrap_or_default(),
+            queue_max,
+            queue_packets_max,
+            ..LinkConfig::default()
+        }
+    }
+}
+
+impl Way {
+    fn read(&mut self, name: &str, value: &str) -> Result<bool, String> {
+        Ok(match name {
+            "loss" => set(&mut self.loss, share(value)?),
+            "ge" => set(&mut self.gilbert_elliott, gilbert_elliott(value)?),
+            "duplicate" => set(&mut self.duplicate, share(value)?),
+            "outage" => set(&mut self.outages, outages(value)?),
+            "onoff" => set(&mut self.on_off, on_off(value, PeriodLength::Exponential)?),
+            "intermittent" => set(&mut self.on_off, on_off(value, PeriodLength::Fixed)?),
+            "rate" => set(&mut self.rate, unit(value)?),
+            "burst" => set(&mut self.burst, unit(value)?),
+            "queue" => set(&mut self.queue, queue(value)?),
+            "discipline" => set(&mut self.discipline, discipline(value)?),
+            "trace" => set(&mut self.trace, value.into()),
+            _ => return Err(format!("{name:?} is nothing that a link has: {WORDS}")),
+        })
+    }
+}
+
+/// Returns whether there was nothing yet.
+fn set<T>(place: &mut Option<T>, value: T) -> bool {
+    place.replace(value).is_none()
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}
+
+fn unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: ParseUnitError| error.to_string())
+}
+
+/// Reads a share from 0 to 1: `5%` or `0.05`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number, 0.01),
+        None => (text, 1.0),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
+        _ => Err(format!("{text:?} is no share between 0% and 100%")),
+    }
+}
+
+fn distribution(text: &str) -> Result<Distribution, String> {
+    match text {
+        "uniform" => Ok(Distribution::Uniform),
+        "normal" => Ok(Distribution::Normal),
+        _ => Err(format!("{text:?} is no distribution of jitter: uniform or normal")),
+    }
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(format!("{text:?} is neither yes nor no")),
+    }
+}
+
+fn order(text: &str) -> Result<Order, String> {
+    match text {
+        "loss-queue-delay" => Ok(Order::LossQueueDelay),
+        "loss-delay-queue" => Ok(Order::LossDelayQueue),
+        "queue-loss-delay" => Ok(Order::QueueLossDelay),
+        "delay-queue-loss" => Ok(Order::DelayQueueLoss),
+        _ => Err(format!(
+            "{text:?} is no order of the stages: loss-queue-delay, loss-delay-queue, queue-loss-delay or \
+             delay-queue-loss"
+        )),
+    }
+}
+
+/// Reads `64k` or `100p`: a limit in bytes or in packets.
+fn queue(text: &str) -> Result<(Bytes, usize), String> {
+    let Some(packets) = text.strip_suffix('p') else {
+        return Ok((unit(text)?, usize::MAX));
+    };
+    let packets = packets.parse().ok().filter(|packets| (1..=PACKETS_MAX).contains(packets));
+    let wrong = || format!("{text:?} is no length of a queue, such as 64k, or 100p for packets");
+    Ok((Bytes::MAX, packets.ok_or_else(wrong)?))
+}
+
+fn discipline(text: &str) -> Result<Discipline, String> {
+    match text {
+        "drop-tail" => Ok(Discipline::DropTail),
+        "drop-head" => Ok(Discipline::DropHead),
+        "codel" => Ok(Discipline::CoDel(CoDelConfig::default())),
+        "pie" => Ok(Discipline::Pie(PieConfig::default())),
+        _ => Err(format!("{text:?} is no queue discipline: drop-tail, drop-head, codel or pie")),
+    }
+}
+
+/// Reads `1%/25%/100%/0%`: the chance of turning bad, of turning good, and the loss in either state.
+fn gilbert_elliott(text: &str) -> Result<GilbertElliott, String> {
+    let shares = text.split('/').map(share).collect::<Result<Vec<f64>, String>>()?;
+    let [p_bad, p_good, loss_bad, loss_good] = shares[..] else {
+        return Err(format!(
+            "{text:?} are not four shares, such as 1%/25%/100%/0%: turning bad, turning good, loss while bad, \
+             loss while good"
+        ));
+    };
+    Ok(GilbertElliott { p_bad, p_good, loss_bad, loss_good })
+}
+
+/// Reads `10s-20s`, or several joined by `+`.
+fn outages(text: &str) -> Result<Outages, String> {
+    let interval = |text: &str| {
+        let (start, end) = text
+            .split_once('-')
+            .ok_or_else(|| format!("{text:?} is no outage, such as 10s-20s"))?;
+        let [start, end] = [duration(start)?, duration(end)?];
+        Ok((Instant::ZERO + start, Instant::ZERO + end))
+    };
+    let intervals = text.split('+').map(interval).collect::<Result<Vec<_>, String>>()?;
+    Outages::new(&intervals).map_err(|error| error.to_string())
+}
+
+/// Reads `5s/1s`: how long a link is on, and how long off.
+fn on_off(text: &str, length: PeriodLength) -> Result<OnOff, String> {
+    let (on, off) = text
+        .split_once('/')
+        .ok_or_else(|| format!("{text:?} is no pair of times, such as 5s/1s"))?;
+    OnOff::new(duration(on)?, duration(off)?, length).map_err(|error| error.to_string())
+}

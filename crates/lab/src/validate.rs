@@ -1,0 +1,328 @@
+//! `rove-lab validate`: the emulator in real time beside what its link should do: expected and got.
+//!
+//! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket.
+
+use std::io::Write;
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use rove_link::{Link, LinkConfig, Schedule, Synthetic};
+use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
+use serde::Serialize;
+
+use crate::emulate::acquire_rights;
+use crate::emulate::testbed::{End, Report, Testbed, TestbedOptions};
+use crate::validate::flow::{Flow, Passage, Script};
+
+mod flow;
+mod kernel;
+
+/// The seed of every check.
+const SEED: Seed = Seed::new(1);
+/// What a datagram has around it on the link: IPv4 and UDP headers.
+const HEADERS: usize = 28;
+/// The payload of a full packet.
+const FULL: usize = 1_500 - HEADERS;
+
+/// A thing to be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Check {
+    /// A constant delay
+    Delay,
+    /// Losses, beside those of a virtual run
+    Loss,
+    /// A token bucket, beside the kernel's
+    Tbf,
+    /// A trace's opportunities, saturated
+    Trace,
+    /// Full packets at 50 Mbit/s: processor time
+    Load,
+    /// 40,000 packets per second: none lost
+    Packets,
+    /// Delays packet by packet, beside a virtual run
+    RealVirtual,
+}
+
+/// A figure, and what it should be.
+#[derive(Debug, Serialize)]
+struct Figure {
+    check: &'static str,
+    expected: String,
+    got: String,
+    is_right: bool,
+}
+
+/// Makes the checks, writes what came of them, and returns whether all is as expected.
+///
+/// # Errors
+///
+/// Returns an error if there can be no link, or the output cannot be written.
+pub(crate) fn run(checks: &[Check], json: bool, mut output: impl Write) -> Result<bool> {
+    acquire_rights()?;
+    let all = if checks.is_empty() { Check::value_variants() } else { checks };
+    let mut figures = Vec::new();
+    for check in all {
+        let made = make(*check)?;
+        if !json {
+            for Figure { check, expected, got, is_right } in &made {
+                let verdict = if *is_right { "ok" } else { "WRONG" };
+                writeln!(output, "{check:<34} expected {expected:<26} got {got:<40} {verdict}")
+                    .context("cannot write standard output")?;
+            }
+        }
+        figures.extend(made);
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&figures).context("cannot write JSON")?;
+        writeln!(output, "{text}").context("cannot write standard output")?;
+    }
+    Ok(figures.iter().all(|figure| figure.is_right))
+}
+
+fn make(check: Check) -> Result<Vec<Figure>> {
+    match check {
+        Check::Delay => delay(),
+        Check::Loss => loss(),
+        Check::Tbf => token_bucket(),
+        Check::Trace => trace(),
+        Check::Load => load(),
+        Check::Packets => packets(),
+        Check::RealVirtual => real_virtual(),
+    }
+}
+
+fn delay() -> Result<Vec<Figure>> {
+    let link = LinkConfig::lossless(ms(20));
+    let (flow, report) = send(link, &Script::paced(2_000, ms(1), 100))?;
+    let delays: Vec<f64> = flow.iter().filter_map(Passage::delay).map(millis).collect();
+    let mean = delays.iter().sum::<f64>() / f64::from(u32::try_from(delays.len().max(1))?);
+    Ok(vec![
+        figure(
+            "mean delay",
+            "20 ms + at most 0.1",
+            format!("{mean:.3} ms"),
+            (20.0..20.1).contains(&mean),
+        ),
+        lateness(&report),
+    ])
+}
+
+fn loss() -> Result<Vec<Figure>> {
+    let link = LinkConfig { loss: 0.1, ..LinkConfig::lossless(ms(5)) };
+    let (flow, _) = send(link.clone(), &Script::bursts(1_000, ms(2), 20, 100))?;
+    let wanted = virtual_run(link, &flow);
+    let lost = flow.iter().filter(|passage| passage.arrived.is_none()).count();
+    let lost_virtually = wanted.iter().filter(|arrival| arrival.is_none()).count();
+    let differ = differing(&flow, &wanted);
+    Ok(vec![figure(
+        "packets lost of 20,000",
+        format!("{lost_virtually}, the same"),
+        format!("{lost}, {differ} others"),
+        differ == 0,
+    )])
+}
+
+fn token_bucket() -> Result<Vec<Figure>> {
+    let link = LinkConfig {
+        rate: BitRate::from_bits_per_second(8_000_000),
+        burst: Some(Bytes::new(10_000)),
+        overhead: Bytes::new(14),
+        ..LinkConfig::default()
+    };
+    let script = Script::bursts(1, ms(1), 100, 986);
+    let Some(kernel) = kernel::token_bucket(&script)? else {
+        return Ok(vec![figure(
+            "token bucket beside the kernel's",
+            "within 1 ms",
+            "skipped: there is no tc (apt install iproute2)",
+            true,
+        )]);
+    };
+    let (ours, _) = send(link, &script)?;
+    let offsets = |flow: &Flow| -> Vec<Duration> {
+        let first = flow.iter().filter_map(|passage| passage.arrived).min();
+        let since = |at: Instant| at.saturating_since(first.unwrap_or_default());
+        flow.iter().map(|passage| passage.arrived.map_or(Duration::MAX, since)).collect()
+    };
+    let lost = ours.iter().chain(kernel.iter()).filter(|passage| passage.arrived.is_none()).count();
+    ensure!(lost == 0, "{lost} packets were lost on the way through a token bucket that holds all");
+    let pairs = offsets(&ours).into_iter().zip(offsets(&kernel));
+    let worst = pairs.map(|(ours, kernel)| ours.abs_diff(kernel)).max().unwrap_or(Duration::MAX);
+    let got = format!("{:.3} ms at most, of 100 packets", millis(worst));
+    Ok(vec![figure("token bucket beside the kernel's", "within 1 ms", got, worst <= ms(1))])
+}
+
+fn trace() -> Result<Vec<Figure>> {
+    let trace =
+        Synthetic { start: Some(500.0), length: Duration::from_secs(4), ..Synthetic::default() };
+    let trace = trace.trace(SEED.stream("trace"))?;
+    let link = LinkConfig {
+        schedule: Some(Schedule::new(trace.clone())),
+        queue_max: Bytes::mib(64),
+        ..LinkConfig::default()
+    };
+    let opportunities: Vec<Duration> = trace.times().collect();
+    let (flow, report) = send(link.clone(), &Script::bursts(1, ms(1), opportunities.len(), FULL))?;
+    let wanted = virtual_run(link, &flow);
+    // The first opportunities pass before the first packet has come.
+    let nominal = wanted.iter().flatten().map(|at| at.saturating_since(Instant::ZERO));
+    let missed = nominal
+        .filter(|at| {
+            !opportunities.iter().any(|time| {
+                // Packets left over in the end take those of the second lap.
+                *time == *at || *time + trace.period() == *at
+            })
+        })
+        .count();
+    let offset = differences(&flow, &wanted);
+    Ok(vec![
+        figure("departures off the trace", "0", missed.to_string(), missed == 0),
+        quantiles("departures against the trace", &offset),
+        lateness(&report),
+    ])
+}
+
+fn load() -> Result<Vec<Figure>> {
+    let link = LinkConfig {
+        rate: BitRate::from_bits_per_second(50_000_000),
+        queue_max: Bytes::mib(8),
+        ..LinkConfig::default()
+    };
+    // 4167 full packets a second; the offered load is 1 % below the rate.
+    let (flow, report) = send(link, &Script::paced(20_625, Duration::from_nanos(242_424), FULL))?;
+    let lost = flow.iter().filter(|passage| passage.arrived.is_none()).count();
+    let share = 100.0 * report.processor_seconds / flow.duration().as_secs_f64();
+    Ok(vec![
+        figure(
+            "a core at 50 Mbit/s of full packets",
+            "under 10 %",
+            format!("{share:.1} %"),
+            share < 10.0,
+        ),
+        figure("packets lost at 50 Mbit/s", "0", lost.to_string(), lost == 0),
+        lateness(&report),
+    ])
+}
+
+fn packets() -> Result<Vec<Figure>> {
+    let link = LinkConfig::lossless(ms(10));
+    let (flow, report) = send(link, &Script::bursts(3_000, ms(1), 40, 100))?;
+    let lost = report.uplink.lost_by_machine;
+    let rate = f64::from(u32::try_from(flow.len())?) / flow.duration().as_secs_f64();
+    let share = 100.0 * report.processor_seconds / flow.duration().as_secs_f64();
+    let entered = report.uplink.entered;
+    let got = format!("{lost} of {entered} ({rate:.0}/s, {share:.0} % of a core)");
+    let is_right = lost == 0 && entered >= u64::try_from(flow.len())?;
+    Ok(vec![figure("own drops at 40,000 packets/s", "0", got, is_right), lateness(&report)])
+}
+
+fn real_virtual() -> Result<Vec<Figure>> {
+    let link = LinkConfig {
+        loss: 0.05,
+        jitter: ms(4),
+        rate: BitRate::from_bits_per_second(10_000_000),
+        queue_max: Bytes::new(30_000),
+        ..LinkConfig::lossless(ms(20))
+    };
+    // In the mean 96 % of the rate, in bursts that the queue cannot take now and then.
+    let (flow, report) = send(link.clone(), &Script::bursts(400, ms(12), 12, 972))?;
+    let wanted = virtual_run(link, &flow);
+    let differ = differing(&flow, &wanted);
+    let lost = wanted.iter().filter(|arrival| arrival.is_none()).count();
+    Ok(vec![
+        figure(
+            "packets lost really, not virtually",
+            "0",
+            format!("{differ} of {lost} lost"),
+            differ == 0,
+        ),
+        quantiles("delay, real less virtual", &differences(&flow, &wanted)),
+        lateness(&report),
+    ])
+}
+
+/// Sends a script from near to far over a link.
+fn send(link: LinkConfig, script: &Script) -> Result<(Flow, Report)> {
+    let testbed = Testbed::new(TestbedOptions::new(link, LinkConfig::default(), SEED))?;
+    let sockets = [End::Near, End::Far].map(|end| {
+        let address = testbed.address(end);
+        testbed.run(end, || flow::socket(address))
+    });
+    let [near, far] = sockets;
+    let flow = script.send(&near??, &far??, testbed.clock())?;
+    let report = testbed.finish()?;
+    ensure!(!flow.is_empty(), "no packets were sent");
+    Ok((flow, report))
+}
+
+/// Returns when each packet of a flow arrives if the same packets meet the same link in virtual time.
+fn virtual_run(link: LinkConfig, flow: &Flow) -> Vec<Option<Instant>> {
+    let mut link = Link::new(link, SEED.stream("uplink"));
+    let mut arrivals = vec![None; flow.len()];
+    for (number, passage) in flow.iter().enumerate() {
+        let mut packet = vec![0; passage.size + HEADERS];
+        let bytes = u64::try_from(number).unwrap_or(u64::MAX).to_le_bytes();
+        packet[..8].copy_from_slice(&bytes);
+        link.handle_packet(passage.sent, packet);
+    }
+    while let Some((at, packet)) = link.poll_packet(Instant::FAR_FUTURE) {
+        let number = u64::from_le_bytes(packet[..8].try_into().expect("eight bytes"));
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        arrivals.get_mut(number).into_iter().for_each(|arrival| *arrival = Some(at));
+    }
+    arrivals
+}
+
+/// Returns how many packets arrived in one of the runs only.
+fn differing(flow: &Flow, wanted: &[Option<Instant>]) -> usize {
+    flow.iter()
+        .zip(wanted)
+        .filter(|(real, wanted)| real.arrived.is_some() != wanted.is_some())
+        .count()
+}
+
+/// Returns by how much the arrivals of both runs differ, in order of size.
+fn differences(flow: &Flow, wanted: &[Option<Instant>]) -> Vec<Duration> {
+    let both =
+        flow.iter().zip(wanted).filter_map(|(real, wanted)| Some((real.arrived?, (*wanted)?)));
+    let mut all: Vec<Duration> = both
+        .map(|(real, wanted)| real.saturating_since(wanted).max(wanted.saturating_since(real)))
+        .collect();
+    all.sort_unstable();
+    all
+}
+
+fn quantiles(check: &'static str, sorted: &[Duration]) -> Figure {
+    let at = |percent: usize| {
+        sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1)))
+    };
+    let [p50, p99, max] =
+        [50, 99, 100].map(|percent| at(percent).copied().unwrap_or(Duration::MAX));
+    let got = format!("{:.3}, {:.3}, {:.3} ms (max)", millis(p50), millis(p99), millis(max));
+    let is_right = p50 < Duration::from_micros(100) && p99 < ms(1);
+    figure(check, "p50 < 0.1, p99 < 1 ms", got, is_right)
+}
+
+fn lateness(report: &Report) -> Figure {
+    let late = report.uplink.lateness;
+    let got = format!("{:.0}, {:.0}, {:.0} us", late.p50_us, late.p99_us, late.max_us);
+    let is_right = report.invalid.is_empty();
+    figure("  lateness: p50, p99, max", "p99 <= 2 ms, max <= 20 ms", got, is_right)
+}
+
+fn figure(
+    check: &'static str,
+    expected: impl Into<String>,
+    got: impl Into<String>,
+    is_right: bool,
+) -> Figure {
+    Figure { check, expected: expected.into(), got: got.into(), is_right }
+}
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1e3
+}

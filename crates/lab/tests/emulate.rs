@@ -1,0 +1,409 @@
+//! `rove-lab emulate` and its testbed with real processes and packets: order and outcome, never times.
+//!
+//! All of it needs namespaces; where the system grants none, each test says so and is done.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::net::UdpSocket;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rove_lab::emulate::testbed::{End, Testbed, TestbedOptions};
+use rove_link::{Link, LinkConfig};
+use rove_units::{Bytes, Duration, Instant, Seed};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+/// The hang guard of everything here.
+const GUARD: Duration = Duration::from_secs(60);
+/// The user without rights. Source: Debian's and everybody's "nobody".
+const NOBODY: u32 = 65_534;
+
+/// Returns a testbed, or `None` with a sentence where there can be none.
+fn testbed(uplink: LinkConfig, downlink: LinkConfig, seed: u64) -> Option<Testbed> {
+    testbed_with(TestbedOptions::new(uplink, downlink, Seed::new(seed)))
+}
+
+fn testbed_with(options: TestbedOptions) -> Option<Testbed> {
+    if !is_root() {
+        return None;
+    }
+    Some(Testbed::new(options).expect("root may make a testbed"))
+}
+
+fn is_root() -> bool {
+    let is_root = geteuid().is_root();
+    if !is_root {
+        println!("skipped: only root may make network namespaces in a process with threads");
+    }
+    is_root
+}
+
+/// Runs `work` under the hang guard.
+fn guarded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(GUARD).expect("it ends in time, without a panic")
+}
+
+/// A socket at an end, bound to its address, which waits as long as the hang guard.
+fn socket(testbed: &Testbed, end: End) -> UdpSocket {
+    let address = testbed.address(end);
+    let socket = testbed.run(end, || UdpSocket::bind((address, 7_000))).expect("it is entered");
+    let socket = socket.expect("the port is free");
+    socket.set_read_timeout(Some(GUARD)).expect("sockets have time-outs");
+    socket
+}
+
+fn emulate(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.arg("emulate").args(args).stdin(Stdio::null());
+    command
+}
+
+fn output(mut command: Command) -> Output {
+    guarded(move || command.output().expect("the program starts"))
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("UTF-8").trim_end()
+}
+
+/// A directory of one test that others may read, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path =
+            std::env::temp_dir().join(format!("rove-lab-emulate-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("the temporary directory can be written");
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).expect("it is ours");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
+    use rove_lab::emulate::Device;
+    for device in [Device::Any, Device::Veth] {
+        let link = LinkConfig::lossless(Duration::from_millis(5));
+        let options = TestbedOptions::new(link.clone(), link, Seed::new(1));
+        let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
+        let report = guarded(move || {
+            let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
+            near.connect(far.local_addr().unwrap()).unwrap();
+            let mut buffer = [0; 2_000];
+            for number in 0..50_u8 {
+                near.send(&[number; 1_472]).unwrap();
+            }
+            for number in 0..50 {
+                let (len, from) = far.recv_from(&mut buffer).unwrap();
+                assert_eq!((len, buffer[0]), (1_472, number));
+                far.send_to(&buffer[..1], from).unwrap();
+            }
+            for number in 0..50 {
+                assert_eq!(near.recv(&mut buffer).unwrap(), 1);
+                assert_eq!(buffer[0], number);
+            }
+            testbed.finish().unwrap()
+        });
+        assert_eq!((report.uplink.delivered, report.downlink.delivered), (50, 50));
+        assert_eq!(report.uplink.delivered_bytes, 75_000);
+        assert_eq!(report.uplink.lost_by_machine + report.downlink.lost_by_machine, 0);
+    }
+}
+
+#[test]
+fn tcp_streams_are_whole_over_tun_and_over_veth() {
+    use rove_lab::emulate::Device;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    for device in [Device::Any, Device::Veth] {
+        let link = LinkConfig::default();
+        let options = TestbedOptions::new(link.clone(), link, Seed::new(1));
+        let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
+        guarded(move || {
+            let address = (testbed.address(End::Far), 7_000);
+            let listener = testbed.run(End::Far, || TcpListener::bind(address)).unwrap().unwrap();
+            let mut near = testbed.run(End::Near, || TcpStream::connect(address)).unwrap().unwrap();
+            let sent: Vec<u8> =
+                (0..1_000_000_u32).map(|n| n.to_le_bytes()[n as usize % 3]).collect();
+            let copy = sent.clone();
+            let writer = thread::spawn(move || near.write_all(&copy));
+            let (mut far, _) = listener.accept().unwrap();
+            let mut received = Vec::new();
+            far.read_to_end(&mut received).unwrap();
+            writer.join().unwrap().unwrap();
+            assert!(received == sent, "{} bytes of {} arrived", received.len(), sent.len());
+        });
+    }
+}
+
+#[test]
+fn nothing_passes_a_link_that_loses_everything() {
+    let Some(testbed) = testbed(LinkConfig::outage(), LinkConfig::default(), 1) else { return };
+    guarded(move || {
+        let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
+        for _ in 0..10 {
+            near.send_to(b"lost", far.local_addr().unwrap()).unwrap();
+        }
+        // The other direction is open: what comes back arrives, and after it nothing else can be on its way.
+        far.send_to(b"back", near.local_addr().unwrap()).unwrap();
+        assert_eq!(near.recv(&mut [0; 9]).unwrap(), 4);
+        let report = testbed.finish().unwrap();
+        far.set_nonblocking(true).unwrap();
+        assert_eq!(far.recv(&mut [0; 9]).unwrap_err().kind(), ErrorKind::WouldBlock);
+        assert_eq!((report.uplink.entered, report.uplink.dropped), (10, 10));
+        assert_eq!(report.downlink.dropped, 0);
+    });
+}
+
+#[test]
+fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
+    let folder = Folder::new("virtual");
+    let link = LinkConfig {
+        loss: 0.2,
+        duplicate: 0.1,
+        jitter: Duration::from_millis(3),
+        reorder: true,
+        rate: rove_units::BitRate::from_bits_per_second(20_000_000),
+        queue_max: Bytes::new(20_000),
+        ..LinkConfig::lossless(Duration::from_millis(2))
+    };
+    let mut options = TestbedOptions::new(link.clone(), LinkConfig::default(), Seed::new(11));
+    options.log = Some(folder.0.join("run"));
+    let Some(testbed) = testbed_with(options) else { return };
+    let report = guarded(move || {
+        let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));
+        for number in 0..1_000_usize {
+            near.send_to(&vec![0; 100 + number % 1_000], far.local_addr().unwrap()).unwrap();
+        }
+        // The link is empty once a packet that came after all others is out; the other direction loses nothing.
+        while testbed.flows()[0].stats.entered < 1_000 {
+            thread::yield_now();
+        }
+        let started = testbed.clock().now();
+        while testbed.clock().now() < started + Duration::from_millis(300) {
+            thread::yield_now();
+        }
+        testbed.finish().unwrap()
+    });
+    let events = fs::read_to_string(folder.0.join("run.uplink.events")).unwrap();
+    let real: Vec<&str> = events.lines().filter(|line| !line.starts_with('#')).collect();
+    let mut virtual_link = Link::new(link, Seed::new(11).stream("uplink"));
+    virtual_link.record_events();
+    for line in real.iter().filter(|line| line.contains(" enter ")) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (at, size) = (words[0].parse().unwrap(), words[3].parse().unwrap());
+        virtual_link.handle_packet(Instant::from_nanos(at), vec![0_u8; size]);
+    }
+    let end = Instant::FAR_FUTURE;
+    let replayed: Vec<String> =
+        core::iter::from_fn(|| virtual_link.poll_event(end)).map(|event| event.line()).collect();
+    assert!(report.uplink.dropped > 100, "{} of 1000 dropped", report.uplink.dropped);
+    assert_eq!(real, replayed);
+    assert!(
+        fs::read_to_string(folder.0.join("run.uplink.log"))
+            .unwrap()
+            .starts_with("# link: uplink\n")
+    );
+}
+
+#[test]
+fn processes_of_both_ends_end_with_the_testbed() {
+    let Some(testbed) = testbed(LinkConfig::default(), LinkConfig::default(), 1) else { return };
+    // One ignores every request to end, and its parent is gone.
+    let script =
+        "trap '' TERM HUP; sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 1000; done' &";
+    let mut pids = Vec::new();
+    for end in [End::Near, End::Far] {
+        let mut shell = testbed.command(end, "sh").unwrap();
+        let mut shell = shell.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        pids.push(line.trim().to_owned());
+        shell.wait().unwrap();
+    }
+    assert!(pids.iter().all(|pid| is_running(pid)));
+    guarded(move || drop(testbed));
+    assert!(!pids.iter().any(|pid| is_running(pid)), "{pids:?}");
+}
+
+/// Returns whether a process runs; one that has ended but was not waited for does not.
+fn is_running(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+#[test]
+fn a_command_speaks_to_a_server_on_the_far_side_and_its_exit_code_is_passed_on() {
+    if !is_root() {
+        return;
+    }
+    let script = "test \"$ROVE_PEER\" = 100.64.0.1 && echo in; exit 7";
+    let found =
+        output(emulate(&["--rtt", "20ms", "--far", "exec sleep 1000", "--", "sh", "-c", script]));
+    assert_eq!((found.status.code(), text(&found.stdout)), (Some(7), "in"));
+    let killed = output(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", "kill -KILL $$"]));
+    assert_eq!(killed.status.code(), Some(128 + 9));
+}
+
+#[test]
+fn the_far_side_is_this_computer_and_emulators_nest() {
+    if !is_root() {
+        return;
+    }
+    // Another emulator may run on this computer: the address is the one that the command is told.
+    let server = UdpSocket::bind("0.0.0.0:0").unwrap();
+    server.set_read_timeout(Some(GUARD)).unwrap();
+    let port = server.local_addr().unwrap().port();
+    let lab = env!("CARGO_BIN_EXE_rove-lab");
+    let send = format!("bash -c 'echo hello > /dev/udp/$ROVE_PEER/{port}'");
+    let nested =
+        emulate(&["--rtt", "4ms", "--", lab, "emulate", "--rtt", "4ms", "--", "sh", "-c", &send]);
+    let running = thread::spawn(move || output(nested));
+    let mut buffer = [0; 99];
+    let (len, from) = server.recv_from(&mut buffer).expect("the packet passes both links");
+    assert_eq!(text(&buffer[..len]), "hello");
+    assert!(from.ip().to_string().starts_with("100."), "{from}");
+    assert_eq!(running.join().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn a_signal_is_handed_on_and_nothing_is_left() {
+    if !is_root() {
+        return;
+    }
+    for (signal, code) in [(Signal::TERM, 43), (Signal::INT, 42)] {
+        let script = "trap 'exit 42' INT; trap 'exit 43' TERM; sleep 1000 & echo $!; wait";
+        let (mut child, sleeper) =
+            started(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", script]));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let status = guarded(move || child.wait().unwrap());
+        assert_eq!(status.code(), Some(code));
+        assert!(!is_running(&sleeper));
+    }
+}
+
+#[test]
+fn the_command_of_a_killed_emulator_is_killed() {
+    if !is_root() {
+        return;
+    }
+    let script = "echo $$; exec sleep 1000";
+    let (mut child, command) =
+        started(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", script]));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    guarded(move || {
+        while is_running(&command) {
+            thread::yield_now();
+        }
+    });
+}
+
+/// Starts a command, waits for its first line and returns that.
+fn started(mut command: Command) -> (Child, String) {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+    let stdout = child.stdout.take().expect("it has a pipe");
+    let line = guarded(move || {
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).expect("it is UTF-8");
+        line
+    });
+    (child, line.trim().to_owned())
+}
+
+#[test]
+fn a_user_without_rights_has_a_testbed_over_tun_and_over_veth() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new("user");
+    let node = folder.0.join("tun");
+    let program = folder.0.join("rove-lab");
+    fs::copy(env!("CARGO_BIN_EXE_rove-lab"), &program).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let made = Command::new("mknod").arg(&node).args(["c", "10", "200"]).status().unwrap();
+    if !made.success() {
+        println!("skipped: this root may not make device nodes");
+        return;
+    }
+    fs::set_permissions(&node, Permissions::from_mode(0o666)).unwrap();
+    let tun = ["--tun", node.to_str().unwrap()];
+    for device in [&tun[..], &["--veth"]] {
+        let found = output(as_nobody(&program, device));
+        if text(&found.stderr).contains("cannot make a network namespace") {
+            println!("skipped: users may not make namespaces here");
+            return;
+        }
+        assert_eq!(text(&found.stdout), NOBODY.to_string(), "{}", text(&found.stderr));
+        assert_eq!(found.status.code(), Some(5), "{device:?}: {}", text(&found.stderr));
+    }
+    fs::set_permissions(&node, Permissions::from_mode(0o600)).unwrap();
+    let refused = output(as_nobody(&program, &tun));
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        text(&refused.stderr).contains("that you may read and write"),
+        "{}",
+        text(&refused.stderr)
+    );
+}
+
+/// Sends packets to the far side as a user without rights until an answer comes; the exit code is then 5.
+fn as_nobody(program: &Path, device: &[&str]) -> Command {
+    let server = "exec sleep 1000";
+    // The far side refuses the port, which the near side learns from a packet back.
+    let client = "id -u; exec 3<>/dev/udp/$ROVE_PEER/7000; while echo hello >&3; do :; done 2>/dev/null; exit 5";
+    let mut command = Command::new(program);
+    command.arg("emulate").args(device).args(["--far", server, "--", "bash", "-c", client]);
+    command.stdin(Stdio::null()).uid(NOBODY).gid(NOBODY);
+    command
+}
+
+#[test]
+fn bad_input_gets_a_sentence_and_its_exit_code() {
+    let folder = Folder::new("input");
+    let file = |name: &str, text: &str| {
+        let path = folder.0.join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (empty, zeros, words) =
+        (file("empty", ""), file("zeros", "0\n0\n"), file("words", "1\nx\n"));
+    let plain = file("plain", "#!/bin/sh\n");
+    for (args, code, sentence) in [
+        (&["--rate", "0"][..], 2, "a rate above zero"),
+        (&["--loss", "101%"], 2, "no share between"),
+        (&["--rtt", "1s,loss=1%"], 2, "contains a comma"),
+        (&["--link", "rtt=5ms", "--rtt", "6ms"], 2, "given twice"),
+        (&["--uplink", "/nowhere"], 1, "cannot open /nowhere"),
+        (&["--uplink", &empty], 1, "empty is no list of delivery opportunities: it is empty"),
+        (&["--downlink", &zeros], 1, "its last line is not above zero"),
+        (&["--downlink", &words], 1, "words is no list of delivery opportunities: line 2"),
+        (&["--", "no-such-program-anywhere"], 127, "there is no such program"),
+        (&["--", &plain], 126, "no program that you may execute"),
+        (&["--", "/"], 126, "no program that you may execute"),
+        (&["--json", "/nowhere/file", "--", "true"], 1, "cannot write /nowhere/file"),
+    ] {
+        let found = output(emulate(args));
+        let said = text(&found.stderr);
+        assert_eq!(found.status.code(), Some(code), "{args:?}: {said}");
+        assert!(said.contains(sentence) && said.lines().count() == 1, "{args:?}: {said}");
+    }
+    if is_root() {
+        let found = output(emulate(&["--peer", "127.0.0.1", "--", "true"]));
+        assert!(text(&found.stderr).contains("no address that a host may have"));
+        assert_eq!(found.status.code(), Some(1));
+    }
+}

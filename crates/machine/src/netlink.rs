@@ -1,0 +1,390 @@
+//! Interfaces, addresses and routes, over rtnetlink (rtnetlink(7)).
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::io::{read, retry_on_intr, write};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+
+// Numbers of rtnetlink. Source: linux/netlink.h, rtnetlink.h, if_link.h, if_addr.h and veth.h.
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const NLM_F_REQUEST: u16 = 0x01;
+const NLM_F_ACK: u16 = 0x04;
+const NLM_F_DUMP: u16 = 0x300;
+const NLM_F_CREATE_NEW: u16 = 0x600;
+const RTM_NEWLINK: u16 = 16;
+const RTM_DELLINK: u16 = 17;
+const RTM_GETLINK: u16 = 18;
+const RTM_NEWADDR: u16 = 20;
+const RTM_GETADDR: u16 = 22;
+const RTM_NEWROUTE: u16 = 24;
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_TXQLEN: u16 = 13;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_STATS64: u16 = 23;
+const IFLA_AF_SPEC: u16 = 26;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
+const IN6_ADDR_GEN_MODE_NONE: u8 = 1;
+const VETH_INFO_PEER: u16 = 1;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const RTA_OIF: u16 = 4;
+const AF_INET: u8 = 2;
+const AF_INET6: u16 = 10;
+const RT_TABLE_MAIN: u8 = 254;
+const RTPROT_STATIC: u8 = 4;
+const RT_SCOPE_LINK: u8 = 253;
+const RTN_UNICAST: u8 = 1;
+const IFF_UP: u32 = 0x01;
+const IFF_NOARP: u32 = 0x80;
+
+/// Bytes of a message's own header, and of the header that all links and routes have behind it.
+const HEADER_LEN: usize = 16;
+const LINK_HEADER_LEN: usize = 16;
+const ADDRESS_HEADER_LEN: usize = 8;
+
+/// Room for an answer. Source: netlink(7) has the kernel's messages fit 32 KiB.
+const ANSWER_LEN: usize = 32 << 10;
+
+/// A conversation with the kernel about the network namespace in which it was opened.
+#[derive(Debug)]
+pub struct Netlink {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+/// An interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// The kernel's number for it.
+    pub index: i32,
+    /// Packets that it sent.
+    pub sent: u64,
+    /// Packets that it received.
+    pub received: u64,
+    /// Packets that it dropped, either way.
+    pub dropped: u64,
+}
+
+/// An address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceAddress {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// How many of its bits name the network.
+    pub prefix: u8,
+}
+
+impl Netlink {
+    /// Opens a conversation about the network namespace of this thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn open() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// Returns the interface of this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal, such as `ENODEV`.
+    pub fn interface(&mut self, name: &str) -> io::Result<Interface> {
+        let mut message = Message::new(RTM_GETLINK, NLM_F_REQUEST);
+        message.link_header(0, 0);
+        message.text(IFLA_IFNAME, name);
+        let answers = self.ask(message)?;
+        let answer = answers.first().ok_or(io::ErrorKind::NotFound)?;
+        let body = answer.get(..LINK_HEADER_LEN).ok_or(io::ErrorKind::InvalidData)?;
+        let counter = |number: usize| {
+            let stats =
+                attributes(&answer[LINK_HEADER_LEN..]).find(|(kind, _)| *kind == IFLA_STATS64);
+            let bytes = stats.and_then(|(_, stats)| stats.get(number * 8..number * 8 + 8));
+            bytes.map_or(0, |bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
+        };
+        // The order of rtnl_link_stats64: packets, bytes, errors and drops, received before sent.
+        Ok(Interface {
+            index: i32::from_ne_bytes([body[4], body[5], body[6], body[7]]),
+            received: counter(0),
+            sent: counter(1),
+            dropped: counter(6) + counter(7),
+        })
+    }
+
+    /// Sets an interface up, with this largest packet and this queue. It gets no IPv6 address of its own, so
+    /// that the kernel sends nothing over it unasked. `has_arp` says whether neighbours are asked for.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn set_up(&mut self, index: i32, mtu: u32, queue: u32, has_arp: bool) -> io::Result<()> {
+        let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
+        message.link_header(index, 0);
+        message.nested(IFLA_AF_SPEC, |message| {
+            message.nested(AF_INET6, |message| {
+                message.attribute(IFLA_INET6_ADDR_GEN_MODE, &[IN6_ADDR_GEN_MODE_NONE]);
+            });
+        });
+        // A kernel without IPv6 refuses this, and has no such addresses either.
+        let _ = self.ask(message);
+        let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
+        message.link_header(index, if has_arp { IFF_UP } else { IFF_UP | IFF_NOARP });
+        message.attribute(IFLA_MTU, &mtu.to_ne_bytes());
+        message.attribute(IFLA_TXQLEN, &queue.to_ne_bytes());
+        self.ask(message).map(|_| ())
+    }
+
+    /// Sets the loopback interface up.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn set_loopback_up(&mut self) -> io::Result<()> {
+        let index = self.interface("lo")?.index;
+        let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK);
+        message.link_header(index, IFF_UP);
+        self.ask(message).map(|_| ())
+    }
+
+    /// Gives an interface an address, and with it a route to the network of that.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn add_address(&mut self, index: i32, address: InterfaceAddress) -> io::Result<()> {
+        let mut message = Message::new(RTM_NEWADDR, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
+        message.0.extend([AF_INET, address.prefix, 0, 0]);
+        message.0.extend(index.to_ne_bytes());
+        message.attribute(IFA_LOCAL, &address.address.octets());
+        message.attribute(IFA_ADDRESS, &address.address.octets());
+        self.ask(message).map(|_| ())
+    }
+
+    /// Sends everything that has no other route through an interface.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn add_default_route(&mut self, index: i32) -> io::Result<()> {
+        let mut message = Message::new(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
+        let kind = [RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST];
+        message.0.extend([AF_INET, 0, 0, 0]);
+        message.0.extend(kind);
+        message.0.extend([0; 4]);
+        message.attribute(RTA_OIF, &index.to_ne_bytes());
+        self.ask(message).map(|_| ())
+    }
+
+    /// Makes a pair of interfaces joined by a cable: `name` here, with this hardware address, and `peer` in another
+    /// namespace, with the same one if `is_twin` says so. Without ARP an interface sends to its own address, so that
+    /// twins hear each other.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn add_veth(
+        &mut self,
+        name: &str,
+        peer: &str,
+        peer_namespace: BorrowedFd<'_>,
+        hardware: [u8; 6],
+        is_twin: bool,
+    ) -> io::Result<()> {
+        let mut message = Message::new(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE_NEW);
+        message.link_header(0, 0);
+        message.text(IFLA_IFNAME, name);
+        message.attribute(IFLA_ADDRESS, &hardware);
+        message.nested(IFLA_LINKINFO, |message| {
+            message.text(IFLA_INFO_KIND, "veth");
+            message.nested(IFLA_INFO_DATA, |message| {
+                message.nested(VETH_INFO_PEER, |message| {
+                    message.0.extend([0; LINK_HEADER_LEN]);
+                    message.text(IFLA_IFNAME, peer);
+                    let descriptor = peer_namespace.as_raw_fd();
+                    message.attribute(IFLA_NET_NS_FD, &descriptor.to_ne_bytes());
+                    if is_twin {
+                        message.attribute(IFLA_ADDRESS, &hardware);
+                    }
+                });
+            });
+        });
+        self.ask(message).map(|_| ())
+    }
+
+    /// Removes an interface, and the other end of its cable.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn remove(&mut self, index: i32) -> io::Result<()> {
+        let mut message = Message::new(RTM_DELLINK, NLM_F_REQUEST | NLM_F_ACK);
+        message.link_header(index, 0);
+        self.ask(message).map(|_| ())
+    }
+
+    /// Returns the IPv4 addresses of all interfaces.
+    ///
+    /// # Errors
+    ///
+    /// Returns the kernel's refusal.
+    pub fn addresses(&mut self) -> io::Result<Vec<InterfaceAddress>> {
+        let mut message = Message::new(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
+        message.0.extend([AF_INET, 0, 0, 0, 0, 0, 0, 0]);
+        let read = |answer: &Vec<u8>| {
+            let prefix = *answer.get(1)?;
+            let rest = answer.get(ADDRESS_HEADER_LEN..)?;
+            let (_, octets) = attributes(rest).find(|(kind, _)| *kind == IFA_LOCAL)?;
+            let octets: [u8; 4] = octets.try_into().ok()?;
+            Some(InterfaceAddress { address: octets.into(), prefix })
+        };
+        Ok(self.ask(message)?.iter().filter_map(read).collect())
+    }
+
+    /// Sends a message and returns the bodies of the answers, without their headers.
+    fn ask(&mut self, mut message: Message) -> io::Result<Vec<Vec<u8>>> {
+        self.sequence += 1;
+        let is_dump = message.finish(self.sequence);
+        retry_on_intr(|| write(&self.socket, &message.0))?;
+        let mut answers = Vec::new();
+        let mut buffer = vec![0; ANSWER_LEN];
+        loop {
+            let len = retry_on_intr(|| read(&self.socket, &mut buffer))?;
+            let mut rest = buffer.get(..len).unwrap_or_default();
+            while let Some((kind, sequence, body, next)) = split_message(rest) {
+                rest = next;
+                if sequence != self.sequence {
+                    continue;
+                }
+                match kind {
+                    NLMSG_DONE => return Ok(answers),
+                    NLMSG_ERROR => {
+                        let code = body.get(..4).ok_or(io::ErrorKind::InvalidData)?;
+                        let code = i32::from_ne_bytes([code[0], code[1], code[2], code[3]]);
+                        return match code {
+                            0 => Ok(answers),
+                            code => Err(io::Error::from_raw_os_error(code.saturating_neg())),
+                        };
+                    }
+                    _ => answers.push(body.to_vec()),
+                }
+                // Only a list goes on until its end is told; a message that wants no acknowledgment has one answer.
+                if !is_dump {
+                    return Ok(answers);
+                }
+            }
+        }
+    }
+}
+
+/// A message in the making.
+struct Message(Vec<u8>);
+
+impl Message {
+    fn new(kind: u16, flags: u16) -> Self {
+        let mut bytes = vec![0; HEADER_LEN];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        Self(bytes)
+    }
+
+    /// Appends the header of an interface, which sets these flags.
+    fn link_header(&mut self, index: i32, flags: u32) {
+        self.0.extend([0; 4]);
+        self.0.extend(index.to_ne_bytes());
+        self.0.extend(flags.to_ne_bytes());
+        self.0.extend(flags.to_ne_bytes());
+    }
+
+    fn text(&mut self, kind: u16, text: &str) {
+        self.attribute(kind, &[text.as_bytes(), b"\0"].concat());
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) {
+        self.nested(kind, |message| message.0.extend(value));
+    }
+
+    /// Appends an attribute whose value is what `fill` appends.
+    fn nested(&mut self, kind: u16, fill: impl FnOnce(&mut Self)) {
+        let start = self.0.len();
+        self.0.extend([0; 2]);
+        self.0.extend(kind.to_ne_bytes());
+        fill(self);
+        let len = u16::try_from(self.0.len() - start).expect("our messages are short");
+        self.0[start..start + 2].copy_from_slice(&len.to_ne_bytes());
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    }
+
+    /// Fills in the header; returns whether a list is asked for.
+    fn finish(&mut self, sequence: u32) -> bool {
+        let len = u32::try_from(self.0.len()).expect("our messages are short");
+        self.0[0..4].copy_from_slice(&len.to_ne_bytes());
+        self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        u16::from_ne_bytes([self.0[6], self.0[7]]) & NLM_F_DUMP == NLM_F_DUMP
+    }
+}
+
+/// Splits the first message off: its kind, its sequence number, its body, and what follows it.
+fn split_message(bytes: &[u8]) -> Option<(u16, u32, &[u8], &[u8])> {
+    let header = bytes.get(..HEADER_LEN)?;
+    let len = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
+    let len = usize::try_from(len).ok()?;
+    let kind = u16::from_ne_bytes([header[4], header[5]]);
+    let sequence = u32::from_ne_bytes([header[8], header[9], header[10], header[11]]);
+    let body = bytes.get(HEADER_LEN..len)?;
+    Some((kind, sequence, body, bytes.get(len.next_multiple_of(4)..).unwrap_or_default()))
+}
+
+/// Returns the attributes in the tail of a message: kind and value.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let header = bytes.get(..4)?;
+        let len = usize::from(u16::from_ne_bytes([header[0], header[1]]));
+        let kind = u16::from_ne_bytes([header[2], header[3]]);
+        let value = bytes.get(4..len)?;
+        bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loopback_interface_is_found_and_others_are_not() {
+        let mut netlink = Netlink::open().unwrap();
+        let loopback = netlink.interface("lo").unwrap();
+        assert_eq!(loopback.index, 1);
+        let error = netlink.interface("no-such-if").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NODEV.raw_os_error()));
+        // The conversation goes on after a refusal.
+        assert_eq!(netlink.interface("lo").unwrap().index, 1);
+    }
+
+    #[test]
+    fn messages_that_end_early_are_no_messages() {
+        let mut message = Message::new(RTM_GETLINK, NLM_F_REQUEST);
+        message.text(IFLA_IFNAME, "lo");
+        assert!(!message.finish(7));
+        let (kind, sequence, body, rest) = split_message(&message.0).unwrap();
+        assert_eq!((kind, sequence, rest.len()), (RTM_GETLINK, 7, 0));
+        assert_eq!(attributes(body).collect::<Vec<_>>(), [(IFLA_IFNAME, &b"lo\0"[..])]);
+        for len in 0..message.0.len() - 1 {
+            assert!(split_message(&message.0[..len]).is_none(), "{len}");
+        }
+        for len in 0..7 {
+            assert_eq!(attributes(&body[..len]).count(), 0, "{len}");
+        }
+        assert_eq!(attributes(&[2, 0, 1, 0]).count(), 0, "an attribute shorter than its header");
+    }
+}
