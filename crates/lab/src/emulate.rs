@@ -54,7 +54,7 @@ const NOT_EXECUTABLE: u8 = 126;
 /// Signals that are handed on. SIGWINCH and the terminal's stop signals reach the command by themselves.
 const SIGNALS: [i32; 7] = [SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2];
 
-/// What to run, and behind which link.
+/// The command, and the link that it runs behind.
 #[derive(Debug)]
 pub(crate) struct EmulateOptions {
     pub(crate) path: Path,

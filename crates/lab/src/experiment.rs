@@ -14,12 +14,14 @@ use serde_json::json;
 use self::material::{Material, write_whole};
 use self::scenario::Scenario;
 use self::store::Store;
-use self::sweep::Profile;
+pub(crate) use self::sweep::Shard;
+use self::sweep::{Plan, Profile};
 
 mod material;
 mod measure;
 mod page;
 mod plot;
+mod ray;
 mod scenario;
 mod statistics;
 mod store;
@@ -42,8 +44,22 @@ pub(crate) struct FiguresOptions {
     pub(crate) is_full: bool,
     /// The first seed.
     pub(crate) seed: u64,
+    /// The part of the runs that is done, and nothing else; `None` for all, and figures.
+    pub(crate) shard: Option<Shard>,
+    /// The processors that runs are spread over.
+    pub(crate) engine: Engine,
     /// Whether standard output has JSON in place of tables.
     pub(crate) json: bool,
+}
+
+/// The processors that runs are spread over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Engine {
+    /// Those of this computer
+    #[default]
+    Local,
+    /// Those of a Ray cluster (RAY_ADDRESS), or of this computer by Ray
+    Ray,
 }
 
 /// Writes the names and titles of the scenarios that the laboratory brings.
@@ -68,12 +84,19 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     let shown = options.out.display();
     fs::create_dir_all(&options.out)
         .with_context(|| format!("cannot make the directory {shown}"))?;
-    let store = Store::open(&options.out.join("runs.jsonl"))?;
+    let runs = options.out.join("runs.jsonl");
+    if options.engine == Engine::Ray {
+        ray::run(options, &runs)?;
+    }
+    let store = Store::open(&runs)?;
     let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
+    if let Some(shard) = options.shard {
+        return run_shard(&scenarios, profile, &material, &store, shard, output);
+    }
     let mut figures = Vec::new();
     for scenario in &scenarios {
-        let figure = sweep::run(scenario, profile, &material, &store)?;
+        let figure = Plan::new(scenario, profile, &material)?.figure(&store)?;
         let picture = plot::draw(&figure)?;
         write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
         if !options.json {
@@ -97,6 +120,23 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     } else {
         written(writeln!(output, "All of them with pictures: {}", page.display()))
     }
+}
+
+/// Does a part of all runs.
+fn run_shard(
+    scenarios: &[Scenario],
+    profile: Profile,
+    material: &Material,
+    store: &Store,
+    shard: Shard,
+    mut output: impl Write,
+) -> Result<()> {
+    let (mut done, mut all) = (0, 0);
+    for scenario in scenarios {
+        let (part, whole) = Plan::new(scenario, profile, material)?.run(store, shard)?;
+        (done, all) = (done + part, all + whole);
+    }
+    written(writeln!(output, "{done} of {all} runs are done"))
 }
 
 /// Returns the scenarios of some names and files, or all that the laboratory brings.

@@ -19,7 +19,7 @@ mod kernel;
 
 /// The seed of every check.
 const SEED: Seed = Seed::new(1);
-/// What a datagram has around it on the link: IPv4 and UDP headers.
+/// Headers around a datagram on the link: IPv4 and UDP.
 const HEADERS: usize = 28;
 /// The payload of a full packet.
 const FULL: usize = 1_500 - HEADERS;

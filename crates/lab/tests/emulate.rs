@@ -222,7 +222,7 @@ fn a_real_run_and_a_virtual_run_of_its_arrivals_have_the_same_events() {
 #[test]
 fn processes_of_both_ends_end_with_the_testbed() {
     let Some(testbed) = testbed(LinkConfig::default(), LinkConfig::default(), 1) else { return };
-    // One ignores every request to end, and its parent is gone.
+    // A process ignores every request to end, and its parent is gone.
     let script =
         "trap '' TERM HUP; sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 1000; done' &";
     let mut pids = Vec::new();

@@ -28,7 +28,7 @@ const KILL_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// What tells it from others: device and inode of its file.
+    /// Device and inode of its file, which tell it from others.
     identity: (u64, u64),
 }
 
@@ -159,7 +159,7 @@ pub fn enter_user_namespace() -> io::Result<()> {
 /// Asks that this thread is woken on time: by real-time priority where that is permitted, and without timer slack.
 /// Returns whether it has the priority.
 pub fn hurry() -> bool {
-    // One nanosecond is the least; zero would mean the default.
+    // A nanosecond is the least; zero would mean the default.
     if current_timer_slack().is_ok_and(|slack| slack != 1) {
         let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
     }

@@ -216,7 +216,7 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
 }
 
-/// What only Linux has: namespaces, TUN devices and packet sockets.
+/// Calls that only Linux has: namespaces, TUN devices and packet sockets.
 #[cfg(target_os = "linux")]
 pub(crate) mod linux {
     use std::io;

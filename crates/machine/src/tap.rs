@@ -22,7 +22,7 @@ const SOCKET_BUFFER: usize = 16 << 20;
 #[derive(Debug)]
 pub struct Tap {
     descriptor: OwnedFd,
-    /// What packets carry on the cable before their IP header; `None` for a TUN device, which has nothing there.
+    /// The header of packets on the cable before that of IP; `None` for a TUN device, which has nothing there.
     header: Option<[u8; ETHERNET_LEN]>,
 }
 

@@ -58,7 +58,7 @@ struct Outcome {
     record: String,
 }
 
-/// What was said on the error output. Ours has words of its own, so two are equal if both or neither said anything.
+/// The error output. Ours has words of its own, so two are equal if both or neither said anything.
 #[derive(Debug)]
 struct Stderr(String);
 

@@ -67,7 +67,7 @@ pub(super) const SCRIPT: [Scene; 4] = [
         name: "vim",
         steps: &[
             Step::Type("vim --clean -n ~/link.rs\r", AT_ONCE),
-            Step::Expect("//! One direction of a path."),
+            Step::Expect("//! A direction of a path"),
             Step::Watch(REST),
             // A page at a time, half a page at a time, line by line; to the end and back.
             Step::Type("\x06\x06\x06\x06\x02\x02", READING),

@@ -12,7 +12,7 @@ use crate::cli::BOOK;
 use crate::emulate::{Device, EmulateOptions, ViewPlace};
 use crate::path::Path;
 
-/// What users are told of `rove-lab emulate`.
+/// The manual of `rove-lab emulate`.
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "emulate",

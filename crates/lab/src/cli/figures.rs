@@ -6,9 +6,9 @@ use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
-use crate::experiment::FiguresOptions;
+use crate::experiment::{Engine, FiguresOptions, Shard};
 
-/// What users are told of `rove-lab figures`.
+/// The manual of `rove-lab figures`.
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "figures",
@@ -71,6 +71,12 @@ pub(crate) struct FiguresArgs {
     /// Number that decides all chance
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
+    /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
+    #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
+    shard: Option<Shard>,
+    /// Spreads the runs over the processors of
+    #[arg(long, value_name = "ENGINE", default_value = "local")]
+    engine: Engine,
     /// Writes JSON in place of tables
     #[arg(long)]
     json: bool,
@@ -90,6 +96,8 @@ impl FiguresArgs {
             out: self.out,
             is_full: self.full,
             seed: self.seed,
+            shard: self.shard,
+            engine: self.engine,
             json: self.json,
         }
     }

@@ -6,7 +6,7 @@ use rove_manual::{Manual, Words};
 use crate::cli::BOOK;
 use crate::validate::Check;
 
-/// What users are told of `rove-lab validate`.
+/// The manual of `rove-lab validate`.
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "validate",

@@ -19,9 +19,9 @@ const PAIR_PREFIX: u8 = 31;
 /// The addresses of the two sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// Of the side where the command runs.
+    /// Address of the side where the command runs.
     pub near: Ipv4Addr,
-    /// Of the side that it speaks to.
+    /// Address of the side that it speaks to.
     pub far: Ipv4Addr,
     /// Bits that both have in common; what else begins with them is on the near side.
     pub prefix: u8,

@@ -39,7 +39,7 @@ impl AsRef<[u8]> for Packet {
     }
 }
 
-/// One direction, and what happened in it.
+/// A direction, and what happened in it.
 #[derive(Debug)]
 pub(super) struct Direction {
     link: Link<Packet>,
@@ -47,10 +47,10 @@ pub(super) struct Direction {
     lateness: Histogram,
 }
 
-/// What has come out of one direction so far.
+/// Packets that have come out of a direction so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
-    /// What became of the packets.
+    /// Counts of what became of the packets.
     pub stats: LinkStats,
     /// Bytes that came out.
     pub delivered: Bytes,
@@ -62,7 +62,7 @@ pub struct Flow {
     pub refused: u64,
 }
 
-/// What is left when the driver has ended.
+/// The record that is left when the driver has ended.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) flows: [Flow; 2],
@@ -74,7 +74,7 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
-/// What others see of a driver while it runs.
+/// The state of a driver that others see while it runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
 /// The thread's state. Direction 0 goes from tap 0 to tap 1, direction 1 back.
@@ -245,7 +245,7 @@ fn ways([near, far]: &[Tap; 2]) -> [[&Tap; 2]; 2] {
     [[near, far], [far, near]]
 }
 
-/// What the watch names its descriptors.
+/// The watch's names of its descriptors.
 const NEAR: u64 = 0;
 const FAR: u64 = 1;
 const STOP: u64 = 2;

@@ -88,7 +88,7 @@ pub struct Summary {
     pub packets: u64,
     /// The median.
     pub p50_us: f64,
-    /// What 99 % do not exceed.
+    /// Lateness that 99 % do not exceed.
     pub p99_us: f64,
     /// The latest.
     pub max_us: f64,

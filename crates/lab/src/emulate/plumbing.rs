@@ -30,7 +30,7 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What the far side is.
+/// The kind of far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Far {
     /// A namespace of its own, from which nothing else can be reached.
@@ -51,7 +51,7 @@ pub enum Device {
     Veth,
 }
 
-/// One side: a place, and the end of its interface's cable.
+/// A side: a place, and the end of its interface's cable.
 #[derive(Debug)]
 pub(super) struct Side {
     pub(super) place: Place,

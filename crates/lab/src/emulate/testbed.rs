@@ -38,13 +38,13 @@ pub enum End {
 /// A testbed to be made.
 #[derive(Clone, Debug)]
 pub struct TestbedOptions {
-    /// What packets from near to far meet. Sizes are those of IP packets.
+    /// The link from near to far. Sizes are those of IP packets.
     pub uplink: Steps,
-    /// What packets from far to near meet.
+    /// The link from far to near.
     pub downlink: Steps,
     /// Decides every loss and delay, as in virtual time.
     pub seed: Seed,
-    /// What the far side is.
+    /// The kind of far side.
     pub far: Far,
     /// How packets are taken from interfaces.
     pub device: Device,
@@ -268,7 +268,7 @@ impl Report {
                 dropped: flow.stats.dropped(),
                 mean_delay_ms: (flow.delay / packets).as_secs_f64() * 1e3,
                 lateness: lateness.summary(),
-                // What an interface drops it drops on its way in or out: both are told with the side it is on.
+                // An interface drops packets on their way in or out: both are told with the side it is on.
                 lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
             }
         };

@@ -1,4 +1,4 @@
-//! One line that says how the link does, for a person who watches a run.
+//! A line that says how the link does, for a person who watches a run.
 
 use core::fmt::Write as _;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,4 @@
-//! What experiments are made from: recorded sessions and recorded links, or what stands in for them.
+//! Material of experiments: recorded sessions and recorded links, or what stands in for them.
 
 use std::fs;
 use std::io::BufReader;
@@ -43,7 +43,7 @@ pub(crate) struct Material {
 pub(crate) struct Recording {
     /// The file's name without its ending.
     pub(crate) name: String,
-    /// What was recorded.
+    /// The recording itself.
     pub(crate) trace: Trace,
 }
 

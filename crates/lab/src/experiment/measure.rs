@@ -1,4 +1,4 @@
-//! What an experiment measures: one run at a time, of one system, over one link, with one recording and one seed.
+//! A measurement: one run at a time, of one system, over one link, with one recording and one seed.
 
 use anyhow::Result;
 use rove_units::Duration;
@@ -31,7 +31,7 @@ pub(crate) enum Measure {
     Interrupt,
 }
 
-/// What one run needs; which parts, the kind of measurement says.
+/// The conditions of a run; the kind of measurement says which of them it needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Conditions<'a> {
     /// The system.
@@ -40,19 +40,19 @@ pub(crate) struct Conditions<'a> {
     pub(crate) path: Option<&'a Path>,
     /// The recorded session.
     pub(crate) recording: Option<&'a Recording>,
-    /// What the user waits for before typing on.
+    /// The answers that the user waits for before typing on.
     pub(crate) pace: Pace,
-    /// What is varied.
+    /// The value that is varied.
     pub(crate) value: Option<f64>,
     /// The seed.
     pub(crate) seed: u64,
 }
 
-/// What came of one run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Samples {
-    /// Times in ms, in the order in which they were taken.
-    pub(crate) times: Vec<f64>,
+    /// Times in nanoseconds, in the order in which they were taken: whole numbers are the same again from a file.
+    pub(crate) times: Vec<u64>,
     /// How many never came.
     pub(crate) missing: u64,
 }
@@ -115,6 +115,14 @@ impl Measure {
     }
 }
 
+impl Samples {
+    /// Returns the times in ms.
+    #[expect(clippy::cast_precision_loss, reason = "times below a hundred days")]
+    pub(crate) fn millis(&self) -> impl Iterator<Item = f64> + '_ {
+        self.times.iter().map(|nanos| *nanos as f64 / 1e6)
+    }
+}
+
 impl Conditions<'_> {
     fn system(&self) -> System {
         self.system.expect("a checked scenario has systems")
@@ -133,6 +141,6 @@ impl Conditions<'_> {
     }
 }
 
-fn millis(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1e3
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -37,7 +37,7 @@ const GRID: RGBColor = RGBColor(2, 2, 2);
 pub(crate) struct Picture {
     /// The SVG.
     pub(crate) svg: String,
-    /// What a page needs to read values off it.
+    /// Scales by which a page reads values off it.
     pub(crate) reading: Reading,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Reading {
     x: (f64, f64),
     /// Whether it is logarithmic.
     is_log: bool,
-    /// What x and y are.
+    /// The axes' names: x, y.
     labels: (String, String),
     curves: Vec<Curve>,
 }

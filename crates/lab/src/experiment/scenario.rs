@@ -31,19 +31,19 @@ pub(crate) struct Scenario {
     pub(crate) name: String,
     /// The file's text, which the results are kept under.
     pub(crate) text: String,
-    /// What it says.
+    /// The file's contents.
     pub(crate) body: Body,
 }
 
-/// What a scenario file says.
+/// The contents of a scenario file.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Body {
     /// The figure's title.
     pub(crate) title: String,
-    /// What the figure shows, for a reader without the sources.
+    /// A paragraph on the figure, for a reader without the sources.
     pub(crate) about: String,
-    /// What is measured.
+    /// The kind of measurement.
     pub(crate) measure: Measure,
     /// How it is drawn.
     pub(crate) plot: Plot,
@@ -59,7 +59,7 @@ pub(crate) struct Body {
     /// Recordings that the laboratory brings, used where those are not there.
     #[serde(default)]
     pub(crate) recordings: Vec<String>,
-    /// What the user waits for before typing on.
+    /// The answers that the user waits for before typing on.
     #[serde(default = "look")]
     pub(crate) pace: Pace,
     /// Repetitions in the quick profile.
@@ -67,12 +67,12 @@ pub(crate) struct Body {
     pub(crate) seeds: u64,
     /// Repetitions with `--full`; as many as `seeds` where it is left out.
     pub(crate) full_seeds: Option<u64>,
-    /// What is varied, and its unit.
+    /// The name of what is varied, with its unit.
     pub(crate) value: Option<String>,
     /// The values it takes.
     #[serde(default)]
     pub(crate) values: Vec<f64>,
-    /// What others published, or what is claimed.
+    /// Results that others published, or that rove claims.
     #[serde(default)]
     pub(crate) expected: Vec<Expected>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Body {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {
-    /// What the figure calls it.
+    /// Its name in the figure.
     pub(crate) name: String,
     /// The path, as `rove-lab replay --link` reads it.
     pub(crate) path: Spanned<String>,
@@ -93,17 +93,17 @@ pub(crate) struct Link {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Expected {
-    /// Of which system.
+    /// The system it is expected of.
     pub(crate) system: System,
     /// Over which link; all of them where it is left out.
     pub(crate) link: Option<String>,
-    /// Which statistic.
+    /// The statistic.
     pub(crate) statistic: Statistic,
     /// The least that is expected, in ms.
     pub(crate) from: Option<f64>,
     /// The most that is expected, in ms.
     pub(crate) to: Option<f64>,
-    /// Who says so.
+    /// The source of the expectation.
     pub(crate) source: String,
 }
 

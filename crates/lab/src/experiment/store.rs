@@ -1,6 +1,6 @@
 //! Finished runs on disk, so that an interrupted sweep goes on where it was.
 //!
-//! One line of JSON for each run, written when it has ended. A run is known by everything that decides its result: the
+//! A line of JSON for each run, written when it has ended. A run is known by everything that decides its result: the
 //! program, the scenario, and its conditions.
 
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("rove-lab-store-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let file = directory.join("runs.jsonl");
-        let samples = Samples { times: vec![1.5, 2.0], missing: 1 };
+        let samples = Samples { times: vec![1_500_000, 2], missing: 1 };
         let store = Store::open(&file).expect("new");
         let (first, second) = (store.key(&["a", "b"]), store.key(&["ab", ""]));
         assert_ne!(first, second);

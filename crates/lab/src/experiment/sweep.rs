@@ -1,5 +1,6 @@
 //! All runs of a scenario, on all processors, and what they come to by system, link and value.
 
+use core::str::FromStr;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
@@ -7,8 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
+use rove_link::LinkConfig;
+use rove_units::{Instant, Seed};
 
-use crate::experiment::material::Material;
+use crate::experiment::material::{Material, Recording};
 use crate::experiment::measure::{Conditions, Samples};
 use crate::experiment::scenario::Scenario;
 use crate::experiment::statistics::Times;
@@ -28,13 +31,13 @@ pub(crate) struct Profile {
 /// A figure's data.
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
-    /// What was asked for.
+    /// The scenario that was asked for.
     pub(crate) scenario: Scenario,
-    /// What it was made from, as a title says it; empty for what needs no recordings.
+    /// Stand-ins that it was made from, as a title names them; empty for what needs no recordings.
     pub(crate) made_from: String,
     /// Seeds of each series.
     pub(crate) seeds: u64,
-    /// What came of it.
+    /// Its results.
     pub(crate) series: Vec<Series>,
 }
 
@@ -45,12 +48,63 @@ pub(crate) struct Series {
     pub(crate) system: Option<System>,
     /// The link's name; empty where there is none.
     pub(crate) link: String,
-    /// What was varied.
+    /// The value that was varied.
     pub(crate) value: Option<f64>,
     /// All samples.
     pub(crate) times: Times,
     /// The mean of all recordings together for each seed, for the confidence of the mean.
     pub(crate) means: Vec<f64>,
+}
+
+/// A part of all runs: those whose number leaves this rest. All parts together are all runs, each once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// Which part, from 1.
+    index: usize,
+    /// How many parts there are.
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    /// Reads `2/8`: the second of eight parts.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            _ => {
+                Err(format!("{text:?} is no part of all runs, such as 2/8 for the second of eight"))
+            }
+        }
+    }
+}
+
+impl Shard {
+    fn has(self, number: usize) -> bool {
+        number % self.of == self.index - 1
+    }
+}
+
+/// A scenario with everything that its runs are made from.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    scenario: &'a Scenario,
+    first_seed: u64,
+    seeds: u64,
+    recordings: Vec<Recording>,
+    links: Vec<NamedPath>,
+    made_from: String,
+}
+
+/// A path with its name, and with a text that no other path has.
+#[derive(Debug)]
+struct NamedPath {
+    name: String,
+    path: Path,
+    contents: String,
 }
 
 /// A run to be done, and which series it belongs to.
@@ -60,77 +114,126 @@ struct Cell<'a> {
     key: String,
 }
 
-/// Runs a scenario, but for what the store has.
-///
-/// # Errors
-///
-/// Returns an error if what it is made from cannot be read, or a run cannot be done or kept.
-pub(crate) fn run(
-    scenario: &Scenario,
-    profile: Profile,
-    material: &Material,
-    store: &Store,
-) -> Result<Figure> {
-    let body = &scenario.body;
-    let (recordings, are_wanted) = material.recordings(scenario)?;
-    let mut links: Vec<(String, Path)> = Vec::new();
-    let mut are_recorded = true;
-    for link in &body.links {
-        let (path, is_recorded) = material.path(link).with_context(|| link.name.clone())?;
-        are_recorded &= is_recorded;
-        links.push((link.name.clone(), path));
-    }
-    let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
+/// The system, the link and the value that the samples of a series have in common.
+type Common = (Option<System>, String, Option<f64>);
 
-    let systems: Vec<Option<System>> = or_none(body.systems.iter().copied());
-    let paths: Vec<Option<&(String, Path)>> = or_none(links.iter());
-    let values: Vec<Option<f64>> = or_none(body.values.iter().copied());
-    let played = if body.measure.needs_recordings() { recordings.iter() } else { [].iter() };
-    let played = or_none(played);
-    let mut series = Vec::new();
-    let mut cells = Vec::new();
-    for system in &systems {
-        for link in &paths {
-            for value in &values {
-                for recording in &played {
-                    for seed in profile.seed..profile.seed.saturating_add(seeds) {
-                        let conditions = Conditions {
-                            system: *system,
-                            path: link.map(|(_, path)| path),
-                            recording: *recording,
-                            pace: body.pace,
-                            value: *value,
-                            seed,
-                        };
-                        let key = key(store, scenario, &conditions);
-                        cells.push(Cell { conditions, series: series.len(), key });
+impl<'a> Plan<'a> {
+    /// Reads what a scenario is made from.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if something of it cannot be read.
+    pub(crate) fn new(
+        scenario: &'a Scenario,
+        profile: Profile,
+        material: &Material,
+    ) -> Result<Self> {
+        let body = &scenario.body;
+        let (recordings, are_wanted) = material.recordings(scenario)?;
+        let mut links = Vec::new();
+        let mut are_recorded = true;
+        for link in &body.links {
+            let (path, is_recorded) = material.path(link).with_context(|| link.name.clone())?;
+            are_recorded &= is_recorded;
+            links.push(NamedPath { name: link.name.clone(), contents: contents(&path), path });
+        }
+        let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
+        let made_from = made_from(scenario, are_wanted, are_recorded);
+        Ok(Self { scenario, first_seed: profile.seed, seeds, recordings, links, made_from })
+    }
+
+    /// Does a part of the runs, but for those that the store has; returns how many runs the part and the whole have.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a run cannot be done or kept.
+    pub(crate) fn run(&self, store: &Store, shard: Shard) -> Result<(usize, usize)> {
+        let (cells, _) = self.cells(store);
+        let all = cells.len();
+        let numbered = cells.into_iter().enumerate();
+        let part: Vec<Cell<'_>> =
+            numbered.filter(|(number, _)| shard.has(*number)).map(|(_, cell)| cell).collect();
+        run_all(self.scenario, &part, store)?;
+        Ok((part.len(), all))
+    }
+
+    /// Does all runs, but for those that the store has, and puts them together.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a run cannot be done or kept.
+    pub(crate) fn figure(&self, store: &Store) -> Result<Figure> {
+        let (cells, common) = self.cells(store);
+        let results = run_all(self.scenario, &cells, store)?;
+        let series = common.into_iter().enumerate().map(|(number, (system, link, value))| {
+            let mut times = Vec::new();
+            let mut missing = 0;
+            let mut by_seed: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+            for (cell, samples) in
+                cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
+            {
+                times.extend(samples.millis());
+                missing += samples.missing;
+                by_seed.entry(cell.conditions.seed).or_default().extend(samples.millis());
+            }
+            let means =
+                by_seed.into_values().filter_map(|times| Times::new(times, 0).mean()).collect();
+            Series { system, link, value, times: Times::new(times, missing), means }
+        });
+        Ok(Figure {
+            scenario: self.scenario.clone(),
+            made_from: self.made_from.clone(),
+            seeds: self.seeds,
+            series: series.collect(),
+        })
+    }
+
+    /// Returns all runs, and what those of each series have in common.
+    fn cells(&self, store: &Store) -> (Vec<Cell<'_>>, Vec<Common>) {
+        let body = &self.scenario.body;
+        let systems: Vec<Option<System>> = or_none(body.systems.iter().copied());
+        let links: Vec<Option<&NamedPath>> = or_none(self.links.iter());
+        let values: Vec<Option<f64>> = or_none(body.values.iter().copied());
+        let played = if body.measure.needs_recordings() { self.recordings.as_slice() } else { &[] };
+        let played = or_none(played.iter());
+        let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
+        let (mut cells, mut common) = (Vec::new(), Vec::new());
+        for system in &systems {
+            for link in &links {
+                for value in &values {
+                    for recording in &played {
+                        for seed in seeds.clone() {
+                            let conditions = Conditions {
+                                system: *system,
+                                path: link.map(|link| &link.path),
+                                recording: *recording,
+                                pace: body.pace,
+                                value: *value,
+                                seed,
+                            };
+                            let link = link.map_or("", |link| link.contents.as_str());
+                            let key = key(store, self.scenario, link, &conditions);
+                            cells.push(Cell { conditions, series: common.len(), key });
+                        }
                     }
+                    let link = link.map_or_else(String::new, |link| link.name.clone());
+                    common.push((*system, link, *value));
                 }
-                let link = link.map_or_else(String::new, |(name, _)| name.clone());
-                series.push((*system, link, *value));
             }
         }
+        (cells, common)
     }
-    let results = run_all(scenario, &cells, store)?;
-    let series = series.into_iter().enumerate().map(|(number, (system, link, value))| {
-        let mut times = Vec::new();
-        let mut missing = 0;
-        let mut by_seed: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for (cell, samples) in cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
-        {
-            times.extend(&samples.times);
-            missing += samples.missing;
-            by_seed.entry(cell.conditions.seed).or_default().extend(&samples.times);
-        }
-        let means = by_seed.into_values().filter_map(|times| Times::new(times, 0).mean()).collect();
-        Series { system, link, value, times: Times::new(times, missing), means }
-    });
-    Ok(Figure {
-        scenario: scenario.clone(),
-        made_from: made_from(scenario, are_wanted, are_recorded),
-        seeds,
-        series: series.collect(),
-    })
+}
+
+/// Returns a text that tells a path from every other one, wherever its files lie.
+fn contents(path: &Path) -> String {
+    let links = path.links(Instant::ZERO, Seed::new(1));
+    let of = |link: &LinkConfig| {
+        let times =
+            link.schedule.as_ref().map(|schedule| schedule.trace.times().collect::<Vec<_>>());
+        format!("{link:?} {times:?}")
+    };
+    links.each_ref().map(of).concat()
 }
 
 /// Returns all of them, or once nothing where there are none.
@@ -152,14 +255,13 @@ fn made_from(scenario: &Scenario, are_wanted: bool, are_recorded: bool) -> Strin
 }
 
 /// Returns the name that a run's result is kept under.
-fn key(store: &Store, scenario: &Scenario, conditions: &Conditions<'_>) -> String {
-    let link = conditions.path.map(|path| format!("{path:?}")).unwrap_or_default();
+fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'_>) -> String {
     let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
     store.key(&[
         &scenario.name,
         &scenario.text,
         &format!("{:?}", conditions.system),
-        &link,
+        link,
         &recording.unwrap_or_default(),
         &format!("{:?}", conditions.value),
         &conditions.seed.to_string(),
@@ -204,5 +306,28 @@ fn tell_progress(scenario: &Scenario, done: usize, all: usize) {
     if io::stderr().is_terminal() {
         let end = if done == all { "\r\x1b[K" } else { "" };
         let _ = write!(io::stderr(), "\r{}: {done} of {all} runs{end}", scenario.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_have_every_run_once() {
+        for of in 1..9 {
+            let shards: Vec<Shard> =
+                (1..=of).map(|index| format!("{index}/{of}").parse().expect("a part")).collect();
+            for number in 0..50 {
+                assert_eq!(
+                    shards.iter().filter(|shard| shard.has(number)).count(),
+                    1,
+                    "{number} of {of}"
+                );
+            }
+        }
+        for text in ["", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3", "-1/2"] {
+            assert!(text.parse::<Shard>().is_err(), "{text:?}");
+        }
     }
 }

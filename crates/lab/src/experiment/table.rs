@@ -21,7 +21,7 @@ pub(crate) const COLUMNS: [&str; 9] =
 /// A band, and what was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
-    /// One sentence.
+    /// The verdict as a sentence.
     pub(crate) sentence: String,
     /// Whether it is within the band.
     pub(crate) holds: bool,

@@ -39,12 +39,18 @@ impl Directory {
     }
 
     fn run(&self, seed: u64) -> String {
+        self.run_part(seed, None)
+    }
+
+    fn run_part(&self, seed: u64, shard: Option<Shard>) -> String {
         let options = FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
             traces: None,
             out: self.0.join("out"),
             is_full: false,
             seed,
+            shard,
+            engine: Engine::Local,
             json: false,
         };
         let mut output = Vec::new();
@@ -83,13 +89,33 @@ fn runs_that_have_ended_are_not_run_again() {
         .lines()
         .map(|line| {
             let (run, _) = line.split_once("\"samples\"").expect("samples");
-            format!("{run}\"samples\":{{\"times\":[4242.0],\"missing\":0}}}}\n")
+            format!("{run}\"samples\":{{\"times\":[4242000000],\"missing\":0}}}}\n")
         })
         .collect();
     fs::write(&runs, &changed).expect("changed");
     let second = directory.run(1);
     assert!(second.contains("4242.0") && !first.contains("4242.0"), "{second}");
     assert_eq!(fs::read_to_string(&runs).expect("runs"), changed, "nothing was run");
+}
+
+#[test]
+fn shards_of_several_computers_make_the_figures_of_one() {
+    let (alone, whole) = (Directory::new("alone"), Directory::new("shards"));
+    alone.run(1);
+    let mut runs = String::new();
+    for part in ["1/3", "2/3", "3/3"] {
+        let other = Directory::new(&format!("shard-{}", &part[..1]));
+        let said = other.run_part(1, Some(part.parse().expect("a part")));
+        assert!(said.contains(" of 4 runs are done"), "{said}");
+        runs.push_str(&other.read("runs.jsonl"));
+        assert!(!other.0.join("out/figures.json").exists(), "a part makes no figures");
+    }
+    assert_eq!(runs.lines().count(), 4);
+    fs::create_dir_all(whole.0.join("out")).expect("a directory");
+    fs::write(whole.0.join("out/runs.jsonl"), &runs).expect("joined");
+    whole.run(1);
+    assert_eq!(whole.read("runs.jsonl"), runs, "nothing was run");
+    assert_eq!(whole.read("figures.json"), alone.read("figures.json"));
 }
 
 #[test]

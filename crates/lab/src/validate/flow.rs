@@ -28,7 +28,7 @@ pub(super) struct Script {
     size: usize,
 }
 
-/// What became of each datagram, in the order of sending.
+/// The fate of each datagram, in the order of sending.
 pub(super) struct Flow(Vec<Passage>);
 
 /// A datagram's way.

@@ -149,7 +149,7 @@ impl Running {
         let mut farewell = Farewell::new(events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
             match farewell.poll_signal(events.now()) {
-                // One that is not waited for yet is killed when this is dropped.
+                // A command that is not waited for yet is killed when this is dropped.
                 Some(Signal::KILL) => break,
                 Some(signal) => drop(pid.map(|pid| kill_process(pid, signal))),
                 None => {}

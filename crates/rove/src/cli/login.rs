@@ -55,7 +55,7 @@ pub(super) fn definition(command: Command) -> Command {
     LoginArgs::augment_args(command).args(ssh_letters::args()).args_override_self(true)
 }
 
-/// What a command line says of the login.
+/// The part of a command line that is about the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Login {
     /// In the spelling of a session's command line.

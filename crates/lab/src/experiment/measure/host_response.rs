@@ -1,6 +1,6 @@
 //! Time from a key to the next output, in the recording itself.
 
-use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::experiment::measure::{Conditions, Samples, nanos};
 use crate::trace::Event;
 
 /// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
@@ -12,7 +12,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         match record.event {
             Event::User(_) => typed_at = Some(record.at),
             Event::Host(_) => {
-                times.extend(typed_at.take().map(|at| millis(record.at.saturating_since(at))));
+                times.extend(typed_at.take().map(|at| nanos(record.at.saturating_since(at))));
             }
             Event::Size(_) | Event::Tty(_) => {}
         }
@@ -49,6 +49,6 @@ mod tests {
             value: None,
             seed: 1,
         };
-        assert_eq!(run(&conditions), Samples { times: vec![250.0], missing: 0 });
+        assert_eq!(run(&conditions), Samples { times: vec![250_000_000], missing: 0 });
     }
 }

@@ -8,7 +8,7 @@ use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::measure::silence::transport;
-use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::experiment::measure::{Conditions, Samples, nanos};
 
 /// How often the program writes, and how much: four megabytes in a second.
 const WRITE_INTERVAL: Duration = Duration::from_millis(1);
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The key.
 const CTRL_C: u8 = 0x03;
 
-/// What the program prints when it has read the key.
+/// The program's prompt when it has read the key.
 const PROMPT: &str = "$ ";
 
 /// A user who types Ctrl-C, once.
@@ -102,8 +102,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut net = Net::new(near, far, uplink, downlink, seed);
     net.run_until(BEFORE + PATIENCE, |near, _| near.user.seen_at.is_some());
     let seen_at = net.left.user.seen_at;
-    let times: Vec<f64> =
-        seen_at.map(|at| millis(at.saturating_since(typed_at))).into_iter().collect();
+    let times: Vec<u64> =
+        seen_at.map(|at| nanos(at.saturating_since(typed_at))).into_iter().collect();
     Samples { missing: u64::from(times.is_empty()), times }
 }
 
@@ -126,6 +126,7 @@ mod tests {
             seed: 1,
         };
         let samples = run(&conditions);
-        assert!(samples.times[0] > 99.0 && samples.times[0] < 1_000.0, "{samples:?}");
+        let time = samples.millis().next().expect("the prompt came");
+        assert!(time > 99.0 && time < 1_000.0, "{samples:?}");
     }
 }

@@ -10,7 +10,7 @@ use rove_link::net::{End, Net, RIGHT_ADDRESS};
 use rove_ssp::{ApplyError, Capabilities, Config, Ecn, Object, Role, Transport};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::experiment::measure::{Conditions, Samples, nanos};
 use crate::trace::Event;
 
 /// Time between frames. Source: Mosh paper, section 2.3, the longest.
@@ -50,7 +50,7 @@ struct Carrier {
     at: Vec<Instant>,
     written: usize,
     /// The delays of those that have gone out.
-    delays: Vec<f64>,
+    delays: Vec<u64>,
 }
 
 impl Carrier {
@@ -91,7 +91,7 @@ impl End for Carrier {
         let transmit = self.transport.poll_transmit(now)?;
         let sent = self.transport.sent_state().0;
         let newly = &self.at[self.delays.len().min(sent)..sent];
-        self.delays.extend(newly.iter().map(|at| millis(now.saturating_since(*at))));
+        self.delays.extend(newly.iter().map(|at| nanos(now.saturating_since(*at))));
         Some((transmit.destination, transmit.payload))
     }
 
@@ -150,7 +150,7 @@ mod tests {
         };
         let samples = run(&conditions);
         assert_eq!(samples.missing, 0);
-        samples.times.into_iter().map(f64::round).collect()
+        samples.millis().map(f64::round).collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::experiment::measure::{Conditions, Samples, nanos};
 use crate::replay::response_times;
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
@@ -16,7 +16,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
         conditions.path(),
         conditions.seed,
     )?;
-    let known: Vec<f64> = times.iter().flatten().copied().map(millis).collect();
+    let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
     let missing = u64::try_from(times.len() - known.len())?;
     Ok(Samples { times: known, missing })
 }

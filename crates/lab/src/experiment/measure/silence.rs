@@ -10,7 +10,7 @@ use rove_ssp::{Config, ReceiveError};
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::measure::{Conditions, Samples, millis};
+use crate::experiment::measure::{Conditions, Samples, nanos};
 use crate::replay::Ends;
 
 /// Time between two keys of the user. Chosen: slow typing.
@@ -95,8 +95,8 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let whole_at = net.now();
     net.run_until(PATIENCE, |near, _| near.user.heard_at.is_some_and(|at| at > whole_at));
     let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
-    let times: Vec<f64> =
-        heard_at.map(|at| millis(at.saturating_since(whole_at))).into_iter().collect();
+    let times: Vec<u64> =
+        heard_at.map(|at| nanos(at.saturating_since(whole_at))).into_iter().collect();
     Samples { missing: u64::from(times.is_empty()), times }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         };
         let samples = run(&conditions);
         assert_eq!(samples.missing, 0);
-        samples.times[0]
+        samples.millis().next().expect("heard")
     }
 
     #[test]

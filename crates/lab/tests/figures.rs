@@ -1,0 +1,103 @@
+//! `rove-lab figures` as its users call it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{env, fs};
+
+const SCENARIO: &str = r#"
+title = "A small figure"
+about = "Silence after a short outage."
+measure = "silence"
+plot = "mean-by-value"
+value = "outage (s)"
+values = [0, 1]
+systems = ["rove", "mosh-rules"]
+seeds = 3
+
+[[link]]
+name = "40 ms"
+path = "rtt=40ms"
+"#;
+
+/// A directory of a test's own.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = env::temp_dir().join(format!("rove-lab-figures-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a directory");
+        fs::write(path.join("small.toml"), SCENARIO).expect("a file");
+        Self(path)
+    }
+
+    fn figures(&self, args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.arg("figures").args(args).current_dir(&self.0).env_remove("ROVE_TRACES");
+        command.output().expect("rove-lab runs")
+    }
+
+    fn read(&self, file: impl AsRef<Path>) -> String {
+        fs::read_to_string(self.0.join(file)).expect("it was made")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_scenario_of_ones_own_becomes_a_table_a_picture_and_a_page() {
+    let folder = Folder::new("own");
+    let output = folder.figures(&["small.toml"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("small: A small figure\n"), "{text}");
+    assert!(text.contains("All of them with pictures: figures/figures.html"), "{text}");
+    assert!(folder.read("figures/small.svg").starts_with("<svg "));
+    assert!(folder.read("figures/figures.html").contains("A small figure"));
+    let json = folder.figures(&["small.toml", "--json"]).stdout;
+    assert_eq!(String::from_utf8_lossy(&json), folder.read("figures/figures.json"));
+}
+
+#[test]
+fn ray_makes_the_figures_of_this_computer_or_says_how_to_get_it() {
+    let folder = Folder::new("ray");
+    let output = folder.figures(&["small.toml", "--engine", "ray", "--out", "ray"]);
+    if !output.status.success() {
+        let said = stderr(&output);
+        let is_missing = said.contains("pip install ray") || said.contains("cannot run python3");
+        assert!(is_missing, "{said}");
+        assert!(
+            said.contains("without --engine ray they are done on this computer")
+                || said.contains("python3")
+        );
+        println!("skipped: no Ray; get it with: pip install ray");
+        return;
+    }
+    folder.figures(&["small.toml", "--out", "local"]);
+    assert_eq!(folder.read("ray/figures.json"), folder.read("local/figures.json"));
+    assert_eq!(folder.read("ray/runs.jsonl").lines().count(), 12, "Ray did all of them");
+}
+
+#[test]
+fn a_wrong_line_is_refused_in_one_sentence() {
+    let folder = Folder::new("wrong");
+    fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
+    for (args, code, words) in [
+        (&["bad.toml"][..], 1, "bad.toml:13: link:"),
+        (&["nothing"], 1, "there is no figure \"nothing\""),
+        (&["small.toml", "--shard", "3/2"], 2, "2/8 for the second of eight"),
+        (&["small.toml", "--shard", "1/2", "--json"], 2, "do not go together"),
+        (&["small.toml", "--out", "small.toml"], 1, "cannot make the directory small.toml"),
+    ] {
+        let output = folder.figures(args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
+    }
+}
