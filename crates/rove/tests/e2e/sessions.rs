@@ -180,6 +180,8 @@ fn a_session_whose_client_is_gone_is_detached_and_can_be_ended_as_such() {
     host.assert_login_tells_of(&server);
     let output = host.rove(&["kill", "--detached"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("has been sent SIGHUP"), "{output:?}");
     report.wait_line("hung up");
     server.assert_gone();
     assert!(host.list().is_empty());
