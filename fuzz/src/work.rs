@@ -75,20 +75,8 @@ fn expand(mut data: &[u8]) -> Vec<u8> {
 }
 
 fn instruction(diff: Vec<u8>) -> Vec<u8> {
-    let numbers = [0, 1, 0, 0].map(rove_ssp::StateNum::new);
-    let [old_num, new_num, ack_num, throwaway_num] = numbers;
-    let chaff = Vec::new();
-    Instruction {
-        old_num,
-        new_num,
-        ack_num,
-        throwaway_num,
-        diff,
-        chaff,
-        hello: None,
-        loss_report: None,
-    }
-    .encode()
+    let new_num = rove_ssp::StateNum::new(1);
+    Instruction { new_num, diff, ..Instruction::default() }.encode()
 }
 
 /// Returns the bytes as the one member of a diff.

@@ -14,12 +14,11 @@ mod common;
 
 use std::time::Duration as Time;
 
-use common::forger::{Forger, event, member, varint};
+use common::forger::{Forger, event, member, state, varint};
 use common::*;
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::Client;
-use rove_ssp::wire::Instruction;
-use rove_ssp::{Direction, Ecn, Hello, StateNum};
+use rove_ssp::{Direction, Ecn};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
@@ -55,21 +54,21 @@ impl Victim {
 
     fn state(&mut self, old: u64, diff: Vec<u8>) {
         self.num += 1;
-        let [old_num, new_num, throwaway_num] = [old, self.num, old].map(StateNum::new);
-        let hello =
-            Some(Hello { version: Hello::VERSION, capabilities: rove_session::CAPABILITIES });
-        let (ack_num, chaff) = (StateNum::new(1), Vec::new());
-        let instruction = Instruction {
-            old_num,
-            new_num,
-            ack_num,
-            throwaway_num,
-            diff,
-            chaff,
-            hello,
-            loss_report: None,
-        };
+        let instruction = state(old, self.num, old, diff);
         self.waiting.extend(self.forger.datagrams(&instruction));
+    }
+
+    /// Prints a row: how many turns there were, and the longest of each kind.
+    fn report(&self, name: &str) {
+        let ms = |time: Time| time.as_secs_f64() * 1e3;
+        let longest = self.turns.iter().max().copied().unwrap_or_default();
+        println!(
+            "{name:44} {:6} {:9.1} {:9.1} {:9.1}",
+            self.turns.len(),
+            ms(longest),
+            ms(self.work),
+            ms(self.draw),
+        );
     }
 
     /// Turns the loop as the program does until all is done.
@@ -102,7 +101,7 @@ fn host_bytes(bytes: &[u8]) -> Vec<u8> {
     member(1, &member(2, &member(4, bytes)))
 }
 
-fn page(seed: usize, cell: &dyn Fn(usize) -> String) -> Vec<u8> {
+fn page(seed: usize, cell: Cell) -> Vec<u8> {
     let mut text: String = "\x1b[H".to_owned();
     for n in 0..100_000 {
         text.push_str(&cell(seed * 31 + n));
@@ -113,84 +112,81 @@ fn page(seed: usize, cell: &dyn Fn(usize) -> String) -> Vec<u8> {
     host_bytes(&text.as_bytes()[..text.len().min(4_190_000)])
 }
 
-fn main() {
-    let truecolor =
-        |n: usize| format!("\x1b[38;2;{};{};9;48;2;9;{};{}mx", n % 251, n % 241, n % 239, n % 7);
-    let emoji = |n: usize| format!("\x1b[48;5;{}m\u{1f600}", n % 256);
-    let marks =
-        |n: usize| format!("{}{}", char::from(b'a' + (n % 26) as u8), "\u{e0100}".repeat(8));
-    let links = |n: usize| format!("\x1b]8;;http:{n}\x07x");
-    let all = |n: usize| format!("\x1b[4;58:5:{}m\x1b]8;;http:{n:x}\x07x\u{301}", n % 256);
-    let pages: [(&str, &dyn Fn(usize) -> String); 5] = [
-        ("true colours", &truecolor),
-        ("emoji", &emoji),
-        ("combining characters", &marks),
-        ("links", &links),
-        ("all in each cell", &all),
-    ];
-    let size = Size::clamped(500, 200);
-    println!("{:44} {:>6} {:>9} {:>9} {:>9}", "500x200, ms", "turns", "longest", "work", "drawing");
-    let report = |name: &str, victim: &Victim| {
-        let ms = |time: Time| time.as_secs_f64() * 1e3;
-        let longest = victim.turns.iter().max().copied().unwrap_or_default();
-        println!(
-            "{name:44} {:6} {:9.1} {:9.1} {:9.1}",
-            victim.turns.len(),
-            ms(longest),
-            ms(victim.work),
-            ms(victim.draw),
-        );
-    };
-    for (name, cell) in pages {
-        let mut victim = Victim::new(size);
-        for seed in 0..3 {
-            victim.state(victim.num, page(seed, cell));
-        }
-        victim.run();
-        report(name, &victim);
-        let sequences: [&[u8]; 12] = [
-            b"\x1b[1 A\x1b[1 @",
-            b"\x1b['}",
-            b"\x1b[65$x",
-            b"\x1b[1;1;200;500;2;1$v",
-            b"\x1b[$z\x1b[66$x",
-            b"\x1bc\x1b#8",
-            b"\x1b[3g\r\t",
-            b"\x1b[4h\x1b[H\xc3\xa9",
-            b"\x1b[H\x1b[@",
-            b"\x1b[2J\x1b[S",
-            b"\x1b[?69h\x1b[2;499s\x1b[H\x1b[S\x1b['}",
-            b"x\n",
-        ];
-        for sequence in sequences {
-            for _ in 0..3 {
-                victim.state(victim.num, page(7, cell));
-                victim.state(victim.num, host_bytes(&sequence.repeat(1_000_000 / sequence.len())));
-                // A refused state is none to start from.
-                victim.num -= 1;
-                let kept = victim.num;
-                victim.num += 1;
-                victim.state(kept, host_bytes(b"\x1b[H"));
-            }
-        }
-        victim.run();
-        report(&format!("{name}, and sequences"), &victim);
-    }
+/// A cell's text, by its number.
+type Cell = fn(usize) -> String;
+
+/// Cells that cost a client much, each kind with its name.
+const CELLS: [(&str, Cell); 5] = [
+    ("true colours", |n| {
+        format!("\x1b[38;2;{};{};9;48;2;9;{};{}mx", n % 251, n % 241, n % 239, n % 7)
+    }),
+    ("emoji", |n| format!("\x1b[48;5;{}m\u{1f600}", n % 256)),
+    ("combining characters", |n| {
+        format!("{}{}", char::from(b'a' + (n % 26) as u8), "\u{e0100}".repeat(8))
+    }),
+    ("links", |n| format!("\x1b]8;;http:{n}\x07x")),
+    ("all in each cell", all_in_one),
+];
+
+fn all_in_one(n: usize) -> String {
+    format!("\x1b[4;58:5:{}m\x1b]8;;http:{n:x}\x07x\u{301}", n % 256)
+}
+
+/// Sequences that move or fill much of a screen for a few bytes.
+const SEQUENCES: [&[u8]; 12] = [
+    b"\x1b[1 A\x1b[1 @",
+    b"\x1b['}",
+    b"\x1b[65$x",
+    b"\x1b[1;1;200;500;2;1$v",
+    b"\x1b[$z\x1b[66$x",
+    b"\x1bc\x1b#8",
+    b"\x1b[3g\r\t",
+    b"\x1b[4h\x1b[H\xc3\xa9",
+    b"\x1b[H\x1b[@",
+    b"\x1b[2J\x1b[S",
+    b"\x1b[?69h\x1b[2;499s\x1b[H\x1b[S\x1b['}",
+    b"x\n",
+];
+
+/// Full pages, and then sequences over them.
+fn send_pages(name: &str, cell: Cell, size: Size) {
     let mut victim = Victim::new(size);
-    for n in 0..200_u32 {
-        let noise: Vec<u8> = (0..4_000_000_u32)
-            .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 & 15)
-            .collect();
-        let old = victim.num + u64::from(n % 2) * 1000;
-        victim.state(old, [b"\x7a".to_vec(), member(9, &noise)].concat());
-        if n > 8 {
-            break;
+    for seed in 0..3 {
+        victim.state(victim.num, page(seed, cell));
+    }
+    victim.run();
+    victim.report(name);
+    for sequence in SEQUENCES {
+        for _ in 0..3 {
+            victim.state(victim.num, page(7, cell));
+            victim.state(victim.num, host_bytes(&sequence.repeat(1_000_000 / sequence.len())));
+            // A refused state is none to start from.
+            victim.num -= 1;
+            let kept = victim.num;
+            victim.num += 1;
+            victim.state(kept, host_bytes(b"\x1b[H"));
         }
     }
     victim.run();
-    report("instructions of 4 MiB of noise", &victim);
+    victim.report(&format!("{name}, and sequences"));
+}
+
+fn send_noise(size: Size) {
     let mut victim = Victim::new(size);
-    victim.state(0, page(0, &all));
+    for n in 0..10_u64 {
+        let noise: Vec<u8> = (0..4_000_000_u32)
+            .map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 & 15)
+            .collect();
+        let old = victim.num + n % 2 * 1000;
+        victim.state(old, [b"\x7a".to_vec(), member(9, &noise)].concat());
+    }
+    victim.run();
+    victim.report("instructions of 4 MiB of noise");
+}
+
+fn send_lines(size: Size) {
+    let mut victim = Victim::new(size);
+    victim.state(0, page(0, all_in_one));
     for n in 0..5 {
         let fields = [varint(1, n * 128), varint(2, 128), varint(5, 1)].concat();
         let lines = member(1, &event(21, &fields));
@@ -200,5 +196,15 @@ fn main() {
         victim.state(1, lines.repeat(8));
     }
     victim.run();
-    report("lines off the screen, and empty members", &victim);
+    victim.report("lines off the screen, and empty members");
+}
+
+fn main() {
+    let size = Size::clamped(500, 200);
+    println!("{:44} {:>6} {:>9} {:>9} {:>9}", "500x200, ms", "turns", "longest", "work", "drawing");
+    for (name, cell) in CELLS {
+        send_pages(name, cell, size);
+    }
+    send_noise(size);
+    send_lines(size);
 }

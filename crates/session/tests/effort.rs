@@ -43,18 +43,8 @@ impl Victim {
 
     /// Sends a state made from the newest, and returns what came of its last datagram.
     fn state(&mut self, diff: Vec<u8>) -> Result<(), ReceiveError> {
-        let [old_num, new_num, zero] = [self.num, self.num + 1, 0].map(StateNum::new);
-        let (chaff, hello) = (Vec::new(), None);
-        let instruction = Instruction {
-            old_num,
-            new_num,
-            ack_num: zero,
-            throwaway_num: zero,
-            diff,
-            chaff,
-            hello,
-            loss_report: None,
-        };
+        let [old_num, new_num] = [self.num, self.num + 1].map(StateNum::new);
+        let instruction = Instruction { old_num, new_num, diff, ..Instruction::default() };
         let mut result = Ok(());
         for datagram in self.forger.datagrams(&instruction) {
             result = self.client.handle_datagram(self.now, RIGHT_ADDRESS, Ecn::Capable, &datagram);

@@ -39,16 +39,7 @@ impl Victim {
 
     fn receive_diff(&mut self, diff: Vec<u8>) {
         let [old_num, new_num] = [self.num, self.num + 1].map(StateNum::new);
-        let instruction = Instruction {
-            old_num,
-            new_num,
-            ack_num: StateNum::INITIAL,
-            throwaway_num: StateNum::INITIAL,
-            diff,
-            chaff: Vec::new(),
-            hello: None,
-            loss_report: None,
-        };
+        let instruction = Instruction { old_num, new_num, diff, ..Instruction::default() };
         for datagram in self.forger.datagrams(&instruction) {
             let client = &mut self.end.client;
             if client.handle_datagram(self.now, RIGHT_ADDRESS, Ecn::Capable, &datagram).is_ok() {
@@ -117,9 +108,7 @@ fn any_instruction() -> impl Strategy<Value = Instruction> {
             ack_num,
             throwaway_num: if throwaway_num > old_num { old_num } else { throwaway_num },
             diff,
-            chaff: Vec::new(),
-            hello: None,
-            loss_report: None,
+            ..Instruction::default()
         },
     )
 }

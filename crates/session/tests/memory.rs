@@ -8,12 +8,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write as _;
 
-use common::forger::{Forger, event, member, varint};
+use common::forger::{Forger, event, member, state, varint};
 use common::*;
 use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{Client, MEMORY_MAX_80X24, MEMORY_MAX_500X200};
 use rove_ssp::wire::{Fragment, Instruction};
-use rove_ssp::{Direction, Ecn, Hello, StateNum};
+use rove_ssp::{Direction, Ecn};
 use rove_terminal::Size;
 use rove_units::{Bytes, Duration, Instant};
 
@@ -104,20 +104,7 @@ impl Victim {
     }
 
     fn instruction(&mut self, old: u64, new: u64, kept: u64, diff: Vec<u8>, chaff: Vec<u8>) {
-        let [old_num, new_num, throwaway_num] = [old, new, kept].map(StateNum::new);
-        let hello =
-            Some(Hello { version: Hello::VERSION, capabilities: rove_session::CAPABILITIES });
-        let ack_num = StateNum::new(1);
-        let instruction = Instruction {
-            old_num,
-            new_num,
-            ack_num,
-            throwaway_num,
-            diff,
-            chaff,
-            hello,
-            loss_report: None,
-        };
+        let instruction = Instruction { chaff, ..state(old, new, kept, diff) };
         for datagram in self.forger.datagrams(&instruction) {
             self.deliver(&datagram);
         }

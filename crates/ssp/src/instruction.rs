@@ -37,8 +37,8 @@ const LOSS_REPORT: u32 = 101;
 /// Bytes the seven stock fields need at most besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
-/// What one end tells the other at once: a diff, an acknowledgment, and what may be forgotten.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of one end to the other: a diff, an acknowledgment, and what may be forgotten. The default is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instruction {
     /// The state the diff starts from.
     pub old_num: StateNum,

@@ -267,7 +267,6 @@ fn instruction(vector: &InstructionVector) -> Instruction {
         throwaway_num: vector.throwaway_num,
         diff: vector.diff.clone(),
         chaff: vector.chaff.clone(),
-        hello: None,
-        loss_report: None,
+        ..Instruction::default()
     }
 }

@@ -86,17 +86,8 @@ fn flood(socket: &UdpSocket, is_over: &AtomicBool) {
 }
 
 fn instruction(base: u64, num: u64, diff: &[u8]) -> Instruction {
-    let [old_num, new_num, zero] = [base, num, 0].map(StateNum::new);
-    Instruction {
-        old_num,
-        new_num,
-        ack_num: zero,
-        throwaway_num: zero,
-        diff: diff.to_vec(),
-        chaff: Vec::new(),
-        hello: None,
-        loss_report: None,
-    }
+    let [old_num, new_num] = [base, num].map(StateNum::new);
+    Instruction { old_num, new_num, diff: diff.to_vec(), ..Instruction::default() }
 }
 
 fn host_bytes(bytes: &[u8]) -> Vec<u8> {

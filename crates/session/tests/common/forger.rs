@@ -1,8 +1,8 @@
 //! A peer that holds the key and says whatever a test wants.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
-use rove_ssp::Direction;
 use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
+use rove_ssp::{Direction, Hello, StateNum};
 
 use super::key;
 
@@ -36,6 +36,14 @@ impl Forger {
         };
         datagram.seal(&mut self.cipher).unwrap()
     }
+}
+
+/// Returns a state that a rove server makes from state `old`, which has the client forget all below state `kept`.
+pub fn state(old: u64, new: u64, kept: u64, diff: Vec<u8>) -> Instruction {
+    let [old_num, new_num, throwaway_num] = [old, new, kept].map(StateNum::new);
+    let hello = Some(Hello::new(rove_session::CAPABILITIES));
+    let ack_num = StateNum::new(1);
+    Instruction { old_num, new_num, ack_num, throwaway_num, diff, hello, ..Instruction::default() }
 }
 
 /// Returns a protobuf field of bytes.

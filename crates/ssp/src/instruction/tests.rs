@@ -43,19 +43,6 @@ impl From<&Instruction> for Derived {
     }
 }
 
-fn empty() -> Instruction {
-    Instruction {
-        old_num: StateNum::INITIAL,
-        new_num: StateNum::INITIAL,
-        ack_num: StateNum::INITIAL,
-        throwaway_num: StateNum::INITIAL,
-        diff: Vec::new(),
-        chaff: Vec::new(),
-        hello: None,
-        loss_report: None,
-    }
-}
-
 /// An instruction's bytes with `more` behind the version.
 fn with(more: &[u8]) -> Vec<u8> {
     [&[0x08, 2], more].concat()
@@ -64,14 +51,14 @@ fn with(more: &[u8]) -> Vec<u8> {
 #[test]
 fn every_stock_field_is_written_even_when_empty() {
     let bytes = [0x08, 2, 0x10, 0, 0x18, 0, 0x20, 0, 0x28, 0, 0x32, 0, 0x3a, 0];
-    assert_eq!(empty().encode(), bytes);
-    assert_eq!(Instruction::decode(&bytes), Ok(empty()));
+    assert_eq!(Instruction::default().encode(), bytes);
+    assert_eq!(Instruction::decode(&bytes), Ok(Instruction::default()));
 }
 
 #[test]
 fn hello_follows_the_stock_fields() {
     let hello = Some(Hello::new(Capabilities::EXIT_STATUS));
-    let bytes = Instruction { hello, ..empty() }.encode();
+    let bytes = Instruction { hello, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 1]);
     assert_eq!(Instruction::decode(&bytes).unwrap().hello, hello);
 }
@@ -80,14 +67,14 @@ fn hello_follows_the_stock_fields() {
 fn loss_report_follows_the_hello() {
     let loss_report = Some(Loss { sent: 9, missing: 2, recent_sent: 9, recent_missing: 2 });
     let hello = Some(Hello::new(Capabilities::NONE));
-    let bytes = Instruction { hello, loss_report, ..empty() }.encode();
+    let bytes = Instruction { hello, loss_report, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 0, 0xaa, 0x06, 4, 9, 2, 9, 2]);
     assert_eq!(Instruction::decode(&bytes).unwrap().loss_report, loss_report);
     // Cut short within its field: none, and the rest of the instruction counts.
     let short = with(&[0x18, 7, 0xaa, 0x06, 3, 9, 2, 9]);
     assert_eq!(
         Instruction::decode(&short),
-        Ok(Instruction { new_num: StateNum::new(7), ..empty() })
+        Ok(Instruction { new_num: StateNum::new(7), ..Instruction::default() })
     );
 }
 
@@ -101,7 +88,7 @@ fn room_for_the_largest_fields_is_reserved() {
         ack_num: num,
         throwaway_num: num,
         diff,
-        ..empty()
+        ..Instruction::default()
     };
     let bytes = full.encode();
     assert!(bytes.len() <= FIELDS_LEN_MAX + full.diff.len());
@@ -111,9 +98,10 @@ fn room_for_the_largest_fields_is_reserved() {
 
 #[test]
 fn absent_fields_are_zero_or_empty() {
-    let short = Instruction { new_num: StateNum::new(7), diff: b"d".to_vec(), ..empty() };
+    let short =
+        Instruction { new_num: StateNum::new(7), diff: b"d".to_vec(), ..Instruction::default() };
     assert_eq!(Instruction::decode(&with(&[0x18, 7, 0x32, 1, b'd'])), Ok(short));
-    assert_eq!(Instruction::decode(&with(&[])), Ok(empty()));
+    assert_eq!(Instruction::decode(&with(&[])), Ok(Instruction::default()));
 }
 
 #[test]
@@ -146,14 +134,15 @@ fn unknown_fields_of_every_kind_are_skipped() {
         (vec![0x30, 9], "field 6, a number where bytes belong"),
         (vec![0xa0, 6, 9], "field 100, a number where bytes belong"),
     ] {
-        assert_eq!(Instruction::decode(&with(&unknown)), Ok(empty()), "{what}");
+        assert_eq!(Instruction::decode(&with(&unknown)), Ok(Instruction::default()), "{what}");
     }
 }
 
 #[test]
 fn last_of_a_repeated_field_counts() {
     let bytes = with(&[0x18, 7, 0x32, 1, b'a', 0x18, 9, 0x32, 2, b'b', b'c']);
-    let last = Instruction { new_num: StateNum::new(9), diff: b"bc".to_vec(), ..empty() };
+    let last =
+        Instruction { new_num: StateNum::new(9), diff: b"bc".to_vec(), ..Instruction::default() };
     assert_eq!(Instruction::decode(&bytes), Ok(last));
 }
 
@@ -182,7 +171,7 @@ fn malformed_messages_are_refused() {
 #[test]
 fn nested_groups_end_the_message_and_not_the_stack() {
     let nested = |depth| with(&[[0x4b].repeat(depth), [0x4c].repeat(depth)].concat());
-    assert_eq!(Instruction::decode(&nested(100)), Ok(empty()));
+    assert_eq!(Instruction::decode(&nested(100)), Ok(Instruction::default()));
     for depth in [101, 1_000_000] {
         let decoded = Instruction::decode(&nested(depth));
         assert_eq!(decoded, Err(ReceiveError::InstructionMalformed), "{depth}");
@@ -194,7 +183,7 @@ fn malformed_hello_counts_as_none() {
     for hello in [vec![], vec![0x80], vec![1], vec![1, 0xff], vec![0xff; 30]] {
         let mut bytes = with(&[0x18, 7, 0xa2, 0x06, u8::try_from(hello.len()).unwrap()]);
         bytes.extend(hello);
-        let expected = Instruction { new_num: StateNum::new(7), ..empty() };
+        let expected = Instruction { new_num: StateNum::new(7), ..Instruction::default() };
         assert_eq!(Instruction::decode(&bytes), Ok(expected));
     }
 }

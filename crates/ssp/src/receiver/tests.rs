@@ -10,12 +10,9 @@ fn instruction(old_num: u64, new_num: u64, throwaway_num: u64, bytes: u64) -> In
     Instruction {
         old_num: StateNum::new(old_num),
         new_num: StateNum::new(new_num),
-        ack_num: StateNum::INITIAL,
         throwaway_num: StateNum::new(throwaway_num),
         diff: bytes.to_string().into_bytes(),
-        chaff: Vec::new(),
-        hello: None,
-        loss_report: None,
+        ..Instruction::default()
     }
 }
 

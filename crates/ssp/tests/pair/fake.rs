@@ -32,11 +32,7 @@ pub(crate) fn state(old_num: u64, new_num: u64, ack_num: u64) -> Instruction {
         old_num: StateNum::new(old_num),
         new_num: StateNum::new(new_num),
         ack_num: StateNum::new(ack_num),
-        throwaway_num: StateNum::new(0),
-        diff: Vec::new(),
-        chaff: Vec::new(),
-        hello: None,
-        loss_report: None,
+        ..Instruction::default()
     }
 }
 
