@@ -14,6 +14,7 @@ mod clock;
 pub mod emulate;
 mod experiment;
 pub mod metrics;
+mod parallel;
 mod path;
 mod record;
 mod replay;

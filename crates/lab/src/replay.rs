@@ -7,11 +7,8 @@
 
 use core::ops::Range;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use rove_session::{Mechanism, Prediction};
@@ -23,6 +20,7 @@ use self::figures::Figures;
 pub(crate) use self::run::Ends;
 use self::run::{Run, RunOptions};
 use self::script::Script;
+use crate::parallel::{self, tell_progress};
 use crate::path::Path;
 use crate::trace::Trace;
 
@@ -240,38 +238,17 @@ pub(crate) fn response_times(
 
 /// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.
 fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync) -> Result<Vec<T>> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(jobs.len()));
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(number) else { return };
-                    let run = run::play(job.script, &job.options).map(|run| keep(job, run));
-                    let mut done = done.lock().expect("no worker panics while it holds this");
-                    done.push((number, run));
-                    tell_progress(done.len(), jobs.len());
-                }
-            });
+    let play = |job: &Job<'_>| {
+        let run = run::play(job.script, &job.options).map(|run| keep(job, run));
+        run.map_err(|sentence| anyhow!("{}: {sentence}", job.script.name))
+    };
+    let is_long = jobs.len() >= LONG_WORK;
+    let progress = |done| {
+        if is_long {
+            tell_progress("", done, jobs.len());
         }
-    });
-    let mut done = done.into_inner().expect("no worker panics while it holds this");
-    done.sort_unstable_by_key(|(number, _)| *number);
-    let runs = done.into_iter().map(|(number, run)| {
-        run.map_err(|sentence| anyhow!("{}: {sentence}", jobs[number].script.name))
-    });
-    runs.collect()
-}
-
-/// Tells a person who waits how far it is.
-fn tell_progress(done: usize, all: usize) {
-    if all < LONG_WORK || !io::stderr().is_terminal() {
-        return;
-    }
-    let end = if done == all { "\r\x1b[K" } else { "" };
-    let _ = write!(io::stderr(), "\r{done} of {all} runs{end}");
+    };
+    parallel::map(jobs, play, progress).into_iter().collect()
 }
 
 /// Writes tables: for each path its recordings, each over all seeds, and all of them together.

@@ -2,10 +2,6 @@
 
 use core::str::FromStr;
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, Result};
 use rove_link::LinkConfig;
@@ -17,6 +13,7 @@ use crate::experiment::scenario::Scenario;
 use crate::experiment::statistics::Times;
 use crate::experiment::store::Store;
 use crate::experiment::system::System;
+use crate::parallel::{self, tell_progress};
 use crate::path::Path;
 
 /// How much work is done.
@@ -270,26 +267,10 @@ fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'
 
 /// Does all runs that are not known, on all processors; the results are in the order of the cells.
 fn run_all(scenario: &Scenario, cells: &[Cell<'_>], store: &Store) -> Result<Vec<Samples>> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(cells.len()));
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(cells.len());
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(cell) = cells.get(number) else { return };
-                    let result = run_cell(scenario, cell, store);
-                    let mut done = done.lock().expect("no worker panics while it holds this");
-                    done.push((number, result));
-                    tell_progress(scenario, done.len(), cells.len());
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().expect("no worker panics while it holds this");
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result.with_context(|| scenario.name.clone())).collect()
+    let label = format!("{}: ", scenario.name);
+    let run =
+        |cell: &Cell<'_>| run_cell(scenario, cell, store).with_context(|| scenario.name.clone());
+    parallel::map(cells, run, |done| tell_progress(&label, done, cells.len())).into_iter().collect()
 }
 
 fn run_cell(scenario: &Scenario, cell: &Cell<'_>, store: &Store) -> Result<Samples> {
@@ -299,14 +280,6 @@ fn run_cell(scenario: &Scenario, cell: &Cell<'_>, store: &Store) -> Result<Sampl
     let samples = scenario.body.measure.run(&cell.conditions)?;
     store.keep(&cell.key, &samples)?;
     Ok(samples)
-}
-
-/// Tells a person who waits how far it is.
-fn tell_progress(scenario: &Scenario, done: usize, all: usize) {
-    if io::stderr().is_terminal() {
-        let end = if done == all { "\r\x1b[K" } else { "" };
-        let _ = write!(io::stderr(), "\r{}: {done} of {all} runs{end}", scenario.name);
-    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,16 @@ pub(crate) enum Ends {
     Rove,
 }
 
+impl Ends {
+    /// Returns the transport's numbers for such an end.
+    pub(crate) fn transport(self, config: Config) -> Config {
+        match self {
+            Self::Stock => config.stock(),
+            Self::Rove => rove_headless::rove(config),
+        }
+    }
+}
+
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub(super) struct RunOptions {
@@ -134,20 +144,13 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
         prediction: options.prediction,
         program: NOTICE.to_owned(),
         offers_status: false,
-        ..rove_headless::client_config(transport(Config::client(), options), seed)
+        ..rove_headless::client_config(options.ends.transport(Config::client()), seed)
     }
 }
 
 fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
     ServerConfig {
         size: script.size,
-        ..rove_headless::server_config(transport(Config::server(), options), seed)
-    }
-}
-
-fn transport(config: Config, options: &RunOptions) -> Config {
-    match options.ends {
-        Ends::Stock => config.stock(),
-        Ends::Rove => rove_headless::rove(config),
+        ..rove_headless::server_config(options.ends.transport(Config::server()), seed)
     }
 }

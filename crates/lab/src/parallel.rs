@@ -1,0 +1,59 @@
+//! Independent work on all processors, with its results in order.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Does `work` on each item, on all processors; the results are in the order of the items. `progress` is told how many are
+/// done, after each.
+pub(crate) fn map<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+    progress: impl Fn(usize) + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::with_capacity(items.len()));
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(number) else { return };
+                    let result = work(item);
+                    let mut done = done.lock().expect("no worker panics while it holds this");
+                    done.push((number, result));
+                    progress(done.len());
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().expect("no worker panics while it holds this");
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Tells a person who waits how many of all runs are done, in a line that goes when all are.
+pub(crate) fn tell_progress(of: &str, done: usize, all: usize) {
+    if io::stderr().is_terminal() {
+        let end = if done == all { "\r\x1b[K" } else { "" };
+        let _ = write!(io::stderr(), "\r{of}{done} of {all} runs{end}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items_and_each_is_told_of() {
+        let items: Vec<u64> = (0..1_000).collect();
+        let told = Mutex::new(Vec::new());
+        let squares =
+            map(&items, |item| item * item, |done| told.lock().expect("whole").push(done));
+        assert!(squares.iter().zip(&items).all(|(square, item)| *square == item * item));
+        assert_eq!(told.into_inner().expect("whole"), (1..=1_000).collect::<Vec<_>>());
+        assert!(map(&[(); 0], |()| (), |_| ()).is_empty());
+    }
+}
