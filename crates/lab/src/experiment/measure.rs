@@ -13,6 +13,7 @@ mod host_response;
 mod interrupt;
 mod protocol_delay;
 mod response;
+mod session;
 mod silence;
 
 /// A kind of measurement.
@@ -124,6 +125,17 @@ impl Samples {
 }
 
 impl Conditions<'_> {
+    /// No condition at all, for tests to begin with.
+    #[cfg(test)]
+    const NONE: Conditions<'static> = Conditions {
+        system: None,
+        path: None,
+        recording: None,
+        pace: Pace::Open,
+        value: None,
+        seed: 1,
+    };
+
     fn system(&self) -> System {
         self.system.expect("a checked scenario has systems")
     }

@@ -24,7 +24,6 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 mod tests {
     use super::*;
     use crate::experiment::material::Recording;
-    use crate::replay::Pace;
     use crate::trace::Trace;
 
     #[test]
@@ -41,14 +40,7 @@ mod tests {
         ];
         let trace = Trace::read(text.concat().as_bytes()).expect("a trace");
         let recording = Recording { name: "r".to_owned(), trace };
-        let conditions = Conditions {
-            system: None,
-            path: None,
-            recording: Some(&recording),
-            pace: Pace::Open,
-            value: None,
-            seed: 1,
-        };
+        let conditions = Conditions { recording: Some(&recording), ..Conditions::NONE };
         assert_eq!(run(&conditions), Samples { times: vec![250_000_000], missing: 0 });
     }
 }

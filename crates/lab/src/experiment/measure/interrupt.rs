@@ -1,13 +1,11 @@
 //! Interrupt: from Ctrl-C under a flood of output to the prompt on the user's screen.
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
-use rove_link::net::Net;
-use rove_session::{Client, ClientConfig, Server};
-use rove_ssp::Config;
+use rove_headless::{Act, Program, User};
+use rove_session::{Client, Server};
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
-use crate::experiment::measure::silence::transport;
+use crate::experiment::measure::session::session;
 use crate::experiment::measure::{Conditions, Samples, nanos};
 
 /// How often the program writes, and how much: four megabytes in a second.
@@ -85,21 +83,11 @@ impl Program for Flood {
 }
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let (seed, ends) = (Seed::new(conditions.seed), conditions.system().ends());
-    let client = ClientConfig {
-        prediction: conditions.system().prediction(),
-        offers_status: false,
-        ..client_config(transport(Config::client(), ends), seed)
-    };
-    let server = server_config(transport(Config::server(), ends), seed);
-    let phase = Duration::from_secs(1).mul_f64(seed.stream("phase").at(0).unit());
-    let typed_at = Instant::ZERO + BEFORE + phase;
-    let near =
-        NearEnd::new(client, Typist { typed_at, has_typed: false, seen_at: None }, Instant::ZERO);
+    let phase = Seed::new(conditions.seed).stream("phase").at(0).unit();
+    let typed_at = Instant::ZERO + BEFORE + Duration::from_secs(1).mul_f64(phase);
+    let typist = Typist { typed_at, has_typed: false, seen_at: None };
     let flood = Flood { next: Some(Instant::ZERO + Duration::from_secs(1)), lines: 0 };
-    let far = FarEnd::new(server, flood, Instant::ZERO);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    let mut net = Net::new(near, far, uplink, downlink, seed);
+    let mut net = session(conditions, typist, flood);
     net.run_until(BEFORE + PATIENCE, |near, _| near.user.seen_at.is_some());
     let seen_at = net.left.user.seen_at;
     let times: Vec<u64> =
@@ -112,19 +100,12 @@ mod tests {
     use super::*;
     use crate::experiment::system::System;
     use crate::path::Path;
-    use crate::replay::Pace;
 
     #[test]
     fn the_prompt_comes_within_a_few_frames() {
         let path: Path = "rtt=100ms,rate=1Mbit".parse().expect("a path");
-        let conditions = Conditions {
-            system: Some(System::Rove),
-            path: Some(&path),
-            recording: None,
-            pace: Pace::Open,
-            value: None,
-            seed: 1,
-        };
+        let conditions =
+            Conditions { system: Some(System::Rove), path: Some(&path), ..Conditions::NONE };
         let samples = run(&conditions);
         let time = samples.millis().next().expect("the prompt came");
         assert!(time > 99.0 && time < 1_000.0, "{samples:?}");

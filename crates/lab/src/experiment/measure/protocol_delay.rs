@@ -131,7 +131,6 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 mod tests {
     use super::*;
     use crate::experiment::material::Recording;
-    use crate::replay::Pace;
     use crate::trace::{Record, Trace};
     use rove_terminal::Size;
 
@@ -140,14 +139,8 @@ mod tests {
             |ms: &u64| Record { at: Instant::from_millis(*ms), event: Event::Host(vec![b'a']) };
         let trace = Trace { size: Size::DEFAULT, records: writes.iter().map(record).collect() };
         let recording = Recording { name: "r".to_owned(), trace };
-        let conditions = Conditions {
-            system: None,
-            path: None,
-            recording: Some(&recording),
-            pace: Pace::Open,
-            value: Some(collection),
-            seed: 1,
-        };
+        let conditions =
+            Conditions { recording: Some(&recording), value: Some(collection), ..Conditions::NONE };
         let samples = run(&conditions);
         assert_eq!(samples.missing, 0);
         samples.millis().map(f64::round).collect()

@@ -2,16 +2,15 @@
 
 use core::net::SocketAddr;
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_headless::{Act, Program, User};
 use rove_link::LinkConfig;
-use rove_link::net::Net;
-use rove_session::{Client, ClientConfig, Server};
-use rove_ssp::{Config, ReceiveError};
+use rove_session::{Client, Server};
+use rove_ssp::ReceiveError;
 use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::experiment::measure::session::session;
 use crate::experiment::measure::{Conditions, Samples, nanos};
-use crate::replay::Ends;
 
 /// Time between two keys of the user. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);
@@ -27,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MOVED: &str = "203.0.113.9:40000";
 
 /// A user who types at a steady pace, and notes when the server was heard.
-pub(super) struct Typist {
+struct Typist {
     next: Instant,
     heard_at: Option<Instant>,
 }
 
 /// A program that echoes.
-pub(super) struct Echo;
+struct Echo;
 
 impl User for Typist {
     fn next_act(&mut self, now: Instant, _: &Client, _: &Terminal) -> Option<Act> {
@@ -62,27 +61,11 @@ impl Program for Echo {
     }
 }
 
-/// Returns the transport of an end as the system has it.
-pub(super) fn transport(config: Config, ends: Ends) -> Config {
-    match ends {
-        Ends::Rove => rove_headless::rove(config),
-        Ends::Stock => config.stock(),
-    }
-}
-
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let (seed, ends) = (Seed::new(conditions.seed), conditions.system().ends());
-    let client = ClientConfig {
-        prediction: conditions.system().prediction(),
-        offers_status: false,
-        ..client_config(transport(Config::client(), ends), seed)
-    };
-    let server = server_config(transport(Config::server(), ends), seed);
-    let typist = Typist { next: Instant::ZERO, heard_at: None };
-    let near = NearEnd::new(client, typist, Instant::ZERO);
-    let far = FarEnd::new(server, Echo, Instant::ZERO);
+    let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    let mut net = Net::new(near, far, uplink.clone(), downlink.clone(), seed);
+    let typist = Typist { next: Instant::ZERO, heard_at: None };
+    let mut net = session(conditions, typist, Echo);
     net.run_for(BEFORE + HEARTBEAT.mul_f64(seed.stream("phase").at(0).unit()));
     let outage = Duration::from_secs_f64(conditions.value());
     if outage == Duration::ZERO {
@@ -105,17 +88,15 @@ mod tests {
     use super::*;
     use crate::experiment::system::System;
     use crate::path::Path;
-    use crate::replay::Pace;
 
     fn silence(system: System, outage: f64) -> f64 {
         let path: Path = "rtt=100ms".parse().expect("a path");
         let conditions = Conditions {
             system: Some(system),
             path: Some(&path),
-            recording: None,
-            pace: Pace::Open,
             value: Some(outage),
             seed: 3,
+            ..Conditions::NONE
         };
         let samples = run(&conditions);
         assert_eq!(samples.missing, 0);

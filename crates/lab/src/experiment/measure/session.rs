@@ -1,0 +1,28 @@
+//! A session over a scenario's path, with a user and a program of the measurement.
+
+use rove_headless::{FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_link::net::Net;
+use rove_session::ClientConfig;
+use rove_ssp::Config;
+use rove_units::{Instant, Seed};
+
+use crate::experiment::measure::Conditions;
+
+/// Joins a client and a server of the conditions' system by their path. Nothing has been sent yet.
+pub(super) fn session<U: User, P: Program>(
+    conditions: &Conditions<'_>,
+    user: U,
+    program: P,
+) -> Net<NearEnd<U>, FarEnd<P>> {
+    let (seed, system) = (Seed::new(conditions.seed), conditions.system());
+    let client = ClientConfig {
+        prediction: system.prediction(),
+        offers_status: false,
+        ..client_config(system.ends().transport(Config::client()), seed)
+    };
+    let server = server_config(system.ends().transport(Config::server()), seed);
+    let near = NearEnd::new(client, user, Instant::ZERO);
+    let far = FarEnd::new(server, program, Instant::ZERO);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    Net::new(near, far, uplink, downlink, seed)
+}
