@@ -4,20 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::{env, fs};
 
-const SCENARIO: &str = r#"
-title = "A small figure"
-about = "Silence after a short outage."
-measure = "silence"
-plot = "mean-by-value"
-value = "outage (s)"
-values = [0, 1]
-systems = ["rove", "mosh-rules"]
-seeds = 3
-
-[[link]]
-name = "40 ms"
-path = "rtt=40ms"
-"#;
+const SCENARIO: &str = include_str!("scenarios/small.toml");
 
 /// A directory of a test's own.
 struct Folder(PathBuf);
@@ -90,7 +77,7 @@ fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = Folder::new("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
     for (args, code, words) in [
-        (&["bad.toml"][..], 1, "bad.toml:13: link:"),
+        (&["bad.toml"][..], 1, "bad.toml:12: link:"),
         (&["nothing"], 1, "there is no figure \"nothing\""),
         (&["small.toml", "--shard", "3/2"], 2, "2/8 for the second of eight"),
         (&["small.toml", "--shard", "1/2", "--json"], 2, "do not go together"),

@@ -2,20 +2,10 @@
 
 use super::*;
 
-const SMALL: &str = r#"
-title = "A small figure"
-about = "Two seeds of a short outage, with a </script> in its text & a band that cannot hold."
-measure = "silence"
-plot = "mean-by-value"
-value = "outage (s)"
-values = [0, 1]
-systems = ["rove"]
-seeds = 2
+const SMALL: &str = include_str!("../../tests/scenarios/small.toml");
 
-[[link]]
-name = "40 ms <near>"
-path = "rtt=40ms"
-
+/// Texts that HTML has to escape, and a band that no run is within.
+const HARD: &str = r#"
 [[expected]]
 system = "rove"
 statistic = "mean"
@@ -30,7 +20,10 @@ impl Directory {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rove-lab-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).expect("a directory");
-        fs::write(path.join("small.toml"), SMALL).expect("a file");
+        let hard =
+            SMALL.replace("40 ms", "40 ms <near>").replace("outage.\"", "</script> & outage.\"");
+        assert!(hard.contains("</script>") && hard.contains("<near>"));
+        fs::write(path.join("small.toml"), hard + HARD).expect("a file");
         Self(path)
     }
 
@@ -83,7 +76,7 @@ fn runs_that_have_ended_are_not_run_again() {
     let first = directory.run(1);
     let runs = directory.0.join("out/runs.jsonl");
     let kept = fs::read_to_string(&runs).expect("runs");
-    assert_eq!(kept.lines().count(), 4, "two seeds of two values");
+    assert_eq!(kept.lines().count(), 12, "two systems, two values, three seeds");
     // Results that no run can have show that they were taken from the file.
     let changed: String = kept
         .lines()
@@ -106,11 +99,11 @@ fn shards_of_several_computers_make_the_figures_of_one() {
     for part in ["1/3", "2/3", "3/3"] {
         let other = Directory::new(&format!("shard-{}", &part[..1]));
         let said = other.run_part(1, Some(part.parse().expect("a part")));
-        assert!(said.contains(" of 4 runs are done"), "{said}");
+        assert!(said.contains("4 of 12 runs are done"), "{said}");
         runs.push_str(&other.read("runs.jsonl"));
         assert!(!other.0.join("out/figures.json").exists(), "a part makes no figures");
     }
-    assert_eq!(runs.lines().count(), 4);
+    assert_eq!(runs.lines().count(), 12);
     fs::create_dir_all(whole.0.join("out")).expect("a directory");
     fs::write(whole.0.join("out/runs.jsonl"), &runs).expect("joined");
     whole.run(1);
