@@ -55,10 +55,10 @@ pub(crate) struct FiguresOptions {
 /// The processors that runs are spread over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Engine {
-    /// Those of this computer
+    /// Processors of this computer
     #[default]
     Local,
-    /// Those of a Ray cluster (RAY_ADDRESS), or of this computer by Ray
+    /// Processors of a Ray cluster (RAY_ADDRESS), or of this computer through Ray
     Ray,
 }
 

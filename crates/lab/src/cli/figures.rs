@@ -74,7 +74,7 @@ pub(crate) struct FiguresArgs {
     /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
     #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
     shard: Option<Shard>,
-    /// Spreads the runs over the processors of
+    /// Spreads the runs over these processors
     #[arg(long, value_name = "ENGINE", default_value = "local")]
     engine: Engine,
     /// Writes JSON in place of tables
