@@ -28,6 +28,8 @@ pub(crate) enum Measure {
     ProtocolDelay,
     /// How long a client hears nothing after a change of address (0), or after an outage of so many seconds.
     Silence,
+    /// The same where nobody types, and a client of rove's is told that the network of its computer is back.
+    Return,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
 }
@@ -66,6 +68,7 @@ impl Measure {
             Self::HostResponse => "host-response",
             Self::ProtocolDelay => "protocol-delay",
             Self::Silence => "silence",
+            Self::Return => "return",
             Self::Interrupt => "interrupt",
         }
     }
@@ -76,14 +79,14 @@ impl Measure {
             Self::Response => "response time (ms)",
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
-            Self::Silence => "time without an answer (ms)",
+            Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
         }
     }
 
     /// Returns whether it runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
-        matches!(self, Self::Response | Self::Silence | Self::Interrupt)
+        matches!(self, Self::Response | Self::Silence | Self::Return | Self::Interrupt)
     }
 
     /// Returns whether it plays recordings.
@@ -93,7 +96,7 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Silence)
+        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return)
     }
 
     /// Measures once.
@@ -111,6 +114,7 @@ impl Measure {
             Self::HostResponse => Ok(host_response::run(conditions)),
             Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
             Self::Silence => Ok(silence::run(conditions)),
+            Self::Return => Ok(silence::run_return(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
         }
     }
