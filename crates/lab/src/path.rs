@@ -10,6 +10,7 @@ use rove_link::{Distribution, LinkConfig, Schedule, Trace};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::path::parts::Parts;
+pub(crate) use crate::path::parts::share;
 
 mod parts;
 
