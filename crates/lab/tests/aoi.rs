@@ -45,6 +45,7 @@ fn a_wrong_line_is_refused_in_one_sentence() {
         (&["--delay", "1h"], ""),
         (&["speed"], "speed"),
         (&["--halve"], "--delay"),
+        (&["model", "--out"], "--out"),
     ] {
         let output = aoi(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stderr));

@@ -1,6 +1,8 @@
 //! The command line of `rove-lab aoi`.
 
-use clap::{Args, Command, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_manual::{Manual, Words};
 use rove_units::{Duration, parse_duration};
 
@@ -47,10 +49,13 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab aoi model --full", "closed forms, and long runs of their model"),
     ],
     environment: &[],
-    files: &[],
+    files: &[
+        ("DIR/figures.html", "The figures of the transport on one page."),
+        ("DIR/runs.jsonl", "The runs that have ended; what is there is not run again."),
+    ],
     exit_status: &[
         ("0", "Everything was done."),
-        ("1", "A result could not be written."),
+        ("1", "A run could not be done, or a result not be written."),
         ("2", "The command line is wrong."),
     ],
 };
@@ -91,6 +96,9 @@ pub(crate) struct AoiArgs {
     /// How many runs of the study, with seeds that follow --seed [default: 10, with --full 40]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: Option<u64>,
+    /// Directory that the figures of the transport are written to
+    #[arg(long, value_name = "DIR", default_value = "aoi", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
     /// Writes JSON in place of tables
     #[arg(long)]
     json: bool,
@@ -114,6 +122,7 @@ impl AoiArgs {
             seeds: self.seeds.unwrap_or(SEEDS[usize::from(self.full)]),
             is_full: self.full,
             json: self.json,
+            out: self.out,
         }
     }
 }
