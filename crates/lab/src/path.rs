@@ -10,6 +10,7 @@ use rove_link::{Distribution, LinkConfig, Schedule, Trace};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::path::parts::Parts;
+pub(crate) use crate::path::parts::share;
 
 mod parts;
 
@@ -178,6 +179,12 @@ mod tests {
         assert_eq!((path.uplink.loss, path.downlink.loss), (0.01, 0.0));
         assert_eq!((path.uplink.duplicate, path.downlink.duplicate), (0.02, 0.02));
         let bursts = GilbertElliott { p_bad: 0.01, p_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
+        let by_length: Path = "bursts=10%/4".parse().expect("a path");
+        let model = by_length.uplink.gilbert_elliott.expect("bursts");
+        assert!((model.mean_loss() - 0.1).abs() < 1e-9 && (model.p_good - 0.25).abs() < 1e-9);
+        for text in ["bursts=10%", "bursts=10%/0", "bursts=100%/4", "bursts=x/4", "bursts=60%/1"] {
+            assert!(text.parse::<Path>().is_err(), "{text}");
+        }
         assert_eq!(path.downlink.gilbert_elliott, Some(bursts));
         assert_eq!((path.uplink.rate, path.downlink.burst), (None, Some(Bytes::kib(3))));
         assert_eq!(path.downlink.queue_packets_max, 100);

@@ -24,6 +24,7 @@ use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
 use crate::revival::Revival;
 use crate::rtt::RttEstimator;
+use crate::sender::Pace;
 use crate::window::Window;
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
@@ -308,6 +309,11 @@ impl Connection {
 
     pub(crate) fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    /// Returns the sender's intervals of this moment.
+    pub(crate) fn pace<'a>(&self, config: &'a Config) -> Pace<'a> {
+        Pace::new(config, &self.rtt, self.contents_max())
     }
 
     /// Returns what is known of the path.

@@ -9,7 +9,7 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 10] = [
+const BUILT_IN: [(&str, &str); 16] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
@@ -20,10 +20,19 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("roaming", include_str!("../../experiments/roaming.toml")),
     ("return", include_str!("../../experiments/return.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
+    ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
+    ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
+    ("aoi-scroll", include_str!("../../experiments/aoi-scroll.toml")),
+    ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
+    ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
+    ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
 ];
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
+
+/// Place of the value in a path.
+const VALUE: &str = "{value}";
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +82,11 @@ pub(crate) struct Body {
     /// The values it takes.
     #[serde(default)]
     pub(crate) values: Vec<f64>,
+    /// The system that the others are compared with, run by run with the same seed.
+    pub(crate) baseline: Option<System>,
+    /// The systems that the picture shows; all where there is none.
+    #[serde(default)]
+    pub(crate) drawn: Vec<System>,
     /// Results that others published, or that rove claims.
     #[serde(default)]
     pub(crate) expected: Vec<Expected>,
@@ -84,7 +98,7 @@ pub(crate) struct Body {
 pub(crate) struct Link {
     /// Its name in the figure.
     pub(crate) name: String,
-    /// The path, as `rove-lab replay --link` reads it.
+    /// The path, as `rove-lab replay --link` reads it, with [`VALUE`] where the value that is varied goes.
     pub(crate) path: Spanned<String>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
@@ -148,6 +162,14 @@ impl Statistic {
     }
 }
 
+impl Link {
+    /// Returns the path's text with a value in its place.
+    pub(crate) fn text(&self, value: Option<f64>) -> String {
+        let text = self.path.get_ref();
+        value.map_or_else(|| text.clone(), |value| text.replace(VALUE, &value.to_string()))
+    }
+}
+
 impl Scenario {
     /// Returns the scenarios that the laboratory brings, in their order.
     pub(crate) fn built_in() -> impl Iterator<Item = Self> {
@@ -178,8 +200,29 @@ impl Scenario {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
         for link in &body.links {
-            let path = link.path.get_ref().parse::<Path>();
-            path.map_err(|sentence| (link.path.span().start, format!("link: {sentence}")))?;
+            let start = link.path.span().start;
+            if link.path.get_ref().contains(VALUE) && body.values.is_empty() {
+                return Err((start, format!("link: {VALUE} needs values")));
+            }
+            for value in body
+                .values
+                .first()
+                .copied()
+                .map_or(vec![None], |_| body.values.iter().copied().map(Some).collect())
+            {
+                let path = link.text(value).parse::<Path>();
+                path.map_err(|sentence| (start, format!("link: {sentence}")))?;
+            }
+        }
+        if let Some(system) = body.systems.iter().find(|it| !body.measure.tells_apart(**it)) {
+            let (name, measure) = (system.name(), body.measure.name());
+            let sentence = format!("measure = \"{measure}\" has no system {name} of its own");
+            return Err((at("systems"), sentence));
+        }
+        for (word, named) in [("baseline", body.baseline.as_slice()), ("drawn", &body.drawn)] {
+            if named.iter().any(|system| !body.systems.contains(system)) {
+                return Err((at(word), format!("{word} is one of the systems")));
+            }
         }
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || seeds > SEEDS_MAX {
@@ -247,20 +290,23 @@ mod tests {
     }
 
     const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
-                        systems = [\"rove\"]\nrecordings = [\"fish\"]\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
+                        systems = [\"rove\"]\nrecordings = [\"fish\"]\nseeds = 1\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
 
     #[test]
     fn a_mistake_is_named_with_its_line() {
         assert!(Scenario::parse("s", "s.toml", GOOD).is_ok());
         for (from, to, line, words) in [
-            ("rtt=1ms", "rtt=x", 9, "link"),
+            ("rtt=1ms", "rtt=x", 10, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
             ("[\"rove\"]", "[\"ssh\"]", 5, "unknown variant"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
-            ("recordings = [\"fish\"]", "seeds = 0", 6, "seeds are from 1"),
+            ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),
             ("plot =", "plot", 4, ""),
+            ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
+            ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
+            ("seeds = 1", "baseline = \"mosh-rules\"", 7, "one of the systems"),
         ] {
             let text = GOOD.replacen(from, to, 1);
             let error = Scenario::parse("s", "s.toml", &text).expect_err(to);

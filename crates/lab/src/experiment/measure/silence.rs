@@ -107,7 +107,7 @@ fn measure(conditions: &Conditions<'_>, occasion: Occasion) -> Samples {
     let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
     let times: Vec<u64> =
         heard_at.map(|at| nanos(at.saturating_since(whole_at))).into_iter().collect();
-    Samples { missing: u64::from(times.is_empty()), times }
+    Samples { missing: u64::from(times.is_empty()), times, ..Samples::default() }
 }
 
 #[cfg(test)]
