@@ -3,11 +3,13 @@
 //! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
 //! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
 //! started here, and `tty_watch` says when to look at its modes. `signals` is what a program does about
-//! those it was started with. `namespace`, `netlink` and `tap` are Linux's networks: namespaces, their interfaces, and
+//! those it was started with. `cpu_latency` keeps processors from sleeping. `namespace`, `netlink` and `tap` are Linux's networks: namespaces, their interfaces, and
 //! the cables of those. What only one of the programs needs is kept there.
 
 pub mod alarm;
 pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod cpu_latency;
 pub mod event_loop;
 #[cfg(target_os = "linux")]
 pub mod namespace;

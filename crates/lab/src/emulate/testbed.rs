@@ -113,7 +113,15 @@ impl Testbed {
         };
         let driver = thread::Builder::new().name("link".into()).spawn(move || driver.run());
         let driver = Some(driver.context("cannot start a thread")?);
-        Ok(Self { sides: [near.place, far.place], addresses, clock, shared, driver, stop })
+        Ok(Self {
+            sides: [near.place, far.place],
+            addresses,
+            clock,
+            shared,
+            driver,
+            stop,
+            _reaper: reaper,
+        })
     }
 
     /// Returns an end's address.
@@ -250,6 +258,10 @@ pub struct DirectionReport {
     pub dropped: u64,
     /// Mean time in the link, in milliseconds.
     pub mean_delay_ms: f64,
+    /// The median of the times in the link, in milliseconds, to 3 %.
+    pub p50_delay_ms: f64,
+    /// The time in the link that 95 % of the packets do not exceed, in milliseconds, to 3 %.
+    pub p95_delay_ms: f64,
     /// How late packets left.
     pub lateness: Summary,
     /// Packets that the machine dropped, as it should not.
@@ -260,6 +272,7 @@ impl Report {
     fn new(ended: &Ended, dropped: &[u64]) -> Self {
         let direction = |which: usize| {
             let (flow, lateness) = (&ended.flows[which], &ended.lateness[which]);
+            let delay_ms = |percent| ended.delays[which].percentile(percent).as_secs_f64() * 1e3;
             let packets = u32::try_from(flow.stats.delivered.max(1)).unwrap_or(u32::MAX);
             DirectionReport {
                 entered: flow.stats.entered,
@@ -267,6 +280,8 @@ impl Report {
                 delivered_bytes: flow.delivered.get(),
                 dropped: flow.stats.dropped(),
                 mean_delay_ms: (flow.delay / packets).as_secs_f64() * 1e3,
+                p50_delay_ms: delay_ms(50),
+                p95_delay_ms: delay_ms(95),
                 lateness: lateness.summary(),
                 // An interface drops packets on their way in or out: both are told with the side it is on.
                 lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
