@@ -4,7 +4,7 @@
 //! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
 //! started here, and `tty_watch` says when to look at its modes. `signals` is what a program does about
 //! those it was started with. `cpu_latency` keeps processors from sleeping. `namespace`, `netlink` and `tap` are Linux's networks: namespaces, their interfaces, and
-//! the cables of those. What only one of the programs needs is kept there.
+//! the cables of those; `reaper` ends what is left in them. What only one of the programs needs is kept there.
 
 pub mod alarm;
 pub mod clock;
@@ -17,6 +17,8 @@ pub mod namespace;
 pub mod netlink;
 pub mod program;
 pub mod pty;
+#[cfg(target_os = "linux")]
+pub mod reaper;
 pub mod signals;
 mod sys;
 #[cfg(target_os = "linux")]

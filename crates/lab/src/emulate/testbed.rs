@@ -13,6 +13,8 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, Result, anyhow};
 use rove_link::{Link, LinkConfig, Steps};
 use rove_machine::clock::Clock;
+use rove_machine::namespace::Namespace;
+use rove_machine::reaper::Reaper;
 use rove_units::{Bytes, Seed};
 use serde::Serialize;
 
@@ -73,7 +75,7 @@ impl TestbedOptions {
 ///
 /// The link runs in a thread of its own from [`Testbed::new`] on; that instant is the zero of its schedules. When the
 /// testbed is dropped, every process in its namespaces is ended, and with them go interfaces and addresses. If this
-/// process is killed, so are the commands that it started by [`Testbed::command`].
+/// process is killed, so is every process in the namespaces.
 #[derive(Debug)]
 pub struct Testbed {
     sides: [Place; 2],
@@ -83,6 +85,7 @@ pub struct Testbed {
     /// `None` once it has been waited for.
     driver: Option<JoinHandle<io::Result<Ended>>>,
     stop: UnixStream,
+    _reaper: Reaper,
 }
 
 impl Testbed {
@@ -94,6 +97,9 @@ impl Testbed {
     pub fn new(options: TestbedOptions) -> Result<Self> {
         let ([near, far], addresses) =
             plumbing::connect(options.far, &options.device, options.address)?;
+        let own: Vec<&Namespace> =
+            [&near.place, &far.place].iter().filter_map(|place| place.own_namespace()).collect();
+        let reaper = Reaper::start(&own).context("cannot start a process")?;
         let describe = |which: &str| format!("{which}, seed {}", options.seed.number());
         let log = options.log.as_deref();
         let log = log.map(|name| Log::create(name, DIRECTIONS.map(describe))).transpose()?;
