@@ -454,6 +454,7 @@ fn bad_input_gets_a_sentence_and_its_exit_code() {
     let (empty, zeros, words) =
         (file("empty", ""), file("zeros", "0\n0\n"), file("words", "1\nx\n"));
     let plain = file("plain", "#!/bin/sh\n");
+    let steps = file("steps", "[{\"delay_ms\": 5},\n{\"loss\": 5}]");
     for (args, code, sentence) in [
         (&["--rate", "0"][..], 2, "a rate above zero"),
         (&["--loss", "101%"], 2, "no share between"),
@@ -463,6 +464,13 @@ fn bad_input_gets_a_sentence_and_its_exit_code() {
         (&["--uplink", &empty], 1, "empty is no list of delivery opportunities: it is empty"),
         (&["--downlink", &zeros], 1, "its last line is not above zero"),
         (&["--downlink", &words], 1, "words is no list of delivery opportunities: line 2"),
+        (&["--schedule", "/nowhere"], 1, "cannot open /nowhere"),
+        (
+            &["--schedule", &steps],
+            1,
+            "steps is no schedule of a link: line 2, column 7: unknown field",
+        ),
+        (&["--schedule", &steps, "--rtt", "5ms"], 2, "a schedule describes the whole link"),
         (&["--", "no-such-program-anywhere"], 127, "there is no such program"),
         (&["--", &plain], 126, "no program that you may execute"),
         (&["--", "/"], 126, "no program that you may execute"),

@@ -321,6 +321,6 @@ impl Report {
 }
 
 /// Returns a link that cannot fill the memory.
-pub fn bounded(link: LinkConfig) -> LinkConfig {
-    LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link }
+pub fn bounded(link: impl Into<Steps>) -> Steps {
+    link.into().map(|link| LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link })
 }

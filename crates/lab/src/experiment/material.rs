@@ -84,7 +84,7 @@ impl Material {
     ///
     /// Returns an error if recorded opportunities cannot be read, or drawn ones not be written.
     pub(crate) fn path(&self, link: &Link) -> Result<(Path, bool)> {
-        let mut text = link.path.get_ref().clone();
+        let mut text = link.description();
         let mut is_recorded = true;
         if let Some(name) = &link.cellular {
             for (way, ending) in [("uplink", "up"), ("downlink", "down")] {

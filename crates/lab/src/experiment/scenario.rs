@@ -1,5 +1,7 @@
 //! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
 
+use std::path::Path as FilePath;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -84,7 +86,9 @@ pub(crate) struct Link {
     /// Its name in the figure.
     pub(crate) name: String,
     /// The path, as `rove-lab replay --link` reads it.
-    pub(crate) path: Spanned<String>,
+    pub(crate) path: Option<Spanned<String>>,
+    /// A file of steps (JSON) in place of the path, beside the scenario's file.
+    pub(crate) schedule: Option<Spanned<String>>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
 }
@@ -135,6 +139,17 @@ const fn one() -> u64 {
     1
 }
 
+impl Link {
+    /// Returns the path in one word, without its cellular opportunities.
+    pub(crate) fn description(&self) -> String {
+        match (&self.path, &self.schedule) {
+            (Some(path), _) => path.get_ref().clone(),
+            (None, Some(schedule)) => format!("schedule={}", schedule.get_ref()),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 impl Statistic {
     /// Returns its name.
     pub(crate) const fn name(self) -> &'static str {
@@ -165,7 +180,11 @@ impl Scenario {
             let at = error.span().map_or(0, |span| span.start);
             format!("{file}:{}: {}", line(text, at), error.message().replace('\n', "; "))
         })?;
-        let scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let mut scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let folder = FilePath::new(file).parent().unwrap_or(FilePath::new(""));
+        for schedule in scenario.body.links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
+            *schedule.get_mut() = folder.join(schedule.get_ref()).display().to_string();
+        }
         scenario
             .check()
             .map_err(|(at, sentence)| format!("{file}:{}: {sentence}", line(text, at)))?;
@@ -177,8 +196,21 @@ impl Scenario {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
         for link in &body.links {
-            let path = link.path.get_ref().parse::<Path>();
-            path.map_err(|sentence| (link.path.span().start, format!("link: {sentence}")))?;
+            let at = match (&link.path, &link.schedule) {
+                (Some(path), None) => path.span().start,
+                (None, Some(schedule)) if link.cellular.is_none() => schedule.span().start,
+                (_, Some(schedule)) => {
+                    let sentence =
+                        "link: a schedule describes all of it: leave path and cellular out";
+                    return Err((schedule.span().start, sentence.to_owned()));
+                }
+                (None, None) => {
+                    let sentence = format!("link {:?} needs a path or a schedule", link.name);
+                    return Err((at(&link.name), sentence));
+                }
+            };
+            let path = link.description().parse::<Path>();
+            path.map_err(|sentence| (at, format!("link: {sentence}")))?;
         }
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || seeds > SEEDS_MAX {

@@ -12,7 +12,7 @@ use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_durati
 /// The words that both directions share, and those that each may have of its own.
 const WORDS: &str = "rtt, jitter, distribution, reorder, order, and for both directions or with up. or down. before it \
                      for one: loss, ge, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
-                     (uplink and downlink for short)";
+                     (uplink and downlink for short); or schedule alone";
 
 /// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
 const PACKETS_MAX: usize = 1 << 24;
@@ -25,6 +25,8 @@ pub(super) struct Parts {
     pub(super) distribution: Option<Distribution>,
     reorder: Option<bool>,
     order: Option<Order>,
+    /// The file of a schedule, which stands for all others.
+    pub(super) schedule: Option<PathBuf>,
     /// Near to far, far to near.
     pub(super) ways: [Way; 2],
 }
@@ -57,6 +59,7 @@ impl Parts {
             "distribution" => set(&mut self.distribution, distribution(value)?),
             "reorder" => set(&mut self.reorder, yes_or_no(value)?),
             "order" => set(&mut self.order, order(value)?),
+            "schedule" => set(&mut self.schedule, value.into()),
             "uplink" => self.ways[0].read("trace", value)?,
             "downlink" => self.ways[1].read("trace", value)?,
             _ => {
