@@ -39,6 +39,8 @@ pub(crate) struct Path {
     pub(crate) downlink: LinkConfig,
     /// Files of delivery opportunities: near to far, far to near.
     files: [Option<PathBuf>; 2],
+    /// The window of a download in bulk, which shares the path with a session in virtual time.
+    pub(crate) download: Option<Bytes>,
     /// The file of a schedule.
     schedule_file: Option<PathBuf>,
     /// Steps of both directions, in place of `uplink` and `downlink`.
@@ -97,6 +99,7 @@ impl Path {
             uplink: link.clone(),
             downlink: link,
             files: [None, None],
+            download: None,
             schedule_file: None,
             schedule: None,
         }
@@ -163,9 +166,10 @@ impl FromStr for Path {
             overhead,
             ..parts.link(&parts.ways[way])
         });
-        let schedule_file = parts.schedule;
+        let (download, schedule_file) = (parts.download, parts.schedule);
         let files = parts.ways.map(|way| way.trace);
-        Ok(Self { text: text.to_owned(), uplink, downlink, files, schedule_file, schedule: None })
+        let text = text.to_owned();
+        Ok(Self { text, uplink, downlink, files, download, schedule_file, schedule: None })
     }
 }
 

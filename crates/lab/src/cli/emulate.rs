@@ -223,7 +223,12 @@ impl EmulateArgs {
             words.push(format!("{name}={value}"));
         }
         words.extend(self.link.clone());
-        let path = if words.is_empty() { Ok(Path::wire()) } else { words.join(",").parse() };
-        path.map(Path::of_whole_packets)
+        let path = if words.is_empty() { Path::wire() } else { words.join(",").parse::<Path>()? };
+        if path.download.is_some() {
+            return Err(
+                "a download is for virtual time: run a program here that downloads".to_owned()
+            );
+        }
+        Ok(path.of_whole_packets())
     }
 }

@@ -11,11 +11,13 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 9] = [
+const BUILT_IN: [(&str, &str); 11] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
+    ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
     ("response-lte", include_str!("../../experiments/response-lte.toml")),
+    ("response-download", include_str!("../../experiments/response-download.toml")),
     ("pager", include_str!("../../experiments/pager.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
@@ -210,7 +212,11 @@ impl Scenario {
                 }
             };
             let path = link.description().parse::<Path>();
-            path.map_err(|sentence| (at, format!("link: {sentence}")))?;
+            let path = path.map_err(|sentence| (at, format!("link: {sentence}")))?;
+            if path.download.is_some() && body.measure != Measure::Response {
+                let sentence = "link: a download is beside sessions of measure = \"response\" only";
+                return Err((at, sentence.to_owned()));
+            }
         }
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || seeds > SEEDS_MAX {

@@ -230,7 +230,7 @@ fn contents(path: &Path) -> String {
         let times = opportunities.map(|schedule| schedule.trace.times().collect::<Vec<_>>());
         format!("{link:?} {times:?}")
     };
-    links.each_ref().map(of).concat()
+    links.each_ref().map(of).concat() + &format!("{:?}", path.download)
 }
 
 /// Returns all of them, or once nothing where there are none.
