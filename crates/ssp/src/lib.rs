@@ -33,6 +33,7 @@ mod object;
 mod ocb;
 mod path;
 mod receiver;
+mod revival;
 mod rtt;
 mod rtt_min;
 mod sender;
