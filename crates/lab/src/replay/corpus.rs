@@ -40,7 +40,7 @@ const TRACES: [Known; 32] = [
     known("bash-prompt", (4, 4), (4, 5)),
     known("bash-vi", (0, 0), (0, 0)),
     known("emacs", (0, 1), (0, 1)),
-    known("fish", (9, 127), (1, 5)),
+    known("fish", (9, 127), (1, 4)),
     known("fish-history", (0, 22), (0, 0)),
     known("forms", (0, 15), (0, 4)),
     known("ink", (0, 0), (0, 0)),
@@ -48,13 +48,13 @@ const TRACES: [Known; 32] = [
     known("kakoune", (0, 6), (0, 0)),
     known("less", (0, 0), (0, 0)),
     known("lines-code", (0, 0), (1, 1)),
-    known("lines-emacs", (0, 60), (0, 0)),
-    known("lines-mcedit", (0, 0), (0, 2)),
+    known("lines-emacs", (0, 60), (0, 1)),
+    known("lines-mcedit", (0, 0), (0, 1)),
     known("lines-micro", (0, 0), (0, 0)),
     known("lines-nano", (0, 0), (0, 0)),
-    known("lines-vim", (1, 1), (0, 0)),
+    known("lines-vim", (1, 1), (0, 2)),
     known("links-form", (7, 39), (0, 2)),
-    known("nano", (0, 16), (0, 1)),
+    known("nano", (0, 16), (0, 2)),
     known("own-cursor", (0, 0), (0, 0)),
     Known {
         secrets: &["Tr0ub4dor&3", "correct horse", "staple", "hunter2", "echo unseen"],
@@ -68,7 +68,7 @@ const TRACES: [Known; 32] = [
     known("vim-modes", (0, 3), (0, 0)),
     known("zsh-history", (0, 0), (0, 0)),
     known("zsh-long", (0, 0), (0, 0)),
-    known("zsh-suggestions", (0, 99), (3, 5)),
+    known("zsh-suggestions", (0, 99), (3, 3)),
 ];
 
 /// A far host, as the goals of prediction are stated for.
@@ -180,7 +180,10 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::EditorModes | Mechanism::LineNumbers => "vim-modes",
         Mechanism::KernelEcho | Mechanism::PlainSuggestions => "zsh-suggestions",
         Mechanism::Suggestions => "fish-history",
-        Mechanism::LineKeys | Mechanism::WordKeys | Mechanism::Conventions => "bash-long",
+        Mechanism::LineKeys
+        | Mechanism::WordKeys
+        | Mechanism::Conventions
+        | Mechanism::NewPrompts => "bash-long",
         Mechanism::Motions | Mechanism::Rulers => "joe",
         Mechanism::Answers => "vim-commands",
         Mechanism::Newlines => "lines-nano",
@@ -188,11 +191,8 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::Masks => "stars",
         Mechanism::Colors => "forms",
         Mechanism::Palettes => "fish",
-        Mechanism::LateEchoes
-        | Mechanism::Lateness
-        | Mechanism::Latency
-        | Mechanism::NewPrompts => "slow-echo",
-        Mechanism::TypeAhead => "lines-emacs",
+        Mechanism::LateEchoes | Mechanism::Lateness | Mechanism::Latency => "slow-echo",
+        Mechanism::TypeAhead => "links-form",
         Mechanism::ScreenKeys => {
             // Ctrl-Right, to the ends of words.
             let to = ["\x1b[1;4H", "\x1b[1;9H", "\x1b[1;12H", "\x1b[1;17H"];
