@@ -3,8 +3,8 @@
 //! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
 //! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
 //! started here, and `tty_watch` says when to look at its modes. `signals` is what a program does about
-//! those it was started with. `namespace`, `netlink` and `tap` are Linux's networks: namespaces, their interfaces, and
-//! the cables of those. What only one of the programs needs is kept there.
+//! those it was started with. `network_watch` says when the network has changed. `namespace`, `netlink` and `tap` are
+//! Linux's networks: namespaces, their interfaces, and the cables of those. What only one of the programs needs is kept there.
 
 pub mod alarm;
 pub mod clock;
@@ -13,6 +13,7 @@ pub mod event_loop;
 pub mod namespace;
 #[cfg(target_os = "linux")]
 pub mod netlink;
+pub mod network_watch;
 pub mod program;
 pub mod pty;
 pub mod signals;

@@ -81,6 +81,8 @@ pub(crate) struct Sender<L> {
     nothing_to_say: bool,
     ack_num: StateNum,
     ack_wanted_since: Option<Instant>,
+    /// Whether that acknowledgment waits for no company.
+    is_ack_urgent: bool,
     /// Whether anything of the peer's has been acknowledged.
     has_acknowledged: bool,
     last_new_remote: Option<Instant>,
@@ -120,6 +122,7 @@ impl<L: Object> Sender<L> {
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
             ack_wanted_since: None,
+            is_ack_urgent: false,
             has_acknowledged: false,
             last_new_remote: None,
             answering: None,
@@ -162,6 +165,12 @@ impl<L: Object> Sender<L> {
     /// Sends an acknowledgment soon, whether or not it says anything new.
     pub(crate) fn want_ack(&mut self, now: Instant) {
         self.ack_wanted_since.get_or_insert(now);
+    }
+
+    /// Sends an acknowledgment now.
+    pub(crate) fn want_ack_at_once(&mut self, now: Instant) {
+        self.want_ack(now);
+        self.is_ack_urgent = true;
     }
 
     /// Takes note that the peer is there: what is unacknowledged is worth sending again.
@@ -421,6 +430,7 @@ impl<L: Object> Sender<L> {
             }
         }
         self.ack_wanted_since = None;
+        self.is_ack_urgent = false;
         self.has_acknowledged |= self.ack_num != StateNum::INITIAL;
         self.kept = None;
         let (ack_num, throwaway_num) = (self.ack_num, self.known().num);

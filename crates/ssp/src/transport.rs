@@ -126,7 +126,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
-            self.sender.want_ack(now);
+            self.sender.want_ack_at_once(now);
         }
         let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
@@ -201,6 +201,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// answer before others are tried.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.connection.handle_unreachable(address);
+    }
+
+    /// Takes word that an interface, an address or a route of this computer has changed, so that a client speaks at
+    /// once. Any number of calls is harmless: they cost a datagram a second at most. A server has no use for it.
+    pub fn handle_network_change(&mut self, now: Instant) {
+        self.connection.handle_network_change(now);
     }
 
     /// Returns the next datagram to send, or `None`. Drain it, then wait for

@@ -30,6 +30,8 @@ pub(crate) enum Measure {
     ProtocolDelay,
     /// How long a client hears nothing after a change of address (0), or after an outage of so many seconds.
     Silence,
+    /// The same where nobody types, and a client of rove's is told that the network of its computer is back.
+    Return,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
     /// How old the screen is that the client has, in the mean over a run.
@@ -93,6 +95,7 @@ impl Measure {
             Self::HostResponse => "host-response",
             Self::ProtocolDelay => "protocol-delay",
             Self::Silence => "silence",
+            Self::Return => "return",
             Self::Interrupt => "interrupt",
             Self::Age => "age",
             Self::Study => "study",
@@ -105,7 +108,7 @@ impl Measure {
             Self::Response => "response time (ms)",
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
-            Self::Silence => "time without an answer (ms)",
+            Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study => "age (ms)",
         }
@@ -113,7 +116,15 @@ impl Measure {
 
     /// Returns whether it runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
-        matches!(self, Self::Response | Self::Silence | Self::Interrupt | Self::Age | Self::Study)
+        matches!(
+            self,
+            Self::Response
+                | Self::Silence
+                | Self::Return
+                | Self::Interrupt
+                | Self::Age
+                | Self::Study
+        )
     }
 
     /// Returns whether it plays recordings.
@@ -123,14 +134,14 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Silence)
+        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return)
     }
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
             Self::Study => study::known_share(system).is_some(),
-            Self::Silence | Self::Interrupt | Self::Age => true,
+            Self::Silence | Self::Return | Self::Interrupt | Self::Age => true,
             _ => system.reference().is_none(),
         }
     }
@@ -159,6 +170,7 @@ impl Measure {
             Self::HostResponse => Ok(host_response::run(conditions)),
             Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
             Self::Silence => Ok(silence::run(conditions)),
+            Self::Return => Ok(silence::run_return(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),
             Self::Study => Ok(study::run(conditions)),

@@ -9,7 +9,7 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 15] = [
+const BUILT_IN: [(&str, &str); 16] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
@@ -18,6 +18,7 @@ const BUILT_IN: [(&str, &str); 15] = [
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("roaming", include_str!("../../experiments/roaming.toml")),
+    ("return", include_str!("../../experiments/return.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
     ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
     ("aoi-small", include_str!("../../experiments/aoi-small.toml")),

@@ -96,7 +96,7 @@ impl<L: Object> Sender<L> {
             self.kept.is_some() && self.is_overdue(now, pace) && !self.backoff.is_slow(pace);
         if is_in_repair {
             pace.config.ack_delay_in_repair
-        } else if self.has_acknowledged {
+        } else if self.has_acknowledged && !self.is_ack_urgent {
             pace.config.ack_delay
         } else {
             // The peer has no round-trip sample until our first answer echoes its timestamp. Until
