@@ -86,7 +86,7 @@ impl Material {
     ///
     /// Returns an error if recorded opportunities cannot be read, or drawn ones not be written.
     pub(crate) fn path(&self, link: &Link, value: Option<f64>) -> Result<(Path, bool)> {
-        let mut text = link.text(value);
+        let mut text = link.description(value);
         let mut is_recorded = true;
         if let Some(name) = &link.cellular {
             for (way, ending) in [("uplink", "up"), ("downlink", "down")] {

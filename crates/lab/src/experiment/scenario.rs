@@ -1,5 +1,7 @@
 //! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
 
+use std::path::Path as FilePath;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -9,11 +11,13 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 16] = [
+const BUILT_IN: [(&str, &str); 18] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
+    ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
     ("response-lte", include_str!("../../experiments/response-lte.toml")),
+    ("response-download", include_str!("../../experiments/response-download.toml")),
     ("pager", include_str!("../../experiments/pager.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
@@ -99,7 +103,9 @@ pub(crate) struct Link {
     /// Its name in the figure.
     pub(crate) name: String,
     /// The path, as `rove-lab replay --link` reads it, with [`VALUE`] where the value that is varied goes.
-    pub(crate) path: Spanned<String>,
+    pub(crate) path: Option<Spanned<String>>,
+    /// A file of steps (JSON) in place of the path, beside the scenario's file.
+    pub(crate) schedule: Option<Spanned<String>>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
 }
@@ -150,6 +156,20 @@ const fn one() -> u64 {
     1
 }
 
+impl Link {
+    /// Returns the path in one word, with a value in its place, without its cellular opportunities.
+    pub(crate) fn description(&self, value: Option<f64>) -> String {
+        match (&self.path, &self.schedule) {
+            (Some(path), _) => {
+                let text = path.get_ref();
+                value.map_or_else(|| text.clone(), |value| text.replace(VALUE, &value.to_string()))
+            }
+            (None, Some(schedule)) => format!("schedule={}", schedule.get_ref()),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 impl Statistic {
     /// Returns its name.
     pub(crate) const fn name(self) -> &'static str {
@@ -159,14 +179,6 @@ impl Statistic {
             Self::P90 => "p90",
             Self::P99 => "p99",
         }
-    }
-}
-
-impl Link {
-    /// Returns the path's text with a value in its place.
-    pub(crate) fn text(&self, value: Option<f64>) -> String {
-        let text = self.path.get_ref();
-        value.map_or_else(|| text.clone(), |value| text.replace(VALUE, &value.to_string()))
     }
 }
 
@@ -188,7 +200,11 @@ impl Scenario {
             let at = error.span().map_or(0, |span| span.start);
             format!("{file}:{}: {}", line(text, at), error.message().replace('\n', "; "))
         })?;
-        let scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let mut scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let folder = FilePath::new(file).parent().unwrap_or(FilePath::new(""));
+        for schedule in scenario.body.links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
+            *schedule.get_mut() = folder.join(schedule.get_ref()).display().to_string();
+        }
         scenario
             .check()
             .map_err(|(at, sentence)| format!("{file}:{}: {sentence}", line(text, at)))?;
@@ -200,19 +216,7 @@ impl Scenario {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
         for link in &body.links {
-            let start = link.path.span().start;
-            if link.path.get_ref().contains(VALUE) && body.values.is_empty() {
-                return Err((start, format!("link: {VALUE} needs values")));
-            }
-            for value in body
-                .values
-                .first()
-                .copied()
-                .map_or(vec![None], |_| body.values.iter().copied().map(Some).collect())
-            {
-                let path = link.text(value).parse::<Path>();
-                path.map_err(|sentence| (start, format!("link: {sentence}")))?;
-            }
+            self.check_link(link)?;
         }
         if let Some(system) = body.systems.iter().find(|it| !body.measure.tells_apart(**it)) {
             let (name, measure) = (system.name(), body.measure.name());
@@ -264,6 +268,45 @@ impl Scenario {
                     at("expected"),
                     "it expects something of a system or link that it does not have".to_owned(),
                 ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scenario {
+    /// Finds what is wrong with a link, with each value that is varied.
+    fn check_link(&self, link: &Link) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |sentence: &str, start: usize| Err((start, format!("link: {sentence}")));
+        let start = match (&link.path, &link.schedule) {
+            (Some(path), None) => path.span().start,
+            (None, Some(schedule)) if link.cellular.is_none() => schedule.span().start,
+            (_, Some(schedule)) => {
+                let sentence = "a schedule describes all of it: leave path and cellular out";
+                return at(sentence, schedule.span().start);
+            }
+            (None, None) => {
+                let start = self.text.find(&link.name).unwrap_or(0);
+                return at(&format!("{:?} needs a path or a schedule", link.name), start);
+            }
+        };
+        let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
+        if is_varied && body.values.is_empty() {
+            return at(&format!("{VALUE} needs values"), start);
+        }
+        let values: Vec<Option<f64>> = match &body.values[..] {
+            [] => vec![None],
+            values => values.iter().copied().map(Some).collect(),
+        };
+        for value in values {
+            match link.description(value).parse::<Path>() {
+                Err(sentence) => return at(&sentence, start),
+                Ok(path) if path.download.is_some() && body.measure != Measure::Response => {
+                    let sentence = "a download is beside sessions of measure = \"response\" only";
+                    return at(sentence, start);
+                }
+                Ok(_) => {}
             }
         }
         Ok(())

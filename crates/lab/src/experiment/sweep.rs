@@ -4,7 +4,7 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use rove_link::LinkConfig;
+use rove_link::Steps;
 use rove_units::{Instant, Seed};
 
 use crate::experiment::material::{Material, Recording};
@@ -273,12 +273,12 @@ impl<'a> Plan<'a> {
 /// Returns a text that tells a path from every other one, wherever its files lie.
 fn contents(path: &Path) -> String {
     let links = path.links(Instant::ZERO, Seed::new(1));
-    let of = |link: &LinkConfig| {
-        let times =
-            link.schedule.as_ref().map(|schedule| schedule.trace.times().collect::<Vec<_>>());
+    let of = |link: &Steps| {
+        let opportunities = link.first().schedule.as_ref();
+        let times = opportunities.map(|schedule| schedule.trace.times().collect::<Vec<_>>());
         format!("{link:?} {times:?}")
     };
-    links.each_ref().map(of).concat()
+    links.each_ref().map(of).concat() + &format!("{:?}", path.download)
 }
 
 /// Returns all of them, or once nothing where there are none.

@@ -10,9 +10,9 @@ use rove_link::{
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
 
 /// The words that both directions share, and those that each may have of its own.
-const WORDS: &str = "rtt, jitter, distribution, reorder, order, and for both directions or with up. or down. before it \
+const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and for both directions or with up. or down. before it \
                      for one: loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
-                     (uplink and downlink for short)";
+                     (uplink and downlink for short); or schedule alone";
 
 /// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
 const PACKETS_MAX: usize = 1 << 24;
@@ -25,6 +25,10 @@ pub(super) struct Parts {
     pub(super) distribution: Option<Distribution>,
     reorder: Option<bool>,
     order: Option<Order>,
+    /// The window of a download beside the session.
+    pub(super) download: Option<Bytes>,
+    /// The file of a schedule, which stands for all others.
+    pub(super) schedule: Option<PathBuf>,
     /// Near to far, far to near.
     pub(super) ways: [Way; 2],
 }
@@ -57,6 +61,8 @@ impl Parts {
             "distribution" => set(&mut self.distribution, distribution(value)?),
             "reorder" => set(&mut self.reorder, yes_or_no(value)?),
             "order" => set(&mut self.order, order(value)?),
+            "download" => set(&mut self.download, unit(value)?),
+            "schedule" => set(&mut self.schedule, value.into()),
             "uplink" => self.ways[0].read("trace", value)?,
             "downlink" => self.ways[1].read("trace", value)?,
             _ => {
