@@ -54,6 +54,12 @@ impl Latencies {
         self.seen.get(rank.div_ceil(100).max(1) - 1).copied()
     }
 
+    /// Returns the mean of those that were seen; `None` if none was.
+    fn mean(&self) -> Option<Duration> {
+        let count = u32::try_from(self.seen.len()).ok().filter(|count| *count > 0)?;
+        Some(self.seen.iter().sum::<Duration>() / count)
+    }
+
     fn to_json(&self) -> Value {
         let quantiles: serde_json::Map<String, Value> = QUANTILES
             .iter()
@@ -64,6 +70,7 @@ impl Latencies {
             "instant": self.instant(),
             "instant_percent": percent(self.instant(), self.count()),
             "never_seen": self.unseen,
+            "mean_ms": self.mean().map(millis),
             "latency_ms": quantiles,
         })
     }
