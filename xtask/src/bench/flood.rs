@@ -5,15 +5,15 @@ use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result};
+use rove_lab::live::clock;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server, in_known_environment};
+use rove_lab::live::system::System;
+use rove_lab::live::terminal::Terminal;
 use rove_terminal::Size;
 
 use super::Bench;
-use super::clock;
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, Server, in_known_environment};
-use super::terminal::Terminal;
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
@@ -108,7 +108,7 @@ fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f6
 fn through_session(system: &System, command: &[&str], home: &Path) -> Result<Cost> {
     let server = Server::start(system, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let client = Client::start(system, &server, None, home, &terminal)?;
+    let client = Client::start(system, &server, home, &terminal)?;
     terminal.read_past(READY)?;
     let (before, start) = (server.process.cpu_seconds()?, clock::now());
     terminal.send(b"\r")?;

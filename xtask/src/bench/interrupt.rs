@@ -1,18 +1,18 @@
 //! Ctrl-C under `yes` on a slow path: how long until the prompt, and what the server spends meanwhile.
 
 use anyhow::Result;
+use rove_lab::live::clock;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::window::{Window, shows_prompt};
 use rove_link::LinkConfig;
 use rove_terminal::{Screen, Size};
 use rove_units::{BitRate, Bytes, Duration, Seed};
 
-use super::Bench;
-use super::clock;
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, PROMPT, SHELL, Server};
 use super::stats;
-use super::window::{Window, shows_prompt};
+use super::{Bench, path};
 
 /// One way of the path; half of the round trip. Chosen, as the rate and the queue are: a terminal that
 /// sent every byte would have eight seconds of output before the prompt.
@@ -58,9 +58,10 @@ fn interrupt(system: &System) -> Result<Showing> {
     let server = Server::start(system, scratch.path(), &SHELL)?;
     let link =
         LinkConfig { delay: DELAY, rate: Some(RATE), queue_max: QUEUE, ..LinkConfig::default() };
-    let relay = server.behind(&link)?;
+    let relay = path::in_front_of(&server, &link)?;
     let mut window = Window::open(Size::DEFAULT)?;
-    let client = Client::start(system, &server, Some(&relay), scratch.path(), &window.terminal)?;
+    let client =
+        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
     wait_for_prompt(&mut window)?;
 
     start_yes(&mut window)?;

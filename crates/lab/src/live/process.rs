@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 ///
 /// It is held by descriptor, so a number used again can never hit a stranger.
 #[derive(Debug)]
-pub(super) struct Process {
+pub struct Process {
     pid: u32,
     pidfd: OwnedFd,
 }
@@ -19,12 +19,12 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when there is none of this number.
-    pub(super) fn open(pid: u32) -> Result<Self> {
+    pub fn open(pid: u32) -> Result<Self> {
         Ok(Self { pid, pidfd: pidfd(pid)? })
     }
 
     /// Returns the process's number.
-    pub(super) const fn pid(&self) -> u32 {
+    pub const fn pid(&self) -> u32 {
         self.pid
     }
 
@@ -33,7 +33,7 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when the process has ended.
-    pub(super) fn cpu_seconds(&self) -> Result<f64> {
+    pub fn cpu_seconds(&self) -> Result<f64> {
         let path = format!("/proc/{}/stat", self.pid);
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         let ticks = cpu_ticks(&text).with_context(|| format!("unexpected {path}"))?;
@@ -47,23 +47,23 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when the process has ended.
-    pub(super) fn peak_megabytes(&self) -> Result<f64> {
+    pub fn peak_megabytes(&self) -> Result<f64> {
         peak_megabytes(self.pid)
     }
 }
 
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage {
+pub struct Usage {
     /// How often it has gone to sleep by itself.
-    pub(super) switches: f64,
+    pub switches: f64,
     /// Its processor time, to the nanosecond.
-    pub(super) cpu_seconds: f64,
+    pub cpu_seconds: f64,
 }
 
 impl Usage {
     /// Returns what has been used since `before`.
-    pub(super) fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
         Self {
             switches: self.switches - before.switches,
             cpu_seconds: self.cpu_seconds - before.cpu_seconds,
@@ -83,7 +83,7 @@ impl Drop for Process {
 /// # Errors
 ///
 /// Returns an error when there is no process of this number.
-pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
+pub fn pidfd(pid: u32) -> Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
@@ -93,7 +93,7 @@ pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
 /// # Errors
 ///
 /// Returns an error when the process has ended, or the system does not count this.
-pub(super) fn usage(pid: u32) -> Result<Usage> {
+pub fn usage(pid: u32) -> Result<Usage> {
     let path = format!("/proc/{pid}/schedstat");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let nanoseconds: Option<f64> = text.split_whitespace().next().and_then(|n| n.parse().ok());
@@ -107,7 +107,7 @@ pub(super) fn usage(pid: u32) -> Result<Usage> {
 /// # Errors
 ///
 /// Returns an error when the process has ended.
-pub(super) fn share_megabytes(pid: u32) -> Result<f64> {
+pub fn share_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
 }
 
@@ -128,7 +128,7 @@ fn number_behind(text: &str, name: &str) -> Option<f64> {
 /// # Errors
 ///
 /// Returns an error when the process has ended.
-pub(super) fn peak_megabytes(pid: u32) -> Result<f64> {
+pub fn peak_megabytes(pid: u32) -> Result<f64> {
     let path = format!("/proc/{pid}/status");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let kibibytes = peak_kibibytes(&text).with_context(|| format!("no VmHWM in {path}"))?;
