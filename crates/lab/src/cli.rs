@@ -9,12 +9,16 @@ use clap::FromArgMatches;
 use rove_manual::{Book, Manual, Words, matches};
 
 #[cfg(target_os = "linux")]
+use crate::cli::compare::CompareArgs;
+#[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
 use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
+#[cfg(target_os = "linux")]
+mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
 pub(crate) mod emulate;
@@ -64,6 +68,7 @@ static MANUAL: Manual = Manual {
         ("rove-lab record -o session.jsonl -- bash", "write down a session"),
         ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
         ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
+        ("rove-lab compare session.jsonl --link rtt=500ms", "ssh, Mosh and rove, side by side"),
     ],
     environment: &[],
     files: &[],
@@ -91,6 +96,8 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
     #[cfg(target_os = "linux")]
+    Subcommand { manual: &compare::MANUAL, run: run_compare },
+    #[cfg(target_os = "linux")]
     Subcommand { manual: &emulate::MANUAL, run: run_emulate },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &validate::MANUAL, run: run_validate },
@@ -101,6 +108,13 @@ static COMMANDS: &[Subcommand] = &[
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
+    // No command for people: compare runs this program once more at its far sides.
+    #[cfg(target_os = "linux")]
+    if let [word, rest @ ..] = args.as_slice()
+        && word == crate::compare::player::WORD
+    {
+        return ExitCode::from(report(&compare::MANUAL, crate::compare::player::play(rest)));
+    }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;
         Some((command, rest))
@@ -185,6 +199,19 @@ fn run_record(args: Vec<OsString>) -> u8 {
         complain(&record::MANUAL, &format!("{error:#}"));
         FAILURE
     })
+}
+
+#[cfg(target_os = "linux")]
+fn run_compare(args: Vec<OsString>) -> u8 {
+    let args: CompareArgs = match read(&compare::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let result = args.options();
+    report(
+        &compare::MANUAL,
+        result.and_then(|options| crate::compare::run(&options, io::stdout().lock())),
+    )
 }
 
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
 //! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
-//! `driver` moves packets between them through the link, with a `log` and a record of its `lateness`. `view` is for those
+//! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. `view` is for those
 //! who watch.
 
 use std::ffi::{CString, OsString};
@@ -33,6 +33,7 @@ mod address;
 mod driver;
 mod lateness;
 mod log;
+mod meter;
 mod plumbing;
 pub mod testbed;
 mod view;
@@ -40,6 +41,7 @@ mod view;
 pub use address::Addresses;
 pub use driver::Flow;
 pub use lateness::{Histogram, Summary};
+pub use meter::Offered;
 pub use plumbing::{Device, Far, acquire_rights};
 pub(crate) use view::Place as ViewPlace;
 

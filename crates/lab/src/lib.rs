@@ -3,13 +3,16 @@
 //! `screen` plays a recording into the emulator that ships and shows what it makes of it. `record` records a
 //! session, and [`trace`] is the form in which recorded sessions are kept; `replay` types their keys at the
 //! client and the server that ship, and judges the answers. [`mod@emulate`] puts a command behind a link in real time; `validate` holds
-//! that link against what it should do. [`live`] runs real clients and servers, for measurements in real time. [`metrics`] are the delays of a flow, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
+//! that link against what it should do. [`live`] runs real clients and servers, and `compare` types
+//! recorded keys at them over such a link. [`metrics`] are the delays of a flow, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
 //! commands; `clock` is the only clock. What the commands print is described in `docs/lab.md`.
 
 #![forbid(unsafe_code)]
 
 pub mod cli;
 mod clock;
+#[cfg(target_os = "linux")]
+mod compare;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 mod experiment;

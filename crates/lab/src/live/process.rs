@@ -102,6 +102,16 @@ pub fn usage(pid: u32) -> Result<Usage> {
     Ok(Usage { switches, cpu_seconds })
 }
 
+/// Returns the processor time of all threads of a process, to the nanosecond, in seconds; `None` if it has ended.
+pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let of = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    Some(threads.filter_map(Result::ok).filter_map(of).sum::<f64>() / 1e9)
+}
+
 /// Returns the memory a process holds, in megabytes of 10^6 bytes; what it shares counts by its share.
 ///
 /// # Errors
@@ -188,6 +198,8 @@ mod tests {
         assert!(own.cpu_seconds().unwrap() >= 0.0);
         assert!(share_megabytes(own.pid()).unwrap() > 0.1);
         assert!(usage(own.pid()).unwrap().cpu_seconds > 0.0);
+        assert!(threads_cpu_seconds(own.pid()).unwrap() > 0.0);
+        assert_eq!(threads_cpu_seconds(u32::MAX), None);
         // Dropped, it would end the tests.
         std::mem::forget(own);
     }

@@ -18,7 +18,7 @@ impl Scratch {
     pub fn new() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rove-bench-{}-{number}", std::process::id());
+        let name = format!("rove-live-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self(path))

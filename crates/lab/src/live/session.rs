@@ -168,6 +168,15 @@ impl Client {
         Self(child)
     }
 
+    /// Returns whether the client has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
     /// Returns the client's process number.
     pub fn pid(&self) -> u32 {
         self.0.id()

@@ -63,6 +63,11 @@ impl Terminal {
         Ok(self.master.write_all(keys)?)
     }
 
+    /// Returns the descriptor that is readable when programs have written something.
+    pub const fn output(&self) -> &File {
+        &self.master
+    }
+
     /// Reads what programs have written; waits for it until `deadline` and then returns `None`.
     ///
     /// # Errors

@@ -12,17 +12,18 @@ use rove_units::{Duration, Instant, Seed};
 use crate::path::Path;
 use crate::replay::far::{CLEAR, Player, far_end};
 use crate::replay::judge::{Mistake, Outcome};
-use crate::replay::near::{NOTICE, Notes, PATIENCE, Pace, Typist, is_settled, near_end};
+use crate::replay::near::{NOTICE, Notes, Typist, is_settled, near_end};
+use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
-const SETTLING: &[u8] = b"settle";
+pub(crate) const SETTLING: &[u8] = b"settle";
 
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
 
 /// How long after the last key and the host's last word an answer may still be seen.
-const TAIL: Duration = Duration::from_secs(30);
+pub(crate) const TAIL: Duration = Duration::from_secs(30);
 
 /// Whose wire and pace both ends have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,32 +46,32 @@ impl Ends {
 
 /// How a recording is played.
 #[derive(Clone, Debug)]
-pub(super) struct RunOptions {
-    pub(super) prediction: Prediction,
-    pub(super) pace: Pace,
-    pub(super) path: Path,
-    pub(super) seed: u64,
+pub(crate) struct RunOptions {
+    pub(crate) prediction: Prediction,
+    pub(crate) pace: Pace,
+    pub(crate) path: Path,
+    pub(crate) seed: u64,
     /// How late the program on the far side reads a key.
-    pub(super) host_delay: Duration,
-    pub(super) ends: Ends,
+    pub(crate) host_delay: Duration,
+    pub(crate) ends: Ends,
     /// Whether to note what an explanation needs.
-    pub(super) explain: bool,
+    pub(crate) explain: bool,
 }
 
 /// What came of it.
-#[derive(Debug)]
-pub(super) struct Run {
+#[derive(Debug, Default)]
+pub(crate) struct Run {
     /// When the recording began.
-    pub(super) start: Instant,
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) mistakes: Vec<Mistake>,
-    pub(super) uplink: Traffic,
-    pub(super) downlink: Traffic,
+    pub(crate) start: Instant,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) uplink: Traffic,
+    pub(crate) downlink: Traffic,
     /// Whether the last true screen was shown at the end.
-    pub(super) ends_true: bool,
+    pub(crate) ends_true: bool,
     /// How many bytes the far side got that the recording does not have there.
-    pub(super) unexpected: usize,
-    pub(super) notes: Option<Notes>,
+    pub(crate) unexpected: usize,
+    pub(crate) notes: Option<Notes>,
 }
 
 /// Plays a recording.
@@ -78,7 +79,7 @@ pub(super) struct Run {
 /// # Errors
 ///
 /// Returns a sentence if the session could not even begin.
-pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
+pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
     let near = near_end(client_config(script, options, seed), script, options.pace, notes);
