@@ -111,9 +111,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // No command for people: compare runs this program once more at its far sides.
     #[cfg(target_os = "linux")]
     if let [word, rest @ ..] = args.as_slice()
-        && word == crate::compare::player::WORD
+        && let Some(program) = crate::compare::far_program(word)
     {
-        return ExitCode::from(report(&compare::MANUAL, crate::compare::player::play(rest)));
+        return ExitCode::from(report(&compare::MANUAL, program(rest)));
     }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;

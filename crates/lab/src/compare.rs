@@ -2,9 +2,10 @@
 //! time, side by side in one run.
 //!
 //! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`run`]
-//! plays a recording once, beside [`bulk`] downloads, and [`cost`] is what the processes have used. [`table`] says what came
-//! of all runs.
+//! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
+//! the processes have used. [`table`] and [`bursts`] say what came of all runs.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -26,9 +27,11 @@ use crate::replay::script::{Repertoire, Script};
 use crate::replay::{Pace, read};
 
 pub(crate) mod bulk;
+mod burst;
+mod bursts;
 mod cost;
 pub(crate) mod peer;
-pub(crate) mod player;
+mod player;
 pub(crate) mod run;
 pub(crate) mod seat;
 mod table;
@@ -36,11 +39,21 @@ mod table;
 /// Stands for standard output in place of a file's name.
 const STDOUT: &str = "-";
 
+/// The work that systems are given.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// The keys of these recordings.
+    Recordings(Vec<PathBuf>),
+    /// So many bytes of output.
+    Flood(usize),
+    /// So many times Ctrl-C under a flood without an end.
+    Interrupt(u64),
+}
+
 /// What is compared, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct CompareOptions {
-    /// The recordings.
-    pub(crate) recordings: Vec<PathBuf>,
+    pub(crate) work: Work,
     pub(crate) path: Path,
     pub(crate) peers: Vec<Peer>,
     pub(crate) preference: Preference,
@@ -74,6 +87,18 @@ struct Done {
     result: Result<(Figures, Played), String>,
 }
 
+/// A program at a far end, which takes the words of its command line.
+type FarProgram = fn(&[OsString]) -> Result<()>;
+
+/// Returns the program at a far end that a word calls.
+pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
+    match word.to_str()? {
+        player::WORD => Some(player::play),
+        burst::WORD => Some(burst::pour),
+        _ => None,
+    }
+}
+
 /// Compares, and writes what came of it to `output`.
 ///
 /// # Errors
@@ -96,21 +121,63 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     let file = file.transpose()?;
     acquire_rights()?;
     let interrupt = Interrupt::listen()?;
-    let mut done = Vec::new();
-    let ended = compare(&options, &recordings, &interrupt, &mut done);
-    let json = to_json(&options, &done);
+    let (mut done, mut bursts) = (Vec::new(), Vec::new());
+    let ended = match options.work {
+        Work::Recordings(_) => compare(&options, &recordings, &interrupt, &mut done),
+        Work::Flood(_) | Work::Interrupt(_) => burst_all(&options, &interrupt, &mut bursts),
+    };
+    let mut text = Vec::new();
+    let (json, failed) = match options.work {
+        Work::Recordings(_) => {
+            write_table(&mut text, &options, &done).context("cannot write a table")?;
+            (to_json(&options, &done), done.iter().filter(|done| done.result.is_err()).count())
+        }
+        Work::Flood(_) | Work::Interrupt(_) => {
+            let shown = bursts::write(&mut text, &options, &bursts);
+            shown.context("cannot write a table")?;
+            (
+                bursts::to_json(&options, &bursts),
+                bursts.iter().filter(|it| it.result.is_err()).count(),
+            )
+        }
+    };
     match (&options.json, file) {
         (Some(_), Some(mut file)) => {
             writeln!(file, "{json:#}").context("cannot write the figures")?;
-            written(write_table(&mut output, &options, &done))?;
+            written(output.write_all(&text))?;
         }
         (Some(_), None) => written(writeln!(output, "{json:#}"))?,
-        (None, _) => written(write_table(&mut output, &options, &done))?,
+        (None, _) => written(output.write_all(&text))?,
     }
     ended?;
-    let failed = done.iter().filter(|done| done.result.is_err()).count();
     if failed > 0 {
-        bail!("{failed} of {} runs failed", done.len());
+        bail!("{failed} of {} runs failed", done.len() + bursts.len());
+    }
+    Ok(())
+}
+
+/// Does all runs with floods in turn.
+fn burst_all(
+    options: &CompareOptions,
+    interrupt: &Interrupt,
+    done: &mut Vec<bursts::Done>,
+) -> Result<()> {
+    let runs = usize::try_from(options.repeat)? * options.peers.len();
+    for seed in options.seed..options.seed.saturating_add(options.repeat) {
+        for peer in &options.peers {
+            let _ = writeln!(io::stderr(), "run {} of {runs}: {}", done.len() + 1, peer.name());
+            let how = options.run_options(*peer, seed);
+            let result = match options.work {
+                Work::Flood(bytes) => burst::flood(bytes, how, interrupt),
+                Work::Interrupt(count) => burst::interrupts(count, how, interrupt),
+                Work::Recordings(_) => bail!("recordings are no floods"),
+            };
+            let result = match result {
+                Err(error) if error.is::<Interrupted>() => return Err(error),
+                other => other.map_err(|error| format!("{error:#}")),
+            };
+            done.push(bursts::Done { peer: *peer, seed, result });
+        }
     }
     Ok(())
 }
@@ -199,7 +266,10 @@ fn recordings(options: &CompareOptions) -> Result<Vec<Recording>> {
         }
         Ok(recording)
     };
-    options.recordings.iter().map(one).collect()
+    match &options.work {
+        Work::Recordings(files) => files.iter().map(one).collect(),
+        Work::Flood(_) | Work::Interrupt(_) => Ok(Vec::new()),
+    }
 }
 
 /// Returns the figures of each system with each recording, over all seeds.

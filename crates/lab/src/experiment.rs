@@ -23,7 +23,7 @@ mod page;
 mod plot;
 mod ray;
 mod scenario;
-mod statistics;
+pub(crate) mod statistics;
 mod store;
 mod sweep;
 mod system;

@@ -128,6 +128,28 @@ fn without_predictions_no_key_is_answered_before_the_round_trip_beside_a_downloa
     assert!(found["downlink"]["packets"].as_f64() < Some(500.0), "{found:#}");
 }
 
+#[test]
+fn floods_reach_their_end_and_can_be_interrupted() {
+    if !has(&["mosh-client", "mosh-server", "bash", "ssh", "sshd", "ssh-keygen"]) {
+        return;
+    }
+    let systems = ["--link", "rtt=10ms", "--system", "ssh", "--system", "mosh", "--json", "-"];
+    for (work, times) in [(&["--flood", "1M"][..], 1), (&["--interrupt=2"], 2)] {
+        let output = output(compare(&[work, &systems].concat()));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let runs = report["runs"].as_array().expect("a list");
+        assert_eq!(runs.len(), 2);
+        for run in runs {
+            let waits = run["times_ms"].as_array().expect("a list");
+            assert_eq!(waits.len(), times, "{run:#}");
+            assert!(waits.iter().all(|wait| wait.as_f64() >= Some(10.0)), "{run:#}");
+        }
+        let down = |run: &Value| run["downlink"]["bytes"].as_f64().expect("a number");
+        assert!(down(&runs[0]) > down(&runs[1]), "ssh sends all bytes, Mosh screens");
+    }
+}
+
 /// Ends a process that a failed test has left.
 struct Guarded(Child);
 

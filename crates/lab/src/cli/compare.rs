@@ -6,12 +6,12 @@ use anyhow::Result;
 use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 use rove_session::Preference;
-use rove_units::{Duration, parse_duration};
+use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 
 use crate::cli::BOOK;
-use crate::compare::CompareOptions;
 use crate::compare::bulk::{BulkOptions, CongestionControl};
 use crate::compare::peer::{Peer, rove_beside};
+use crate::compare::{CompareOptions, Work};
 use crate::path::Path;
 use crate::replay::Pace;
 
@@ -21,7 +21,10 @@ pub(crate) static MANUAL: Manual = Manual {
     word: "compare",
     definition: || {
         CompareArgs::augment_args(Command::new("rove-lab compare"))
-            .override_usage("rove-lab compare [options] RECORDING...")
+            .override_usage(
+            "rove-lab compare [options] RECORDING...\n       rove-lab compare [options] --flood SIZE\n       \
+             rove-lab compare [options] --interrupt",
+        )
     },
     words: Words::Unknown,
     notes: &[
@@ -37,16 +40,21 @@ pub(crate) static MANUAL: Manual = Manual {
     lists: &[],
     examples: &[
         (
-            "rove-lab compare session.jsonl --link rtt=500ms --system ssh --system mosh --system rove",
-            "three systems over half a second",
+            "rove-lab compare session.jsonl --link rtt=500ms",
+            "ssh, stock Mosh and rove over half a second",
         ),
         (
-            "rove-lab compare session.jsonl --link rtt=100ms,loss=29% --no-prediction --repeat 3",
+            "rove-lab compare session.jsonl --link loss=29% --no-prediction",
             "protocols alone, with a lot of loss",
         ),
         (
-            "rove-lab compare session.jsonl --link rtt=60ms,rate=8Mbit --bulk 1 --bulk-cc cubic",
+            "rove-lab compare session.jsonl --link rate=8Mbit --bulk 1",
             "beside a download that fills the queue",
+        ),
+        ("rove-lab compare --flood 50M --link rtt=20ms", "50 MB of output"),
+        (
+            "rove-lab compare --interrupt --link rtt=100ms,rate=1Mbit,queue=1M",
+            "Ctrl-C under a flood",
         ),
     ],
     environment: &[("ROVE", "The rove that is compared, where --rove names none.")],
@@ -66,8 +74,14 @@ pub(crate) static MANUAL: Manual = Manual {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// Recorded sessions (rove-lab record)
-    #[arg(value_name = "RECORDING", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "RECORDING", required_unless_present_any = ["flood", "interrupt"], value_hint = ValueHint::FilePath)]
     recordings: Vec<PathBuf>,
+    /// In place of recordings: the time until so many bytes of output, such as 50M, are shown to the end
+    #[arg(long, value_name = "SIZE", value_parser = parse_flood, conflicts_with_all = ["recordings", "interrupt", "keys", "bulk"])]
+    flood: Option<usize>,
+    /// In place of recordings: the times from Ctrl-C under the program yes to the prompt, so many of them [default: 5]
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "5", value_parser = clap::value_parser!(u64).range(1..=1_000), conflicts_with_all = ["recordings", "keys", "bulk"])]
+    interrupt: Option<u64>,
     /// The path, in the parts that rove-lab emulate --help lists
     #[arg(long, value_name = "LINK", default_value = "rtt=500ms")]
     link: Path,
@@ -119,7 +133,11 @@ impl CompareArgs {
         };
         let congestion_control = self.bulk_cc;
         Ok(CompareOptions {
-            recordings: self.recordings,
+            work: match (self.flood, self.interrupt) {
+                (Some(bytes), _) => Work::Flood(bytes),
+                (None, Some(count)) => Work::Interrupt(count),
+                (None, None) => Work::Recordings(self.recordings),
+            },
             path: self.link,
             peers,
             preference: if self.no_prediction { Preference::Never } else { Preference::Adaptive },
@@ -137,6 +155,15 @@ impl CompareArgs {
 
 /// Least time-out. Chosen: a retransmission of TCP over a long path is no hang.
 const TIMEOUT_MIN: Duration = Duration::from_secs(5);
+
+/// Most bytes of a flood. Chosen: minutes of work for the slowest, and a file that a temporary folder takes.
+const FLOOD_MAX: u64 = 1_000_000_000;
+
+fn parse_flood(text: &str) -> Result<usize, String> {
+    let size: Bytes = text.parse().map_err(|error: ParseUnitError| error.to_string())?;
+    let size = usize::try_from(size.get()).ok().filter(|_| (1..=FLOOD_MAX).contains(&size.get()));
+    size.ok_or_else(|| "a flood has between 1 byte and 1000 MB".to_owned())
+}
 
 fn parse_timeout(text: &str) -> Result<Duration, String> {
     let timeout = parse_duration(text).map_err(|error| error.to_string())?;

@@ -21,6 +21,7 @@ use crate::live::scratch::Scratch;
 use crate::live::session::{Client, Server, in_known_environment};
 use crate::live::sshd::Sshd;
 use crate::live::terminal::Terminal;
+use crate::live::yes::Sight;
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -197,6 +198,33 @@ impl Seat {
         Ok(())
     }
 
+    /// Reads until `marker` has come, without a picture of what comes: a terminal that is as fast as can be.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the user interrupts, the client ends, or nothing new comes for `timeout`.
+    pub(super) fn read_past(&mut self, marker: &str, timeout: Duration) -> Result<()> {
+        let marker = marker.as_bytes();
+        let (mut seen, mut heard_at) = (Vec::new(), clock::now());
+        while !seen.windows(marker.len()).any(|window| window == marker) {
+            self.interrupt.check()?;
+            // What is kept may hold the beginning of what is waited for.
+            seen.drain(..seen.len().saturating_sub(marker.len()));
+            match self.terminal.read(clock::now() + LOOK_EVERY)? {
+                Some(bytes) => {
+                    seen.extend_from_slice(bytes);
+                    heard_at = clock::now();
+                }
+                None if self.client.has_ended()? => bail!("the client has ended"),
+                None if clock::now().saturating_since(heard_at) >= timeout => {
+                    bail!("nothing new comes for {:.0} s", timeout.as_secs_f64())
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Returns what the terminal shows on its last rows with text, in one line.
     pub(super) fn last_words(&self) -> String {
         let screen = self.screen();
@@ -208,6 +236,29 @@ impl Seat {
         } else {
             format!("{:?}", rows[last..].join(" / "))
         }
+    }
+}
+
+/// A seat whose user waits for so long.
+pub(super) struct Patient<'a> {
+    pub(super) seat: &'a mut Seat,
+    pub(super) timeout: Duration,
+}
+
+impl Sight for Patient<'_> {
+    fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
+        self.seat.send(keys)
+    }
+
+    fn watch(&mut self, deadline: Instant) -> Result<()> {
+        while clock::now() < deadline {
+            self.seat.wait(deadline, None)?;
+        }
+        Ok(())
+    }
+
+    fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()> {
+        self.seat.wait_for(what, self.timeout, wanted)
     }
 }
 

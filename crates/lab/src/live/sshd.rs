@@ -15,7 +15,7 @@ use crate::live::scratch::Scratch;
 /// Where sshd is on every Debian; it wants to be called by its whole path.
 pub const SSHD: &str = "/usr/sbin/sshd";
 
-/// Connections at once. Chosen: more than any measurement makes.
+/// Connections of one sshd, one after another or at once. Chosen: more than any measurement makes.
 const CONNECTIONS_MAX: usize = 16;
 
 /// A far computer. It answers until it is dropped, one process per connection.
