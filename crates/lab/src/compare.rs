@@ -27,7 +27,7 @@ use crate::replay::script::{Repertoire, Script};
 use crate::replay::{Pace, read};
 
 pub(crate) mod bulk;
-mod burst;
+pub(crate) mod burst;
 mod bursts;
 mod cost;
 pub(crate) mod peer;

@@ -1,7 +1,7 @@
-//! `rove-lab figures`: experiments in virtual time, from scenario files to one page of figures.
+//! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file, [`material`] finds the recordings and links that it names, or what stands in for them.
-//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]) but for those that the [`store`] has, and puts them
+//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]; in real time with [`programs`]) but for those that the [`store`] has, and puts them
 //! together with [`statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
@@ -12,15 +12,18 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 
 use self::material::{Material, write_whole};
+use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
 pub(crate) use self::sweep::Shard;
 use self::sweep::{Plan, Profile};
+use self::system::Clock;
 
 mod material;
 mod measure;
 mod page;
 mod plot;
+mod programs;
 mod ray;
 mod scenario;
 pub(crate) mod statistics;
@@ -88,17 +91,25 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     if options.engine == Engine::Ray {
         ray::run(options, &runs)?;
     }
+    // Before there are threads.
+    let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
+    let programs = Programs::prepare(is_real && options.shard.is_none());
     let store = Store::open(&runs)?;
     let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
     if let Some(shard) = options.shard {
-        return run_shard(&scenarios, profile, &material, &store, shard, output);
+        return run_shard(&scenarios, profile, &material, &programs, &store, shard, output);
     }
     let mut figures = Vec::new();
     for scenario in &scenarios {
-        let figure = Plan::new(scenario, profile, &material)?.figure(&store)?;
-        let picture = plot::draw(&figure)?;
-        write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
+        let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
+        let picture = if figure.missing.is_some() {
+            plot::Picture::default()
+        } else {
+            let picture = plot::draw(&figure)?;
+            write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
+            picture
+        };
         if !options.json {
             written(writeln!(output, "{}", figure.to_text()))?;
         }
@@ -127,13 +138,16 @@ fn run_shard(
     scenarios: &[Scenario],
     profile: Profile,
     material: &Material,
+    programs: &Programs,
     store: &Store,
     shard: Shard,
     mut output: impl Write,
 ) -> Result<()> {
     let (mut done, mut all) = (0, 0);
-    for scenario in scenarios {
-        let (part, whole) = Plan::new(scenario, profile, material)?.run(store, shard)?;
+    // Runs in real time have a computer for themselves.
+    let is_virtual = |scenario: &&Scenario| scenario.body.clock == Clock::Virtual;
+    for scenario in scenarios.iter().filter(is_virtual) {
+        let (part, whole) = Plan::new(scenario, profile, material, programs)?.run(store, shard)?;
         (done, all) = (done + part, all + whole);
     }
     written(writeln!(output, "{done} of {all} runs are done"))

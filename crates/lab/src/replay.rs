@@ -238,12 +238,7 @@ pub(crate) fn response_times(
     let (path, host_delay) = (path.clone(), Duration::ZERO);
     let options = RunOptions { prediction, pace, path, seed, host_delay, ends, explain: false };
     let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
-    let keys = script.keys.iter().zip(&run.outcomes).filter(|(key, _)| key.after.is_some());
-    let waited = keys.map(|(_, outcome)| {
-        let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
-        Some(seen_at.saturating_since(sent_at))
-    });
-    Ok(waited.collect())
+    Ok(run.response_times(&script))
 }
 
 /// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.

@@ -44,7 +44,7 @@ impl Peer {
     }
 
     /// Returns what the emulator between program and user has; ssh has none, and everything passes.
-    pub(super) const fn repertoire(self) -> Repertoire {
+    pub(crate) const fn repertoire(self) -> Repertoire {
         match self {
             Self::Mosh | Self::RoveMosh => Repertoire::OneScreen,
             Self::Ssh | Self::Rove | Self::MoshRove => Repertoire::Whole,

@@ -12,6 +12,7 @@ use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 
 use crate::compare::peer::Peer;
 use crate::emulate::testbed::{End, Testbed};
@@ -28,7 +29,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether the user has asked to stop.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt {
+    is_asked: Arc<AtomicBool>,
+    restorer: Arc<Restorer>,
+}
+
+/// Gives signals their default effect again when the last listener is gone.
+#[derive(Debug, Default)]
+struct Restorer(Arc<AtomicBool>);
+
+impl Drop for Restorer {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The error of work that the user has stopped.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -36,7 +50,7 @@ pub(crate) struct Interrupt(Arc<AtomicBool>);
 pub(crate) struct Interrupted;
 
 impl Interrupt {
-    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect from now on.
+    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect until this and its copies are dropped.
     ///
     /// # Errors
     ///
@@ -44,7 +58,9 @@ impl Interrupt {
     pub(crate) fn listen() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&interrupt.0))
+            // A flag that is set lets the signal end the program, as if nobody listened.
+            flag::register_conditional_default(signal, Arc::clone(&interrupt.restorer.0))
+                .and_then(|_| flag::register(signal, Arc::clone(&interrupt.is_asked)))
                 .context("cannot wait for signals")?;
         }
         Ok(interrupt)
@@ -56,7 +72,7 @@ impl Interrupt {
     ///
     /// Returns [`Interrupted`].
     pub(crate) fn check(&self) -> Result<()> {
-        if self.0.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
+        if self.is_asked.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
     }
 }
 

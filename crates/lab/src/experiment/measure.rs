@@ -47,6 +47,10 @@ pub(crate) struct Conditions<'a> {
     pub(crate) value: Option<f64>,
     /// The seed.
     pub(crate) seed: u64,
+    /// Only so many keys, in real time.
+    pub(crate) keys: Option<usize>,
+    /// Downloads beside the session, in real time.
+    pub(crate) downloads: u16,
 }
 
 /// The result of a run.
@@ -96,7 +100,7 @@ impl Measure {
         matches!(self, Self::ProtocolDelay | Self::Silence)
     }
 
-    /// Measures once.
+    /// Measures once, in virtual time.
     ///
     /// # Errors
     ///
@@ -134,17 +138,19 @@ impl Conditions<'_> {
         pace: Pace::Open,
         value: None,
         seed: 1,
+        keys: None,
+        downloads: 0,
     };
 
-    fn system(&self) -> System {
+    pub(super) fn system(&self) -> System {
         self.system.expect("a checked scenario has systems")
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.path.expect("a checked scenario has links")
     }
 
-    fn recording(&self) -> &Recording {
+    pub(super) fn recording(&self) -> &Recording {
         self.recording.expect("a checked scenario has recordings")
     }
 
@@ -153,6 +159,6 @@ impl Conditions<'_> {
     }
 }
 
-fn nanos(duration: Duration) -> u64 {
+pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

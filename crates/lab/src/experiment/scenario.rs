@@ -4,12 +4,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
-use crate::experiment::system::System;
+use crate::experiment::system::{Clock, System};
 use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 9] = [
+const BUILT_IN: [(&str, &str); 14] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
@@ -19,6 +19,11 @@ const BUILT_IN: [(&str, &str); 9] = [
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("roaming", include_str!("../../experiments/roaming.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
+    ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
+    ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
+    ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
+    ("programs-loss", include_str!("../../experiments/programs-loss.toml")),
+    ("programs-interrupt", include_str!("../../experiments/programs-interrupt.toml")),
 ];
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
@@ -47,6 +52,16 @@ pub(crate) struct Body {
     pub(crate) measure: Measure,
     /// How it is drawn.
     pub(crate) plot: Plot,
+    /// The clock that it runs by.
+    #[serde(default)]
+    pub(crate) clock: Clock,
+    /// In real time: how many keys of each recording are typed in the quick profile; all of them where it is left out.
+    pub(crate) keys: Option<usize>,
+    /// The same with `--full`.
+    pub(crate) full_keys: Option<usize>,
+    /// In real time: TCP downloads that share the link.
+    #[serde(default)]
+    pub(crate) downloads: u16,
     /// The systems that are compared; none for what the recordings say by themselves.
     #[serde(default)]
     pub(crate) systems: Vec<System>,
@@ -202,6 +217,23 @@ impl Scenario {
                 ));
             }
         }
+        if let Some(system) = body.systems.iter().find(|system| !system.runs_by(body.clock)) {
+            let (name, clock) = (system.name(), body.clock);
+            return Err((
+                at("systems"),
+                format!("{name} does not run by the {clock:?} clock").to_lowercase(),
+            ));
+        }
+        let is_real = body.clock == Clock::Real;
+        if is_real && !matches!(body.measure, Measure::Response | Measure::Interrupt) {
+            let name = body.measure.name();
+            return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
+        }
+        let of_real_time =
+            [("keys", body.keys.or(body.full_keys).is_some()), ("downloads", body.downloads > 0)];
+        if let Some((name, _)) = of_real_time.iter().find(|(_, is_there)| *is_there && !is_real) {
+            return Err((at(name), format!("{name} needs clock = \"real\"")));
+        }
         if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
             return Err((at("values"), format!("{value} is outside 0 to 1000000")));
         }
@@ -255,11 +287,14 @@ mod tests {
             ("rtt=1ms", "rtt=x", 9, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
-            ("[\"rove\"]", "[\"ssh\"]", 5, "unknown variant"),
+            ("[\"rove\"]", "[\"telnet\"]", 5, "unknown variant"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
             ("recordings = [\"fish\"]", "seeds = 0", 6, "seeds are from 1"),
             ("plot =", "plot", 4, ""),
+            ("[\"rove\"]", "[\"mosh\"]", 5, "does not run by the virtual clock"),
+            ("plot =", "downloads = 1\nplot =", 4, "downloads needs clock"),
+            ("plot =", "clock = \"real\"\nkeys = -1\nplot =", 5, ""),
         ] {
             let text = GOOD.replacen(from, to, 1);
             let error = Scenario::parse("s", "s.toml", &text).expect_err(to);

@@ -74,6 +74,19 @@ pub(crate) struct Run {
     pub(crate) notes: Option<Notes>,
 }
 
+impl Run {
+    /// Returns how long each key that has an answer waited for it, in the order in which they were typed; `None` for an
+    /// answer that was never seen.
+    pub(crate) fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
+        let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());
+        let waited = keys.map(|(_, outcome)| {
+            let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
+            Some(seen_at.saturating_since(sent_at))
+        });
+        waited.collect()
+    }
+}
+
 /// Plays a recording.
 ///
 /// # Errors
