@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use rove_manual::{Book, Manual, Words, matches};
 
+use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::compare::CompareArgs;
 #[cfg(target_os = "linux")]
@@ -17,6 +18,7 @@ use crate::cli::record::RecordArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
+mod aoi;
 #[cfg(target_os = "linux")]
 mod compare;
 mod completions;
@@ -95,6 +97,7 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
+    Subcommand { manual: &aoi::MANUAL, run: run_aoi },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &compare::MANUAL, run: run_compare },
     #[cfg(target_os = "linux")]
@@ -292,6 +295,14 @@ fn run_figures(args: Vec<OsString>) -> u8 {
         return report(&figures::MANUAL, crate::experiment::list(output));
     }
     report(&figures::MANUAL, crate::experiment::run(&args.options(), output))
+}
+
+fn run_aoi(args: Vec<OsString>) -> u8 {
+    let args: AoiArgs = match read(&aoi::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    report(&aoi::MANUAL, crate::aoi::run(&args.options(), io::stdout().lock()))
 }
 
 /// Says what went wrong, if something did; returns the exit code.

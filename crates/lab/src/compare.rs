@@ -108,6 +108,9 @@ pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
 pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()> {
     let mut path = options.path.clone().of_whole_packets();
     path.load()?;
+    if path.download.is_some() {
+        bail!("download= in --link is for virtual time; --bulk COUNT brings downloads here");
+    }
     let options = CompareOptions { path, ..options.clone() };
     options.peers.iter().try_for_each(|peer| peer.require(&options.rove))?;
     if let Some(bulk) = options.bulk {

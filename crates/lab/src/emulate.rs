@@ -1,8 +1,9 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
 //! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
-//! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. `view` is for those
-//! who watch.
+//! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in `watch`,
+//! which wakes it by a `lead` before a departure, and `readiness` keeps processors awake for it. `view` is for those who
+//! watch.
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -32,11 +33,14 @@ use crate::path::Path;
 mod address;
 mod driver;
 mod lateness;
+mod lead;
 mod log;
 mod meter;
 mod plumbing;
+mod readiness;
 pub mod testbed;
 mod view;
+mod watch;
 
 pub use address::Addresses;
 pub use driver::Flow;

@@ -9,9 +9,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use self::material::{Material, write_whole};
+use self::measure::Measure;
 use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
@@ -33,6 +34,12 @@ mod system;
 mod table;
 #[cfg(test)]
 mod tests;
+
+/// File of the runs that have ended, in the directory of the figures.
+const RUNS: &str = "runs.jsonl";
+
+/// File of the page of all figures, there.
+const PAGE: &str = "figures.html";
 
 /// Which figures are made, from what, and where they go.
 #[derive(Clone, Debug)]
@@ -83,23 +90,39 @@ pub(crate) fn list(mut output: impl Write) -> Result<()> {
 ///
 /// Returns an error if a scenario or what it needs cannot be read, a run fails, or a result cannot be written.
 pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()> {
-    let scenarios = scenarios(&options.names)?;
-    let shown = options.out.display();
-    fs::create_dir_all(&options.out)
-        .with_context(|| format!("cannot make the directory {shown}"))?;
-    let runs = options.out.join("runs.jsonl");
     if options.engine == Engine::Ray {
-        ray::run(options, &runs)?;
+        // Whatever is wrong with the names is told before another computer is asked.
+        self::scenarios(&options.names)?;
+        make_directory(options)?;
+        ray::run(options, &options.out.join(RUNS))?;
     }
+    if let Some(shard) = options.shard {
+        return run_shard(options, shard, output);
+    }
+    let page = options.out.join(PAGE);
+    if options.json {
+        let json = make(options, io::sink())?;
+        written(output.write_all(json_text(&json)?.as_bytes()))
+    } else {
+        make(options, &mut output)?;
+        written(writeln!(output, "All of them with pictures: {}", page.display()))
+    }
+}
+
+/// Makes figures on this computer: a table of each on `tables`, and files of all in the directory. Returns their JSON.
+///
+/// # Errors
+///
+/// Returns an error as [`run`] does.
+pub(crate) fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
+    let scenarios = scenarios(&options.names)?;
+    make_directory(options)?;
     // Before there are threads.
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
-    let programs = Programs::prepare(is_real && options.shard.is_none());
-    let store = Store::open(&runs)?;
+    let programs = Programs::prepare(is_real);
+    let store = Store::open(&options.out.join(RUNS))?;
     let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
-    if let Some(shard) = options.shard {
-        return run_shard(&scenarios, profile, &material, &programs, &store, shard, output);
-    }
     let mut figures = Vec::new();
     for scenario in &scenarios {
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
@@ -110,9 +133,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
             write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
             picture
         };
-        if !options.json {
-            written(writeln!(output, "{}", figure.to_text()))?;
-        }
+        written(writeln!(tables, "{}", figure.to_text()))?;
         figures.push((figure, picture));
     }
     let json = json!({
@@ -121,33 +142,41 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
         "seed": options.seed,
         "figures": figures.iter().map(|(figure, _)| figure.to_json()).collect::<Vec<_>>(),
     });
-    let json =
-        serde_json::to_string_pretty(&json).context("cannot write the figures as JSON")? + "\n";
-    write_whole(&options.out.join("figures.json"), &json)?;
-    let page = options.out.join("figures.html");
-    write_whole(&page, &page::page(&figures, profile)?)?;
-    if options.json {
-        written(output.write_all(json.as_bytes()))
-    } else {
-        written(writeln!(output, "All of them with pictures: {}", page.display()))
-    }
+    write_whole(&options.out.join("figures.json"), &json_text(&json)?)?;
+    write_whole(&options.out.join(PAGE), &page::page(&figures, profile)?)?;
+    Ok(json)
+}
+
+/// Returns the names of the figures about reference states.
+pub(crate) fn names_about_references() -> Vec<String> {
+    let is_about =
+        |scenario: &Scenario| matches!(scenario.body.measure, Measure::Age | Measure::Study);
+    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
+}
+
+fn make_directory(options: &FiguresOptions) -> Result<()> {
+    let shown = options.out.display();
+    fs::create_dir_all(&options.out).with_context(|| format!("cannot make the directory {shown}"))
+}
+
+fn json_text(json: &Value) -> Result<String> {
+    Ok(serde_json::to_string_pretty(json).context("cannot write the figures as JSON")? + "\n")
 }
 
 /// Does a part of all runs.
-fn run_shard(
-    scenarios: &[Scenario],
-    profile: Profile,
-    material: &Material,
-    programs: &Programs,
-    store: &Store,
-    shard: Shard,
-    mut output: impl Write,
-) -> Result<()> {
+fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> Result<()> {
+    let scenarios = scenarios(&options.names)?;
+    make_directory(options)?;
+    let store = Store::open(&options.out.join(RUNS))?;
+    let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
+    let profile = Profile { is_full: options.is_full, seed: options.seed };
     let (mut done, mut all) = (0, 0);
+    let programs = Programs::prepare(false);
     // Runs in real time have a computer for themselves.
     let is_virtual = |scenario: &&Scenario| scenario.body.clock == Clock::Virtual;
     for scenario in scenarios.iter().filter(is_virtual) {
-        let (part, whole) = Plan::new(scenario, profile, material, programs)?.run(store, shard)?;
+        let (part, whole) =
+            Plan::new(scenario, profile, &material, &programs)?.run(&store, shard)?;
         (done, all) = (done + part, all + whole);
     }
     written(writeln!(output, "{done} of {all} runs are done"))

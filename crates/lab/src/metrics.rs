@@ -1,4 +1,4 @@
-//! Delays of a flow, computed exactly from when its packets were sent and arrived.
+//! Delays of a flow, computed exactly from when its packets were sent and arrived; and the [`age`] of states.
 //!
 //! A link does not know what its packets are to anybody, so these are the lab's. All of them are percentiles over
 //! time, not over packets: a silence counts for as long as it lasts. Each is made of pieces on which the delay grows or
@@ -6,6 +6,8 @@
 
 use rove_link::Trace;
 use rove_units::{Duration, Instant};
+
+pub mod age;
 
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +67,13 @@ pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     let delays = deliveries.iter().map(|it| it.arrived.saturating_since(it.sent));
     let mut delays: Vec<Duration> = delays.collect();
     delays.sort();
-    let rank = (delays.len() * usize::from(percent.min(100))).div_ceil(100);
-    delays.get(rank.saturating_sub(1)).copied()
+    rank(&delays, percent)
+}
+
+/// Returns the least of sorted values that so many of them do not exceed.
+fn rank(sorted: &[Duration], percent: u8) -> Option<Duration> {
+    let rank = (sorted.len() * usize::from(percent.min(100))).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 /// Pieces of time in each of which a delay takes every value of a range once, evenly.

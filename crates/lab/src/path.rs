@@ -3,15 +3,18 @@
 use core::str::FromStr;
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 
-use anyhow::{Context, Result, ensure};
-use rove_link::{Distribution, LinkConfig, Schedule, Trace};
+use anyhow::{Context, Result, anyhow, ensure};
+use rove_link::{Distribution, LinkConfig, Schedule, Steps, Trace};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::path::parts::Parts;
+pub(crate) use crate::path::parts::share;
+use crate::path::schedule::StepSchedule;
 
 mod parts;
+mod schedule;
 
 /// Longest round trip. Chosen: longer than any that somebody would type on.
 const RTT_MAX: Duration = Duration::from_secs(60);
@@ -19,6 +22,9 @@ const RTT_MAX: Duration = Duration::from_secs(60);
 /// Largest file of delivery opportunities, in bytes. Chosen: beyond the largest known, and what as many of
 /// them take as are read at all.
 const TRACE_BYTES_MAX: u64 = 32 << 20;
+
+/// Largest file of a schedule, in bytes. Chosen: what as many steps take as are read at all.
+const SCHEDULE_BYTES_MAX: u64 = 4 << 20;
 
 /// The seed whose runs meet recorded delivery opportunities from their beginning.
 const FIRST_SEED: Seed = Seed::new(1);
@@ -34,35 +40,47 @@ pub(crate) struct Path {
     pub(crate) downlink: LinkConfig,
     /// Files of delivery opportunities: near to far, far to near.
     files: [Option<PathBuf>; 2],
+    /// The window of a download in bulk, which shares the path with a session in virtual time.
+    pub(crate) download: Option<Bytes>,
+    /// The file of a schedule.
+    schedule_file: Option<PathBuf>,
+    /// Steps of both directions, in place of `uplink` and `downlink`.
+    schedule: Option<StepSchedule>,
 }
 
 impl Path {
-    /// Reads the files of delivery opportunities.
+    /// Reads the files of delivery opportunities, or that of a schedule.
     ///
     /// # Errors
     ///
     /// Returns an error if one cannot be read, or is none.
     pub(crate) fn load(&mut self) -> Result<()> {
+        if let Some(file) = &self.schedule_file {
+            let shown = file.display();
+            let schedule = StepSchedule::parse(&read(file, SCHEDULE_BYTES_MAX)?)
+                .map_err(|sentence| anyhow!("{shown} is no schedule of a link: {sentence}"))?;
+            for link in [&mut self.uplink, &mut self.downlink] {
+                let first = schedule.first();
+                *link = LinkConfig { overhead: link.overhead, ..first };
+            }
+            self.schedule = Some(schedule);
+        }
         for (file, link) in self.files.iter().zip([&mut self.uplink, &mut self.downlink]) {
             let Some(file) = file else { continue };
-            let shown = file.display();
-            let input = File::open(file).with_context(|| format!("cannot open {shown}"))?;
-            let mut text = String::new();
-            let read = input.take(TRACE_BYTES_MAX + 1).read_to_string(&mut text);
-            read.with_context(|| format!("cannot read {shown}"))?;
-            let is_whole = u64::try_from(text.len()).is_ok_and(|len| len <= TRACE_BYTES_MAX);
-            ensure!(is_whole, "{shown} is longer than {TRACE_BYTES_MAX} bytes");
-            let trace: Trace = text
-                .parse()
-                .with_context(|| format!("{shown} is no list of delivery opportunities"))?;
+            let trace: Trace = read(file, TRACE_BYTES_MAX)?.parse().with_context(|| {
+                format!("{} is no list of delivery opportunities", file.display())
+            })?;
             link.schedule = Some(Schedule::new(trace));
         }
         Ok(())
     }
 
-    /// Returns the links of a run that begins now. Recorded opportunities begin with it: those of the first
-    /// seed at their beginning, those of others somewhere.
-    pub(crate) fn links(&self, now: Instant, seed: Seed) -> [LinkConfig; 2] {
+    /// Returns the links of a run that begins now. A schedule begins with it, and recorded opportunities do: those of the
+    /// first seed at their beginning, those of others somewhere.
+    pub(crate) fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
+        if let Some(schedule) = &self.schedule {
+            return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
+        }
         [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
             let mut link = link.clone();
             if let Some(schedule) = &mut link.schedule {
@@ -70,14 +88,22 @@ impl Path {
                 schedule.start = now;
                 schedule.skipped = schedule.trace.period().mul_f64(share);
             }
-            link
+            link.into()
         })
     }
 
     /// Returns a path that does nothing.
     pub(crate) fn wire() -> Self {
         let link = LinkConfig::default();
-        Self { text: String::new(), uplink: link.clone(), downlink: link, files: [None, None] }
+        Self {
+            text: String::new(),
+            uplink: link.clone(),
+            downlink: link,
+            files: [None, None],
+            download: None,
+            schedule_file: None,
+            schedule: None,
+        }
     }
 
     /// Returns the path for packets that have their own headers, as those of an emulator do.
@@ -107,6 +133,9 @@ impl FromStr for Path {
                 format!("{part:?} is no part of a link, such as rtt=500ms or loss=5%")
             })?;
             parts.read(name, value)?;
+        }
+        if parts.schedule.is_some() && text.contains(',') {
+            return Err("a schedule describes the whole link: nothing else goes with it".to_owned());
         }
         let (rtt, jitter) = (parts.rtt.unwrap_or_default(), parts.jitter.unwrap_or_default());
         if rtt > RTT_MAX {
@@ -138,9 +167,23 @@ impl FromStr for Path {
             overhead,
             ..parts.link(&parts.ways[way])
         });
+        let (download, schedule_file) = (parts.download, parts.schedule);
         let files = parts.ways.map(|way| way.trace);
-        Ok(Self { text: text.to_owned(), uplink, downlink, files })
+        let text = text.to_owned();
+        Ok(Self { text, uplink, downlink, files, download, schedule_file, schedule: None })
     }
+}
+
+/// Reads a file of bounded length.
+fn read(file: &FilePath, bytes_max: u64) -> Result<String> {
+    let shown = file.display();
+    let input = File::open(file).with_context(|| format!("cannot open {shown}"))?;
+    let mut text = String::new();
+    let read = input.take(bytes_max + 1).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read {shown}"))?;
+    let is_whole = u64::try_from(text.len()).is_ok_and(|len| len <= bytes_max);
+    ensure!(is_whole, "{shown} is longer than {bytes_max} bytes");
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -178,6 +221,12 @@ mod tests {
         assert_eq!((path.uplink.loss, path.downlink.loss), (0.01, 0.0));
         assert_eq!((path.uplink.duplicate, path.downlink.duplicate), (0.02, 0.02));
         let bursts = GilbertElliott { p_bad: 0.01, p_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
+        let by_length: Path = "bursts=10%/4".parse().expect("a path");
+        let model = by_length.uplink.gilbert_elliott.expect("bursts");
+        assert!((model.mean_loss() - 0.1).abs() < 1e-9 && (model.p_good - 0.25).abs() < 1e-9);
+        for text in ["bursts=10%", "bursts=10%/0", "bursts=100%/4", "bursts=x/4", "bursts=60%/1"] {
+            assert!(text.parse::<Path>().is_err(), "{text}");
+        }
         assert_eq!(path.downlink.gilbert_elliott, Some(bursts));
         assert_eq!((path.uplink.rate, path.downlink.burst), (None, Some(Bytes::kib(3))));
         assert_eq!(path.downlink.queue_packets_max, 100);
@@ -204,14 +253,32 @@ mod tests {
         path.uplink.schedule = Some(Schedule::new(trace));
         let skipped_at = |seed| {
             let [uplink, downlink] = path.links(Instant::from_millis(7), Seed::new(seed));
-            assert_eq!(downlink.schedule, None);
-            let schedule = uplink.schedule.unwrap();
+            assert_eq!(downlink.first().schedule, None);
+            let schedule = uplink.first().schedule.clone().unwrap();
             assert_eq!(schedule.start, Instant::from_millis(7));
             schedule.skipped
         };
         assert_eq!(skipped_at(1), Duration::ZERO);
         assert_ne!(skipped_at(2), skipped_at(3));
         assert!((2..100).all(|seed| skipped_at(seed) < ms(1000)));
+    }
+
+    #[test]
+    fn a_schedule_stands_for_the_whole_path() {
+        let mut path: Path = "schedule=FILE".parse().unwrap();
+        assert!(path.load().unwrap_err().to_string().contains("cannot open FILE"));
+        let file = std::env::temp_dir().join(format!("rove-lab-schedule-{}", std::process::id()));
+        std::fs::write(&file, r#"[{"delay_ms": 30, "duration_s": 1}, {"loss_pct": 5}]"#).unwrap();
+        path.schedule_file = Some(file.clone());
+        path.load().unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let [settling, _] = path.settling();
+        assert_eq!(settling.delay, ms(30));
+        let [uplink, downlink] = path.links(Instant::ZERO, Seed::new(1));
+        assert_eq!(uplink, downlink);
+        assert_eq!(uplink.first().overhead, Bytes::new(14 + 28), "Ethernet, IP and UDP");
+        let [whole, _] = path.of_whole_packets().links(Instant::ZERO, Seed::new(1));
+        assert_eq!(whole.first().overhead, Bytes::new(14));
     }
 
     #[test]
@@ -246,6 +313,8 @@ mod tests {
             "order=delay",
             "reorder=maybe",
             "discipline=red",
+            "schedule=x,rtt=1ms",
+            "up.schedule=x",
         ] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }

@@ -1,6 +1,7 @@
 //! `rove-lab validate`: the emulator in real time beside what its link should do: expected and got.
 //!
-//! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket.
+//! `flow` sends packets at given times and notes when they arrive; `kernel` does so through the kernel's token bucket;
+//! `tcp` fills links with the kernel's TCP.
 
 use std::io::Write;
 
@@ -16,6 +17,7 @@ use crate::validate::flow::{Flow, Passage, Script};
 
 mod flow;
 mod kernel;
+mod tcp;
 
 /// The seed of every check.
 const SEED: Seed = Seed::new(1);
@@ -41,6 +43,8 @@ pub(crate) enum Check {
     Packets,
     /// Delays packet by packet, beside a virtual run
     RealVirtual,
+    /// TCP in bulk (cubic, bbr): use of the rate, and the queue that it makes
+    Tcp,
 }
 
 /// A figure, and what it should be.
@@ -88,6 +92,7 @@ fn make(check: Check) -> Result<Vec<Figure>> {
         Check::Load => load(),
         Check::Packets => packets(),
         Check::RealVirtual => real_virtual(),
+        Check::Tcp => tcp::checks(),
     }
 }
 

@@ -296,20 +296,92 @@ fn a_signal_is_handed_on_and_nothing_is_left() {
 }
 
 #[test]
-fn the_command_of_a_killed_emulator_is_killed() {
+fn nothing_is_left_of_a_killed_emulator() {
     if !is_root() {
         return;
     }
-    let script = "echo $$; exec sleep 1000";
-    let (mut child, command) =
-        started(emulate(&["--far", "exec sleep 1000", "--", "sh", "-c", script]));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let address = "198.18.77.1";
+    // On the near side the command, a process in the background of a session of its own, and one that ignores requests;
+    // within them another emulator with the same.
+    let lab = env!("CARGO_BIN_EXE_rove-lab");
+    let linger =
+        "trap '' TERM HUP; setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net";
+    let script = format!(
+        "eval \"$LINGER\"; {lab} emulate --far 'readlink /proc/$$/ns/net; exec sleep 1000' \
+         -- sh -c 'eval \"$LINGER\"; wait'; wait"
+    );
+    let mut command = emulate(&["--peer", address, "--", "sh", "-c", &script]);
+    command.env("LINGER", linger);
+    assert!(leaves_nothing_when_killed(command, 3, || assert!(has_address(address))));
     guarded(move || {
-        while is_running(&command) {
+        while has_address(address) {
             thread::yield_now();
         }
     });
+}
+
+#[test]
+fn nothing_is_left_of_a_killed_emulator_without_rights() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new("killed");
+    let program = folder.0.join("rove-lab");
+    fs::copy(env!("CARGO_BIN_EXE_rove-lab"), &program).unwrap();
+    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let far = "readlink /proc/$$/ns/net; exec sleep 1000";
+    let near = "setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net; wait";
+    let mut command = Command::new(&program);
+    command.args(["emulate", "--veth", "--far", far, "--", "sh", "-c", near]);
+    command.stdin(Stdio::null()).uid(NOBODY).gid(NOBODY);
+    if !leaves_nothing_when_killed(command, 2, || {}) {
+        println!("skipped: users may not make namespaces here");
+    }
+}
+
+/// Starts an emulator whose commands write the namespaces they are in, one in a line, kills it, and waits until nothing
+/// holds those. Returns false if it did not start.
+fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl FnOnce()) -> bool {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
+    let stdout = child.stdout.take().expect("it has a pipe");
+    let namespaces: Vec<String> = guarded(move || {
+        BufReader::new(stdout).lines().take(lines).map(|line| line.expect("UTF-8")).collect()
+    });
+    if namespaces.is_empty() {
+        child.wait().expect("it is a child");
+        return false;
+    }
+    assert!(namespaces.iter().all(|it| it.starts_with("net:[")), "{namespaces:?}");
+    assert!(namespaces.iter().all(|namespace| !holders(namespace).is_empty()));
+    check();
+    child.kill().expect("it is a child");
+    child.wait().expect("it is a child");
+    guarded(move || {
+        while namespaces.iter().any(|namespace| !holders(namespace).is_empty()) {
+            thread::yield_now();
+        }
+    });
+    true
+}
+
+/// Returns what holds a network namespace: processes in it, and descriptors of it.
+fn holders(namespace: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for process in fs::read_dir("/proc").expect("it is mounted").flatten() {
+        let descriptors = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let all = descriptors.map(|entry| entry.path()).chain([process.path().join("ns/net")]);
+        let is_held =
+            |path: &PathBuf| fs::read_link(path).is_ok_and(|to| to == Path::new(namespace));
+        found.extend(all.filter(is_held));
+    }
+    found
+}
+
+/// Returns whether this computer has an address.
+fn has_address(address: &str) -> bool {
+    fs::read_to_string("/proc/net/fib_trie")
+        .expect("Linux has it")
+        .contains(&format!("{address}\n"))
 }
 
 /// Starts a command, waits for its first line and returns that.
@@ -382,6 +454,7 @@ fn bad_input_gets_a_sentence_and_its_exit_code() {
     let (empty, zeros, words) =
         (file("empty", ""), file("zeros", "0\n0\n"), file("words", "1\nx\n"));
     let plain = file("plain", "#!/bin/sh\n");
+    let steps = file("steps", "[{\"delay_ms\": 5},\n{\"loss\": 5}]");
     for (args, code, sentence) in [
         (&["--rate", "0"][..], 2, "a rate above zero"),
         (&["--loss", "101%"], 2, "no share between"),
@@ -391,6 +464,13 @@ fn bad_input_gets_a_sentence_and_its_exit_code() {
         (&["--uplink", &empty], 1, "empty is no list of delivery opportunities: it is empty"),
         (&["--downlink", &zeros], 1, "its last line is not above zero"),
         (&["--downlink", &words], 1, "words is no list of delivery opportunities: line 2"),
+        (&["--schedule", "/nowhere"], 1, "cannot open /nowhere"),
+        (
+            &["--schedule", &steps],
+            1,
+            "steps is no schedule of a link: line 2, column 7: unknown field",
+        ),
+        (&["--schedule", &steps, "--rtt", "5ms"], 2, "a schedule describes the whole link"),
         (&["--", "no-such-program-anywhere"], 127, "there is no such program"),
         (&["--", &plain], 126, "no program that you may execute"),
         (&["--", "/"], 126, "no program that you may execute"),

@@ -53,6 +53,27 @@ fn a_scenario_of_ones_own_becomes_a_table_a_picture_and_a_page() {
 }
 
 #[test]
+fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
+    let folder = Folder::new("schedule");
+    let steps = include_str!("scenarios/steps.json");
+    fs::create_dir_all(folder.0.join("beside")).expect("a directory");
+    fs::write(folder.0.join("beside/steps.json"), steps).expect("a file");
+    let scenario = SCENARIO.replace("path = \"rtt=40ms\"", "schedule = \"steps.json\"");
+    assert_ne!(scenario, SCENARIO);
+    fs::write(folder.0.join("beside/small.toml"), &scenario).expect("a file");
+    let output = folder.figures(&["beside/small.toml"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    fs::write(folder.0.join("beside/steps.json"), steps.replace("0.5", "\"x\"")).expect("a file");
+    let output = folder.figures(&["beside/small.toml"]);
+    let said = stderr(&output);
+    assert!(said.contains("beside/steps.json is no schedule of a link: line 2, column"), "{said}");
+    let both = scenario.replace("schedule =", "cellular = \"x\"\nschedule =");
+    fs::write(folder.0.join("beside/small.toml"), both).expect("a file");
+    let said = stderr(&folder.figures(&["beside/small.toml"]));
+    assert!(said.contains("a schedule describes all of it"), "{said}");
+}
+
+#[test]
 fn ray_makes_the_figures_of_this_computer_or_says_how_to_get_it() {
     let folder = Folder::new("ray");
     let output = folder.figures(&["small.toml", "--engine", "ray", "--out", "ray"]);

@@ -108,11 +108,13 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         next
     }
 
-    /// Changes what the link does to packets that enter from `now` on. Those in the delay line keep their releases;
-    /// those before the bottleneck meet its new rate. The order of the stages stays.
-    pub fn reconfigure(&mut self, now: Instant, config: LinkConfig) {
+    /// Changes what the link does to packets that enter from `now` on; steps that were still to come do not. Packets in the
+    /// delay line keep their releases; those before the bottleneck meet its new rate. The order of the stages stays.
+    pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {
         self.advance(now);
-        self.apply(now, config);
+        self.steps = config.into();
+        self.apply(now, self.steps.first().clone());
+        self.advance(now);
     }
 
     /// Loses the next `count` packets that enter, whatever chance says.

@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::config::LinkConfig;
 use crate::link::Link;
 use crate::steps::Steps;
 
@@ -147,7 +146,7 @@ impl<A: End, B: End> Net<A, B> {
     }
 
     /// Changes both directions of the path for packets that enter from now on.
-    pub fn reconfigure(&mut self, uplink: LinkConfig, downlink: LinkConfig) {
+    pub fn reconfigure(&mut self, uplink: impl Into<Steps>, downlink: impl Into<Steps>) {
         self.uplink.reconfigure(self.now, uplink);
         self.downlink.reconfigure(self.now, downlink);
     }
@@ -259,6 +258,7 @@ fn transmit(now: Instant, end: &mut impl End, source: &mut Source, out: &mut Lin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::LinkConfig;
 
     /// Sends a number every 10 ms and answers each number it gets with its double.
     #[derive(Debug, Default)]

@@ -86,7 +86,16 @@ impl Steps {
         Some(Self { first, later })
     }
 
-    pub(crate) const fn first(&self) -> &LinkConfig {
+    /// Changes every config.
+    #[must_use]
+    pub fn map(self, mut change: impl FnMut(LinkConfig) -> LinkConfig) -> Self {
+        let first = change(self.first);
+        let later = self.later.into_iter().map(|(begin, config)| (begin, change(config))).collect();
+        Self { first, later }
+    }
+
+    /// Returns the config that holds at first.
+    pub const fn first(&self) -> &LinkConfig {
         &self.first
     }
 

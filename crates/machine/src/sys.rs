@@ -221,7 +221,7 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
 pub(crate) mod linux {
     use std::io;
     use std::mem;
-    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
@@ -253,6 +253,39 @@ pub(crate) mod linux {
         };
         // SAFETY: the closure makes system calls only; it takes no memory and no locks.
         unsafe { command.pre_exec(enter) };
+    }
+
+    /// Forks a child that does `work` and ends: in a session and, where that is permitted, a network namespace of its own,
+    /// with no descriptors but `kept`. `work` must be async-signal-safe: system calls, no memory, no locks.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal to fork.
+    pub(crate) fn fork_apart(kept: &[BorrowedFd<'_>], work: impl FnOnce()) -> io::Result<Pid> {
+        let mut kept: Vec<RawFd> = kept.iter().map(AsRawFd::as_raw_fd).collect();
+        kept.sort_unstable();
+        // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever other threads held
+        // at the fork does not matter.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            // SAFETY: plain system calls. A range may be empty, which is refused and does no harm.
+            unsafe {
+                libc::setsid();
+                libc::unshare(libc::CLONE_NEWNET);
+                libc::chdir(c"/".as_ptr());
+                super::default_signals();
+                let mut first = 0;
+                for descriptor in &kept {
+                    libc::syscall(libc::SYS_close_range, first, descriptor - 1, 0);
+                    first = descriptor + 1;
+                }
+                libc::syscall(libc::SYS_close_range, first, libc::c_int::MAX, 0);
+            }
+            work();
+            // SAFETY: ends this process at once, without what the parent has registered for its end.
+            unsafe { libc::_exit(0) }
+        }
+        Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
     }
 
     /// Makes a descriptor of the TUN node a device called after `template`, in which `%d` stands for a free

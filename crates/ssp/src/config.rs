@@ -44,14 +44,32 @@ pub(crate) const SHUTDOWN_TRIES_MAX: u32 = 16;
 /// Local ports a hopping client keeps open.
 pub(crate) const OPEN_PORTS_MAX: usize = 10;
 
-/// Which sent state a diff is made from.
+/// Which sent state a diff is made from. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// The assumed receiver state, or the known one where that costs little: stock's rule.
+    /// The assumed receiver state, or the known one where its diff is no longer, or under 1000 bytes and less
+    /// than 100 bytes longer (prospective resend): stock's rule.
     #[default]
+    Prospective,
+    /// Always the assumed receiver state, the newest that has no reason to be lost yet.
     Assumed,
-    /// Always the known receiver state.
+    /// Always the known receiver state, the newest acknowledged.
     Known,
+    /// The known receiver state with this probability, for each diff anew, and else the assumed one.
+    Mixture {
+        /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
+        known_percent: u8,
+    },
+    /// The known receiver state where its diff needs no more datagrams than the one from the assumed state.
+    Adaptive,
+}
+
+impl ReferencePolicy {
+    /// Returns whether a large change may travel as a chain of states, each from the one before, while none of
+    /// them is acknowledged.
+    pub(crate) const fn allows_chains(self) -> bool {
+        !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
+    }
 }
 
 /// The policies and timing numbers of one end.
@@ -151,7 +169,7 @@ impl Config {
     }
 
     const STOCK_SERVER: Self = Self {
-        reference: ReferencePolicy::Assumed,
+        reference: ReferencePolicy::Prospective,
         collection_delay: Duration::from_millis(8),
         frame_interval_min: Duration::from_millis(20),
         frame_interval_max: Duration::from_millis(250),

@@ -22,7 +22,9 @@ use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
+use crate::revival::Revival;
 use crate::rtt::RttEstimator;
+use crate::sender::Pace;
 use crate::window::Window;
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
@@ -125,7 +127,9 @@ pub(crate) struct Connection {
     hop: Option<PortHop>,
     /// A client's ways to its server; `None` at a server.
     candidates: Option<Candidates>,
-    /// What the newest datagram carried, for probes.
+    /// A client's tries after its network has changed.
+    revival: Revival,
+    /// What a client's newest datagram carried, for those tries and for probes of other addresses.
     newest_payload: Vec<u8>,
     loss_reports: LossReports,
     events: VecDeque<Event>,
@@ -152,6 +156,7 @@ impl Connection {
             is_smaller: false,
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
+            revival: Revival::default(),
             newest_payload: Vec::new(),
             loss_reports: LossReports::default(),
             events: VecDeque::new(),
@@ -208,7 +213,7 @@ impl Connection {
             "less than a fragment header ends a stock peer"
         );
         let destination = self.peer?;
-        if let Some(candidates) = self.candidates.as_mut().filter(|it| it.are_several()) {
+        if let Some(candidates) = &mut self.candidates {
             candidates.handle_send(now);
             self.newest_payload.clone_from(&payload);
         }
@@ -218,24 +223,38 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals what was sent last for another address of the server that is to be probed now, if one is.
+    /// Seals what was sent last once more: for the server, after the network of this computer has changed, or for
+    /// another address of it that is to be probed now, if one is.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
         config: &Config,
     ) -> Option<Result<Transmit, SendError>> {
         self.probe_at(config)?;
-        let destination = self.candidates.as_mut()?.poll_probe(now, config)?;
+        let candidates = self.candidates.as_mut()?;
+        let destination = if self.revival.poll(now) {
+            candidates.handle_send(now);
+            candidates.current()
+        } else {
+            candidates.poll_probe(now, config)?
+        };
         tracing::debug!(%destination, "probing");
         let payload = self.newest_payload.clone();
         // It was cut for the address in use, which may take more than this one does.
         Some(self.seal_for(now, destination, payload, PAYLOAD_MAX_IPV4))
     }
 
-    /// Returns when another address is to be probed.
+    /// Returns when the server, or another address of it, is to be probed.
     pub(crate) fn probe_at(&self, config: &Config) -> Option<Instant> {
         let candidates = self.candidates.as_ref().filter(|_| !self.newest_payload.is_empty())?;
-        candidates.probe_at(config)
+        [candidates.probe_at(config), self.revival.due()].into_iter().flatten().min()
+    }
+
+    /// Takes word that the network of this computer has changed.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+        if self.candidates.is_some() {
+            self.revival.handle_change(now);
+        }
     }
 
     fn seal_for(
@@ -290,6 +309,11 @@ impl Connection {
 
     pub(crate) fn rtt(&self) -> &RttEstimator {
         &self.rtt
+    }
+
+    /// Returns the sender's intervals of this moment.
+    pub(crate) fn pace<'a>(&self, config: &'a Config) -> Pace<'a> {
+        Pace::new(config, &self.rtt, self.contents_max())
     }
 
     /// Returns what is known of the path.
@@ -347,6 +371,7 @@ impl Connection {
         if let Some(candidates) = &mut self.candidates {
             candidates.handle_roundtrip(sent_at);
         }
+        self.revival.handle_roundtrip(sent_at);
     }
 
     /// Sends to the address that the candidates have come to. A path of the other family takes smaller

@@ -32,6 +32,7 @@ mod object;
 mod ocb;
 mod path;
 mod receiver;
+mod revival;
 mod rtt;
 mod sender;
 mod transport;

@@ -12,25 +12,19 @@
 
 mod backoff;
 mod chunk;
+mod reference;
 mod timers;
 
 use std::collections::VecDeque;
 
-use rove_units::{Bytes, Instant};
+use rove_units::{Bytes, Instant, Stream};
 
-use crate::config::{ReferencePolicy, SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX};
+use crate::config::{SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX};
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
+use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
 pub(crate) use timers::Pace;
-
-/// A diff from the known state may be this much longer than one from the assumed state, in bytes,
-/// and still be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.
-const PROSPECTIVE_EXTRA_MAX: usize = 100;
-
-/// Only shorter diffs from the known state may be preferred in spite of their extra length.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-const PROSPECTIVE_LEN_MAX: usize = 1000;
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
 /// Chosen: of pictures of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and
@@ -87,6 +81,8 @@ pub(crate) struct Sender<L> {
     nothing_to_say: bool,
     ack_num: StateNum,
     ack_wanted_since: Option<Instant>,
+    /// Whether that acknowledgment waits for no company.
+    is_ack_urgent: bool,
     /// Whether anything of the peer's has been acknowledged.
     has_acknowledged: bool,
     last_new_remote: Option<Instant>,
@@ -99,10 +95,13 @@ pub(crate) struct Sender<L> {
     repeats: u32,
     backoff: backoff::Backoff,
     chunks: chunk::Chunks,
+    references: ReferenceChooser,
 }
 
 impl<L: Object> Sender<L> {
-    pub(crate) fn new(initial: L, now: Instant) -> Self {
+    /// Creates the sender of an object in its initial state; `lots` are the caller's randomness for a policy that
+    /// draws lots.
+    pub(crate) fn new(initial: L, lots: Stream, now: Instant) -> Self {
         let state = SentState {
             num: StateNum::INITIAL,
             first_sent_at: now,
@@ -123,6 +122,7 @@ impl<L: Object> Sender<L> {
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
             ack_wanted_since: None,
+            is_ack_urgent: false,
             has_acknowledged: false,
             last_new_remote: None,
             answering: None,
@@ -132,6 +132,7 @@ impl<L: Object> Sender<L> {
             repeats: 0,
             backoff: backoff::Backoff::default(),
             chunks: chunk::Chunks::default(),
+            references: ReferenceChooser::new(lots),
         }
     }
 
@@ -164,6 +165,12 @@ impl<L: Object> Sender<L> {
     /// Sends an acknowledgment soon, whether or not it says anything new.
     pub(crate) fn want_ack(&mut self, now: Instant) {
         self.ack_wanted_since.get_or_insert(now);
+    }
+
+    /// Sends an acknowledgment now.
+    pub(crate) fn want_ack_at_once(&mut self, now: Instant) {
+        self.want_ack(now);
+        self.is_ack_urgent = true;
     }
 
     /// Takes note that the peer is there: what is unacknowledged is worth sending again.
@@ -280,24 +287,22 @@ impl<L: Object> Sender<L> {
         self.shutdown_since.is_some()
     }
 
-    /// Chooses the state to start a diff from: the assumed receiver state, or the known one where
-    /// its diff costs little more (prospective resend).
+    /// Chooses the state to start a diff from, the assumed receiver state or the known one.
     fn choose_reference(
-        &self,
+        &mut self,
         diff_from_known: Vec<u8>,
         pace: &Pace<'_>,
         peer: Capabilities,
     ) -> (usize, Vec<u8>) {
-        if self.assumed == 0 || pace.config.reference == ReferencePolicy::Known {
+        if self.assumed == 0 {
             return (0, diff_from_known);
         }
-        let diff = self.current.diff_from(&self.sent[self.assumed].object, peer);
-        let known_is_short = diff_from_known.len() < PROSPECTIVE_LEN_MAX
-            && diff_from_known.len() < diff.len() + PROSPECTIVE_EXTRA_MAX;
-        if diff_from_known.len() <= diff.len() || known_is_short {
-            (0, diff_from_known)
-        } else {
-            (self.assumed, diff)
+        let (policy, contents_max) = (pace.config.reference, pace.contents_max);
+        let assumed = &self.sent[self.assumed].object;
+        let from_assumed = || self.current.diff_from(assumed, peer);
+        match self.references.choose(policy, diff_from_known, from_assumed, contents_max) {
+            Choice::Known(diff) => (0, diff),
+            Choice::Assumed(diff) => (self.assumed, diff),
         }
     }
 
@@ -425,6 +430,7 @@ impl<L: Object> Sender<L> {
             }
         }
         self.ack_wanted_since = None;
+        self.is_ack_urgent = false;
         self.has_acknowledged |= self.ack_num != StateNum::INITIAL;
         self.kept = None;
         let (ack_num, throwaway_num) = (self.ack_num, self.known().num);

@@ -19,11 +19,15 @@ use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::{Loss, Path};
 use crate::receiver::{Received, Receiver};
-use crate::sender::{Outgoing, Pace, Sender, Step};
+use crate::sender::{Outgoing, Sender, Step};
 
 /// Most bytes of padding in an instruction: they blur its length for whoever listens.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CHAFF_LEN_MAX: u64 = 16;
+
+/// Which part of the caller's randomness a reference policy draws its lots from. Instructions, counted from 1, have
+/// the parts of their numbers.
+const REFERENCE_LOTS: u64 = u64::MAX;
 
 /// Cost of a datagram whatever it holds, in the remote object's units. Chosen: cells of a screen; to open one takes
 /// a few microseconds.
@@ -88,7 +92,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             connection: Connection::new(role, key, now),
             codec: Codec::new(),
             assembler: Assembler::default(),
-            sender: Sender::new(local, now),
+            sender: Sender::new(local, chaff.fork(REFERENCE_LOTS), now),
             receiver: Receiver::new(remote, now),
             peer: Peer::Unknown,
             chaff,
@@ -122,7 +126,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
-            self.sender.want_ack(now);
+            self.sender.want_ack_at_once(now);
         }
         let fragment = Fragment::decode(&opened.payload)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
@@ -164,7 +168,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let pace = Pace::new(&self.config, self.connection.rtt());
+        let pace = self.connection.pace(&self.config);
         if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
             self.close(Closed::Unacknowledged);
         }
@@ -199,6 +203,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.handle_unreachable(address);
     }
 
+    /// Takes word that an interface, an address or a route of this computer has changed, so that a client speaks at
+    /// once. Any number of calls is harmless: they cost a datagram a second at most. A server has no use for it.
+    pub fn handle_network_change(&mut self, now: Instant) {
+        self.connection.handle_network_change(now);
+    }
+
     /// Returns the next datagram to send, or `None`. Drain it, then wait for
     /// [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
@@ -215,7 +225,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             if self.closed.is_some() || self.connection.peer().is_none() {
                 return None;
             }
-            let pace = Pace::new(&self.config, self.connection.rtt());
+            let pace = self.connection.pace(&self.config);
             match self.sender.step(now, &pace, self.capabilities())? {
                 Step::Send(outgoing) => self.build(now, outgoing),
                 Step::Repeat => self.fragments_sent = 0,
@@ -228,7 +238,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed.is_some() {
             return None;
         }
-        let pace = Pace::new(&self.config, self.connection.rtt());
+        let pace = self.connection.pace(&self.config);
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
         [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
@@ -266,7 +276,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let pace = Pace::new(&self.config, self.connection.rtt());
+        let pace = self.connection.pace(&self.config);
         self.sender.is_overdue(now, &pace)
     }
 

@@ -57,6 +57,7 @@ pub(crate) static MANUAL: Manual = Manual {
             ("discipline=NAME", "drop-tail, drop-head, codel or pie"),
             ("uplink=FILE, downlink=FILE", "recorded delivery opportunities in place of a rate"),
             ("order=NAME-NAME-NAME", "order of the stages: loss-queue-delay and so on"),
+            ("schedule=FILE", "all of it, as --schedule has it"),
         ],
     )],
     examples: &[
@@ -73,6 +74,7 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab emulate --uplink lte.up --downlink lte.down --log run -- ./client",
             "a recorded cellular link, with logs",
         ),
+        ("rove-lab emulate --schedule tunnel.json -- ./client", "a link that changes in steps"),
         (
             "rove-lab emulate --link up.rate=1M,down.rate=8M,discipline=codel --view=title",
             "directions that differ, watched in the terminal's title",
@@ -122,6 +124,10 @@ pub(crate) struct EmulateArgs {
     /// Recorded delivery opportunities of the way back
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     downlink: Option<String>,
+    /// Steps of the link in turn, as JSON: a list of {"delay_ms", "jitter_ms", "loss_pct", "rate_kbit", "duration_s"}, in
+    /// place of all other parts
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    schedule: Option<String>,
     /// The link in one word, or more of it: parts below, joined by commas
     #[arg(long, value_name = "LINK")]
     link: Option<String>,
@@ -206,6 +212,7 @@ impl EmulateArgs {
             ("queue", &self.queue),
             ("uplink", &self.uplink),
             ("downlink", &self.downlink),
+            ("schedule", &self.schedule),
         ];
         let mut words = Vec::new();
         for (name, value) in options {
@@ -216,7 +223,12 @@ impl EmulateArgs {
             words.push(format!("{name}={value}"));
         }
         words.extend(self.link.clone());
-        let path = if words.is_empty() { Ok(Path::wire()) } else { words.join(",").parse() };
-        path.map(Path::of_whole_packets)
+        let path = if words.is_empty() { Path::wire() } else { words.join(",").parse::<Path>()? };
+        if path.download.is_some() {
+            return Err(
+                "a download is for virtual time: run a program here that downloads".to_owned()
+            );
+        }
+        Ok(path.of_whole_packets())
     }
 }

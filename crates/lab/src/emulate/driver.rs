@@ -2,22 +2,19 @@
 //! the machine allows.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
-use rove_link::{Event, Link, LinkConfig, LinkStats};
-use rove_machine::alarm::Alarm;
+use rove_link::{Event, Link, LinkStats, Steps};
 use rove_machine::clock::Clock;
 use rove_machine::tap::Tap;
 use rove_units::{Bytes, Duration, Instant};
-use rustix::buffer::spare_capacity;
-use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::io::Errno;
 
 use crate::emulate::lateness::Histogram;
 use crate::emulate::log::Log;
 use crate::emulate::meter::Meters;
+use crate::emulate::readiness::Readiness;
+use crate::emulate::watch::Watch;
 
 /// Largest IP packet with an Ethernet header: no read is cut off.
 const PACKET_MAX: usize = 65_535 + 14;
@@ -47,6 +44,7 @@ pub(super) struct Direction {
     number: usize,
     link: Link<Packet>,
     flow: Flow,
+    delays: Histogram,
     lateness: Histogram,
 }
 
@@ -69,6 +67,8 @@ pub struct Flow {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) flows: [Flow; 2],
+    /// Times in the link, by nominal departures.
+    pub(super) delays: [Histogram; 2],
     pub(super) lateness: [Histogram; 2],
     pub(super) ran_for: Duration,
     /// Processor time of the thread.
@@ -81,7 +81,7 @@ pub(super) struct Ended {
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
 /// Links that a driver is to have from when it is told of them: uplink, downlink.
-pub(super) type Mailbox = Arc<Mutex<Option<[LinkConfig; 2]>>>;
+pub(super) type Mailbox = Arc<Mutex<Option<[Steps; 2]>>>;
 
 /// Orders to a driver, as bytes on its socket. Without one that is known it ends.
 pub(super) const RECONFIGURE: u8 = b'r';
@@ -105,7 +105,13 @@ impl Direction {
         if is_logged {
             link.record_events();
         }
-        Self { number, link, flow: Flow::default(), lateness: Histogram::default() }
+        Self {
+            number,
+            link,
+            flow: Flow::default(),
+            delays: Histogram::default(),
+            lateness: Histogram::default(),
+        }
     }
 
     /// Sends everything that has come out by now.
@@ -119,8 +125,9 @@ impl Direction {
             }
             self.lateness.add(clock.now().saturating_since(nominal));
             self.flow.delivered += Bytes::from(packet.bytes.len());
-            self.flow.delay =
-                self.flow.delay.saturating_add(nominal.saturating_since(packet.arrived));
+            let delay = nominal.saturating_since(packet.arrived);
+            self.flow.delay = self.flow.delay.saturating_add(delay);
+            self.delays.add(delay);
         }
     }
 
@@ -154,11 +161,10 @@ impl Driver {
     /// Returns an error if an interface has gone away.
     pub(super) fn run(mut self) -> io::Result<Ended> {
         let has_priority = rove_machine::namespace::hurry();
-        let mut alarm = Alarm::new()?;
-        let epoll = self.watch(&alarm)?;
+        let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
+        let mut readiness = Readiness::default();
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
-        let mut events = Vec::with_capacity(4);
         // A look too many costs a system call, so only what the last wait has named is read.
         let mut readable = [false; 2];
         loop {
@@ -168,20 +174,16 @@ impl Driver {
                 told = now;
                 self.tell(now);
             }
-            if !has_more {
-                alarm.set(self.next_wake(now), self.clock)?;
+            if readable != [false; 2] {
+                readiness.handle_arrival(now);
             }
-            let timeout = has_more.then(rustix::event::Timespec::default);
-            events.clear();
-            match epoll::wait(&epoll, spare_capacity(&mut events), timeout.as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-            let named = |what: u64| events.iter().any(|event| event.data.u64() == what);
-            if named(ORDER) && !self.obey()? {
+            readiness.handle_timeout(now);
+            let due = if has_more { now } else { self.next_wake(now, &readiness) };
+            let woken = watch.wait(due)?;
+            if woken.has_order && !self.obey()? {
                 break;
             }
-            readable = [named(NEAR), named(FAR)];
+            readable = woken.readable;
         }
         for (direction, tap) in self.directions.iter_mut().zip(&self.taps) {
             direction.flow.refused += tap.drops()?;
@@ -189,26 +191,16 @@ impl Driver {
         let now = self.clock.now();
         self.tell(now);
         let flows = self.flows();
+        let [up, down] = self.directions;
         Ok(Ended {
             flows,
-            lateness: self.directions.map(|direction| direction.lateness),
+            delays: [up.delays, down.delays],
+            lateness: [up.lateness, down.lateness],
             ran_for: now.saturating_since(Instant::ZERO),
             worked_for: crate::clock::read(),
             has_priority,
             log: self.log,
         })
-    }
-
-    fn watch(&self, alarm: &Alarm) -> io::Result<OwnedFd> {
-        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let [near, far] = &self.taps;
-        epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
-        epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
-        epoll::add(&epoll, &self.orders, EventData::new_u64(ORDER), EventFlags::IN)?;
-        if let Some(timer) = alarm.descriptor() {
-            epoll::add(&epoll, timer, EventData::new_u64(TIMER), EventFlags::IN)?;
-        }
-        Ok(epoll)
     }
 
     /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether there may be more
@@ -247,9 +239,9 @@ impl Driver {
     }
 
     /// Returns when something is due next.
-    fn next_wake(&self, now: Instant) -> Instant {
+    fn next_wake(&self, now: Instant, readiness: &Readiness) -> Instant {
         let due = self.directions.iter().filter_map(|direction| direction.link.poll_timeout());
-        let due = due.min().unwrap_or(Instant::FAR_FUTURE);
+        let due = due.chain(readiness.poll_timeout()).min().unwrap_or(Instant::FAR_FUTURE);
         // Without packets the link makes its events only when it is asked for them.
         if self.log.is_some() { due.min(now + TOLD_EVERY) } else { due }
     }
@@ -281,9 +273,3 @@ impl Driver {
 fn ways([near, far]: &[Tap; 2]) -> [[&Tap; 2]; 2] {
     [[near, far], [far, near]]
 }
-
-/// The watch's names of its descriptors.
-const NEAR: u64 = 0;
-const FAR: u64 = 1;
-const ORDER: u64 = 2;
-const TIMER: u64 = 3;

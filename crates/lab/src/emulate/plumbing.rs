@@ -132,9 +132,14 @@ impl Place {
         self.namespace.run(|| Netlink::open()?.interface(&self.interface))?
     }
 
+    /// Returns the namespace, unless it is the computer's own.
+    pub(super) fn own_namespace(&self) -> Option<&Namespace> {
+        self.is_own.then_some(&self.namespace)
+    }
+
     /// Ends the processes on this side, unless they are the computer's own.
     pub(super) fn end_processes(&self) -> io::Result<bool> {
-        if self.is_own { self.namespace.end_processes(PATIENCE) } else { Ok(true) }
+        self.own_namespace().map_or(Ok(true), |namespace| namespace.end_processes(PATIENCE))
     }
 }
 

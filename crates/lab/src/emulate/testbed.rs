@@ -13,6 +13,8 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, Result, anyhow};
 use rove_link::{Link, LinkConfig, Steps};
 use rove_machine::clock::Clock;
+use rove_machine::namespace::Namespace;
+use rove_machine::reaper::Reaper;
 use rove_units::{Bytes, Instant, Seed};
 use serde::Serialize;
 
@@ -76,7 +78,7 @@ impl TestbedOptions {
 ///
 /// The link runs in a thread of its own from [`Testbed::new`] on; that instant is the zero of its schedules. When the
 /// testbed is dropped, every process in its namespaces is ended, and with them go interfaces and addresses. If this
-/// process is killed, so are the commands that it started by [`Testbed::command`].
+/// process is killed, so is every process in the namespaces.
 #[derive(Debug)]
 pub struct Testbed {
     sides: [Place; 2],
@@ -88,6 +90,7 @@ pub struct Testbed {
     /// `None` once it has been waited for.
     driver: Option<JoinHandle<io::Result<Ended>>>,
     orders: UnixStream,
+    _reaper: Reaper,
 }
 
 impl Testbed {
@@ -99,6 +102,9 @@ impl Testbed {
     pub fn new(options: TestbedOptions) -> Result<Self> {
         let ([near, far], addresses) =
             plumbing::connect(options.far, &options.device, options.address)?;
+        let own: Vec<&Namespace> =
+            [&near.place, &far.place].iter().filter_map(|place| place.own_namespace()).collect();
+        let reaper = Reaper::start(&own).context("cannot start a process")?;
         let describe = |which: &str| format!("{which}, seed {}", options.seed.number());
         let log = options.log.as_deref();
         let log = log.map(|name| Log::create(name, DIRECTIONS.map(describe))).transpose()?;
@@ -123,7 +129,8 @@ impl Testbed {
         let driver = thread::Builder::new().name("link".into()).spawn(move || driver.run());
         let driver = Some(driver.context("cannot start a thread")?);
         let sides = [near.place, far.place];
-        Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders })
+        let _reaper = reaper;
+        Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders, _reaper })
     }
 
     /// Changes what the links do to packets that enter from now on; those in a delay line keep their releases. Packets
@@ -132,7 +139,7 @@ impl Testbed {
     /// # Errors
     ///
     /// Returns an error if the link has failed.
-    pub fn reconfigure(&self, links: [LinkConfig; 2]) -> Result<()> {
+    pub fn reconfigure(&self, links: [Steps; 2]) -> Result<()> {
         if let Ok(mut mailbox) = self.mailbox.lock() {
             *mailbox = Some(links);
         }
@@ -303,6 +310,10 @@ pub struct DirectionReport {
     pub dropped: u64,
     /// Mean time in the link, in milliseconds.
     pub mean_delay_ms: f64,
+    /// The median of the times in the link, in milliseconds, to 3 %.
+    pub p50_delay_ms: f64,
+    /// The time in the link that 95 % of the packets do not exceed, in milliseconds, to 3 %.
+    pub p95_delay_ms: f64,
     /// How late packets left.
     pub lateness: Summary,
     /// Packets that the machine dropped, as it should not.
@@ -313,6 +324,7 @@ impl Report {
     fn new(ended: &Ended, dropped: &[u64]) -> Self {
         let direction = |which: usize| {
             let (flow, lateness) = (&ended.flows[which], &ended.lateness[which]);
+            let delay_ms = |percent| ended.delays[which].percentile(percent).as_secs_f64() * 1e3;
             let packets = u32::try_from(flow.stats.delivered.max(1)).unwrap_or(u32::MAX);
             DirectionReport {
                 entered: flow.stats.entered,
@@ -320,6 +332,8 @@ impl Report {
                 delivered_bytes: flow.delivered.get(),
                 dropped: flow.stats.dropped(),
                 mean_delay_ms: (flow.delay / packets).as_secs_f64() * 1e3,
+                p50_delay_ms: delay_ms(50),
+                p95_delay_ms: delay_ms(95),
                 lateness: lateness.summary(),
                 // An interface drops packets on their way in or out: both are told with the side it is on.
                 lost_by_machine: flow.refused + dropped.get(which).copied().unwrap_or_default(),
@@ -353,6 +367,6 @@ impl Report {
 }
 
 /// Returns a link that cannot fill the memory.
-pub fn bounded(link: LinkConfig) -> LinkConfig {
-    LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link }
+pub fn bounded(link: impl Into<Steps>) -> Steps {
+    link.into().map(|link| LinkConfig { queue_max: link.queue_max.min(QUEUE_MAX), ..link })
 }

@@ -13,10 +13,12 @@ use crate::path::Path;
 use crate::trace::Trace;
 
 /// The recordings that the laboratory brings.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("bash-long", include_str!("../../traces/bash-long.jsonl")),
     ("fish", include_str!("../../traces/fish.jsonl")),
+    ("listing", include_str!("../../traces/listing.jsonl")),
     ("pager", include_str!("../../traces/pager.jsonl")),
+    ("prose", include_str!("../../traces/prose.jsonl")),
     ("vim-modes", include_str!("../../traces/vim-modes.jsonl")),
 ];
 
@@ -78,13 +80,13 @@ impl Material {
     }
 
     /// Returns the path of a link, and whether its opportunities are those recorded; a link without any has none to
-    /// stand in for.
+    /// stand in for. A value that is varied stands in its place in the path.
     ///
     /// # Errors
     ///
     /// Returns an error if recorded opportunities cannot be read, or drawn ones not be written.
-    pub(crate) fn path(&self, link: &Link) -> Result<(Path, bool)> {
-        let mut text = link.path.get_ref().clone();
+    pub(crate) fn path(&self, link: &Link, value: Option<f64>) -> Result<(Path, bool)> {
+        let mut text = link.description(value);
         let mut is_recorded = true;
         if let Some(name) = &link.cellular {
             for (way, ending) in [("uplink", "up"), ("downlink", "down")] {

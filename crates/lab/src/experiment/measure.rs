@@ -9,12 +9,14 @@ use crate::experiment::system::System;
 use crate::path::Path;
 use crate::replay::Pace;
 
+mod age;
 mod host_response;
 mod interrupt;
 mod protocol_delay;
 mod response;
 mod session;
 mod silence;
+mod study;
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -28,8 +30,25 @@ pub(crate) enum Measure {
     ProtocolDelay,
     /// How long a client hears nothing after a change of address (0), or after an outage of so many seconds.
     Silence,
+    /// The same where nobody types, and a client of rove's is told that the network of its computer is back.
+    Return,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
+    /// How old the screen is that the client has, in the mean over a run.
+    Age,
+    /// The same of the states of a published study.
+    Study,
+}
+
+/// A figure of a whole run beside its times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunFigure {
+    /// Its name, with its unit unless it is a time in ms.
+    pub(crate) name: &'static str,
+    /// What a whole number of a run's is multiplied by.
+    pub(crate) scale: f64,
+    /// Whether systems are compared by it.
+    pub(crate) is_compared: bool,
 }
 
 /// The conditions of a run; the kind of measurement says which of them it needs.
@@ -60,6 +79,16 @@ pub(crate) struct Samples {
     pub(crate) times: Vec<u64>,
     /// How many never came.
     pub(crate) missing: u64,
+    /// Figures of the whole run, as [`Measure::figures`] names them; none where nothing came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) figures: Vec<u64>,
+}
+
+impl RunFigure {
+    /// Returns a time, of which a run has nanoseconds.
+    const fn of_time(name: &'static str) -> Self {
+        Self { name, scale: 1e-6, is_compared: false }
+    }
 }
 
 impl Measure {
@@ -70,7 +99,10 @@ impl Measure {
             Self::HostResponse => "host-response",
             Self::ProtocolDelay => "protocol-delay",
             Self::Silence => "silence",
+            Self::Return => "return",
             Self::Interrupt => "interrupt",
+            Self::Age => "age",
+            Self::Study => "study",
         }
     }
 
@@ -80,24 +112,51 @@ impl Measure {
             Self::Response => "response time (ms)",
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
-            Self::Silence => "time without an answer (ms)",
+            Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
+            Self::Age | Self::Study => "age (ms)",
         }
     }
 
     /// Returns whether it runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
-        matches!(self, Self::Response | Self::Silence | Self::Interrupt)
+        matches!(
+            self,
+            Self::Response
+                | Self::Silence
+                | Self::Return
+                | Self::Interrupt
+                | Self::Age
+                | Self::Study
+        )
     }
 
     /// Returns whether it plays recordings.
     pub(crate) const fn needs_recordings(self) -> bool {
-        matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay)
+        matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay | Self::Age)
     }
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Silence)
+        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return)
+    }
+
+    /// Returns whether it measures this system as a system of its own, and not as another one.
+    pub(crate) fn tells_apart(self, system: System) -> bool {
+        match self {
+            Self::Study => study::known_share(system).is_some(),
+            Self::Silence | Self::Return | Self::Interrupt | Self::Age => true,
+            _ => system.reference().is_none(),
+        }
+    }
+
+    /// Returns the figures of a whole run that it has beside times, in their order.
+    pub(crate) const fn figures(self) -> &'static [RunFigure] {
+        match self {
+            Self::Age => &age::FIGURES,
+            Self::Study => &study::FIGURES,
+            _ => &[],
+        }
     }
 
     /// Measures once, in virtual time.
@@ -115,7 +174,10 @@ impl Measure {
             Self::HostResponse => Ok(host_response::run(conditions)),
             Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
             Self::Silence => Ok(silence::run(conditions)),
+            Self::Return => Ok(silence::run_return(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
+            Self::Age => Ok(age::run(conditions)),
+            Self::Study => Ok(study::run(conditions)),
         }
     }
 }

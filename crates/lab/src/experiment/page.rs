@@ -7,7 +7,6 @@ use serde_json::json;
 
 use crate::experiment::plot::Picture;
 use crate::experiment::sweep::{Figure, Profile};
-use crate::experiment::table::COLUMNS;
 
 const TEMPLATE: &str = include_str!("page.html");
 
@@ -33,7 +32,6 @@ pub(crate) fn page(figures: &[(Figure, Picture)], profile: Profile) -> Result<St
             version => env!("CARGO_PKG_VERSION"),
             profile => profile_name,
             seed => profile.seed,
-            columns => COLUMNS,
             readings => readings,
             figures => Value::from(Serde(&shown)),
         })
@@ -48,7 +46,7 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
             let label = series
                 .value
                 .map_or_else(|| series.label(), |value| format!("{}, {value}", series.label()));
-            json!({ "label": label, "columns": series.columns() })
+            json!({ "label": label, "columns": figure.row(series) })
         })
         .collect();
     let verdicts: Vec<serde_json::Value> = figure
@@ -64,6 +62,7 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "missing": figure.missing,
         "svg": picture.svg,
         "curves": picture.reading.legend(),
+        "columns": figure.columns(),
         "rows": rows,
         "verdicts": verdicts,
     })

@@ -84,7 +84,7 @@ struct Curve {
 pub(crate) fn draw(figure: &Figure) -> Result<Picture> {
     let (labelled, x_label, y_label) = match figure.scenario.body.plot {
         Plot::Distribution => {
-            let curves = figure.series.iter().map(|series| (series.label(), distribution(series)));
+            let curves = drawn(figure).map(|series| (series.label(), distribution(series)));
             let curves: Vec<_> = curves.collect();
             (curves, figure.scenario.body.measure.axis().to_owned(), "share (%)".to_owned())
         }
@@ -245,10 +245,17 @@ fn distribution(series: &Series) -> Vec<(f64, f64)> {
     first.into_iter().chain(points).collect()
 }
 
+/// Returns the series that the picture shows.
+fn drawn(figure: &Figure) -> impl Iterator<Item = &Series> {
+    let drawn = &figure.scenario.body.drawn;
+    let is_drawn = |system| drawn.is_empty() || drawn.contains(&system);
+    figure.series.iter().filter(move |series| series.system.is_none_or(is_drawn))
+}
+
 /// Returns a curve of means for each system and link.
 fn by_value(figure: &Figure) -> Vec<(String, Vec<(f64, f64)>)> {
     let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for series in &figure.series {
+    for series in drawn(figure) {
         let Some(point) = series.value.zip(series.times.mean()) else { continue };
         let label = series.label();
         match curves.iter_mut().find(|(known, _)| *known == label) {
@@ -277,12 +284,14 @@ fn number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::experiment::statistics::Times;
 
     fn series(times: &[f64], missing: u64) -> Series {
         let times = Times::new(times.to_vec(), missing);
-        Series { system: None, link: String::new(), value: None, times, means: Vec::new() }
+        Series { system: None, link: String::new(), value: None, times, by_seed: BTreeMap::new() }
     }
 
     #[test]

@@ -100,12 +100,12 @@ mod here {
         let times = played.run.response_times(&script);
         let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
         let missing = u64::try_from(times.len() - known.len())?;
-        Ok(Samples { times: known, missing })
+        Ok(Samples { times: known, missing, ..Samples::default() })
     }
 
     fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
         let times = burst::interrupts(INTERRUPTIONS, options, interrupt)?.times;
-        Ok(Samples { times: times.into_iter().map(nanos).collect(), missing: 0 })
+        Ok(Samples { times: times.into_iter().map(nanos).collect(), ..Samples::default() })
     }
 
     fn peer(system: System) -> Peer {

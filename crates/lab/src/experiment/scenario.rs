@@ -1,5 +1,7 @@
 //! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
 
+use std::path::Path as FilePath;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -9,16 +11,25 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 14] = [
+const BUILT_IN: [(&str, &str); 23] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
+    ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
     ("response-loss", include_str!("../../experiments/response-loss.toml")),
     ("response-lte", include_str!("../../experiments/response-lte.toml")),
+    ("response-download", include_str!("../../experiments/response-download.toml")),
     ("pager", include_str!("../../experiments/pager.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("roaming", include_str!("../../experiments/roaming.toml")),
+    ("return", include_str!("../../experiments/return.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
+    ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
+    ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
+    ("aoi-scroll", include_str!("../../experiments/aoi-scroll.toml")),
+    ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
+    ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
+    ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
     ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
     ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
     ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
@@ -28,6 +39,9 @@ const BUILT_IN: [(&str, &str); 14] = [
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
+
+/// Place of the value in a path.
+const VALUE: &str = "{value}";
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +101,11 @@ pub(crate) struct Body {
     /// The values it takes.
     #[serde(default)]
     pub(crate) values: Vec<f64>,
+    /// The system that the others are compared with, run by run with the same seed.
+    pub(crate) baseline: Option<System>,
+    /// The systems that the picture shows; all where there is none.
+    #[serde(default)]
+    pub(crate) drawn: Vec<System>,
     /// Results that others published, or that rove claims.
     #[serde(default)]
     pub(crate) expected: Vec<Expected>,
@@ -98,8 +117,10 @@ pub(crate) struct Body {
 pub(crate) struct Link {
     /// Its name in the figure.
     pub(crate) name: String,
-    /// The path, as `rove-lab replay --link` reads it.
-    pub(crate) path: Spanned<String>,
+    /// The path, as `rove-lab replay --link` reads it, with [`VALUE`] where the value that is varied goes.
+    pub(crate) path: Option<Spanned<String>>,
+    /// A file of steps (JSON) in place of the path, beside the scenario's file.
+    pub(crate) schedule: Option<Spanned<String>>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
 }
@@ -150,6 +171,20 @@ const fn one() -> u64 {
     1
 }
 
+impl Link {
+    /// Returns the path in one word, with a value in its place, without its cellular opportunities.
+    pub(crate) fn description(&self, value: Option<f64>) -> String {
+        match (&self.path, &self.schedule) {
+            (Some(path), _) => {
+                let text = path.get_ref();
+                value.map_or_else(|| text.clone(), |value| text.replace(VALUE, &value.to_string()))
+            }
+            (None, Some(schedule)) => format!("schedule={}", schedule.get_ref()),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 impl Statistic {
     /// Returns its name.
     pub(crate) const fn name(self) -> &'static str {
@@ -180,11 +215,45 @@ impl Scenario {
             let at = error.span().map_or(0, |span| span.start);
             format!("{file}:{}: {}", line(text, at), error.message().replace('\n', "; "))
         })?;
-        let scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let mut scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
+        let folder = FilePath::new(file).parent().unwrap_or(FilePath::new(""));
+        for schedule in scenario.body.links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
+            *schedule.get_mut() = folder.join(schedule.get_ref()).display().to_string();
+        }
         scenario
             .check()
             .map_err(|(at, sentence)| format!("{file}:{}: {sentence}", line(text, at)))?;
         Ok(scenario)
+    }
+
+    /// Finds what does not run by the scenario's clock.
+    fn check_clock(&self) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |word: &str| self.text.find(word).unwrap_or(0);
+        if let Some(system) = body.systems.iter().find(|system| !system.runs_by(body.clock)) {
+            let (name, clock) = (system.name(), body.clock);
+            return Err((
+                at("systems"),
+                format!("{name} does not run by the {clock:?} clock").to_lowercase(),
+            ));
+        }
+        let is_real = body.clock == Clock::Real;
+        if is_real && !matches!(body.measure, Measure::Response | Measure::Interrupt) {
+            let name = body.measure.name();
+            return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
+        }
+        let of_real_time =
+            [("keys", body.keys.or(body.full_keys).is_some()), ("downloads", body.downloads > 0)];
+        if let Some((name, _)) = of_real_time.iter().find(|(_, is_there)| *is_there && !is_real) {
+            return Err((at(name), format!("{name} needs clock = \"real\"")));
+        }
+        let paths = body.links.iter().filter_map(|link| link.path.as_ref());
+        let mut downloads = paths.filter(|path| path.get_ref().contains("download="));
+        if let Some(path) = downloads.next().filter(|_| is_real) {
+            let sentence = "download= is for virtual time; in real time there is downloads = COUNT";
+            return Err((path.span().start, sentence.to_owned()));
+        }
+        Ok(())
     }
 
     /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
@@ -192,8 +261,17 @@ impl Scenario {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
         for link in &body.links {
-            let path = link.path.get_ref().parse::<Path>();
-            path.map_err(|sentence| (link.path.span().start, format!("link: {sentence}")))?;
+            self.check_link(link)?;
+        }
+        if let Some(system) = body.systems.iter().find(|it| !body.measure.tells_apart(**it)) {
+            let (name, measure) = (system.name(), body.measure.name());
+            let sentence = format!("measure = \"{measure}\" has no system {name} of its own");
+            return Err((at("systems"), sentence));
+        }
+        for (word, named) in [("baseline", body.baseline.as_slice()), ("drawn", &body.drawn)] {
+            if named.iter().any(|system| !body.systems.contains(system)) {
+                return Err((at(word), format!("{word} is one of the systems")));
+            }
         }
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
         if body.seeds == 0 || seeds > SEEDS_MAX {
@@ -217,23 +295,7 @@ impl Scenario {
                 ));
             }
         }
-        if let Some(system) = body.systems.iter().find(|system| !system.runs_by(body.clock)) {
-            let (name, clock) = (system.name(), body.clock);
-            return Err((
-                at("systems"),
-                format!("{name} does not run by the {clock:?} clock").to_lowercase(),
-            ));
-        }
-        let is_real = body.clock == Clock::Real;
-        if is_real && !matches!(body.measure, Measure::Response | Measure::Interrupt) {
-            let name = body.measure.name();
-            return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
-        }
-        let of_real_time =
-            [("keys", body.keys.or(body.full_keys).is_some()), ("downloads", body.downloads > 0)];
-        if let Some((name, _)) = of_real_time.iter().find(|(_, is_there)| *is_there && !is_real) {
-            return Err((at(name), format!("{name} needs clock = \"real\"")));
-        }
+        self.check_clock()?;
         if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
             return Err((at("values"), format!("{value} is outside 0 to 1000000")));
         }
@@ -252,6 +314,45 @@ impl Scenario {
                     at("expected"),
                     "it expects something of a system or link that it does not have".to_owned(),
                 ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Scenario {
+    /// Finds what is wrong with a link, with each value that is varied.
+    fn check_link(&self, link: &Link) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |sentence: &str, start: usize| Err((start, format!("link: {sentence}")));
+        let start = match (&link.path, &link.schedule) {
+            (Some(path), None) => path.span().start,
+            (None, Some(schedule)) if link.cellular.is_none() => schedule.span().start,
+            (_, Some(schedule)) => {
+                let sentence = "a schedule describes all of it: leave path and cellular out";
+                return at(sentence, schedule.span().start);
+            }
+            (None, None) => {
+                let start = self.text.find(&link.name).unwrap_or(0);
+                return at(&format!("{:?} needs a path or a schedule", link.name), start);
+            }
+        };
+        let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
+        if is_varied && body.values.is_empty() {
+            return at(&format!("{VALUE} needs values"), start);
+        }
+        let values: Vec<Option<f64>> = match &body.values[..] {
+            [] => vec![None],
+            values => values.iter().copied().map(Some).collect(),
+        };
+        for value in values {
+            match link.description(value).parse::<Path>() {
+                Err(sentence) => return at(&sentence, start),
+                Ok(path) if path.download.is_some() && body.measure != Measure::Response => {
+                    let sentence = "a download is beside sessions of measure = \"response\" only";
+                    return at(sentence, start);
+                }
+                Ok(_) => {}
             }
         }
         Ok(())
@@ -278,20 +379,23 @@ mod tests {
     }
 
     const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
-                        systems = [\"rove\"]\nrecordings = [\"fish\"]\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
+                        systems = [\"rove\"]\nrecordings = [\"fish\"]\nseeds = 1\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
 
     #[test]
     fn a_mistake_is_named_with_its_line() {
         assert!(Scenario::parse("s", "s.toml", GOOD).is_ok());
         for (from, to, line, words) in [
-            ("rtt=1ms", "rtt=x", 9, "link"),
+            ("rtt=1ms", "rtt=x", 10, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
             ("[\"rove\"]", "[\"telnet\"]", 5, "unknown variant"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
-            ("recordings = [\"fish\"]", "seeds = 0", 6, "seeds are from 1"),
+            ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),
             ("plot =", "plot", 4, ""),
+            ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
+            ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
+            ("seeds = 1", "baseline = \"mosh-rules\"", 7, "one of the systems"),
             ("[\"rove\"]", "[\"mosh\"]", 5, "does not run by the virtual clock"),
             ("plot =", "downloads = 1\nplot =", 4, "downloads needs clock"),
             ("plot =", "clock = \"real\"\nkeys = -1\nplot =", 5, ""),

@@ -75,22 +75,36 @@ impl Times {
 /// `None` of fewer than two seeds. The same means have the same interval. Source: Efron, *Bootstrap methods* (1979), the
 /// percentile interval.
 pub(crate) fn interval(means: &[f64]) -> Option<[f64; 2]> {
-    if means.len() < 2 {
+    let of = |drawn: &[usize]| mean(&drawn.iter().map(|run| means[*run]).collect::<Vec<_>>());
+    resampled(means.len(), |drawn| of(drawn).expect("there are runs"))
+}
+
+/// Returns the ratio of two means, and its 95 % interval as of [`interval`]: runs with the same seed stand at the same place of
+/// both, and are drawn together. `None` of no runs; no interval of one.
+pub(crate) fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
+    assert_eq!(of.len(), to.len(), "runs come in pairs");
+    let ratio = mean(of)? / mean(to)?;
+    let sum = |from: &[f64], drawn: &[usize]| drawn.iter().map(|run| from[*run]).sum::<f64>();
+    Some((ratio, resampled(of.len(), |drawn| sum(of, drawn) / sum(to, drawn))))
+}
+
+/// Returns the interval in which 95 % of a figure lie that is computed from as many runs, drawn by their numbers from all;
+/// `None` of fewer than two.
+fn resampled(runs: usize, figure: impl Fn(&[usize]) -> f64) -> Option<[f64; 2]> {
+    if runs < 2 {
         return None;
     }
     let chance: Stream = Seed::new(1).stream("bootstrap");
-    let runs = u64::try_from(means.len()).ok()?;
-    let mut resampled: Vec<f64> = (0..RESAMPLINGS)
+    let runs = u64::try_from(runs).ok()?;
+    let mut figures: Vec<f64> = (0..RESAMPLINGS)
         .map(|resampling| {
             let draws = chance.fork(resampling);
-            let drawn: Vec<f64> = (0..runs)
-                .map(|run| means[usize::try_from(draws.at(run).below(runs)).expect("a run")])
-                .collect();
-            mean(&drawn).expect("there are runs")
+            let draw = |run| usize::try_from(draws.at(run).below(runs)).expect("a run");
+            figure(&(0..runs).map(draw).collect::<Vec<_>>())
         })
         .collect();
-    resampled.sort_by(f64::total_cmp);
-    let at = |thousandths: usize| resampled[resampled.len() * thousandths / 1000];
+    figures.sort_by(f64::total_cmp);
+    let at = |thousandths: usize| figures[figures.len() * thousandths / 1000];
     Some([at(25), at(974)])
 }
 
@@ -133,5 +147,16 @@ mod tests {
         assert_eq!(interval(&means), Some([low, high]));
         assert_eq!(interval(&[1.0]), None);
         assert_eq!(interval(&[3.0, 3.0]), Some([3.0, 3.0]));
+    }
+
+    #[test]
+    fn a_ratio_of_pairs_is_narrow_where_the_runs_differ_but_their_ratio_does_not() {
+        let means: Vec<f64> = (1..=20).map(f64::from).collect();
+        let nine_tenths: Vec<f64> = means.iter().map(|mean| mean * 0.9).collect();
+        let (ratio, range) = paired_ratio(&nine_tenths, &means).expect("twenty runs");
+        let [low, high] = range.expect("twenty runs");
+        assert!([ratio, low, high].iter().all(|it| (it - 0.9).abs() < 1e-9), "{low} {high}");
+        assert_eq!(paired_ratio(&[2.0], &[4.0]), Some((0.5, None)));
+        assert_eq!(paired_ratio(&[], &[]), None);
     }
 }

@@ -4,11 +4,11 @@ use core::str::FromStr;
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use rove_link::LinkConfig;
+use rove_link::Steps;
 use rove_units::{Instant, Seed};
 
 use crate::experiment::material::{Material, Recording};
-use crate::experiment::measure::{Conditions, Samples};
+use crate::experiment::measure::{Conditions, RunFigure, Samples};
 use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
 use crate::experiment::statistics::Times;
@@ -52,8 +52,17 @@ pub(crate) struct Series {
     pub(crate) value: Option<f64>,
     /// All samples.
     pub(crate) times: Times,
-    /// The mean of all recordings together for each seed, for the confidence of the mean.
-    pub(crate) means: Vec<f64>,
+    /// The mean of all recordings together for each seed that has one, for the confidence of the mean.
+    pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
+}
+
+/// The runs of one seed, with all recordings.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeedMeans {
+    /// The mean of all samples.
+    pub(crate) time: f64,
+    /// The means of the runs' other figures, in the order of the measurement's.
+    pub(crate) figures: Vec<f64>,
 }
 
 /// A part of all runs: those whose number leaves this rest. All parts together are all runs, each once.
@@ -101,12 +110,11 @@ pub(crate) struct Plan<'a> {
     made_from: String,
 }
 
-/// A path with its name, and with a text that no other path has.
+/// A path with its name: for each value that is varied, a text that no other path has, and the path.
 #[derive(Debug)]
 struct NamedPath {
     name: String,
-    path: Path,
-    contents: String,
+    by_value: Vec<(String, Path)>,
 }
 
 /// A run to be done, and which series it belongs to.
@@ -118,6 +126,38 @@ struct Cell<'a> {
 
 /// The system, the link and the value that the samples of a series have in common.
 type Common = (Option<System>, String, Option<f64>);
+
+impl SeedMeans {
+    /// Returns the means of runs; `None` if nothing came in any.
+    fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
+        let times = runs.iter().flat_map(|samples| samples.millis()).collect();
+        let time = Times::new(times, 0).mean()?;
+        let figure = |(number, figure): (usize, &RunFigure)| {
+            let of_run = |samples: &&Samples| samples.figures.get(number).copied();
+            let of_runs =
+                runs.iter().filter_map(of_run).map(|value| figure.scale * to_float(value));
+            Times::new(of_runs.collect(), 0).mean()
+        };
+        Some(Self { time, figures: figures.iter().enumerate().map(figure).collect::<Option<_>>()? })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
+fn to_float(value: u64) -> f64 {
+    value as f64
+}
+
+impl Series {
+    /// Returns the means of all seeds that have one.
+    pub(crate) fn means(&self) -> Vec<f64> {
+        self.by_seed.values().map(|means| means.time).collect()
+    }
+
+    /// Returns a figure of all seeds.
+    pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
+        self.by_seed.values().filter_map(|means| means.figures.get(number).copied()).collect()
+    }
+}
 
 impl<'a> Plan<'a> {
     /// Reads what a scenario is made from.
@@ -137,9 +177,14 @@ impl<'a> Plan<'a> {
         let mut links = Vec::new();
         let mut are_recorded = true;
         for link in &body.links {
-            let (path, is_recorded) = material.path(link).with_context(|| link.name.clone())?;
-            are_recorded &= is_recorded;
-            links.push(NamedPath { name: link.name.clone(), contents: contents(&path), path });
+            let mut by_value = Vec::new();
+            for value in or_none(body.values.iter().copied()) {
+                let read = material.path(link, value).with_context(|| link.name.clone());
+                let (path, is_recorded) = read?;
+                are_recorded &= is_recorded;
+                by_value.push((contents(&path), path));
+            }
+            links.push(NamedPath { name: link.name.clone(), by_value });
         }
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
         let made_from = made_from(scenario, are_wanted, are_recorded);
@@ -179,17 +224,19 @@ impl<'a> Plan<'a> {
         let series = common.into_iter().enumerate().map(|(number, (system, link, value))| {
             let mut times = Vec::new();
             let mut missing = 0;
-            let mut by_seed: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+            let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
             for (cell, samples) in
                 cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
             {
                 times.extend(samples.millis());
                 missing += samples.missing;
-                by_seed.entry(cell.conditions.seed).or_default().extend(samples.millis());
+                by_seed.entry(cell.conditions.seed).or_default().push(samples);
             }
-            let means =
-                by_seed.into_values().filter_map(|times| Times::new(times, 0).mean()).collect();
-            Series { system, link, value, times: Times::new(times, missing), means }
+            let figures = self.scenario.body.measure.figures();
+            let of_seed =
+                |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
+            let by_seed = by_seed.into_iter().filter_map(of_seed).collect();
+            Series { system, link, value, times: Times::new(times, missing), by_seed }
         });
         Ok(Figure {
             scenario: self.scenario.clone(),
@@ -250,12 +297,13 @@ impl<'a> Plan<'a> {
         let (mut cells, mut common) = (Vec::new(), Vec::new());
         for system in &systems {
             for link in &links {
-                for value in &values {
+                for (place, value) in values.iter().enumerate() {
+                    let path = link.map(|link| &link.by_value[place]);
                     for recording in &played {
                         for seed in seeds.clone() {
                             let conditions = Conditions {
                                 system: *system,
-                                path: link.map(|link| &link.path),
+                                path: path.map(|(_, path)| path),
                                 recording: *recording,
                                 pace: body.pace,
                                 value: *value,
@@ -263,8 +311,8 @@ impl<'a> Plan<'a> {
                                 keys: self.keys,
                                 downloads: body.downloads,
                             };
-                            let link = link.map_or("", |link| link.contents.as_str());
-                            let key = key(store, self.scenario, link, &conditions);
+                            let contents = path.map_or("", |(contents, _)| contents.as_str());
+                            let key = key(store, self.scenario, contents, &conditions);
                             cells.push(Cell { conditions, series: common.len(), key });
                         }
                     }
@@ -280,12 +328,12 @@ impl<'a> Plan<'a> {
 /// Returns a text that tells a path from every other one, wherever its files lie.
 fn contents(path: &Path) -> String {
     let links = path.links(Instant::ZERO, Seed::new(1));
-    let of = |link: &LinkConfig| {
-        let times =
-            link.schedule.as_ref().map(|schedule| schedule.trace.times().collect::<Vec<_>>());
+    let of = |link: &Steps| {
+        let opportunities = link.first().schedule.as_ref();
+        let times = opportunities.map(|schedule| schedule.trace.times().collect::<Vec<_>>());
         format!("{link:?} {times:?}")
     };
-    links.each_ref().map(of).concat()
+    links.each_ref().map(of).concat() + &format!("{:?}", path.download)
 }
 
 /// Returns all of them, or once nothing where there are none.

@@ -1,6 +1,7 @@
 //! The systems that experiments compare, and the clock that each of them runs by.
 
 use rove_session::{EngineKind, Prediction, Preference};
+use rove_ssp::{Config, ReferencePolicy};
 use serde::Deserialize;
 
 use crate::replay::Ends;
@@ -28,6 +29,18 @@ pub(crate) enum System {
     MoshRules,
     /// The same without predictions.
     MoshRulesUnpredicted,
+    /// The same, with diffs from the assumed receiver state: lambda 0 of the study of reference states.
+    AssumedReference,
+    /// The same, with one of four diffs from the known receiver state: lambda 1/4.
+    QuarterReference,
+    /// The same with lambda 1/2.
+    HalfReference,
+    /// The same with lambda 3/4.
+    ThreeQuartersReference,
+    /// The same, with diffs from the known receiver state: lambda 1.
+    KnownReference,
+    /// The same, with diffs from the state that rove chooses.
+    AdaptiveReference,
     /// The programs of OpenSSH.
     Ssh,
     /// The programs of Mosh 1.4.0.
@@ -44,6 +57,12 @@ impl System {
             Self::RoveUnpredicted => "rove, no predictions",
             Self::MoshRules => "Mosh's rules",
             Self::MoshRulesUnpredicted => "Mosh's rules, no predictions",
+            Self::AssumedReference => "lambda 0",
+            Self::QuarterReference => "lambda 1/4",
+            Self::HalfReference => "lambda 1/2",
+            Self::ThreeQuartersReference => "lambda 3/4",
+            Self::KnownReference => "lambda 1",
+            Self::AdaptiveReference => "adaptive",
             Self::Ssh => "ssh",
             Self::Mosh => "stock Mosh",
             Self::MoshUnpredicted => "stock Mosh, no predictions",
@@ -74,6 +93,32 @@ impl System {
             Self::Rove | Self::MoshRules | Self::Mosh => Preference::Adaptive,
             _ => Preference::Never,
         }
+    }
+
+    /// Returns the state that diffs start from, where that is all that the system has of its own.
+    pub(crate) const fn reference(self) -> Option<ReferencePolicy> {
+        match self {
+            Self::Rove
+            | Self::RoveUnpredicted
+            | Self::MoshRules
+            | Self::MoshRulesUnpredicted
+            | Self::Ssh
+            | Self::Mosh
+            | Self::MoshUnpredicted => None,
+            Self::AssumedReference => Some(ReferencePolicy::Assumed),
+            Self::QuarterReference => Some(ReferencePolicy::Mixture { known_percent: 25 }),
+            Self::HalfReference => Some(ReferencePolicy::Mixture { known_percent: 50 }),
+            Self::ThreeQuartersReference => Some(ReferencePolicy::Mixture { known_percent: 75 }),
+            Self::KnownReference => Some(ReferencePolicy::Known),
+            Self::AdaptiveReference => Some(ReferencePolicy::Adaptive),
+        }
+    }
+
+    /// Returns the transport's numbers of one of its ends, given those of rove's.
+    pub(crate) fn transport(self, config: Config) -> Config {
+        let config = self.ends().transport(config);
+        let reference = self.reference().unwrap_or(config.reference);
+        Config { reference, ..config }
     }
 
     /// Returns what its client predicts, in virtual time.

@@ -4,19 +4,29 @@ use core::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::experiment::measure::RunFigure;
 use crate::experiment::scenario::Expected;
-use crate::experiment::statistics::{Times, interval};
-use crate::experiment::sweep::{Figure, Series};
+use crate::experiment::statistics::{Times, interval, paired_ratio};
+use crate::experiment::sweep::{Figure, SeedMeans, Series};
 
 /// An answer that comes sooner is instant, in ms.
 const INSTANT: f64 = 5.0;
+
+/// Least width of a column in characters.
+const COLUMN_WIDTH: usize = 12;
+
+/// A mean as a part of another one, and its 95 % interval.
+type Ratio = (f64, Option<[f64; 2]>);
 
 /// Shares that the JSON has the times of, in percent.
 const QUANTILES: [u64; 11] = [1, 5, 10, 25, 50, 75, 90, 95, 98, 99, 100];
 
 /// The statistics of a series, in the order of the table's columns.
-pub(crate) const COLUMNS: [&str; 9] =
+const COLUMNS: [&str; 9] =
     ["samples", "never", "median", "mean", "95 % of mean", "deviation", "p90", "p99", "< 5 ms"];
+
+/// The first columns of a series whose runs have figures of their own.
+const RUN_COLUMNS: [&str; 4] = ["runs", "empty", "mean", "95 % of mean"];
 
 /// A band, and what was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,10 +47,10 @@ impl Series {
     }
 
     /// Returns its statistics as texts, a column each.
-    pub(crate) fn columns(&self) -> [String; COLUMNS.len()] {
+    fn columns(&self) -> Vec<String> {
         let times = &self.times;
-        let range = interval(&self.means);
-        [
+        let range = interval(&self.means());
+        vec![
             times.count().to_string(),
             times.missing().to_string(),
             ms(times.quantile(50)),
@@ -53,8 +63,44 @@ impl Series {
         ]
     }
 
-    fn to_json(&self) -> Value {
+    /// Returns the same where runs have figures of their own.
+    fn run_columns(&self, figures: usize) -> Vec<String> {
+        let all = self.columns();
+        let figures = (0..figures).map(|figure| ms(Times::new(self.figure(figure), 0).mean()));
+        [0, 1, 3, 4].map(|column| all[column].clone()).into_iter().chain(figures).collect()
+    }
+
+    /// Returns its means as parts of those of another one with the same seeds: of the times, and of a figure.
+    fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
+        let of = |means: &SeedMeans| match figure {
+            None => Some(means.time),
+            Some(figure) => means.figures.get(figure).copied(),
+        };
+        let pairs = self
+            .by_seed
+            .iter()
+            .filter_map(|(seed, means)| Some((of(means)?, of(to.by_seed.get(seed)?)?)));
+        let (of, to): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        paired_ratio(&of, &to)
+    }
+
+    fn to_json(&self, figure: &Figure) -> Value {
         let times: &Times = &self.times;
+        let of_run = |(number, run_figure): (usize, &RunFigure)| {
+            let values = Times::new(self.figure(number), 0);
+            let range = interval(&self.figure(number));
+            (run_figure.name.to_owned(), json!({ "mean": values.mean(), "mean_95": range }))
+        };
+        let of_runs: serde_json::Map<String, Value> =
+            figure.run_figures().iter().enumerate().map(of_run).collect();
+        let ratios: serde_json::Map<String, Value> = figure
+            .ratios(self)
+            .into_iter()
+            .map(|(name, ratio)| {
+                let (ratio, range) = ratio.unzip();
+                (name.to_owned(), json!({ "ratio": ratio, "ratio_95": range.flatten() }))
+            })
+            .collect();
         let quantiles: serde_json::Map<String, Value> = QUANTILES
             .iter()
             .map(|percent| (format!("p{percent}"), json!(times.quantile(*percent))))
@@ -63,19 +109,69 @@ impl Series {
             "system": self.system.map(|system| system.name()),
             "link": self.link,
             "value": self.value,
-            "seeds": self.means.len(),
+            "seeds": self.by_seed.len(),
             "samples": times.count(),
             "never": times.missing(),
             "mean_ms": times.mean(),
-            "mean_95_ms": interval(&self.means),
+            "mean_95_ms": interval(&self.means()),
             "deviation_ms": times.deviation(),
             "quantiles_ms": quantiles,
             "instant_percent": times.share_below(INSTANT),
+            "figures": of_runs,
+            "of_baseline": ratios,
         })
     }
 }
 
 impl Figure {
+    /// Returns the headings of the table's columns.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        let figures = self.run_figures();
+        if figures.is_empty() && self.scenario.body.baseline.is_none() {
+            return COLUMNS.map(str::to_owned).to_vec();
+        }
+        let own = figures.iter().map(|figure| figure.name.to_owned());
+        let ratios = self.compared().map(|(name, _)| format!("{name}: ratio"));
+        let first: &[&str] = if figures.is_empty() { &COLUMNS } else { &RUN_COLUMNS };
+        first.iter().map(|column| (*column).to_owned()).chain(own).chain(ratios).collect()
+    }
+
+    /// Returns the texts of a series, a column each.
+    pub(crate) fn row(&self, series: &Series) -> Vec<String> {
+        let figures = self.run_figures().len();
+        let mut row = if figures == 0 { series.columns() } else { series.run_columns(figures) };
+        row.extend(self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
+            Some((ratio, Some([low, high]))) => format!("{ratio:.3} ({low:.3}-{high:.3})"),
+            Some((ratio, None)) => format!("{ratio:.3}"),
+            None => "-".to_owned(),
+        }));
+        row
+    }
+
+    fn run_figures(&self) -> &'static [RunFigure] {
+        self.scenario.body.measure.figures()
+    }
+
+    /// Returns what systems are compared by with the baseline, if there is one: the mean of the times, and figures of runs.
+    fn compared(&self) -> impl Iterator<Item = (&'static str, Option<usize>)> {
+        let figures = self.run_figures().iter().enumerate();
+        let figures = figures.filter(|(_, figure)| figure.is_compared);
+        let all = core::iter::once(("mean", None))
+            .chain(figures.map(|(number, figure)| (figure.name, Some(number))));
+        all.filter(|_| self.scenario.body.baseline.is_some())
+    }
+
+    /// Returns a series as parts of the baseline's over the same link with the same value.
+    fn ratios(&self, series: &Series) -> Vec<(&'static str, Option<Ratio>)> {
+        let baseline = self.series.iter().find(|other| {
+            other.system == self.scenario.body.baseline
+                && other.link == series.link
+                && other.value == series.value
+        });
+        let ratio = |figure| baseline.and_then(|baseline| series.ratio(baseline, figure));
+        self.compared().map(|(name, figure)| (name, ratio(figure))).collect()
+    }
+
     /// Returns the title with what it was made from.
     pub(crate) fn title(&self) -> String {
         let title = &self.scenario.body.title;
@@ -114,16 +210,26 @@ impl Figure {
         let width = self.series.iter().map(|series| labels(series).chars().count()).max();
         let width = width.unwrap_or(0).max(heading.len());
         let _ = write!(out, "{heading:width$}");
-        COLUMNS.iter().for_each(|column| {
-            let _ = write!(out, "  {column:>12}");
-        });
-        out.push('\n');
-        for series in &self.series {
-            let _ = write!(out, "{:width$}", labels(series));
-            for column in series.columns() {
-                let _ = write!(out, "  {column:>12}");
+        let columns = self.columns();
+        let rows: Vec<Vec<String>> = self.series.iter().map(|series| self.row(series)).collect();
+        let widest = |column: usize| {
+            let texts = rows.iter().chain([&columns]).map(|row| row[column].chars().count());
+            texts.max().unwrap_or(0).max(COLUMN_WIDTH)
+        };
+        let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
+        let line = |out: &mut String, row: &[String]| {
+            for (text, width) in row.iter().zip(&widths) {
+                let _ = write!(out, "  {text:>width$}");
             }
             out.push('\n');
+        };
+        line(&mut out, &columns);
+        for (series, row) in self.series.iter().zip(&rows) {
+            let _ = write!(out, "{:width$}", labels(series));
+            line(&mut out, row);
+        }
+        if let Some(baseline) = self.scenario.body.baseline {
+            let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
         }
         for Verdict { sentence, holds } in self.verdicts() {
             let _ = writeln!(
@@ -144,7 +250,7 @@ impl Figure {
             "about": self.scenario.body.about.trim(),
             "seeds": self.seeds,
             "missing": self.missing,
-            "series": self.series.iter().map(Series::to_json).collect::<Vec<_>>(),
+            "series": self.series.iter().map(|series| series.to_json(self)).collect::<Vec<_>>(),
             "expected": verdicts
                 .iter()
                 .map(|verdict| json!({ "holds": verdict.holds, "sentence": verdict.sentence }))

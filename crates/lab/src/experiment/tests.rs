@@ -27,6 +27,12 @@ impl Directory {
         Self(path)
     }
 
+    fn with(name: &str, scenario: &str) -> Self {
+        let directory = Self::new(name);
+        fs::write(directory.0.join("small.toml"), scenario).expect("a file");
+        directory
+    }
+
     fn read(&self, file: &str) -> String {
         fs::read_to_string(self.0.join("out").join(file)).expect("it was made")
     }
@@ -68,6 +74,41 @@ fn the_same_seed_makes_the_same_figures_and_another_one_others() {
     }
     two.run(7);
     assert_ne!(one.read("figures.json"), two.read("figures.json"));
+}
+
+/// A path that varies, a baseline, and a picture of two of three systems.
+const COMPARED: &str = r#"
+title = "Compared"
+about = "Three choices."
+measure = "study"
+plot = "mean-by-value"
+systems = ["assumed-reference", "half-reference", "known-reference"]
+baseline = "known-reference"
+drawn = ["assumed-reference", "known-reference"]
+value = "loss (%)"
+values = [0, 10]
+seeds = 3
+
+[[link]]
+name = "far"
+path = "rtt=200ms,loss={value}%"
+"#;
+
+#[test]
+fn systems_are_compared_with_a_baseline_over_a_path_that_varies() {
+    let directory = Directory::with("compared", COMPARED);
+    let text = directory.run(1);
+    assert!(text.contains("ratios are to lambda 1, same link, value and seed"), "{text}");
+    let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
+    let series = json["figures"][0]["series"].as_array().expect("series");
+    assert_eq!(series.len(), 6);
+    let of = |number: usize| series[number]["of_baseline"]["mean"]["ratio"].as_f64().expect("it");
+    assert!((of(0) - 1.0).abs() < 1e-9, "nothing is lost at 0 %");
+    assert!(of(1) > of(3) && of(3) > of(5) && (of(5) - 1.0).abs() < 1e-9, "{series:?}");
+    assert!(series[1]["figures"]["95 % catch-up"]["mean"].as_f64() > Some(200.0));
+    let page = directory.read("figures.html");
+    assert!(page.contains("<th>mean: ratio</th>"), "the columns of this figure");
+    assert_eq!(page.matches("<li><span style=").count(), 2, "half is in the table only");
 }
 
 #[test]

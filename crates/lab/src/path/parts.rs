@@ -10,9 +10,9 @@ use rove_link::{
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
 
 /// The words that both directions share, and those that each may have of its own.
-const WORDS: &str = "rtt, jitter, distribution, reorder, order, and for both directions or with up. or down. before it \
-                     for one: loss, ge, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
-                     (uplink and downlink for short)";
+const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and for both directions or with up. or down. before it \
+                     for one: loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
+                     (uplink and downlink for short); or schedule alone";
 
 /// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
 const PACKETS_MAX: usize = 1 << 24;
@@ -25,6 +25,10 @@ pub(super) struct Parts {
     pub(super) distribution: Option<Distribution>,
     reorder: Option<bool>,
     order: Option<Order>,
+    /// The window of a download beside the session.
+    pub(super) download: Option<Bytes>,
+    /// The file of a schedule, which stands for all others.
+    pub(super) schedule: Option<PathBuf>,
     /// Near to far, far to near.
     pub(super) ways: [Way; 2],
 }
@@ -57,6 +61,8 @@ impl Parts {
             "distribution" => set(&mut self.distribution, distribution(value)?),
             "reorder" => set(&mut self.reorder, yes_or_no(value)?),
             "order" => set(&mut self.order, order(value)?),
+            "download" => set(&mut self.download, unit(value)?),
+            "schedule" => set(&mut self.schedule, value.into()),
             "uplink" => self.ways[0].read("trace", value)?,
             "downlink" => self.ways[1].read("trace", value)?,
             _ => {
@@ -99,6 +105,7 @@ impl Way {
         Ok(match name {
             "loss" => set(&mut self.loss, share(value)?),
             "ge" => set(&mut self.gilbert_elliott, gilbert_elliott(value)?),
+            "bursts" => set(&mut self.gilbert_elliott, bursts(value)?),
             "duplicate" => set(&mut self.duplicate, share(value)?),
             "outage" => set(&mut self.outages, outages(value)?),
             "onoff" => set(&mut self.on_off, on_off(value, PeriodLength::Exponential)?),
@@ -127,7 +134,7 @@ fn unit<T: FromStr<Err = ParseUnitError>>(text: &str) -> Result<T, String> {
 }
 
 /// Reads a share from 0 to 1: `5%` or `0.05`.
-fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 0.01),
         None => (text, 1.0),
@@ -197,6 +204,25 @@ fn gilbert_elliott(text: &str) -> Result<GilbertElliott, String> {
         ));
     };
     Ok(GilbertElliott { p_bad, p_good, loss_bad, loss_good })
+}
+
+/// Reads `10%/4`: the share of packets lost, and how many are lost together in the mean.
+fn bursts(text: &str) -> Result<GilbertElliott, String> {
+    let wrong = || {
+        format!(
+            "{text:?} are no bursts of loss, such as 10%/4: the share that is lost, and packets lost together in \
+             the mean, from 1 on"
+        )
+    };
+    let (loss, length) = text.split_once('/').ok_or_else(wrong)?;
+    let loss = share(loss)?;
+    let length: f64 = length.parse().map_err(|_| wrong())?;
+    // Bad states last so many packets in the mean, and good ones as many as make the share.
+    let (p_good, p_bad) = (1.0 / length, loss / (1.0 - loss) / length);
+    if !(1.0..=1e6).contains(&length) || p_bad > 1.0 {
+        return Err(wrong());
+    }
+    Ok(GilbertElliott { p_bad, p_good, loss_bad: 1.0, loss_good: 0.0 })
 }
 
 /// Reads `10s-20s`, or several joined by `+`.

@@ -33,7 +33,7 @@ const fn known(name: &'static str, stock: Wrong, replay: Wrong) -> Known {
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
 /// the last row, and moves all text up.
-const TRACES: [Known; 31] = [
+const TRACES: [Known; 32] = [
     known("bash-cjk", (0, 0), (0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (0, 0), (0, 0)) },
     known("bash-long", (1, 1), (0, 0)),
@@ -43,6 +43,7 @@ const TRACES: [Known; 31] = [
     known("fish", (9, 127), (1, 5)),
     known("fish-history", (0, 22), (0, 0)),
     known("forms", (0, 15), (0, 4)),
+    known("ink", (0, 0), (0, 0)),
     known("joe", (0, 0), (0, 0)),
     known("kakoune", (0, 6), (0, 0)),
     known("less", (0, 0), (0, 0)),

@@ -2,13 +2,16 @@
 
 use clap::ValueEnum;
 use rove_headless::{FarEnd, NearEnd, Traffic};
-use rove_link::net::Net;
+use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, ServerConfig};
 use rove_ssp::Config;
 use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
 
+use crate::flow::beside::Beside;
+use crate::flow::ends::{Receiver, Sender};
+use crate::flow::source::Bulk;
 use crate::path::Path;
 use crate::replay::far::{CLEAR, Player, far_end};
 use crate::replay::judge::{Mistake, Outcome};
@@ -87,6 +90,11 @@ impl Run {
     }
 }
 
+/// The near side, maybe with what downloads.
+type Near<'a> = Beside<NearEnd<Typist<'a>>, Receiver>;
+/// The far side, maybe with what is downloaded from.
+type Far<'a> = Beside<FarEnd<Player<'a>>, Sender<Bulk>>;
+
 /// Plays a recording.
 ///
 /// # Errors
@@ -98,6 +106,11 @@ pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     let near = near_end(client_config(script, options, seed), script, options.pace, notes);
     let far = far_end(server_config(script, options, seed), script, options.host_delay);
     let [uplink, downlink] = options.path.settling();
+    let download = options.path.download;
+    let receiver = download.map(|_| Receiver::new(RIGHT_ADDRESS));
+    let sender = download.map(|window| Sender::new(Bulk::new(window), LEFT_ADDRESS));
+    let near = Beside { session: near, flow: receiver };
+    let far = Beside { session: far, flow: sender };
     let mut net = Net::new(near, far, uplink, downlink, seed);
     settle(&mut net).map_err(|()| "the session did not begin".to_owned())?;
 
@@ -106,36 +119,39 @@ pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     net.reconfigure(uplink, downlink);
     let first = start + script.keys.first().map_or(Duration::ZERO, |key| key.at);
     let traffic = Traffic { from: first, ..Traffic::default() };
-    (net.left.traffic, net.right.traffic) = (traffic, traffic);
-    net.left.user.start(start);
-    net.right.program.start(start);
+    (net.left.session.traffic, net.right.session.traffic) = (traffic, traffic);
+    net.left.session.user.start(start);
+    net.right.session.program.start(start);
+    if let Some(sender) = &mut net.right.flow {
+        sender.start(start);
+    }
     // A path that lets nothing through is left in the end.
     let keys = u32::try_from(script.keys.len()).unwrap_or(u32::MAX);
     let patience = PATIENCE + options.host_delay;
     let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
-    net.run_until(limit, |near, far| near.user.is_done() && far.program.is_done());
-    net.run_until(TAIL, |near, far| far.program.is_done() && near.user.has_ended());
+    net.run_until(limit, |near, far| near.session.user.is_done() && far.session.program.is_done());
+    net.run_until(TAIL, |near, far| far.session.program.is_done() && near.session.user.has_ended());
     Ok(Run {
         start,
-        outcomes: net.left.user.judge.outcomes().to_vec(),
-        mistakes: net.left.user.judge.mistakes().to_vec(),
-        uplink: net.left.traffic,
-        downlink: net.right.traffic,
-        ends_true: net.left.user.judge.is_at_end(),
-        unexpected: net.right.program.unexpected(),
-        notes: net.left.user.notes.take(),
+        outcomes: net.left.session.user.judge.outcomes().to_vec(),
+        mistakes: net.left.session.user.judge.mistakes().to_vec(),
+        uplink: net.left.session.traffic,
+        downlink: net.right.session.traffic,
+        ends_true: net.left.session.user.judge.is_at_end(),
+        unexpected: net.right.session.program.unexpected(),
+        notes: net.left.session.user.notes.take(),
     })
 }
 
 /// Starts the session: some echoed keys, then a cleared screen.
-fn settle(net: &mut Net<NearEnd<Typist<'_>>, FarEnd<Player<'_>>>) -> Result<(), ()> {
+fn settle(net: &mut Net<Near<'_>, Far<'_>>) -> Result<(), ()> {
     for (column, byte) in (1..).zip(SETTLING) {
-        net.left.client.handle_input(net.now(), &[*byte]);
-        let is_echoed = net.run_until(SETTLING_MAX, |near, _| is_settled(near, column));
+        net.left.session.client.handle_input(net.now(), &[*byte]);
+        let is_echoed = net.run_until(SETTLING_MAX, |near, _| is_settled(&near.session, column));
         is_echoed.then_some(()).ok_or(())?;
     }
-    net.left.client.handle_input(net.now(), &[CLEAR]);
-    let is_cleared = net.run_until(SETTLING_MAX, |near, _| is_settled(near, 0));
+    net.left.session.client.handle_input(net.now(), &[CLEAR]);
+    let is_cleared = net.run_until(SETTLING_MAX, |near, _| is_settled(&near.session, 0));
     is_cleared.then_some(()).ok_or(())
 }
 

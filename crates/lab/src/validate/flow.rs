@@ -151,7 +151,12 @@ fn receive(socket: &UdpSocket, clock: Clock, count: usize) -> Result<Vec<Option<
     Ok(arrived)
 }
 
-fn wait_until(due: Instant, clock: Clock) -> io::Result<()> {
+/// Sleeps until an instant.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(super) fn wait_until(due: Instant, clock: Clock) -> io::Result<()> {
     loop {
         let left = due.saturating_since(clock.now());
         if left.is_zero() {

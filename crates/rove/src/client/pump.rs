@@ -2,8 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
 
 use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::network_watch::NetworkWatch;
 use rove_machine::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome};
 use rove_units::Instant;
@@ -43,6 +45,8 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Client,
     wire: Wire,
+    /// When to speak at once; `None` where the system tells of nothing.
+    network: Option<NetworkWatch>,
     terminal: Tty,
     name: ProgramName,
     /// The rest of the frame that is being written. The session is asked for the next one only when
@@ -72,6 +76,7 @@ impl Pump {
             events,
             session,
             wire,
+            network: watch_network(),
             terminal,
             name,
             frame: Vec::new(),
@@ -119,13 +124,16 @@ impl Pump {
         if self.session.wants_input() {
             interests.push(Interest::new(self.terminal.input(), true, false));
         }
+        let network = interests.len();
+        interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
         let has_output = !is_drawing && self.session.has_output();
         if self.session.has_work() || is_behind || has_output {
             self.events.look(&mut interests)?;
         } else {
             self.events.wait(&mut interests, deadline.into_iter().flatten().min())?;
         }
-        let has_input = interests.get(input).is_some_and(Interest::is_readable);
+        let has_input = interests[input..network].iter().any(Interest::is_readable);
+        let has_news = interests[network..].iter().any(Interest::is_readable);
         let has_datagrams: Vec<bool> =
             interests[..datagrams].iter().map(Interest::is_readable).collect();
 
@@ -137,7 +145,26 @@ impl Pump {
             self.read_input(now);
         }
         self.read_datagrams(now, &has_datagrams);
+        if has_news {
+            self.look_at_network(now);
+        }
         Ok(now)
+    }
+
+    /// Speaks to the server where the network is another one than before.
+    fn look_at_network(&mut self, now: Instant) {
+        match self.network.as_ref().map(NetworkWatch::take) {
+            Some(Ok(true)) => {
+                tracing::debug!("the network of this computer has changed");
+                self.session.handle_network_change(now);
+                self.wire.handle_network_change(now);
+            }
+            Some(Err(error)) => {
+                tracing::debug!(%error, "changes of the network are told no more");
+                self.network = None;
+            }
+            Some(Ok(false)) | None => {}
+        }
     }
 
     fn handle_signal(&mut self, now: Instant, signal: i32) {
@@ -302,4 +329,11 @@ impl Pump {
         self.written = 0;
         self.terminal.leave(&closing);
     }
+}
+
+/// Returns word of the network's changes; a session without it waits for its next heartbeat.
+fn watch_network() -> Option<NetworkWatch> {
+    NetworkWatch::open()
+        .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
+        .ok()
 }

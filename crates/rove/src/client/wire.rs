@@ -151,6 +151,13 @@ impl Wire {
         }
     }
 
+    /// Takes word that the network of this computer has changed, on which a tunnel may have failed.
+    pub(super) fn handle_network_change(&mut self, now: Instant) {
+        if let Self::Tunnel { tunnel, .. } = self {
+            tunnel.handle_network_change(now);
+        }
+    }
+
     /// Opens new ports; in a tunnel there is no need.
     ///
     /// # Errors

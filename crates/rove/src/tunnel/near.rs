@@ -115,6 +115,11 @@ impl Tunnel {
         if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
     }
 
+    /// Takes word that the network of this computer has changed.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+        self.retry.handle_network_change(now);
+    }
+
     /// Returns what the user should know, while nothing carries.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;

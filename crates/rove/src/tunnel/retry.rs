@@ -12,6 +12,12 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
 /// How long a tunnel may bring nothing before another is tried beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
+/// The same after the network of this computer has changed, which most connections do not outlive. Chosen: two
+/// heartbeats.
+const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
+/// Shortest time from a start to another that a change of the network brings. Chosen: an ssh that was started a moment
+/// too early has failed by then, and a network that changes all day starts no more of them.
+const CHANGED_WAIT: Duration = Duration::from_secs(5);
 /// How long one that is started may take. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
 const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
@@ -32,21 +38,39 @@ pub(crate) struct Retry {
     started_at: Instant,
     /// Not before this may another one be started.
     not_before: Instant,
+    /// Nor before this: the host would ask the user again.
+    refused_until: Instant,
     wait: Duration,
     /// When something came through last.
     heard_at: Instant,
+    /// When the network has changed, if nothing has come through since then.
+    changed_at: Option<Instant>,
 }
 
 impl Retry {
     /// Starts with one that has just been started.
     pub(crate) fn new(now: Instant) -> Self {
-        Self { started_at: now, not_before: now, wait: WAIT_MIN, heard_at: now }
+        Self {
+            started_at: now,
+            not_before: now,
+            refused_until: now,
+            wait: WAIT_MIN,
+            heard_at: now,
+            changed_at: None,
+        }
     }
 
     /// Notes that something has come through.
     pub(crate) fn handle_arrival(&mut self, now: Instant) {
         self.heard_at = now;
         self.wait = WAIT_MIN;
+        self.changed_at = None;
+    }
+
+    /// Takes word that the network of this computer has changed: the reason of the failures may be gone.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+        self.changed_at.get_or_insert(now);
+        self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
     /// Notes that one is being started.
@@ -58,16 +82,21 @@ impl Retry {
 
     /// Notes that one has ended, or has never begun.
     pub(crate) fn handle_end(&mut self, now: Instant, end: End) {
-        if end == End::Refused {
-            self.not_before = self.not_before.max(now + WAIT_REFUSED);
-        } else {
-            self.not_before = self.not_before.max(now + WAIT_MIN);
+        match end {
+            End::Refused => self.refused_until = now + WAIT_REFUSED,
+            End::Failed => self.not_before = self.not_before.max(now + WAIT_MIN),
         }
     }
 
     /// Returns when to start another while one that stands (`has_one`) or none may carry.
     pub(crate) fn start_at(&self, has_one: bool) -> Instant {
-        if has_one { self.not_before.max(self.heard_at + SILENCE_MAX) } else { self.not_before }
+        let from = self.not_before.max(self.refused_until);
+        if !has_one {
+            return from;
+        }
+        let silent = self.heard_at + SILENCE_MAX;
+        let changed = self.changed_at.map(|at| silent.min(at + SILENCE_MAX_CHANGED));
+        from.max(changed.unwrap_or(silent))
     }
 
     /// Returns when one that is being started has taken too long.
@@ -117,6 +146,36 @@ mod tests {
     #[test]
     fn a_host_that_refuses_the_login_is_asked_twice_in_ten_minutes() {
         assert_eq!(starts(End::Refused, 4), [300, 600, 900, 1200]);
+    }
+
+    #[test]
+    fn another_network_is_tried_soon_and_not_by_who_was_refused() {
+        let mut retry = Retry::new(at(0));
+        for second in [10, 20, 30, 40, 50] {
+            retry.handle_start(at(second));
+            retry.handle_end(at(second + 1), End::Failed);
+        }
+        assert_eq!(retry.start_at(false), at(66));
+        retry.handle_network_change(at(52));
+        assert_eq!(retry.start_at(false), at(55));
+        retry.handle_start(at(55));
+        retry.handle_end(at(56), End::Refused);
+        retry.handle_network_change(at(57));
+        assert_eq!(retry.start_at(false), at(356));
+    }
+
+    #[test]
+    fn beside_one_that_stands_another_starts_sooner_in_another_network() {
+        let mut retry = Retry::new(at(0));
+        retry.handle_arrival(at(100));
+        for second in [101, 102, 103] {
+            retry.handle_network_change(at(second));
+        }
+        assert_eq!(retry.start_at(true), at(107));
+        retry.handle_arrival(at(104));
+        assert_eq!(retry.start_at(true), at(119), "it stands in the other network, too");
+        retry.handle_network_change(at(118));
+        assert_eq!(retry.start_at(true), at(119));
     }
 
     #[test]

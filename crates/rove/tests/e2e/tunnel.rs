@@ -38,9 +38,15 @@ fn tunnelled() -> Tunnelled {
     let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
     let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
+    let server = reported_server(&report);
+    Tunnelled { terminal, report, server, sshd, _scratch: scratch }
+}
+
+/// Returns the server whose command is [`ECHO`]; it is killed when this is dropped.
+fn reported_server(report: &Report) -> Process {
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
-    Tunnelled { terminal, report, server: Process::open(pid), sshd, _scratch: scratch }
+    Process::open(pid)
 }
 
 #[test]
@@ -179,8 +185,11 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
         ),
     );
     let call = Invocation::new(rove()).arg("--tunnel").arg(format!("--ssh={}", ssh.display()));
-    let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", "echo ready; cat"]), SIZE);
+    let call = call.args(["far", "--", "sh", "-c", ECHO, "sh", report.path()]);
+    let terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("ready");
+    // Nobody can tell it of the end: its tunnel is gone.
+    let _server = reported_server(&report);
     assert_ne!(sshd.cut(), 0);
     terminal.wait_for_text("Ctrl-^ r");
     terminal.send("\x1er");

@@ -34,6 +34,11 @@ impl Client {
         self.transport.handle_unreachable(address);
     }
 
+    /// Notes that an interface, an address or a route of this computer has changed: the server is spoken to at once.
+    pub fn handle_network_change(&mut self, now: Instant) {
+        self.transport.handle_network_change(now);
+    }
+
     /// Notes that the host refuses datagrams to the server (ICMP port unreachable).
     pub fn handle_refusal(&mut self, now: Instant) {
         self.refused_at = Some(now);

@@ -9,7 +9,6 @@
 
 use rove_units::Instant;
 
-use crate::config::ReferencePolicy;
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
@@ -68,7 +67,7 @@ impl<L: Object> Sender<L> {
         in_flight == 0
             || (in_flight < self.chunks.window
                 && is_all_assumed
-                && pace.config.reference == ReferencePolicy::Assumed
+                && pace.config.reference.allows_chains()
                 && !self.current.same_as(&self.last().object))
     }
 
@@ -112,8 +111,7 @@ impl<L: Object> Sender<L> {
             None => self.chunks.is_leaping,
         };
         if is_turn_over {
-            let may_leap =
-                pace.config.reference == ReferencePolicy::Assumed && !self.backoff.is_slow(pace);
+            let may_leap = pace.config.reference.allows_chains() && !self.backoff.is_slow(pace);
             self.chunks.is_leaping = may_leap && !self.chunks.is_leaping;
         }
         self.chunks.is_repaired = true;

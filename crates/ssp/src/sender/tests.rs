@@ -1,13 +1,16 @@
-use rove_units::Duration;
+use rove_units::{Duration, Seed};
 
 use super::*;
 use crate::blob::Blob;
-use crate::config::Config;
+use crate::config::{Config, ReferencePolicy};
 use crate::rtt::RttEstimator;
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
+
+/// What a datagram carries over IPv4.
+const CONTENTS_MAX: usize = 1214;
 
 const PEER: Capabilities = Capabilities::NONE;
 
@@ -24,7 +27,7 @@ impl Bench {
         let mut rtt = RttEstimator::new();
         rtt.handle_sample(ms(100));
         let now = Instant::from_millis(1_000);
-        let mut sender = Sender::new(Blob::default(), now);
+        let mut sender = Sender::new(Blob::default(), Seed::new(1).stream("lots"), now);
         sender.handle_new_remote(now, StateNum::new(1), false);
         Self { sender, config: Config::server(), rtt, now }
     }
@@ -40,7 +43,7 @@ impl Bench {
         let deadline = self.now + ms(250);
         while self.now < deadline {
             self.now += ms(1);
-            let pace = Pace::new(&self.config, &self.rtt);
+            let pace = Pace::new(&self.config, &self.rtt, CONTENTS_MAX);
             if let Some(step) = self.sender.step(self.now, &pace, PEER) {
                 let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
                 return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
@@ -115,7 +118,7 @@ fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
 #[test]
 fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment_is_due() {
     let mut bench = Bench::new();
-    let pace = Pace::new(&bench.config, &bench.rtt);
+    let pace = Pace::new(&bench.config, &bench.rtt, CONTENTS_MAX);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let sent_at = bench.now + ms(60);
     let Some(Step::Send(out)) = bench.sender.step(sent_at, &pace, PEER) else {
@@ -144,7 +147,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
 #[test]
 fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
     let mut bench = Bench::new();
-    let pace = Pace::new(&bench.config, &bench.rtt);
+    let pace = Pace::new(&bench.config, &bench.rtt, CONTENTS_MAX);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let mut now = bench.now + ms(60);
     let Some(Step::Send(out)) = bench.sender.step(now, &pace, PEER) else { panic!("due") };
@@ -185,7 +188,7 @@ fn frames_after_contents(answer_frames: u8) -> Vec<u64> {
         if elapsed % 20 == 0 {
             bench.sender.publish(Blob::new(elapsed.to_string(), Bytes::ZERO));
         }
-        let pace = Pace::new(&bench.config, &bench.rtt);
+        let pace = Pace::new(&bench.config, &bench.rtt, CONTENTS_MAX);
         let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
         if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
             frames.push(elapsed);

@@ -19,13 +19,16 @@ pub(crate) struct Pace<'a> {
     pub(crate) frame_interval: Duration,
     /// How long until a state with contents must have been acknowledged, had nothing been lost.
     pub(crate) ack_expected: Duration,
+    /// Most bytes of an instruction that one datagram carries.
+    pub(crate) contents_max: usize,
 }
 
 impl<'a> Pace<'a> {
-    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator) -> Self {
+    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator, contents_max: usize) -> Self {
         let rto = rtt.rto(config);
         let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
-        Self { config, rto, frame_interval: rtt.frame_interval(config), ack_expected }
+        let frame_interval = rtt.frame_interval(config);
+        Self { config, rto, frame_interval, ack_expected, contents_max }
     }
 
     /// Returns how long a sent state is assumed to be on its way.
@@ -93,7 +96,7 @@ impl<L: Object> Sender<L> {
             self.kept.is_some() && self.is_overdue(now, pace) && !self.backoff.is_slow(pace);
         if is_in_repair {
             pace.config.ack_delay_in_repair
-        } else if self.has_acknowledged {
+        } else if self.has_acknowledged && !self.is_ack_urgent {
             pace.config.ack_delay
         } else {
             // The peer has no round-trip sample until our first answer echoes its timestamp. Until

@@ -2,9 +2,21 @@
 
 use proptest::prelude::*;
 use rove_link::LinkConfig;
+use rove_ssp::{Config, ReferencePolicy};
 use rove_units::Seed;
 
-use crate::pair::{agree, ms, noise, pair};
+use crate::pair::{agree, ms, noise, pair, pair_with};
+
+fn any_reference_policy() -> impl Strategy<Value = ReferencePolicy> {
+    let mixture = |known_percent| ReferencePolicy::Mixture { known_percent };
+    prop_oneof![
+        Just(ReferencePolicy::Prospective),
+        Just(ReferencePolicy::Assumed),
+        Just(ReferencePolicy::Known),
+        (0..=100_u8).prop_map(mixture),
+        Just(ReferencePolicy::Adaptive),
+    ]
+}
 
 #[test]
 fn a_lossless_path_brings_each_note_to_the_other_end() {
@@ -24,6 +36,7 @@ proptest! {
     #[test]
     fn ends_converge_once_the_network_heals(
         seed in any::<u64>(),
+        reference in any_reference_policy(),
         loss in 0.0..0.6_f64,
         duplicate in 0.0..0.3_f64,
         delay in 0_u64..400,
@@ -38,7 +51,9 @@ proptest! {
             duplicate,
             ..LinkConfig::default()
         };
-        let mut net = pair::<4096>(Seed::new(seed), link);
+        let [client, server] =
+            [Config::client(), Config::server()].map(|config| Config { reference, ..config });
+        let mut net = pair_with::<4096>(Seed::new(seed), link, client, server);
         for (number, (pause, left, len)) in (1_u64..).zip(writes) {
             let text = noise(Seed::new(number), len);
             if left { net.left.write(&text) } else { net.right.write(&text) }

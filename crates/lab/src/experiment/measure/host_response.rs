@@ -17,7 +17,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
             Event::Size(_) | Event::Tty(_) => {}
         }
     }
-    Samples { times, missing: 0 }
+    Samples { times, ..Samples::default() }
 }
 
 #[cfg(test)]
@@ -41,6 +41,6 @@ mod tests {
         let trace = Trace::read(text.concat().as_bytes()).expect("a trace");
         let recording = Recording { name: "r".to_owned(), trace };
         let conditions = Conditions { recording: Some(&recording), ..Conditions::NONE };
-        assert_eq!(run(&conditions), Samples { times: vec![250_000_000], missing: 0 });
+        assert_eq!(run(&conditions), Samples { times: vec![250_000_000], ..Samples::default() });
     }
 }

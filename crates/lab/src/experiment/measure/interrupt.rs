@@ -92,7 +92,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let seen_at = net.left.user.seen_at;
     let times: Vec<u64> =
         seen_at.map(|at| nanos(at.saturating_since(typed_at))).into_iter().collect();
-    Samples { missing: u64::from(times.is_empty()), times }
+    Samples { missing: u64::from(times.is_empty()), times, ..Samples::default() }
 }
 
 #[cfg(test)]

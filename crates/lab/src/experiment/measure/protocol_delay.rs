@@ -124,7 +124,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let limit = last.saturating_since(Instant::ZERO) + Duration::from_secs(10);
     net.run_until(limit, |_, far| far.is_done());
     let missing = u64::try_from(net.right.at.len() - net.right.delays.len()).unwrap_or(u64::MAX);
-    Samples { times: net.right.delays, missing }
+    Samples { times: net.right.delays, missing, ..Samples::default() }
 }
 
 #[cfg(test)]

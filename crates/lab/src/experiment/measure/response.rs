@@ -18,5 +18,5 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     )?;
     let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
     let missing = u64::try_from(times.len() - known.len())?;
-    Ok(Samples { times: known, missing })
+    Ok(Samples { times: known, missing, ..Samples::default() })
 }

@@ -18,9 +18,9 @@ pub(super) fn session<U: User, P: Program>(
     let client = ClientConfig {
         prediction: system.prediction(),
         offers_status: false,
-        ..client_config(system.ends().transport(Config::client()), seed)
+        ..client_config(system.transport(Config::client()), seed)
     };
-    let server = server_config(system.ends().transport(Config::server()), seed);
+    let server = server_config(system.transport(Config::server()), seed);
     let near = NearEnd::new(client, user, Instant::ZERO);
     let far = FarEnd::new(server, program, Instant::ZERO);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);

@@ -11,6 +11,7 @@ use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::measure::session::session;
 use crate::experiment::measure::{Conditions, Samples, nanos};
+use crate::replay::Ends;
 
 /// Time between two keys of the user. Chosen: slow typing.
 const KEY_INTERVAL: Duration = Duration::from_millis(300);
@@ -29,6 +30,15 @@ const MOVED: &str = "203.0.113.9:40000";
 struct Typist {
     next: Instant,
     heard_at: Option<Instant>,
+}
+
+/// Whose network has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occasion {
+    /// The network of somebody else.
+    Beyond,
+    /// The network of the client's computer.
+    Own,
 }
 
 /// A program that echoes.
@@ -61,12 +71,26 @@ impl Program for Echo {
     }
 }
 
+/// Measures it for a user who types on, and whose computer notices nothing.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    measure(conditions, Occasion::Beyond)
+}
+
+/// Measures it for a user who waits, and whose computer tells rove's client that its network is back.
+pub(super) fn run_return(conditions: &Conditions<'_>) -> Samples {
+    measure(conditions, Occasion::Own)
+}
+
+fn measure(conditions: &Conditions<'_>, occasion: Occasion) -> Samples {
     let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
     let typist = Typist { next: Instant::ZERO, heard_at: None };
     let mut net = session(conditions, typist, Echo);
     net.run_for(BEFORE + HEARTBEAT.mul_f64(seed.stream("phase").at(0).unit()));
+    if occasion == Occasion::Own {
+        net.left.user.next = Instant::FAR_FUTURE;
+        net.run_for(KEY_INTERVAL);
+    }
     let outage = Duration::from_secs_f64(conditions.value());
     if outage == Duration::ZERO {
         net.move_left(MOVED.parse::<SocketAddr>().expect("a literal address"));
@@ -76,11 +100,14 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         net.reconfigure(uplink, downlink);
     }
     let whole_at = net.now();
+    if occasion == Occasion::Own && conditions.system().ends() == Ends::Rove {
+        net.left.client.handle_network_change(whole_at);
+    }
     net.run_until(PATIENCE, |near, _| near.user.heard_at.is_some_and(|at| at > whole_at));
     let heard_at = net.left.user.heard_at.filter(|at| *at > whole_at);
     let times: Vec<u64> =
         heard_at.map(|at| nanos(at.saturating_since(whole_at))).into_iter().collect();
-    Samples { missing: u64::from(times.is_empty()), times }
+    Samples { missing: u64::from(times.is_empty()), times, ..Samples::default() }
 }
 
 #[cfg(test)]
@@ -98,9 +125,30 @@ mod tests {
             seed: 3,
             ..Conditions::NONE
         };
-        let samples = run(&conditions);
+        one(&run(&conditions))
+    }
+
+    fn one(samples: &Samples) -> f64 {
         assert_eq!(samples.missing, 0);
         samples.millis().next().expect("heard")
+    }
+
+    #[test]
+    fn a_client_that_is_told_of_its_network_is_back_within_a_round_trip_and_a_half() {
+        for rtt in [20.0, 100.0, 500.0] {
+            let path: Path = format!("rtt={rtt}ms").parse().expect("a path");
+            for outage in [0.0, 10.0, 600.0, 28_800.0] {
+                let conditions = Conditions {
+                    system: Some(System::Rove),
+                    path: Some(&path),
+                    value: Some(outage),
+                    seed: 3,
+                    ..Conditions::NONE
+                };
+                let told = one(&run_return(&conditions));
+                assert!(told <= 1.5 * rtt + 50.0, "{rtt} {outage}: {told}");
+            }
+        }
     }
 
     #[test]

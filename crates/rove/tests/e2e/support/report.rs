@@ -8,10 +8,14 @@ use super::guard::HANG_GUARD;
 use super::scratch::Scratch;
 
 /// A script for the far end that answers every line, and reports in its first argument that it is hung up.
+///
+/// Linux ends reads from a terminal whose master is closed a moment before it sends SIGHUP, so the script waits for the
+/// signal after its last line.
 pub(crate) const ANSWERING: &str = r#"
 trap 'echo hung up > "$1"; exit' HUP
 echo ready
 while IFS= read -r line; do echo "got $line"; done
+sleep 60 & wait
 "#;
 
 /// A named pipe that far-end programs write lines to.

@@ -1,0 +1,135 @@
+//! The study's sender: a state every period, each sent once, as the difference from the known or the assumed state.
+
+use core::net::SocketAddr;
+use std::collections::VecDeque;
+
+use rove_link::net::{End, RIGHT_ADDRESS};
+use rove_units::{Duration, Instant, Stream};
+
+use crate::aoi::datagram::{Datagram, diff, text};
+use crate::aoi::estimator::Estimator;
+
+/// How long after it was sent a state is assumed to arrive.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Timeout {
+    /// As long as the round trips tell.
+    Estimated(Estimator),
+    /// Always so long.
+    Fixed(Duration),
+}
+
+/// The sender.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    timeout: Timeout,
+    /// The share of states that start from the known one whatever is assumed.
+    known_share: f64,
+    lots: Stream,
+    period: Duration,
+    next: Instant,
+    end: Instant,
+    /// States sent so far: the number of the newest.
+    sent: u64,
+    /// The newest acknowledged state.
+    known: u64,
+    /// Newer ones and when each was sent, the oldest first.
+    unacknowledged: VecDeque<(u64, Instant)>,
+    /// States at which nothing newer than the known one was assumed.
+    unsure: u64,
+    outbox: Option<Vec<u8>>,
+}
+
+impl Sender {
+    /// Creates a sender whose first state is sent after one period, and the last one at `end`.
+    pub(super) fn new(
+        timeout: Timeout,
+        known_share: f64,
+        lots: Stream,
+        period: Duration,
+        end: Instant,
+    ) -> Self {
+        Self {
+            timeout,
+            known_share,
+            lots,
+            period,
+            next: Instant::ZERO + period,
+            end,
+            sent: 0,
+            known: 0,
+            unacknowledged: VecDeque::new(),
+            unsure: 0,
+            outbox: None,
+        }
+    }
+
+    /// Returns how many states were sent.
+    pub(super) const fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Returns at how many of them nothing newer than the known state was assumed.
+    pub(super) const fn unsure(&self) -> u64 {
+        self.unsure
+    }
+
+    /// Returns the newest state that has no reason to be lost yet: older ones have not either.
+    fn assumed(&self, now: Instant) -> u64 {
+        let timeout = match &self.timeout {
+            Timeout::Estimated(estimator) => estimator.timeout(),
+            Timeout::Fixed(timeout) => *timeout,
+        };
+        // Newer ones expire later.
+        let is_fresh = |(_, at): &&(u64, Instant)| now.saturating_since(*at) < timeout;
+        let oldest_is_fresh = self.unacknowledged.front().as_ref().is_some_and(is_fresh);
+        let newest = self.unacknowledged.back().filter(|_| oldest_is_fresh);
+        newest.map_or(self.known, |(state, _)| *state)
+    }
+
+    fn send(&mut self, now: Instant) {
+        let state = self.sent + 1;
+        let assumed = self.assumed(now);
+        self.unsure += u64::from(assumed == self.known);
+        let takes_known = self.lots.at(state).chance(self.known_share);
+        let reference = if takes_known { self.known } else { assumed };
+        let datagram = Datagram {
+            old_num: reference,
+            new_num: state,
+            ack_num: 0,
+            throwaway_num: self.known,
+            timestamp: now.as_nanos(),
+            diff: Some(diff(text(reference), text(state))),
+        };
+        self.outbox = Some(datagram.encode());
+        self.sent = state;
+        self.unacknowledged.push_back((state, now));
+        self.next = now + self.period;
+    }
+}
+
+impl End for Sender {
+    fn handle_datagram(&mut self, now: Instant, _: SocketAddr, payload: &[u8]) {
+        let datagram = Datagram::decode(payload);
+        if let Timeout::Estimated(estimator) = &mut self.timeout {
+            estimator.sample(now.saturating_since(Instant::from_nanos(datagram.timestamp)));
+        }
+        self.known = self.known.max(datagram.ack_num);
+        while self.unacknowledged.front().is_some_and(|(state, _)| *state <= self.known) {
+            self.unacknowledged.pop_front();
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        if self.next <= now && now <= self.end {
+            self.send(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, _: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        Some((RIGHT_ADDRESS, self.outbox.take()?))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        (self.next <= self.end).then_some(self.next)
+    }
+}

@@ -1,0 +1,117 @@
+//! Waiting for packets, for the next departure, or for an order; so that a departure finds the thread awake.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use rove_machine::alarm::Alarm;
+use rove_machine::clock::Clock;
+use rove_machine::tap::Tap;
+use rove_units::Instant;
+use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+
+use crate::emulate::lead::Lead;
+
+/// The names of the descriptors.
+const NEAR: u64 = 0;
+const FAR: u64 = 1;
+const ORDER: u64 = 2;
+const TIMER: u64 = 3;
+
+/// Waits on the two taps, a timer and orders.
+///
+/// The timer rings a little before a departure is due, by as much as timers wake this thread late. The rest is spent
+/// spinning: a few microseconds, less than going back to sleep would cost.
+pub(super) struct Watch {
+    clock: Clock,
+    epoll: OwnedFd,
+    alarm: Alarm,
+    lead: Lead,
+    events: Vec<Event>,
+}
+
+/// Why a wait has ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Woken {
+    /// Which taps have packets.
+    pub(super) readable: [bool; 2],
+    /// Whether there is an order for the driver, or nobody who could give one.
+    pub(super) has_order: bool,
+    is_alarm: bool,
+}
+
+impl Watch {
+    /// Watches both taps, and a stream whose other end gives orders.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of descriptors.
+    pub(super) fn new(clock: Clock, taps: &[Tap; 2], orders: &UnixStream) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let alarm = Alarm::new()?;
+        let [near, far] = taps;
+        epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
+        epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
+        epoll::add(&epoll, orders, EventData::new_u64(ORDER), EventFlags::IN)?;
+        if let Some(timer) = alarm.descriptor() {
+            // An alarm that has rung says so once, and costs nothing more until it is set again.
+            let flags = EventFlags::IN | EventFlags::ET;
+            epoll::add(&epoll, timer, EventData::new_u64(TIMER), flags)?;
+        }
+        Ok(Self { clock, epoll, alarm, lead: Lead::default(), events: Vec::with_capacity(4) })
+    }
+
+    /// Waits until something is due, a packet has come, or there is an order.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn wait(&mut self, due: Instant) -> io::Result<Woken> {
+        let awake_from = due - self.lead.length();
+        if self.clock.now() >= awake_from {
+            let woken = self.look(Some(&Timespec::default()))?;
+            // A packet that has come is stamped before the departure is waited for.
+            if !woken.has_order && woken.readable == [false; 2] {
+                self.spin_until(due);
+            }
+            return Ok(woken);
+        }
+        if due < Instant::FAR_FUTURE {
+            self.alarm.set(awake_from, self.clock)?;
+        }
+        let woken = self.look(None)?;
+        if woken.is_alarm && woken.readable == [false; 2] {
+            let now = self.clock.now();
+            // An alarm of before may ring late, and is none of this departure's.
+            if now >= awake_from {
+                self.lead.observe(now.saturating_since(awake_from));
+                self.spin_until(due);
+            }
+        }
+        Ok(woken)
+    }
+
+    /// Returns what has happened, within a time or whenever it does.
+    fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<Woken> {
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let named = |what: u64| self.events.iter().any(|event| event.data.u64() == what);
+        Ok(Woken {
+            readable: [named(NEAR), named(FAR)],
+            has_order: named(ORDER),
+            is_alarm: named(TIMER),
+        })
+    }
+
+    fn spin_until(&self, due: Instant) {
+        while self.clock.now() < due {
+            std::hint::spin_loop();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Age of information in the published study of reference states, made again (`rove-lab aoi` has more of it).
+
+use rove_link::Netem;
+use rove_ssp::ReferencePolicy;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::aoi::Study;
+use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
+use crate::experiment::system::System;
+
+/// Length of a run. Source: the notes on the study.
+const LENGTH: Duration = Duration::from_secs(120);
+
+/// Figures of a run beside its mean age.
+pub(super) const FIGURES: [RunFigure; 5] = [
+    RunFigure::of_time("peak age"),
+    RunFigure::of_time("95 % of age"),
+    RunFigure::of_time("median catch-up"),
+    RunFigure::of_time("catch-up"),
+    RunFigure { is_compared: true, ..RunFigure::of_time("95 % catch-up") },
+];
+
+/// Returns the probability with which a system starts from the known state; `None` if the study has no such system.
+pub(super) fn known_share(system: System) -> Option<f64> {
+    match system.reference()? {
+        ReferencePolicy::Assumed => Some(0.0),
+        ReferencePolicy::Mixture { known_percent } => Some(f64::from(known_percent) / 100.0),
+        ReferencePolicy::Known => Some(1.0),
+        _ => None,
+    }
+}
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let share = known_share(conditions.system()).expect("a checked scenario has the study's");
+    let link = &conditions.path().uplink;
+    let netem = Netem { delay: link.delay, loss: link.loss, ..Netem::default() };
+    let outcome = Study::over(netem, LENGTH, share).run(Seed::new(conditions.seed), Instant::ZERO);
+    let Some(age) = outcome.age else { return Samples { missing: 1, ..Samples::default() } };
+    let [median, mean, high] =
+        [age.catch_up.percentile(50), age.catch_up.mean(), age.catch_up.percentile(95)]
+            .map(|time| nanos(time.unwrap_or_default()));
+    let figures = vec![nanos(age.mean_peak), nanos(age.percentile_95), median, mean, high];
+    Samples { times: vec![nanos(age.mean)], missing: 0, figures }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Path;
+
+    #[test]
+    fn the_known_reference_has_the_age_of_its_closed_form() {
+        let path: Path = "rtt=200ms,loss=10%".parse().expect("a path");
+        let of = |system| {
+            let conditions =
+                Conditions { system: Some(system), path: Some(&path), ..Conditions::NONE };
+            let samples = run(&conditions);
+            assert_eq!(samples.figures.len(), FIGURES.len());
+            samples.millis().next().expect("states arrive")
+        };
+        let (known, assumed) = (of(System::KnownReference), of(System::AssumedReference));
+        assert!((known - 130.6).abs() < 3.0, "100 + 50 * 1.1 / 1.8: {known}");
+        assert!(assumed > 1.3 * known, "{assumed}");
+        assert_eq!(known_share(System::QuarterReference), Some(0.25));
+        assert_eq!(known_share(System::AdaptiveReference), None);
+        assert_eq!(known_share(System::Rove), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! Sources: when a flow's datagrams go, and how large they are.
+
+use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
+
+use crate::flow::ends::HEADER;
+
+/// The payload of a full packet: 1500 bytes less the headers of IPv4 and UDP.
+pub const FULL: Bytes = Bytes::new(1_472);
+
+/// Decides when datagrams go. It is asked whenever something has happened, and at the time that it names.
+pub trait Source {
+    /// Begins; called once.
+    fn start(&mut self, now: Instant);
+
+    /// Returns the payload of a datagram to be sent now, while so much is on its way.
+    fn poll_send(&mut self, now: Instant, in_flight: Bytes) -> Option<Bytes>;
+
+    /// Returns when to ask again, if nothing happens before.
+    fn poll_timeout(&self) -> Option<Instant>;
+}
+
+/// Sends full packets as long as no more than a window is on its way: TCP with all the data of the world, whose window has
+/// reached the receiver's. What sets the window by what comes back takes the place of this source.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    window: Bytes,
+    is_started: bool,
+}
+
+impl Bulk {
+    /// Creates a source with this window of payload.
+    pub const fn new(window: Bytes) -> Self {
+        Self { window, is_started: false }
+    }
+}
+
+impl Source for Bulk {
+    fn start(&mut self, _: Instant) {
+        self.is_started = true;
+    }
+
+    fn poll_send(&mut self, _: Instant, in_flight: Bytes) -> Option<Bytes> {
+        (self.is_started && in_flight + FULL <= self.window.max(FULL)).then_some(FULL)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+/// Sends full packets at a constant rate, on and off in turn; how long is distributed exponentially.
+#[derive(Clone, Debug)]
+pub struct OnOff {
+    /// Mean lengths of a time on and of a time off.
+    means: [Duration; 2],
+    gap: Duration,
+    chance: Stream,
+    /// How many times, on or off, have begun.
+    periods: u64,
+    ends: Instant,
+    next: Option<Instant>,
+}
+
+impl OnOff {
+    /// Creates a source that begins with a time on.
+    pub fn new(rate: BitRate, on: Duration, off: Duration, chance: Stream) -> Self {
+        let packet = FULL + rove_headless::HEADERS;
+        let gap = rate.transmission_time(packet);
+        Self { means: [on, off], gap, chance, periods: 0, ends: Instant::ZERO, next: None }
+    }
+
+    /// Begins times until one ends after `now`, and finds the next datagram's time.
+    fn move_on(&mut self, now: Instant) {
+        while self.next.is_some_and(|next| next >= self.ends) && self.ends <= now {
+            let begin = self.ends;
+            let is_off = self.periods % 2;
+            let mean = self.means[usize::from(is_off == 1)];
+            self.ends = begin + exponential(mean, self.chance.at(self.periods).unit());
+            self.periods += 1;
+            self.next = Some(if is_off == 1 { self.ends } else { begin });
+        }
+    }
+}
+
+impl Source for OnOff {
+    fn start(&mut self, now: Instant) {
+        (self.ends, self.next) = (now, Some(now));
+    }
+
+    fn poll_send(&mut self, now: Instant, _: Bytes) -> Option<Bytes> {
+        self.move_on(now);
+        let next = self.next.filter(|next| *next <= now && *next < self.ends)?;
+        self.next = Some(next + self.gap);
+        Some(FULL)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.next.map(|next| next.min(self.ends))
+    }
+}
+
+/// Sends a small datagram for each key of a person who types; pauses are distributed exponentially.
+#[derive(Clone, Debug)]
+pub struct Keystrokes {
+    mean_pause: Duration,
+    size: Bytes,
+    chance: Stream,
+    keys: u64,
+    next: Option<Instant>,
+}
+
+impl Keystrokes {
+    /// Creates a source of datagrams with `size` bytes of payload.
+    pub const fn new(mean_pause: Duration, size: Bytes, chance: Stream) -> Self {
+        Self { mean_pause, size, chance, keys: 0, next: None }
+    }
+
+    fn type_on(&mut self, from: Instant) {
+        self.next = Some(from + exponential(self.mean_pause, self.chance.at(self.keys).unit()));
+        self.keys += 1;
+    }
+}
+
+impl Source for Keystrokes {
+    fn start(&mut self, now: Instant) {
+        self.type_on(now);
+    }
+
+    fn poll_send(&mut self, now: Instant, _: Bytes) -> Option<Bytes> {
+        let next = self.next.filter(|next| *next <= now)?;
+        self.type_on(next);
+        Some(self.size.max(HEADER))
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.next
+    }
+}
+
+/// Returns an exponentially distributed time: the quantile of `unit` in `[0, 1)`.
+fn exponential(mean: Duration, unit: f64) -> Duration {
+    // At least a nanosecond, so that time moves on.
+    mean.mul_f64(-(1.0 - unit).ln()).max(Duration::from_nanos(1))
+}

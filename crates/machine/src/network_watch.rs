@@ -1,0 +1,136 @@
+//! When this computer's network changes: its interfaces, their addresses, the routes.
+//!
+//! Linux tells who asks, over rtnetlink (rtnetlink(7)). Nothing of what it tells is read but that there is
+//! something: whoever waits for this wants to speak at once, and to hear whether that gets through.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
+
+/// Most messages taken at once. Chosen: more than an interface makes that comes up; if there are more, that is one
+/// more change.
+const BATCH: usize = 64;
+
+/// Word of changes of the network namespace in which it was opened.
+#[derive(Debug)]
+pub struct NetworkWatch {
+    socket: OwnedFd,
+}
+
+impl NetworkWatch {
+    /// Begins to watch the network namespace of this thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal, such as that of a sandbox.
+    #[cfg(target_os = "linux")]
+    pub fn open() -> io::Result<Self> {
+        use rustix::net::netlink::SocketAddrNetlink;
+        use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with};
+
+        // Source: linux/rtnetlink.h.
+        const RTMGRP_LINK: u32 = 0x1;
+        const RTMGRP_IPV4_IFADDR: u32 = 0x10;
+        const RTMGRP_IPV4_ROUTE: u32 = 0x40;
+        const RTMGRP_IPV6_IFADDR: u32 = 0x100;
+        const RTMGRP_IPV6_ROUTE: u32 = 0x400;
+        let addresses = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+        let routes = RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // NETLINK_ROUTE is number 0.
+        let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+        bind(&socket, &SocketAddrNetlink::new(0, RTMGRP_LINK | addresses | routes))?;
+        Ok(Self { socket })
+    }
+
+    /// Begins to watch.
+    ///
+    /// # Errors
+    ///
+    /// Returns that this system tells of nothing.
+    #[cfg(not(target_os = "linux"))]
+    pub fn open() -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Returns whether there has been a change since the last call.
+    ///
+    /// # Errors
+    ///
+    /// Returns why no more changes are told.
+    pub fn take(&self) -> io::Result<bool> {
+        let mut has_changed = false;
+        for _ in 0..BATCH {
+            // The rest of a message goes with its beginning.
+            match recv(&self.socket, &mut [0; 16], RecvFlags::empty()) {
+                // With ENOBUFS, there were more than the system keeps.
+                Ok(_) | Err(Errno::NOBUFS) => has_changed = true,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(has_changed)
+    }
+}
+
+impl AsFd for NetworkWatch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::namespace::Namespace;
+    use crate::netlink::Netlink;
+
+    /// Returns a network that nobody else changes.
+    fn own_network() -> Option<Namespace> {
+        let made = Namespace::create();
+        if made.is_err() {
+            println!("skipped: only root may make network namespaces in a process with threads");
+        }
+        made.ok()
+    }
+
+    #[test]
+    fn an_interface_that_comes_up_is_a_change_and_is_told_once() {
+        let Some(namespace) = own_network() else { return };
+        namespace
+            .run(|| {
+                let watch = NetworkWatch::open().expect("Linux tells everybody");
+                assert!(!watch.take().expect("nothing is wrong"));
+                Netlink::open().and_then(|mut it| it.set_loopback_up()).expect("it is ours");
+                assert!(watch.take().expect("nothing is wrong"));
+                assert!(!watch.take().expect("nothing is wrong"), "all of it was taken");
+            })
+            .expect("a thread");
+    }
+
+    #[test]
+    fn more_changes_than_the_system_keeps_are_a_change() {
+        let Some(namespace) = own_network() else { return };
+        namespace
+            .run(|| {
+                let watch = NetworkWatch::open().expect("Linux tells everybody");
+                let mut netlink = Netlink::open().expect("Linux talks to everybody");
+                netlink.set_loopback_up().expect("it is ours");
+                let loopback = netlink.interface("lo").expect("it is always there").index;
+                // Each of these is told, and some 200 kB are kept.
+                for turn in 0..2_000 {
+                    netlink.set_up(loopback, 1_500 + turn % 2, 1_000, false).expect("it is ours");
+                }
+                let mut calls = 0;
+                while watch.take().expect("losing some is no failure") {
+                    calls += 1;
+                }
+                assert!(calls > 1, "one call takes no more than its share");
+            })
+            .expect("a thread");
+    }
+}

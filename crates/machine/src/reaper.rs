@@ -1,0 +1,143 @@
+//! A process that ends what is left in network namespaces when the program that made them is killed.
+
+use std::ffi::CStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, Stat, fstat, open, statat};
+use rustix::io::{read, retry_on_intr, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, pidfd_send_signal, waitpid,
+};
+use rustix::thread::{Timespec, nanosleep};
+
+use crate::namespace::Namespace;
+use crate::sys::linux;
+
+/// How often processes are looked for, and how long between: ten seconds in all.
+/// Chosen: processes that start others while they are killed are outrun, and one that the kernel cannot end is given up.
+const ROUNDS_MAX: u32 = 1_000;
+const BETWEEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+
+/// Room for a part of the list of processes.
+const LIST_BYTES: usize = 8_192;
+/// Room for the path of a process's network namespace.
+const PATH_BYTES: usize = 32;
+
+/// The process, as long as this is there. Nothing is killed if this is dropped; if the program is killed instead, so is
+/// every process in the namespaces.
+///
+/// The process is a session of its own, so that no signal to the program's group reaches it, and it is in a network
+/// namespace of its own, so that a reaper of another program does not find it.
+#[derive(Debug)]
+pub struct Reaper {
+    pid: Pid,
+    /// The kernel closes this when the program ends, however it does.
+    line: OwnedFd,
+}
+
+impl Reaper {
+    /// Starts the process for these namespaces.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a process or of descriptors.
+    pub fn start(namespaces: &[&Namespace]) -> io::Result<Self> {
+        let (end, line) = pipe_with(PipeFlags::CLOEXEC)?;
+        let held: Vec<BorrowedFd<'_>> =
+            namespaces.iter().map(|namespace| namespace.as_fd()).collect();
+        // The descriptors stay open in the process: meanwhile no other namespace gets the same identity.
+        let identities = held.iter().map(fstat).collect::<Result<Vec<Stat>, _>>()?;
+        let mut kept = held;
+        kept.push(end.as_fd());
+        let pid = linux::fork_apart(&kept, || {
+            let mut byte = [0];
+            if retry_on_intr(|| read(&end, &mut byte)) == Ok(0) {
+                end_all(&identities);
+            }
+        })?;
+        Ok(Self { pid, line })
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        // One that is gone already reads nothing.
+        let _ = retry_on_intr(|| write(&self.line, b"x"));
+        let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+    }
+}
+
+/// Kills processes in these namespaces until there are none. It takes no memory: it runs after a fork.
+fn end_all(namespaces: &[Stat]) {
+    for _ in 0..ROUNDS_MAX {
+        if matches!(kill_once(namespaces), Ok(0)) {
+            return;
+        }
+        let _ = nanosleep(&BETWEEN);
+    }
+}
+
+/// Kills the processes that are in these namespaces now; returns how many there were.
+fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let processes = open(c"/proc", flags, Mode::empty())?;
+    let mut room = [MaybeUninit::uninit(); LIST_BYTES];
+    let mut list = RawDir::new(&processes, &mut room);
+    let mut killed = 0;
+    while let Some(entry) = list.next() {
+        let entry = entry?;
+        let Some(pid) = number(entry.file_name()).and_then(Pid::from_raw) else { continue };
+        // It may end at any time, and its number be given to another: it is held before it is looked at.
+        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+        let mut path = [0; PATH_BYTES];
+        let Some(path) = namespace_path(entry.file_name(), &mut path) else { continue };
+        // A process that has ended and was not waited for is in none.
+        let Ok(found) = statat(&processes, path, AtFlags::empty()) else { continue };
+        let is_same = |it: &Stat| (it.st_dev, it.st_ino) == (found.st_dev, found.st_ino);
+        if namespaces.iter().any(is_same) {
+            let _ = pidfd_send_signal(&process, Signal::KILL);
+            killed += 1;
+        }
+    }
+    Ok(killed)
+}
+
+/// Returns the number that a directory's name is.
+fn number(name: &CStr) -> Option<i32> {
+    name.to_str().ok()?.parse().ok()
+}
+
+/// Writes the path of a process's network namespace within `/proc`.
+fn namespace_path<'a>(name: &CStr, room: &'a mut [u8; PATH_BYTES]) -> Option<&'a CStr> {
+    let name = name.to_bytes();
+    let rest = b"/ns/net";
+    room.get_mut(..name.len())?.copy_from_slice(name);
+    room.get_mut(name.len()..name.len() + rest.len())?.copy_from_slice(rest);
+    CStr::from_bytes_until_nul(room).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_processes_are_written_without_memory() {
+        let mut room = [0; PATH_BYTES];
+        let path = namespace_path(c"4194304", &mut room).expect("the largest number fits");
+        assert_eq!((path, number(c"4194304")), (c"4194304/ns/net", Some(4_194_304)));
+        assert_eq!(number(c"self"), None);
+        assert_eq!(namespace_path(c"a-name-that-is-longer-than-any", &mut [0; PATH_BYTES]), None);
+    }
+
+    #[test]
+    fn a_reaper_that_is_dropped_ends_and_kills_nobody() {
+        let own = Namespace::current().expect("this process is in one");
+        let reaper = Reaper::start(&[&own]).expect("it starts");
+        let pid = reaper.pid;
+        drop(reaper);
+        assert!(rustix::process::test_kill_process(pid).is_err(), "it was waited for");
+    }
+}

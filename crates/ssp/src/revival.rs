@@ -1,0 +1,129 @@
+//! When a client speaks again after its network has changed.
+//!
+//! A client that has come to another network, or woken up in one, would be heard at its next heartbeat or
+//! retransmission, up to 3 s later. What it has sent last goes out once more instead, as soon as the system says that
+//! an interface, an address or a route is another one. That word may come before the path stands, so there are further
+//! tries, each twice as late as the one before, until something sent since then has been answered; from there on
+//! heartbeats serve.
+
+use rove_units::{Duration, Instant};
+
+/// Time from the first try to the second. Chosen: an address that was leased a moment ago often takes this long until
+/// its routes stand.
+const WAIT_MIN: Duration = Duration::from_millis(250);
+
+/// Longest wait that is worth a try. Chosen: below a heartbeat, which says the same.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// Time that a change earns back: many changes in a row are answered this often. Chosen: a computer that makes and
+/// removes virtual interfaces all day does not send more than one datagram a second for it.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// How much of that may be borrowed. Chosen: an interface comes up, gets an address of each family and a route.
+const BURST: Duration = Duration::from_secs(4);
+
+/// The tries since the newest change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Revival {
+    /// The newest change, until something sent since then has been answered.
+    changed_at: Option<Instant>,
+    /// When the next try is due.
+    due: Option<Instant>,
+    /// How long after that the one after it is; `None` if that was the first.
+    wait: Option<Duration>,
+    /// When all that was borrowed is earned back.
+    paid_at: Instant,
+}
+
+impl Revival {
+    /// Takes word that the network of this computer has changed.
+    pub(crate) fn handle_change(&mut self, now: Instant) {
+        self.changed_at = Some(now);
+        self.due = Some(now.max(self.paid_at - BURST));
+        self.wait = None;
+    }
+
+    /// Notes that what was sent at `sent_at` has been answered.
+    pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
+        if self.changed_at.is_some_and(|changed_at| changed_at <= sent_at) {
+            (self.changed_at, self.due) = (None, None);
+        }
+    }
+
+    /// Returns when the next try is due, if there is to be one.
+    pub(crate) const fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Returns whether to try now; if so, that counts as done.
+    pub(crate) fn poll(&mut self, now: Instant) -> bool {
+        if self.due.is_none_or(|due| now < due) {
+            return false;
+        }
+        if self.wait.is_none() {
+            self.paid_at = self.paid_at.max(now) + INTERVAL;
+        }
+        let wait = self.wait.map_or(WAIT_MIN, |wait| 2 * wait);
+        self.wait = Some(wait);
+        self.due = (wait <= WAIT_MAX).then(|| now + wait);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// Returns when tries are made up to `until`, with these changes.
+    fn tries(revival: &mut Revival, changes: &[u64], until: u64) -> Vec<u64> {
+        let mut found = Vec::new();
+        for now in 0..=until {
+            if changes.contains(&now) {
+                revival.handle_change(at(now));
+            }
+            while revival.poll(at(now)) {
+                found.push(now);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_change_is_tried_at_once_and_ever_more_rarely_until_heartbeats_serve() {
+        let mut revival = Revival::default();
+        assert_eq!(tries(&mut revival, &[], 9_000), [0; 0]);
+        assert_eq!(tries(&mut revival, &[100], 9_000), [100, 350, 850, 1_850, 3_850]);
+        assert_eq!(revival.due(), None);
+    }
+
+    #[test]
+    fn only_an_answer_to_what_was_sent_since_ends_the_tries() {
+        let mut revival = Revival::default();
+        revival.handle_change(at(100));
+        assert!(revival.poll(at(100)));
+        revival.handle_roundtrip(at(99));
+        assert_eq!(revival.due(), Some(at(350)));
+        revival.handle_roundtrip(at(100));
+        assert_eq!(revival.due(), None);
+        assert!(!revival.poll(at(10_000)));
+    }
+
+    #[test]
+    fn the_steps_in_which_a_network_comes_up_are_each_tried_at_once() {
+        let steps = [0, 30, 60, 200];
+        assert_eq!(tries(&mut Revival::default(), &steps, 300), steps);
+    }
+
+    #[test]
+    fn a_network_that_changes_all_the_time_is_tried_once_a_second() {
+        let changes: Vec<u64> = (0..60_000).step_by(10).collect();
+        let mut revival = Revival::default();
+        let found = tries(&mut revival, &changes, 60_000);
+        assert!(found.len() <= 60 + 4 + 4, "{}", found.len());
+        assert!(found.len() >= 60, "{}", found.len());
+    }
+}

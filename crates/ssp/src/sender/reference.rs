@@ -1,0 +1,166 @@
+//! The state that the next diff starts from.
+//!
+//! A receiver takes a diff only if it holds the state that the diff starts from. It is known to hold the
+//! known receiver state; the assumed one is newer, so the diff from it is shorter, but is lost on a
+//! receiver that an earlier datagram did not reach.
+
+use rove_units::Stream;
+
+use crate::config::ReferencePolicy;
+
+/// A diff from the known state may be this much longer than one from the assumed state, in bytes,
+/// and still be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.
+const PROSPECTIVE_EXTRA_MAX: usize = 100;
+
+/// Only shorter diffs from the known state may be preferred in spite of their extra length.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
+
+/// The chosen state, with the diff from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// The known receiver state.
+    Known(Vec<u8>),
+    /// The assumed receiver state.
+    Assumed(Vec<u8>),
+}
+
+/// Chooses between the known and the assumed receiver state, and counts its choices: a mixture draws
+/// lots for each.
+#[derive(Clone, Debug)]
+pub(super) struct ReferenceChooser {
+    lots: Stream,
+    choices: u64,
+}
+
+impl ReferenceChooser {
+    /// Creates a chooser with a source of lots.
+    pub(super) const fn new(lots: Stream) -> Self {
+        Self { lots, choices: 0 }
+    }
+
+    /// Chooses by `policy`, given the diff from the known state. `from_assumed` makes the other one, where
+    /// it matters; `contents_max` is what one datagram carries, in bytes.
+    pub(super) fn choose(
+        &mut self,
+        policy: ReferencePolicy,
+        from_known: Vec<u8>,
+        from_assumed: impl FnOnce() -> Vec<u8>,
+        contents_max: usize,
+    ) -> Choice {
+        self.choices += 1;
+        let prefers_known: fn(usize, usize, usize) -> bool = match policy {
+            ReferencePolicy::Known => return Choice::Known(from_known),
+            ReferencePolicy::Mixture { known_percent } => {
+                let lot = self.lots.at(self.choices).below(100);
+                return if lot < u64::from(known_percent) {
+                    Choice::Known(from_known)
+                } else {
+                    Choice::Assumed(from_assumed())
+                };
+            }
+            ReferencePolicy::Assumed => return Choice::Assumed(from_assumed()),
+            ReferencePolicy::Prospective => costs_little_more,
+            ReferencePolicy::Adaptive => needs_no_more_datagrams,
+        };
+        // An empty diff needs no company.
+        if from_known.is_empty() {
+            return Choice::Known(from_known);
+        }
+        let from_assumed = from_assumed();
+        if prefers_known(from_known.len(), from_assumed.len(), contents_max) {
+            Choice::Known(from_known)
+        } else {
+            Choice::Assumed(from_assumed)
+        }
+    }
+}
+
+/// Returns whether a diff from the known state costs hardly more bytes than one from the assumed state.
+fn costs_little_more(known: usize, assumed: usize, _: usize) -> bool {
+    let is_short = known < PROSPECTIVE_LEN_MAX && known < assumed + PROSPECTIVE_EXTRA_MAX;
+    known <= assumed || is_short
+}
+
+/// Returns whether a diff from the known state travels in as few datagrams as one from the assumed state.
+///
+/// Then its chance to be of use is the better one at any loss rate. Diffs are counted as they are before
+/// compression, so a known state may be passed over that would have cost nothing.
+fn needs_no_more_datagrams(known: usize, assumed: usize, contents_max: usize) -> bool {
+    known <= assumed || known.div_ceil(contents_max) <= assumed.div_ceil(contents_max)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::Seed;
+
+    use super::*;
+
+    const CONTENTS_MAX: usize = 1_000;
+
+    fn chooser() -> ReferenceChooser {
+        ReferenceChooser::new(Seed::new(1).stream("lots"))
+    }
+
+    /// Returns whether the known state is chosen, given the lengths of the two diffs.
+    fn chooses_known(policy: ReferencePolicy, known: usize, assumed: usize) -> bool {
+        let choice = chooser().choose(policy, vec![0; known], || vec![1; assumed], CONTENTS_MAX);
+        match choice {
+            Choice::Known(diff) => {
+                assert_eq!(diff, vec![0; known]);
+                true
+            }
+            Choice::Assumed(diff) => {
+                assert_eq!(diff, vec![1; assumed]);
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn each_policy_chooses_by_the_lengths_of_the_two_diffs() {
+        use ReferencePolicy::{Adaptive, Assumed, Known, Prospective};
+        for (known, assumed, by_known, by_assumed, by_prospective, by_adaptive) in [
+            (50, 50, true, false, true, true),
+            (149, 50, true, false, true, true),
+            (150, 50, true, false, false, true),
+            (999, 900, true, false, true, true),
+            (1_000, 999, true, false, false, true),
+            (1_001, 1_000, true, false, false, false),
+            (5_000, 5_000, true, false, true, true),
+            (5_000, 4_001, true, false, false, true),
+            (5_000, 4_000, true, false, false, false),
+            (0, 10, true, false, true, true),
+        ] {
+            let lens = format!("{known} and {assumed} bytes");
+            assert_eq!(chooses_known(Known, known, assumed), by_known, "{lens}");
+            assert_eq!(chooses_known(Assumed, known, assumed), by_assumed, "{lens}");
+            assert_eq!(chooses_known(Prospective, known, assumed), by_prospective, "{lens}");
+            assert_eq!(chooses_known(Adaptive, known, assumed), by_adaptive, "{lens}");
+        }
+    }
+
+    #[test]
+    fn a_mixture_takes_the_known_state_as_often_as_it_says() {
+        for (known_percent, share) in [(0, 0..=0), (25, 2_300..=2_700), (100, 10_000..=10_000)] {
+            let policy = ReferencePolicy::Mixture { known_percent };
+            let mut chooser = chooser();
+            let mut choose = || chooser.choose(policy, vec![0; 1], || vec![1; 1], CONTENTS_MAX);
+            let known = (0..10_000).filter(|_| matches!(choose(), Choice::Known(_))).count();
+            assert!(share.contains(&known), "{known} of 10000 at {known_percent} %");
+        }
+    }
+
+    #[test]
+    fn the_diff_from_the_assumed_state_is_made_only_where_it_matters() {
+        let never = || panic!("no need for it");
+        for (policy, diff) in [
+            (ReferencePolicy::Known, vec![0; 9_000]),
+            (ReferencePolicy::Mixture { known_percent: 100 }, vec![0; 9_000]),
+            (ReferencePolicy::Prospective, Vec::new()),
+            (ReferencePolicy::Adaptive, Vec::new()),
+        ] {
+            chooser().choose(policy, diff, never, CONTENTS_MAX);
+        }
+    }
+}
