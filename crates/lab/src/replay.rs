@@ -68,6 +68,8 @@ pub(crate) struct ReplayOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// What both ends do without.
+    pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
     pub(crate) json: bool,
     pub(crate) explain: bool,
     /// Whether to play everything again without each mechanism.
@@ -214,6 +216,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         seed,
         host_delay: options.host_delay,
         ends: options.ends,
+        sender_without: options.sender_without.clone(),
         explain: options.explain,
     }
 }
@@ -236,7 +239,16 @@ pub(crate) fn response_times(
     let script = Script::new(name.to_owned(), trace, None)
         .with_context(|| format!("{name} cannot be replayed"))?;
     let (path, host_delay) = (path.clone(), Duration::ZERO);
-    let options = RunOptions { prediction, pace, path, seed, host_delay, ends, explain: false };
+    let options = RunOptions {
+        prediction,
+        pace,
+        path,
+        seed,
+        host_delay,
+        ends,
+        sender_without: Vec::new(),
+        explain: false,
+    };
     let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
     Ok(run.response_times(&script))
 }
@@ -344,6 +356,7 @@ fn described(options: &ReplayOptions) -> Value {
         "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
         "ends": format!("{:?}", options.ends).to_lowercase(),
+        "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),
         "first": options.first,
     })
 }

@@ -278,6 +278,11 @@ impl Object for HostScreen {
             && self.screen() == other.screen()
     }
 
+    fn shows_same(&self, other: &Self) -> bool {
+        let with_other_ack = Self { echo_ack: other.echo_ack, ..self.clone() };
+        with_other_ack.same_as(other)
+    }
+
     fn drop_prefix(&mut self, known: &Self) {
         self.clipboard.drop_known(&known.clipboard);
         self.scrolled.drop_known(&known.scrolled);

@@ -7,6 +7,7 @@
 use rove_units::{Bytes, Duration};
 
 use crate::hello::Capabilities;
+use crate::mechanism::Mechanism;
 
 /// Entries the list of sent states holds before it is culled.
 pub(crate) const SENT_MAX: usize = 32;
@@ -77,8 +78,17 @@ impl ReferencePolicy {
 pub struct Config {
     /// Which sent state diffs are made from.
     pub reference: ReferencePolicy,
+    /// Whether small contents are sent several times in short succession on a path that loses datagrams.
+    pub repeats: bool,
+    /// Whether contents that arrive again after they were acknowledged are acknowledged again: the
+    /// acknowledgment was lost.
+    pub acknowledges_again: bool,
     /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
+    /// How long nothing more must have come for an unsent change to go before [`Config::collection_delay`] is over. At
+    /// a server this is for the first frame that answers new contents from the peer only: mostly an echo, and whatever
+    /// follows it is collected for the whole time. `Duration::MAX` as in stock. Chosen: docs/timing.md, "Near paths".
+    pub quiet_delay: Duration,
     /// Shortest interval between frames, whatever the round-trip time.
     pub frame_interval_min: Duration,
     /// Longest interval between frames, whatever the round-trip time.
@@ -146,7 +156,10 @@ impl Config {
     /// table "Ahead of stock's pace" in docs/bench.md.
     pub const fn client() -> Self {
         Self {
+            repeats: true,
+            acknowledges_again: true,
             collection_delay: Duration::from_millis(1),
+            quiet_delay: Duration::ZERO,
             news_interval_max: Duration::from_millis(120),
             ..Self::STOCK_SERVER
         }
@@ -155,6 +168,9 @@ impl Config {
     /// Returns the numbers of a server, with an empty hello.
     pub const fn server() -> Self {
         Self {
+            repeats: true,
+            acknowledges_again: true,
+            quiet_delay: Duration::from_micros(500),
             answer_frames: 2,
             loss_report_interval: Some(Duration::from_secs(1)),
             ..Self::STOCK_SERVER
@@ -163,14 +179,18 @@ impl Config {
 
     /// Returns these numbers with the pace of Mosh 1.4.0, and no hello.
     #[must_use]
-    pub const fn stock(self) -> Self {
-        let Self { news_interval_max, answer_frames, .. } = Self::STOCK_SERVER;
-        Self { news_interval_max, answer_frames, capabilities: None, ..self }
+    pub fn stock(self) -> Self {
+        let bare = Mechanism::ALL.into_iter().fold(self, Self::without);
+        Self { capabilities: None, ..bare }
     }
 
-    const STOCK_SERVER: Self = Self {
+    /// A server's numbers in Mosh 1.4.0; a client differs in [`Config::collection_delay`].
+    pub(crate) const STOCK_SERVER: Self = Self {
         reference: ReferencePolicy::Prospective,
+        repeats: false,
+        acknowledges_again: false,
         collection_delay: Duration::from_millis(8),
+        quiet_delay: Duration::MAX,
         frame_interval_min: Duration::from_millis(20),
         frame_interval_max: Duration::from_millis(250),
         news_interval_max: Duration::from_millis(250),

@@ -24,7 +24,8 @@ use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
 use crate::revival::Revival;
 use crate::rtt::RttEstimator;
-use crate::sender::Pace;
+use crate::rtt_min::RttMin;
+use crate::sender::{Pace, PathView};
 use crate::window::Window;
 
 /// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
@@ -118,6 +119,7 @@ pub(crate) struct Connection {
     window: Window,
     held: Option<HeldTimestamp>,
     rtt: RttEstimator,
+    rtt_min: RttMin,
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     payload_max: usize,
@@ -150,6 +152,7 @@ impl Connection {
             window: Window::new(),
             held: None,
             rtt: RttEstimator::new(),
+            rtt_min: RttMin::default(),
             peer,
             heard_at: None,
             payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
@@ -313,7 +316,18 @@ impl Connection {
 
     /// Returns the sender's intervals of this moment.
     pub(crate) fn pace<'a>(&self, config: &'a Config) -> Pace<'a> {
-        Pace::new(config, &self.rtt, self.contents_max())
+        let path = PathView {
+            rtt_min: self.rtt_min.get(),
+            loss_out: self.loss_out_rate(),
+            contents_max: self.contents_max(),
+        };
+        Pace::new(config, &self.rtt, path)
+    }
+
+    /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the
+    /// way here.
+    fn loss_out_rate(&self) -> f64 {
+        self.loss_reports.heard().map_or_else(|| self.window.loss_rate(), |loss| loss.recent_rate())
     }
 
     /// Returns what is known of the path.
@@ -410,6 +424,7 @@ impl Connection {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
             let sample = Duration::from_millis(sample.into());
             if self.rtt.handle_sample(sample) {
+                self.rtt_min.handle_sample(now, sample);
                 self.handle_roundtrip(now - sample);
             }
         }

@@ -82,6 +82,11 @@ pub trait Object: Clone {
     /// Returns whether the two states have the same contents.
     fn same_as(&self, other: &Self) -> bool;
 
+    /// Returns whether nobody waits for the difference between the two states: what a person sees of them is the same.
+    fn shows_same(&self, other: &Self) -> bool {
+        self.same_as(other)
+    }
+
     /// Returns whether `self` may become the newest state after `newest`.
     ///
     /// A user stream answers no when it does not begin with what was already delivered.

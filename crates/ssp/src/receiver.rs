@@ -55,6 +55,8 @@ pub(crate) enum Received {
     Newest,
     /// It brought a state that is left with the peer for now. The peer is alive all the same.
     LeftWithPeer,
+    /// It brought the newest state once more, with contents.
+    NewestAgain,
     /// It brought an older state, or one held already.
     Nothing,
     /// It is more work than may be done at once: [`Receiver::work`] has to go on with it.
@@ -103,6 +105,9 @@ impl<R: Object> Receiver<R> {
         debug_assert!(!self.has_work());
         let Instruction { old_num, new_num, throwaway_num, diff, .. } = instruction;
         let is_outdated = new_num < self.first().num;
+        if new_num == self.last().num && !diff.is_empty() {
+            return Ok(Received::NewestAgain);
+        }
         if is_outdated || self.states.iter().any(|state| state.num == new_num) {
             return Ok(Received::Nothing);
         }

@@ -13,6 +13,7 @@
 mod backoff;
 mod chunk;
 mod reference;
+mod repetition;
 mod timers;
 
 use std::collections::VecDeque;
@@ -24,7 +25,7 @@ use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
-pub(crate) use timers::Pace;
+pub(crate) use timers::{Pace, PathView};
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
 /// Chosen: of pictures of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and
@@ -77,6 +78,8 @@ pub(crate) struct Sender<L> {
     last_frame_at: Option<Instant>,
     /// When the current unsent change was first noticed.
     dirty_since: Option<Instant>,
+    /// When the newest change was first noticed; `None` right after a change.
+    changed_at: Option<Instant>,
     /// The objects differ, but there is no diff between them: nothing to wake up for.
     nothing_to_say: bool,
     ack_num: StateNum,
@@ -96,6 +99,7 @@ pub(crate) struct Sender<L> {
     backoff: backoff::Backoff,
     chunks: chunk::Chunks,
     references: ReferenceChooser,
+    repetition: repetition::Repetition,
 }
 
 impl<L: Object> Sender<L> {
@@ -119,6 +123,7 @@ impl<L: Object> Sender<L> {
             has_sent: false,
             last_frame_at: None,
             dirty_since: None,
+            changed_at: None,
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
             ack_wanted_since: None,
@@ -133,6 +138,7 @@ impl<L: Object> Sender<L> {
             backoff: backoff::Backoff::default(),
             chunks: chunk::Chunks::default(),
             references: ReferenceChooser::new(lots),
+            repetition: repetition::Repetition::new(now),
         }
     }
 
@@ -145,6 +151,7 @@ impl<L: Object> Sender<L> {
         };
         self.chunks.handle_ack();
         self.backoff.handle_ack();
+        self.repetition.handle_ack(ack_num);
         self.nothing_to_say = false;
         if self.kept.as_ref().is_some_and(|kept| kept.new_num <= ack_num) {
             self.kept = None;
@@ -159,6 +166,15 @@ impl<L: Object> Sender<L> {
         if has_contents {
             self.want_ack(now);
             self.answering = Some((now, 0));
+        }
+    }
+
+    /// Takes note that the peer's newest contents have come again. Where the acknowledgment must have reached it
+    /// by now, it was lost.
+    pub(crate) fn handle_remote_again(&mut self, now: Instant, pace: &Pace<'_>) {
+        if pace.config.acknowledges_again && self.last_sent_at + pace.rto <= now {
+            // It has waited long enough for company.
+            self.ack_wanted_since.get_or_insert(self.last_sent_at);
         }
     }
 
@@ -181,6 +197,9 @@ impl<L: Object> Sender<L> {
     /// Makes `object` the current state, unless this end is shutting down.
     pub(crate) fn publish(&mut self, object: L) {
         if self.shutdown_since.is_none() {
+            if !object.same_as(&self.current) {
+                self.changed_at = None;
+            }
             self.current = object;
             self.nothing_to_say = false;
             self.drop_prefixes();
@@ -221,7 +240,13 @@ impl<L: Object> Sender<L> {
         if self.finishes_first(now, pace) {
             return Some(self.repeat(now));
         }
-        let (reference, diff) = self.choose_reference(diff_from_known, pace, peer);
+        let is_copy_due = self.copy_due(pace).is_some_and(|due| due <= now);
+        let (reference, diff) = if is_copy_due {
+            (0, diff_from_known)
+        } else {
+            self.choose_reference(diff_from_known, pace, peer)
+        };
+        let is_repeated = reference == 0 && !diff.is_empty();
         if diff.is_empty() {
             return self.step_without_diff(now, reference, is_ack_due, peer);
         }
@@ -238,12 +263,20 @@ impl<L: Object> Sender<L> {
                 tracing::error!(num = %new_num, base = %reference_num, %error, "self-check failed");
             }
         }
-        if new_num == last.num {
-            Some(self.send_again(now, pace, reference_num, self.sent.len() - 1, diff))
+        let diff_len = diff.len();
+        let is_news = !self.current.shows_same(&last.object);
+        let step = if new_num == last.num {
+            self.send_again(now, pace, reference_num, self.sent.len() - 1, diff)
         } else {
             let object = self.current.clone();
-            Some(self.send_new(now, reference_num, new_num, object, diff))
+            self.send_new(now, reference_num, new_num, object, diff)
+        };
+        if is_repeated {
+            self.repetition.handle_sent(now, new_num, diff_len, is_news, is_copy_due);
+        } else {
+            self.repetition.stop();
         }
+        Some(step)
     }
 
     /// Keeps an instruction of several fragments, just sent, which [`Step::Repeat`] will mean from
@@ -297,7 +330,7 @@ impl<L: Object> Sender<L> {
         if self.assumed == 0 {
             return (0, diff_from_known);
         }
-        let (policy, contents_max) = (pace.config.reference, pace.contents_max);
+        let (policy, contents_max) = (pace.config.reference, pace.path.contents_max);
         let assumed = &self.sent[self.assumed].object;
         let from_assumed = || self.current.diff_from(assumed, peer);
         match self.references.choose(policy, diff_from_known, from_assumed, contents_max) {
@@ -347,6 +380,7 @@ impl<L: Object> Sender<L> {
         }
         let new_num = if self.is_shutting_down() { StateNum::SHUTDOWN } else { last.num.next() };
         let object = self.current.clone();
+        self.repetition.handle_renumbered(new_num);
         Some(self.send_new(now, self.sent[reference].num, new_num, object, Vec::new()))
     }
 

@@ -420,6 +420,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.sender.handle_heard(now);
                 self.sender.want_ack(now);
             }
+            Received::NewestAgain => {
+                let pace = self.connection.pace(&self.config);
+                self.sender.handle_remote_again(now, &pace);
+            }
             Received::Nothing | Received::Begun => {}
         }
     }

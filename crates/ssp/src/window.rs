@@ -24,6 +24,18 @@ const WORD: u64 = u64::BITS as u64;
 const RECENT: u64 = 128;
 const _: () = assert!(RECENT <= OVERTAKEN_MAX);
 
+/// How many of the numbers before the newest the loss rate is of. Chosen: at 29 % loss an estimate strays by six
+/// points, which makes a copy more or less; a path that has lost everything and now loses nothing is known for that
+/// after so many datagrams.
+const RATED: u64 = 64;
+const _: () = assert!(RATED <= RECENT);
+
+/// As if there had been so many, at least: the first loss of a session makes the rate a 16th.
+const RATED_MIN: u64 = 16;
+
+/// A number that so many have overtaken is lost. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
+const OVERTAKEN_LOST: u64 = 3;
+
 /// The numbers that have arrived.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
@@ -75,6 +87,18 @@ impl Window {
             recent_sent: count(recent.clone().count()),
             recent_missing: count(recent.filter(|seq| !self.contains(*seq)).count()),
         }
+    }
+
+    /// Returns the share of the newest numbers that have not arrived, and will not: a number that few others have
+    /// overtaken may still come.
+    pub(crate) fn loss_rate(&self) -> f64 {
+        let end = self.next.saturating_sub(OVERTAKEN_LOST);
+        let numbers = end.saturating_sub(RATED)..end;
+        let missing = numbers.filter(|seq| !self.contains(*seq)).count();
+        let missing = u32::try_from(missing).expect("at most RATED");
+        // Of few numbers a single loss says little.
+        let rated = u32::try_from(end.clamp(RATED_MIN, RATED)).expect("at most RATED");
+        f64::from(missing) / f64::from(rated)
     }
 
     /// Makes `seq` the highest number, and forgets what its new words have held of numbers far below.

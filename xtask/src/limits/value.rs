@@ -13,7 +13,7 @@ pub(super) struct Value {
 enum Unit {
     None,
     Bytes,
-    Millis,
+    Micros,
 }
 
 impl Value {
@@ -38,8 +38,9 @@ impl Value {
                 "Bytes::new" => (1, Unit::Bytes),
                 "Bytes::kib" => (1 << 10, Unit::Bytes),
                 "Bytes::mib" => (1 << 20, Unit::Bytes),
-                "Duration::from_millis" => (1, Unit::Millis),
-                "Duration::from_secs" => (1000, Unit::Millis),
+                "Duration::from_micros" => (1, Unit::Micros),
+                "Duration::from_millis" => (1_000, Unit::Micros),
+                "Duration::from_secs" => (1_000_000, Unit::Micros),
                 _ => return None,
             };
             return Some(Self { number: argument * factor, unit });
@@ -83,8 +84,9 @@ impl fmt::Display for Value {
             Unit::Bytes if number.is_multiple_of(1 << 20) => (number >> 20, " MiB"),
             Unit::Bytes if number.is_multiple_of(1 << 10) => (number >> 10, " KiB"),
             Unit::Bytes => (number, " bytes"),
-            Unit::Millis if number.is_multiple_of(1000) => (number / 1000, " s"),
-            Unit::Millis => (number, " ms"),
+            Unit::Micros if number.is_multiple_of(1_000_000) => (number / 1_000_000, " s"),
+            Unit::Micros if number.is_multiple_of(1_000) => (number / 1_000, " ms"),
+            Unit::Micros => (number, " us"),
         };
         let digits = number.to_string();
         for (index, digit) in digits.char_indices() {
@@ -116,6 +118,7 @@ mod tests {
             ("Bytes::new(1_001)", "1,001 bytes"),
             ("Duration::from_secs(60)", "60 s"),
             ("Duration::from_millis(150)", "150 ms"),
+            ("Duration::from_micros(50)", "50 us"),
         ] {
             assert_eq!(Value::read(text, &lookup).expect(text).to_string(), value, "{text}");
         }

@@ -15,7 +15,7 @@ pub(crate) const PERIOD: Duration = Duration::from_millis(50);
 /// Longest that a program needs to handle a datagram. Chosen: without it, acknowledgments come at the very instants of
 /// states over paths whose delay is a multiple of the period, and it depends on nothing but the order of events whether
 /// they count.
-const HANDLING_MAX: Duration = Duration::from_millis(1);
+const HANDLING: Duration = Duration::from_millis(1);
 
 /// A run to be made.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl Study {
         let steps = self.steps.iter().map(|(duration, netem)| {
             let mut link = LinkConfig::from(*netem);
             if handles && link.jitter.is_zero() {
-                link.jitter = HANDLING_MAX;
+                link.jitter = HANDLING;
                 link.jitter_distribution = Distribution::Uniform;
             }
             (*duration, link)

@@ -10,15 +10,17 @@ use crate::aoi::{AoiOptions, Artefacts, Part};
 use crate::cli::BOOK;
 use crate::path::share;
 
-/// Longest delay each way and longest run. Chosen: beyond any path and any patience.
-const DELAY_MAX: Duration = Duration::from_secs(30);
-const LENGTH_MAX: Duration = Duration::from_secs(3_600);
+/// Longest delay each way. Chosen: beyond any path.
+const ONE_WAY_MAX: Duration = Duration::from_secs(30);
+
+/// Longest run of the study. Chosen: 72,000 states, beyond any patience.
+const RUN_MAX: Duration = Duration::from_secs(3_600);
 
 /// Largest loss. Chosen: at a larger one there are too few states for a mean.
-const LOSS_MAX: f64 = 0.99;
+const LARGEST_LOSS: f64 = 0.99;
 
 /// Least time that states are produced. Chosen: some dozens of them.
-const LENGTH_MIN: Duration = Duration::from_secs(2);
+const SHORTEST_RUN: Duration = Duration::from_secs(2);
 
 /// Repetitions of the study, quick and at length. Source of the second: the notes on the study, which ask for 40.
 const SEEDS: [u64; 2] = [10, 40];
@@ -134,17 +136,17 @@ fn or<T: Clone>(given: Vec<T>, others: &[T]) -> Vec<T> {
 
 fn parse_delay(text: &str) -> Result<Duration, String> {
     let delay = parse_duration(text).map_err(|error| error.to_string())?;
-    (delay <= DELAY_MAX).then_some(delay).ok_or_else(|| "the longest is 30 s".to_owned())
+    (delay <= ONE_WAY_MAX).then_some(delay).ok_or_else(|| "the longest is 30 s".to_owned())
 }
 
 fn parse_length(text: &str) -> Result<Duration, String> {
     let length = parse_duration(text).map_err(|error| error.to_string())?;
-    let is_possible = (LENGTH_MIN..=LENGTH_MAX).contains(&length);
+    let is_possible = (SHORTEST_RUN..=RUN_MAX).contains(&length);
     is_possible.then_some(length).ok_or_else(|| "a run has from 2 s to an hour".to_owned())
 }
 
 fn parse_loss(text: &str) -> Result<f64, String> {
-    let loss = share(text).ok().filter(|loss| (0.0..=LOSS_MAX).contains(loss));
+    let loss = share(text).ok().filter(|loss| (0.0..=LARGEST_LOSS).contains(loss));
     loss.ok_or_else(|| "a loss is from 0 % to 99 %, such as 29%".to_owned())
 }
 
@@ -169,6 +171,6 @@ mod tests {
         assert_eq!(parse_delay("1s"), Ok(Duration::from_secs(1)));
         assert!(parse_delay("31s").is_err());
         assert!(parse_length("1s").is_err() && parse_length("2h").is_err());
-        assert_eq!(parse_length("2s"), Ok(LENGTH_MIN));
+        assert_eq!(parse_length("2s"), Ok(SHORTEST_RUN));
     }
 }

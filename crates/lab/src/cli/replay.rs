@@ -113,6 +113,9 @@ pub(crate) struct ReplayArgs {
     /// Whose wire and pace both ends have; without it, stock for the engine of this name and else rove
     #[arg(long, value_name = "WHOSE")]
     ends: Option<Ends>,
+    /// Without this mechanism of the sender, at both ends; may be given several times
+    #[arg(long, value_name = "MECHANISM", value_parser = sender_mechanisms())]
+    sender_without: Vec<rove_ssp::Mechanism>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -196,6 +199,7 @@ impl ReplayArgs {
             first: self.first.and_then(|first| usize::try_from(first).ok()),
             host_delay: self.host_delay,
             ends: self.ends.unwrap_or(ends),
+            sender_without: self.sender_without.clone(),
             json: self.json,
             explain: self.explain,
             ablate: self.ablate,
@@ -247,6 +251,12 @@ fn parse_host_delay(text: &str) -> Result<Duration, String> {
 fn mechanisms() -> impl TypedValueParser<Value = Mechanism> {
     let value = |it: Mechanism| PossibleValue::new(it.name()).help(it.description());
     PossibleValuesParser::new(Mechanism::ALL.map(value)).try_map(|name| name.parse())
+}
+
+/// Returns what reads the name of a mechanism of the sender.
+fn sender_mechanisms() -> impl TypedValueParser<Value = rove_ssp::Mechanism> {
+    let value = |it: rove_ssp::Mechanism| PossibleValue::new(it.name()).help(it.description());
+    PossibleValuesParser::new(rove_ssp::Mechanism::ALL.map(value)).try_map(|name| name.parse())
 }
 
 fn parse_preference(text: &str) -> Result<Preference, String> {

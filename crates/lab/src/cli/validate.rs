@@ -19,7 +19,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     lists: &[],
     examples: &[
-        ("rove-lab validate", "every check, in a minute"),
+        ("rove-lab validate", "every check, in a minute and a half"),
         ("rove-lab validate real-virtual loss", "two of them"),
     ],
     environment: &[],

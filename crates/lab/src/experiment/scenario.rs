@@ -337,6 +337,9 @@ impl Scenario {
                 return at(&format!("{:?} needs a path or a schedule", link.name), start);
             }
         };
+        if link.schedule.is_some() && body.measure == Measure::Study {
+            return at("measure = \"study\" takes delay and loss of a path, not a schedule", start);
+        }
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
         if is_varied && body.values.is_empty() {
             return at(&format!("{VALUE} needs values"), start);

@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, de};
 /// Most steps. Chosen: a step each second for two hours and more.
 const STEPS_MAX: usize = 10_000;
 /// Longest delay and jitter, in milliseconds. Chosen: as for `rtt`.
-const DELAY_MAX: f64 = 60_000.0;
+const LONGEST_DELAY: f64 = 60_000.0;
 /// Highest rate, in kbit/s. Chosen: a hundred times what an emulator can carry.
-const RATE_MAX: f64 = 100_000_000.0;
+const HIGHEST_RATE: f64 = 100_000_000.0;
 /// Longest step, in seconds. Chosen: a day.
-const DURATION_MAX: f64 = 86_400.0;
+const LONGEST_STEP: f64 = 86_400.0;
 
 /// The steps, each for its while; the last one stays.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,11 +128,11 @@ fn bits(kbit: f64) -> Option<BitRate> {
 }
 
 fn delay<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    within("delay_ms", value, DELAY_MAX)
+    within("delay_ms", value, LONGEST_DELAY)
 }
 
 fn jitter<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    within("jitter_ms", value, DELAY_MAX)
+    within("jitter_ms", value, LONGEST_DELAY)
 }
 
 fn loss<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
@@ -140,11 +140,11 @@ fn loss<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
 }
 
 fn rate<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
-    within("rate_kbit", value, RATE_MAX)
+    within("rate_kbit", value, HIGHEST_RATE)
 }
 
 fn duration<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
-    within("duration_s", value, DURATION_MAX).map(Some)
+    within("duration_s", value, LONGEST_STEP).map(Some)
 }
 
 /// Reads a number from 0 to `max`.

@@ -100,6 +100,7 @@ fn options(prediction: Prediction, link: &str, seed: u64, ends: Ends) -> RunOpti
         seed,
         host_delay: Duration::ZERO,
         ends,
+        sender_without: Vec::new(),
         explain: false,
     }
 }

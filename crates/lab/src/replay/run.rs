@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use rove_headless::{FarEnd, NearEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, ServerConfig};
-use rove_ssp::Config;
+use rove_ssp::{Config, Mechanism};
 use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
@@ -57,8 +57,18 @@ pub(crate) struct RunOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// What both ends do without.
+    pub(crate) sender_without: Vec<Mechanism>,
     /// Whether to note what an explanation needs.
     pub(crate) explain: bool,
+}
+
+impl RunOptions {
+    /// Returns the transport's numbers for an end.
+    fn transport(&self, config: Config) -> Config {
+        let all = self.ends.transport(config);
+        self.sender_without.iter().copied().fold(all, Config::without)
+    }
 }
 
 /// What came of it.
@@ -174,13 +184,13 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
         prediction: options.prediction,
         program: NOTICE.to_owned(),
         offers_status: false,
-        ..rove_headless::client_config(options.ends.transport(Config::client()), seed)
+        ..rove_headless::client_config(options.transport(Config::client()), seed)
     }
 }
 
 fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
     ServerConfig {
         size: script.size,
-        ..rove_headless::server_config(options.ends.transport(Config::server()), seed)
+        ..rove_headless::server_config(options.transport(Config::server()), seed)
     }
 }

@@ -50,6 +50,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         seed: 1,
         host_delay: Duration::ZERO,
         ends: Ends::Stock,
+        sender_without: Vec::new(),
         explain: false,
     }
 }

@@ -19,16 +19,27 @@ pub(crate) struct Pace<'a> {
     pub(crate) frame_interval: Duration,
     /// How long until a state with contents must have been acknowledged, had nothing been lost.
     pub(crate) ack_expected: Duration,
+    pub(crate) srtt: Duration,
+    pub(crate) path: PathView,
+}
+
+/// The path to the peer, as the connection sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathView {
+    /// The shortest round trip of late; `None` before the first.
+    pub(crate) rtt_min: Option<Duration>,
+    /// The share of datagrams that do not reach the peer, from 0 to 1: an estimate.
+    pub(crate) loss_out: f64,
     /// Most bytes of an instruction that one datagram carries.
     pub(crate) contents_max: usize,
 }
 
 impl<'a> Pace<'a> {
-    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator, contents_max: usize) -> Self {
+    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator, path: PathView) -> Self {
         let rto = rtt.rto(config);
         let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
         let frame_interval = rtt.frame_interval(config);
-        Self { config, rto, frame_interval, ack_expected, contents_max }
+        Self { config, rto, frame_interval, ack_expected, srtt: rtt.srtt().unwrap_or(rto), path }
     }
 
     /// Returns how long a sent state is assumed to be on its way.
@@ -112,13 +123,43 @@ impl<L: Object> Sender<L> {
     /// the time that the program gets to react.
     fn answer_due(&self, config: &Config) -> Option<Instant> {
         let (arrived_at, frames) = self.answering?;
-        (frames < config.answer_frames).then_some(arrived_at + config.collection_delay)
+        let delay = if self.is_hurried(config) { Duration::ZERO } else { config.collection_delay };
+        (frames < config.answer_frames).then_some(arrived_at + delay)
+    }
+
+    /// Returns whether the next frame with something new is collected for no longer than changes keep coming: the
+    /// first answer to the peer's contents, or any frame of an end that has no answers to give. While large contents
+    /// are on their way, more of them would go along, in front of whatever comes next.
+    fn is_hurried(&self, config: &Config) -> bool {
+        let is_first_answer = self.answering.is_some_and(|(_, frames)| frames == 0);
+        self.kept.is_none() && (config.answer_frames == 0 || is_first_answer)
+    }
+
+    /// Returns until when the current unsent change waits for company.
+    fn collected_at(&mut self, now: Instant, config: &Config) -> Instant {
+        let dirty_since = *self.dirty_since.get_or_insert(now);
+        let changed_at = *self.changed_at.get_or_insert(now);
+        let longest = dirty_since + config.collection_delay;
+        if self.is_hurried(config) { longest.min(changed_at + config.quiet_delay) } else { longest }
+    }
+
+    /// Returns when a copy of the newest contents is due ([`Repetition`]).
+    ///
+    /// [`Repetition`]: super::repetition::Repetition
+    pub(super) fn copy_due(&self, pace: &Pace<'_>) -> Option<Instant> {
+        let is_worth_it = !self.is_shutting_down() && !self.chunks.is_active();
+        self.repetition.due(pace).filter(|_| is_worth_it)
     }
 
     fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
         if self.nothing_to_say {
             return None;
         }
+        let frame = self.frame_due(now, pace);
+        self.copy_due(pace).into_iter().chain(frame).min()
+    }
+
+    fn frame_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
         let config = pace.config;
         let next_frame = self.last_sent_at + pace.frame_interval;
         let presumed_lost = self.last_sent_at + pace.in_flight();
@@ -129,8 +170,7 @@ impl<L: Object> Sender<L> {
             return is_active.then_some(presumed_lost);
         }
         if !self.current.same_as(&self.last().object) {
-            let dirty_since = *self.dirty_since.get_or_insert(now);
-            let collected = dirty_since + config.collection_delay;
+            let collected = self.collected_at(now, config);
             // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
             // for half a round trip.
             let interval = pace.frame_interval.min(config.news_interval_max);

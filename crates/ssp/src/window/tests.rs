@@ -154,6 +154,24 @@ fn the_recent_loss_forgets_what_is_older() {
     assert_eq!(loss([(1 << 47) - 1, 0]).1, (1 << 47) - 1);
 }
 
+#[test]
+fn the_loss_rate_is_of_the_newest_numbers_but_those_that_may_still_come() {
+    let rate = |numbers: &mut dyn Iterator<Item = u64>| {
+        let mut window = Window::new();
+        numbers.for_each(|seq| assert!(window.record(SeqNum::new(seq))));
+        window.loss_rate()
+    };
+    assert_eq!(rate(&mut (0..0)), 0.0);
+    assert_eq!(rate(&mut (0..200)), 0.0);
+    // Number 9 is lost once three others have overtaken it.
+    assert_eq!(rate(&mut (0..12).filter(|seq| *seq != 9)), 0.0);
+    assert_eq!(rate(&mut (0..13).filter(|seq| *seq != 9)), 1.0 / 16.0);
+    assert_eq!(rate(&mut (0..1_003).filter(|seq| seq % 4 != 0)), 0.25);
+    assert_eq!(rate(&mut [0, 1 << 40].into_iter()), 1.0);
+    assert_eq!(rate(&mut (0..67).filter(|seq| *seq != 0)), 0.0 + 1.0 / 64.0 * 1.0);
+    assert_eq!(rate(&mut (0..68).filter(|seq| *seq != 0)), 0.0);
+}
+
 /// Numbers as paths bring them: mostly upwards, with gaps, repeats, late ones and leaps.
 fn numbers() -> impl Strategy<Value = Vec<u64>> {
     let step = prop_oneof![

@@ -10,6 +10,7 @@ mod paste;
 mod picture;
 mod referee;
 mod repair;
+mod repetition;
 mod replay;
 mod schedule;
 mod shutdown;

@@ -31,10 +31,10 @@ const BEFORE: Duration = Duration::from_secs(10);
 const LENGTH: Duration = Duration::from_secs(50);
 
 /// Writes that follow each other sooner make one picture. Source: Mosh's collection interval.
-const PICTURE_MAX: Duration = Duration::from_millis(8);
+const PICTURE_GAP: Duration = Duration::from_millis(8);
 
 /// Most writes that change nothing before the next one counts all the same. Chosen: beyond any recording's.
-const UNSEEN_MAX: usize = 100;
+const UNSEEN_WRITES: usize = 100;
 
 /// Figures of a run beside its mean age.
 pub(super) const FIGURES: [RunFigure; 6] = [
@@ -70,7 +70,7 @@ impl Producer {
     fn produce(&mut self, now: Instant) {
         let before = self.terminal.screen().clone();
         for write in
-            self.writes.iter().cycle().skip(self.written % self.writes.len()).take(UNSEEN_MAX)
+            self.writes.iter().cycle().skip(self.written % self.writes.len()).take(UNSEEN_WRITES)
         {
             self.terminal.write(write);
             self.terminal.take_replies();
@@ -205,7 +205,7 @@ fn pictures(trace: &Trace) -> Vec<Vec<u8>> {
     let mut last_at = None;
     for record in &trace.records {
         let Event::Host(bytes) = &record.event else { continue };
-        let goes_on = |at: &Instant| record.at.saturating_since(*at) < PICTURE_MAX;
+        let goes_on = |at: &Instant| record.at.saturating_since(*at) < PICTURE_GAP;
         match pictures.last_mut().filter(|_| last_at.as_ref().is_some_and(goes_on)) {
             Some(picture) => picture.extend(bytes),
             None => pictures.push(bytes.clone()),

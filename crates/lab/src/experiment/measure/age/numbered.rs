@@ -15,8 +15,6 @@ pub(super) struct NumberedScreen {
 }
 
 impl Object for NumberedScreen {
-    const DIFF_MAX: usize = HostScreen::DIFF_MAX;
-
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         if self.number == base.number {
             return Vec::new();

@@ -1,0 +1,97 @@
+//! The mechanisms by which an end is ahead of stock's pace, each of which an experiment may switch off to learn
+//! what it is worth.
+
+use core::str::FromStr;
+
+use crate::config::Config;
+
+/// A part of the sender that can be switched off alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mechanism {
+    /// Small contents are sent several times on a path that loses datagrams.
+    Repetition,
+    /// Contents that arrive again are acknowledged again.
+    SecondAck,
+    /// New contents wait less for the frame before.
+    News,
+    /// New contents wait less for company where no more comes.
+    Collection,
+}
+
+/// A name that no mechanism has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no mechanism {0:?} of the sender")]
+pub struct UnknownMechanism(String);
+
+impl Mechanism {
+    /// All of them, in the order of tables.
+    pub const ALL: [Self; 4] = [Self::Repetition, Self::SecondAck, Self::News, Self::Collection];
+
+    /// Returns its name in command lines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repetition => "repetition",
+            Self::SecondAck => "second-ack",
+            Self::News => "news",
+            Self::Collection => "collection",
+        }
+    }
+
+    /// Returns its job, for help.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Repetition => "small contents sent several times on a path that loses datagrams",
+            Self::SecondAck => "contents that arrive again acknowledged again",
+            Self::News => "new contents that wait less for the frame before",
+            Self::Collection => "new contents that wait less for company where no more comes",
+        }
+    }
+}
+
+impl FromStr for Mechanism {
+    type Err = UnknownMechanism;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|mechanism| mechanism.name() == name);
+        found.ok_or_else(|| UnknownMechanism(name.to_owned()))
+    }
+}
+
+impl Config {
+    /// Returns these numbers with those of Mosh 1.4.0 in place of one mechanism's.
+    #[must_use]
+    pub const fn without(self, mechanism: Mechanism) -> Self {
+        let stock = Self::STOCK_SERVER;
+        match mechanism {
+            Mechanism::Repetition => Self { repeats: stock.repeats, ..self },
+            Mechanism::SecondAck => Self { acknowledges_again: stock.acknowledges_again, ..self },
+            Mechanism::News => Self {
+                news_interval_max: stock.news_interval_max,
+                answer_frames: stock.answer_frames,
+                ..self
+            },
+            Mechanism::Collection => Self { quiet_delay: stock.quiet_delay, ..self },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_without_any_mechanism_has_the_pace_of_stock() {
+        for config in [Config::client(), Config::server()] {
+            let bare = Mechanism::ALL.into_iter().fold(config.clone(), Config::without);
+            assert_eq!(Config { capabilities: None, ..bare }, config.stock());
+        }
+    }
+
+    #[test]
+    fn each_mechanism_has_a_name_of_its_own() {
+        for mechanism in Mechanism::ALL {
+            assert_eq!(mechanism.name().parse(), Ok(mechanism));
+        }
+        assert!("nothing".parse::<Mechanism>().is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! Proactive repetition of small contents on a path that loses datagrams.
+//!
+//! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path
+//! loses datagrams, small contents are sent several times in short succession, so that the chance of all of them
+//! being lost is small. Each copy is a diff from the known receiver state and stands for itself, and newer contents
+//! take the place of a copy. A path without loss carries nothing more than before.
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::num::StateNum;
+use crate::sender::Pace;
+
+/// The chance that all copies are lost is brought to this. Chosen: docs/timing.md, "Repetition"; two copies from
+/// 4 % loss on, three from 20 % on, four from 34 % on.
+const RESIDUAL: f64 = 0.04;
+
+/// Most copies, the first included. Chosen: at 50 % loss three in a hundred are lost all the same, which a timeout
+/// repairs; more copies would be more bytes than the wait is worth.
+const COPIES_MAX: u32 = 5;
+
+/// What part of the smoothed round trip lies between the first copy and the second. The others are a frame interval
+/// apart, so that newer contents often take their place. Chosen: docs/timing.md, "Repetition".
+const SECOND_DIVISOR: u32 = 16;
+
+/// Shortest time between the first copy and the second. Chosen: below it a burst of loss takes both.
+const SECOND_MIN: Duration = Duration::from_millis(5);
+
+/// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
+const SECOND_MAX: Duration = Duration::from_millis(40);
+
+/// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
+pub(super) const REPEATED_LEN_MAX: usize = 1000;
+
+/// Bytes a second that copies may add, headers and all. Chosen: 5 % of a path of 512 kbit/s; a user who types
+/// five keys a second at 29 % loss needs about 3 kB/s.
+const BUDGET_PER_SECOND: u64 = 3_200;
+
+/// Unused budget that may be saved up. Chosen: two seconds' worth.
+const BUDGET_MAX: Bytes = Bytes::new(6_400);
+const _: () = assert!(BUDGET_MAX.get() == 2 * BUDGET_PER_SECOND);
+
+/// Bytes of headers, seal and surroundings that each copy has beside its diff. Chosen: IPv4 and UDP 28, nonce, tag
+/// and timestamps 28, fragment 10, instruction about 20.
+const COPY_OVERHEAD: usize = 86;
+
+/// A path whose round trips take so much longer than its shortest one has a queue, which copies would make longer;
+/// what it loses, it loses to that queue. Chosen: 50 ms or half of the shortest round trip.
+const QUEUE_MIN: Duration = Duration::from_millis(50);
+
+/// The copies of the newest contents, and the budget for them.
+#[derive(Clone, Debug)]
+pub(super) struct Repetition {
+    /// What is being repeated, if anything is.
+    newest: Option<Copies>,
+    budget: Bytes,
+    refilled_at: Instant,
+}
+
+/// The copies that have been sent of one state.
+#[derive(Clone, Copy, Debug)]
+struct Copies {
+    num: StateNum,
+    sent: u32,
+    last_at: Instant,
+    diff_len: usize,
+}
+
+impl Repetition {
+    pub(super) const fn new(now: Instant) -> Self {
+        Self { newest: None, budget: BUDGET_MAX, refilled_at: now }
+    }
+
+    /// Takes note of contents that were just sent, as a diff from the known receiver state; whether because a
+    /// copy was due.
+    pub(super) fn handle_sent(
+        &mut self,
+        now: Instant,
+        num: StateNum,
+        diff_len: usize,
+        is_news: bool,
+        was_due: bool,
+    ) {
+        if was_due {
+            self.refill(now);
+            self.budget = Bytes::new(self.budget.get().saturating_sub(cost(diff_len)));
+        }
+        let sent = match self.newest {
+            _ if is_news => 1,
+            Some(copies) => copies.sent.saturating_add(1),
+            None => COPIES_MAX,
+        };
+        self.newest =
+            (diff_len <= REPEATED_LEN_MAX).then_some(Copies { num, sent, last_at: now, diff_len });
+    }
+
+    /// Takes note that the newest sent state has another number, and the same contents.
+    pub(super) fn handle_renumbered(&mut self, num: StateNum) {
+        if let Some(copies) = &mut self.newest {
+            copies.num = num;
+        }
+    }
+
+    /// Takes note that the peer holds this state.
+    pub(super) fn handle_ack(&mut self, ack_num: StateNum) {
+        if self.newest.is_some_and(|copies| copies.num <= ack_num) {
+            self.newest = None;
+        }
+    }
+
+    /// Forgets what was being repeated.
+    pub(super) fn stop(&mut self) {
+        self.newest = None;
+    }
+
+    /// Returns when to send the next copy of the newest sent state, if there is to be one.
+    pub(super) fn due(&self, pace: &Pace<'_>) -> Option<Instant> {
+        let copies = self.newest.filter(|copies| copies.sent < copies_wanted(pace))?;
+        let spaced = copies.last_at + spacing(pace, copies.sent);
+        Some(spaced.max(self.affordable_at(cost(copies.diff_len))))
+    }
+
+    /// Returns from when on the budget is enough for so many bytes.
+    fn affordable_at(&self, bytes: u64) -> Instant {
+        let short = bytes.saturating_sub(self.budget.get());
+        self.refilled_at + Duration::from_nanos(short * 1_000_000_000 / BUDGET_PER_SECOND)
+    }
+
+    fn refill(&mut self, now: Instant) {
+        let elapsed = now.saturating_since(self.refilled_at).as_nanos();
+        let earned = elapsed * u128::from(BUDGET_PER_SECOND) / 1_000_000_000;
+        let earned = u64::try_from(earned).unwrap_or(u64::MAX);
+        if earned > 0 {
+            self.budget = BUDGET_MAX.min(Bytes::new(self.budget.get().saturating_add(earned)));
+            self.refilled_at = now;
+        }
+    }
+}
+
+/// Returns how many times contents are to be sent, the first included.
+fn copies_wanted(pace: &Pace<'_>) -> u32 {
+    let path = &pace.path;
+    let has_queue =
+        path.rtt_min.is_none_or(|rtt_min| pace.srtt > rtt_min + QUEUE_MIN.max(rtt_min / 2));
+    if !pace.config.repeats || has_queue {
+        return 1;
+    }
+    let mut residual = path.loss_out;
+    let mut copies = 1;
+    while residual > RESIDUAL && copies < COPIES_MAX {
+        residual *= path.loss_out;
+        copies += 1;
+    }
+    copies
+}
+
+/// Returns how long after this many copies the next one follows.
+fn spacing(pace: &Pace<'_>, sent: u32) -> Duration {
+    let second = (pace.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
+    if sent == 1 { second } else { pace.frame_interval }
+}
+
+fn cost(diff_len: usize) -> u64 {
+    u64::try_from(diff_len + COPY_OVERHEAD).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::rtt::RttEstimator;
+    use crate::sender::PathView;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// Returns when copies of contents sent at 0 go out, in ms, while nothing arrives.
+    fn copies(config: &Config, rtt: u64, rtt_min: u64, loss_out: f64, diff_len: usize) -> Vec<u64> {
+        let mut estimator = RttEstimator::new();
+        estimator.handle_sample(ms(rtt));
+        let path = PathView { rtt_min: Some(ms(rtt_min)), loss_out, contents_max: 1214 };
+        let pace = Pace::new(config, &estimator, path);
+        let mut repetition = Repetition::new(Instant::ZERO);
+        let mut sent = vec![0];
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, true, false);
+        while let Some(due) = repetition.due(&pace) {
+            repetition.handle_sent(due, StateNum::new(1), diff_len, false, true);
+            sent.push(due.as_millis());
+        }
+        sent
+    }
+
+    #[test]
+    fn copies_are_as_many_as_the_loss_asks_for() {
+        let config = Config::client();
+        for (loss, expected) in [
+            (0.0, &[0][..]),
+            (0.04, &[0]),
+            (0.05, &[0, 10]),
+            (0.19, &[0, 10]),
+            (0.21, &[0, 10, 90]),
+            (0.34, &[0, 10, 90]),
+            (0.35, &[0, 10, 90, 170]),
+            (0.5, &[0, 10, 90, 170, 250]),
+            (1.0, &[0, 10, 90, 170, 250]),
+        ] {
+            assert_eq!(copies(&config, 160, 160, loss, 10), expected, "{loss}");
+        }
+        assert_eq!(copies(&config.stock(), 160, 160, 0.5, 10), [0], "not by the rules of stock");
+    }
+
+    #[test]
+    fn the_second_copy_keeps_a_distance_within_bounds() {
+        for (rtt, second) in [(0, 5), (80, 5), (160, 10), (640, 40), (5_000 - 1, 40)] {
+            assert_eq!(copies(&Config::client(), rtt, rtt, 0.1, 10), [0, second], "{rtt}");
+        }
+    }
+
+    #[test]
+    fn only_what_fits_a_datagram_is_repeated_and_only_on_a_path_without_a_queue() {
+        let copies = |rtt, rtt_min, len| copies(&Config::server(), rtt, rtt_min, 0.1, len).len();
+        assert_eq!((copies(160, 160, 1_000), copies(160, 160, 1_001)), (2, 1));
+        // 50 ms of queue are allowed where the path is short, half of the shortest round trip where it is long.
+        assert_eq!((copies(70, 20, 10), copies(71, 20, 10)), (2, 1));
+        assert_eq!((copies(300, 200, 10), copies(301, 200, 10)), (2, 1));
+    }
+
+    #[test]
+    fn copies_cost_no_more_than_the_budget() {
+        let mut estimator = RttEstimator::new();
+        estimator.handle_sample(ms(20));
+        let path = PathView { rtt_min: Some(ms(20)), loss_out: 1.0, contents_max: 1214 };
+        let config = Config::server();
+        let pace = Pace::new(&config, &estimator, path);
+        let mut repetition = Repetition::new(Instant::ZERO);
+        let (mut now, mut copies) = (Instant::ZERO, 0);
+        let end = Instant::from_millis(20_000);
+        for num in 1_u64.. {
+            repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, true, false);
+            while let Some(due) = repetition.due(&pace) {
+                now = due;
+                repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, false, true);
+                copies += 1;
+            }
+            if now >= end {
+                break;
+            }
+        }
+        let bytes = copies * cost(REPEATED_LEN_MAX);
+        let earned = BUDGET_PER_SECOND * now.as_millis() / 1_000 + BUDGET_MAX.get();
+        assert!(bytes <= earned && bytes + BUDGET_MAX.get() > earned, "{bytes} of {earned}");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_counts_as_a_copy_of_what_somebody_does() {
+        let mut estimator = RttEstimator::new();
+        estimator.handle_sample(ms(160));
+        let path = PathView { rtt_min: Some(ms(160)), loss_out: 0.1, contents_max: 1214 };
+        let config = Config::server();
+        let pace = Pace::new(&config, &estimator, path);
+        let mut repetition = Repetition::new(Instant::ZERO);
+        let due = |repetition: &Repetition| repetition.due(&pace);
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, true, false);
+        repetition.handle_sent(Instant::from_millis(3), StateNum::new(2), 12, false, false);
+        assert_eq!(due(&repetition), None, "the second has gone with the echo ack");
+        repetition.handle_sent(Instant::from_millis(50), StateNum::new(3), 10, true, false);
+        assert_eq!(due(&repetition), Some(Instant::from_millis(60)));
+        repetition.handle_ack(StateNum::new(2));
+        assert_eq!(due(&repetition), Some(Instant::from_millis(60)), "an older state has arrived");
+        repetition.handle_ack(StateNum::new(3));
+        assert_eq!(due(&repetition), None);
+        repetition.handle_sent(Instant::from_millis(90), StateNum::new(4), 10, false, false);
+        assert_eq!(due(&repetition), None, "an echo ack alone is not repeated");
+    }
+}
