@@ -5,7 +5,6 @@
 
 mod attack;
 mod attacker;
-mod clock;
 mod echo;
 mod emulator;
 mod flood;
@@ -13,28 +12,24 @@ mod frame;
 mod idle;
 mod interrupt;
 mod overhear;
+mod path;
 mod prediction;
-mod process;
 mod programs;
 mod report;
-mod scratch;
 mod script;
-mod session;
 mod sessions;
-mod sshd;
 mod start;
 mod stats;
-mod terminal;
-mod window;
 mod wire;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use rove_lab::live::system::System;
 
 use crate::packages;
-use programs::{Programs, System};
+use programs::Programs;
 use report::{Line, Report};
 
 /// Stands for standard output in place of a file's name.

@@ -26,7 +26,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("machine", &["units", "terminal", "session"]),
     ("rove", &["units", "ssp", "terminal", "link", "session", "machine", "manual"]),
     ("lab", &["units", "ssp", "terminal", "link", "session", "headless", "machine", "manual"]),
-    ("xtask", &["units", "ssp", "terminal", "link", "session", "headless", "shell"]),
+    ("xtask", &["units", "ssp", "terminal", "link", "session", "headless", "shell", "lab"]),
 ];
 
 /// The only files that may hold `unsafe`.

@@ -10,6 +10,8 @@ use rove_manual::{Book, Manual, Words, matches};
 
 use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
+use crate::cli::compare::CompareArgs;
+#[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
 use crate::cli::record::RecordArgs;
@@ -17,6 +19,8 @@ use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 
 mod aoi;
+#[cfg(target_os = "linux")]
+mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
 pub(crate) mod emulate;
@@ -66,6 +70,7 @@ static MANUAL: Manual = Manual {
         ("rove-lab record -o session.jsonl -- bash", "write down a session"),
         ("rove-lab replay session.jsonl", "type its keys over a long path, and judge the answers"),
         ("rove-lab emulate --rtt 300ms -- ssh 100.64.0.1", "run a program behind a bad network"),
+        ("rove-lab compare session.jsonl --link rtt=500ms", "ssh, Mosh and rove, side by side"),
     ],
     environment: &[],
     files: &[],
@@ -94,6 +99,8 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &figures::MANUAL, run: run_figures },
     Subcommand { manual: &aoi::MANUAL, run: run_aoi },
     #[cfg(target_os = "linux")]
+    Subcommand { manual: &compare::MANUAL, run: run_compare },
+    #[cfg(target_os = "linux")]
     Subcommand { manual: &emulate::MANUAL, run: run_emulate },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &validate::MANUAL, run: run_validate },
@@ -104,6 +111,13 @@ static COMMANDS: &[Subcommand] = &[
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
+    // No command for people: compare runs this program once more at its far sides.
+    #[cfg(target_os = "linux")]
+    if let [word, rest @ ..] = args.as_slice()
+        && let Some(program) = crate::compare::far_program(word)
+    {
+        return ExitCode::from(report(&compare::MANUAL, program(rest)));
+    }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;
         Some((command, rest))
@@ -188,6 +202,19 @@ fn run_record(args: Vec<OsString>) -> u8 {
         complain(&record::MANUAL, &format!("{error:#}"));
         FAILURE
     })
+}
+
+#[cfg(target_os = "linux")]
+fn run_compare(args: Vec<OsString>) -> u8 {
+    let args: CompareArgs = match read(&compare::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    let result = args.options();
+    report(
+        &compare::MANUAL,
+        result.and_then(|options| crate::compare::run(&options, io::stdout().lock())),
+    )
 }
 
 #[cfg(target_os = "linux")]

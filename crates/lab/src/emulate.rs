@@ -1,7 +1,7 @@
 //! `rove-lab emulate`: a command in a network namespace of its own, behind an emulated link in real time.
 //!
 //! [`testbed`] is the form in which other experiments use it: `plumbing` makes the two sides with their `address`es,
-//! `driver` moves packets between them through the link, with a `log` and a record of its `lateness`. It waits in `watch`,
+//! `driver` moves packets between them through the link, with a `log`, a record of its `lateness` and `meter`s. It waits in `watch`,
 //! which wakes it by a `lead` before a departure, and `readiness` keeps processors awake for it. `view` is for those who
 //! watch.
 
@@ -35,6 +35,7 @@ mod driver;
 mod lateness;
 mod lead;
 mod log;
+mod meter;
 mod plumbing;
 mod readiness;
 pub mod testbed;
@@ -44,6 +45,7 @@ mod watch;
 pub use address::Addresses;
 pub use driver::Flow;
 pub use lateness::{Histogram, Summary};
+pub use meter::Offered;
 pub use plumbing::{Device, Far, acquire_rights};
 pub(crate) use view::Place as ViewPlace;
 

@@ -1,7 +1,7 @@
-//! `rove-lab figures`: experiments in virtual time, from scenario files to one page of figures.
+//! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
 //! [`scenario`] reads a file, [`material`] finds the recordings and links that it names, or what stands in for them.
-//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]) but for those that the [`store`] has, and puts them
+//! [`sweep`] makes all runs ([`mod@measure`], of a [`system`]; in real time with [`programs`]) but for those that the [`store`] has, and puts them
 //! together with [`statistics`]. [`table`], [`plot`] and [`page`] show what came of it.
 
 use std::fs;
@@ -13,15 +13,18 @@ use serde_json::{Value, json};
 
 use self::material::{Material, write_whole};
 use self::measure::Measure;
+use self::programs::Programs;
 use self::scenario::Scenario;
 use self::store::Store;
 pub(crate) use self::sweep::Shard;
 use self::sweep::{Plan, Profile};
+use self::system::Clock;
 
 mod material;
 mod measure;
 mod page;
 mod plot;
+mod programs;
 mod ray;
 mod scenario;
 pub(crate) mod statistics;
@@ -114,14 +117,22 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
 pub(crate) fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let scenarios = scenarios(&options.names)?;
     make_directory(options)?;
+    // Before there are threads.
+    let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
+    let programs = Programs::prepare(is_real);
     let store = Store::open(&options.out.join(RUNS))?;
     let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
     let mut figures = Vec::new();
     for scenario in &scenarios {
-        let figure = Plan::new(scenario, profile, &material)?.figure(&store)?;
-        let picture = plot::draw(&figure)?;
-        write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
+        let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
+        let picture = if figure.missing.is_some() {
+            plot::Picture::default()
+        } else {
+            let picture = plot::draw(&figure)?;
+            write_whole(&options.out.join(format!("{}.svg", scenario.name)), &picture.svg)?;
+            picture
+        };
         written(writeln!(tables, "{}", figure.to_text()))?;
         figures.push((figure, picture));
     }
@@ -160,8 +171,12 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
     let (mut done, mut all) = (0, 0);
-    for scenario in &scenarios {
-        let (part, whole) = Plan::new(scenario, profile, &material)?.run(&store, shard)?;
+    let programs = Programs::prepare(false);
+    // Runs in real time have a computer for themselves.
+    let is_virtual = |scenario: &&Scenario| scenario.body.clock == Clock::Virtual;
+    for scenario in scenarios.iter().filter(is_virtual) {
+        let (part, whole) =
+            Plan::new(scenario, profile, &material, &programs)?.run(&store, shard)?;
         (done, all) = (done + part, all + whole);
     }
     written(writeln!(output, "{done} of {all} runs are done"))

@@ -8,7 +8,7 @@
 use core::ops::Range;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use rove_session::{Mechanism, Prediction};
@@ -16,9 +16,10 @@ use rove_units::Duration;
 use serde_json::{Value, json};
 
 use self::ablation::{Case, Row};
+pub(crate) use self::far::CLEAR;
 use self::figures::Figures;
-pub(crate) use self::run::Ends;
-use self::run::{Run, RunOptions};
+use self::run::RunOptions;
+pub(crate) use self::run::{Ends, Run, SETTLING, TAIL};
 use self::script::Script;
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
@@ -29,18 +30,20 @@ mod ablation;
 mod corpus;
 mod explain;
 mod far;
-mod figures;
-mod judge;
+pub(crate) mod figures;
+mod flattener;
+pub(crate) mod judge;
 mod near;
+pub(crate) mod pace;
 mod picture;
 mod queries;
 mod run;
-mod script;
+pub(crate) mod script;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use near::Pace;
+pub(crate) use pace::Pace;
 
 /// From so many runs on a person is told how far they are. Chosen: some seconds of work.
 const LONG_WORK: usize = 20;
@@ -160,7 +163,7 @@ fn ablate(
         let how = format!(
             "predict {}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
             options.prediction.preference.name(),
-            name_of(options.pace),
+            options.pace.name(),
             seeds_of(options),
         );
         ablation::write_text(&mut output, &how, &rows)
@@ -186,16 +189,23 @@ fn seeds_of(options: &ReplayOptions) -> String {
     format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
 }
 
-fn name_of(pace: Pace) -> String {
-    format!("{pace:?}").to_lowercase()
+fn script(path: &FilePath, first: Option<usize>) -> Result<Script> {
+    let (name, trace) = read(path)?;
+    let shown = path.display();
+    Script::new(name, trace, first).with_context(|| format!("{shown} cannot be replayed"))
 }
 
-fn script(path: &PathBuf, first: Option<usize>) -> Result<Script> {
+/// Reads a recording; returns its name with it.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be read, or is none.
+pub(crate) fn read(path: &FilePath) -> Result<(String, Trace)> {
     let shown = path.display();
     let file = File::open(path).with_context(|| format!("cannot open {shown}"))?;
     let trace = Trace::read(BufReader::new(file)).with_context(|| format!("{shown}"))?;
     let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Script::new(name, trace, first).with_context(|| format!("{shown} cannot be replayed"))
+    Ok((name, trace))
 }
 
 fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
@@ -240,12 +250,7 @@ pub(crate) fn response_times(
         explain: false,
     };
     let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
-    let keys = script.keys.iter().zip(&run.outcomes).filter(|(key, _)| key.after.is_some());
-    let waited = keys.map(|(_, outcome)| {
-        let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
-        Some(seen_at.saturating_since(sent_at))
-    });
-    Ok(waited.collect())
+    Ok(run.response_times(&script))
 }
 
 /// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.
@@ -279,7 +284,7 @@ fn write_text(
             options.engine,
             options.prediction.preference.name(),
             job.options.path.text,
-            name_of(options.pace),
+            options.pace.name(),
             seeds_of(options),
         )?;
         table::heading(output)?;
@@ -348,7 +353,7 @@ fn described(options: &ReplayOptions) -> Value {
         "engine": options.engine,
         "predict": options.prediction.preference.name(),
         "without": without.map(Mechanism::name).collect::<Vec<_>>(),
-        "pace": name_of(options.pace),
+        "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
         "ends": format!("{:?}", options.ends).to_lowercase(),
         "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),

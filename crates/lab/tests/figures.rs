@@ -93,6 +93,50 @@ fn ray_makes_the_figures_of_this_computer_or_says_how_to_get_it() {
     assert_eq!(folder.read("ray/runs.jsonl").lines().count(), 12, "Ray did all of them");
 }
 
+const PROGRAMS: &str = "title = \"Programs\"\nabout = \"a\"\nmeasure = \"response\"\nclock = \"real\"\n\
+                        plot = \"distribution\"\nsystems = [\"ssh\"]\nrecordings = [\"fish\"]\nkeys = 5\n\
+                        [[link]]\nname = \"l\"\npath = \"rtt=30ms\"\n";
+
+#[test]
+fn a_figure_of_programs_that_are_missing_says_so_in_its_place() {
+    let folder = Folder::new("programs");
+    fs::write(folder.0.join("programs.toml"), PROGRAMS).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.args(["figures", "programs.toml", "small.toml", "--out", "out"]);
+    let output = command.current_dir(&folder.0).env("PATH", "/nowhere").output().expect("it runs");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8_lossy(&output.stdout);
+    // Without the right to make namespaces it is that right which is missing.
+    let reason = text.lines().find_map(|line| line.strip_prefix("NOT MADE: ")).expect("a reason");
+    assert!(
+        reason.contains("apt install openssh-client") || reason.contains("run as root"),
+        "{reason}"
+    );
+    assert!(text.contains("small: A small figure"), "{text}");
+    assert!(folder.read("out/figures.html").contains("This figure was not made here"));
+}
+
+#[test]
+fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
+    let is_there = |file| Path::new(file).is_file();
+    let has_ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"].map(is_there);
+    if has_ssh != [true; 3] || !rustix::process::geteuid().is_root() {
+        println!("skipped: it needs root, and ssh with its server");
+        return;
+    }
+    let folder = Folder::new("really");
+    fs::write(folder.0.join("programs.toml"), PROGRAMS).expect("a file");
+    let first = folder.figures(&["programs.toml", "--json"]);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let json: serde_json::Value = serde_json::from_slice(&first.stdout).expect("JSON");
+    let series = &json["figures"][0]["series"][0];
+    assert_eq!((&series["system"], &series["samples"]), (&"ssh".into(), &5.into()), "{json:#}");
+    let least = series["quantiles_ms"]["p1"].as_f64();
+    assert!(least >= Some(30.0), "nothing is answered before the round trip: {least:?}");
+    // Real times differ from run to run: the same ones again were kept.
+    assert_eq!(folder.figures(&["programs.toml", "--json"]).stdout, first.stdout);
+}
+
 #[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = Folder::new("wrong");

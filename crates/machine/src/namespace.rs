@@ -112,8 +112,22 @@ impl Namespace {
         Ok(self.processes()?.is_empty())
     }
 
-    /// Returns the processes in the namespace but this one.
+    /// Returns the numbers of the processes in the namespace but this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the list of processes cannot be read.
+    pub fn process_ids(&self) -> io::Result<Vec<u32>> {
+        let pids = self.members()?.into_iter().map(|(pid, _)| pid.as_raw_nonzero().get());
+        Ok(pids.filter_map(|pid| u32::try_from(pid).ok()).collect())
+    }
+
     fn processes(&self) -> io::Result<Vec<OwnedFd>> {
+        Ok(self.members()?.into_iter().map(|(_, process)| process).collect())
+    }
+
+    /// Returns the processes in the namespace but this one.
+    fn members(&self) -> io::Result<Vec<(Pid, OwnedFd)>> {
         let mut processes = Vec::new();
         for entry in fs::read_dir("/proc")? {
             let name = entry?.file_name();
@@ -122,7 +136,7 @@ impl Namespace {
             // It may end at any time, and its number be given to another: it is held before it is looked at.
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
             if self.holds(pid) {
-                processes.push(process);
+                processes.push((pid, process));
             }
         }
         Ok(processes)

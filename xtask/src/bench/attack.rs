@@ -3,17 +3,18 @@
 use std::fs;
 
 use anyhow::{Context, Result};
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::terminal::Terminal;
+use rove_lab::live::{clock, process};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
 use super::attacker::{Attacker, Kind};
 use super::overhear::Overheard;
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, Server};
-use super::terminal::Terminal;
-use super::{Bench, clock, process, stats};
+use super::{Bench, stats};
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];

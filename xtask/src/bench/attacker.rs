@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
+use rove_lab::live::clock;
 use rove_units::{Duration, Seed};
 use rustix::event::{Timespec, poll};
 
-use super::clock;
 use super::overhear::Overheard;
 
 /// How long the attacker sleeps when all that is due is sent. Chosen: twenty datagrams at the highest rate, as

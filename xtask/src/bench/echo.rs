@@ -1,15 +1,16 @@
 //! A key typed into a session on this computer: how long until its echo is on the screen.
 
 use anyhow::Result;
+use rove_lab::live::clock;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::window::Window;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, Server};
-use super::window::Window;
-use super::{Bench, clock, stats};
+use super::{Bench, stats};
 
 /// Echoes by itself, so that no line is waited for.
 const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
@@ -40,7 +41,7 @@ fn type_keys(system: &System) -> Result<Vec<f64>> {
     let scratch = Scratch::new()?;
     let server = Server::start(system, scratch.path(), &ECHO)?;
     let mut window = Window::open(Size::DEFAULT)?;
-    let _client = Client::start(system, &server, None, scratch.path(), &window.terminal)?;
+    let _client = Client::start(system, &server, scratch.path(), &window.terminal)?;
     // Stock leaves the first row empty.
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
     let chance = Seed::new(1).stream("keys");

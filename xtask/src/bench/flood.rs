@@ -1,37 +1,22 @@
 //! 50 MB of output through a session: what it costs the server, how long it takes, what it leaves.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command};
 
 use anyhow::{Context, Result};
+use rove_lab::live::clock;
+use rove_lab::live::load::{Load, OVER, READY};
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server, in_known_environment};
+use rove_lab::live::system::System;
+use rove_lab::live::terminal::Terminal;
 use rove_terminal::Size;
 
 use super::Bench;
-use super::clock;
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, Server, in_known_environment};
-use super::terminal::Terminal;
 
 /// Bytes of a flood. Chosen: seconds of work for a stock server.
 const BYTES: usize = 50_000_000;
-
-/// Printed when the program is ready for the flood. One character, as a frame may end between two.
-const READY: &str = "\u{2600}";
-
-/// Printed after the flood: when it is on the user's terminal the flood is over.
-const OVER: &str = "\u{2603}";
-
-/// What a flood is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Load {
-    /// Lines of text.
-    Plain,
-    /// Colours and cursor moves.
-    Escapes,
-}
 
 /// What one flood cost a session.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +93,7 @@ fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f6
 fn through_session(system: &System, command: &[&str], home: &Path) -> Result<Cost> {
     let server = Server::start(system, home, command)?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
-    let client = Client::start(system, &server, None, home, &terminal)?;
+    let client = Client::start(system, &server, home, &terminal)?;
     terminal.read_past(READY)?;
     let (before, start) = (server.process.cpu_seconds()?, clock::now());
     terminal.send(b"\r")?;
@@ -156,43 +141,9 @@ impl Drop for Program {
     }
 }
 
-impl Load {
-    /// Returns at least this many bytes of it, no line or sequence cut.
-    fn bytes(self, len: usize) -> Vec<u8> {
-        let mut text = String::with_capacity(len + 100);
-        let mut number = 0_u32;
-        while text.len() < len {
-            number += 1;
-            // Writing to a string cannot fail.
-            let _ = match self {
-                Self::Plain => {
-                    writeln!(text, "{number:>8} the quick brown fox jumps over the lazy dog")
-                }
-                Self::Escapes => {
-                    let (row, column, color) = (number % 24 + 1, number % 71 + 1, number % 256);
-                    let digit = number % 10;
-                    write!(text, "\x1b[{row};{column}H\x1b[38;5;{color}mword{digit}\x1b[0m")
-                }
-            };
-        }
-        text.into_bytes()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_load_has_the_length_asked_for_and_holds_no_marker() {
-        for load in [Load::Plain, Load::Escapes] {
-            for len in [1, 100, 10_000] {
-                let bytes = load.bytes(len);
-                assert!((len..len + 100).contains(&bytes.len()), "{load:?}, {len}");
-                assert!(bytes.is_ascii(), "{load:?} would be taken for the end");
-            }
-        }
-    }
 
     #[test]
     fn of_two_floods_the_larger_peaks_count() {

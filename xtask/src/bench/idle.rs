@@ -1,16 +1,17 @@
 //! Sessions in which nothing happens: how often they wake and what that costs.
 
 use anyhow::Result;
+use rove_lab::live::clock;
+use rove_lab::live::process::{self, Usage};
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::window::{Window, shows_prompt};
 use rove_terminal::Size;
 use rove_units::Duration;
 
-use super::process::{self, Usage};
-use super::programs::System;
+use super::Bench;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, PROMPT, SHELL, Server};
-use super::window::{Window, shows_prompt};
-use super::{Bench, clock};
 
 /// How long both are left to themselves before it counts. Chosen: the first repeats are over.
 const SETTLE: Duration = Duration::from_secs(10);
@@ -33,7 +34,7 @@ impl Idle {
         let scratch = Scratch::new()?;
         let server = Server::start(system, scratch.path(), &SHELL)?;
         let mut window = Window::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, None, scratch.path(), &window.terminal)?;
+        let client = Client::start(system, &server, scratch.path(), &window.terminal)?;
         window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
         Ok(Self { server, client, window, _scratch: scratch })
     }

@@ -4,48 +4,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rove_lab::live::place::Place;
+use rove_lab::live::system::System;
 
 use super::{Options, Row};
-
-/// A server and its client.
-#[derive(Clone, Debug)]
-pub(super) struct System {
-    /// The name in tables.
-    pub(super) name: &'static str,
-    wrapper: PathBuf,
-    server: PathBuf,
-    client: PathBuf,
-    /// What comes first on their command lines.
-    server_args: &'static [&'static str],
-    client_args: &'static [&'static str],
-}
-
-impl System {
-    /// Returns the start of the server's command line.
-    pub(super) fn server(&self) -> Command {
-        let mut command = Command::new(&self.server);
-        command.args(self.server_args);
-        command
-    }
-
-    /// Returns the server's words for a shell.
-    pub(super) fn server_words(&self) -> String {
-        let program = self.server.display().to_string();
-        [&[program.as_str()], self.server_args].concat().join(" ")
-    }
-
-    /// Returns the start of the command line that starts both ends.
-    pub(super) fn wrapper(&self) -> Command {
-        Command::new(&self.wrapper)
-    }
-
-    /// Returns the start of the client's command line.
-    pub(super) fn client(&self) -> Command {
-        let mut command = Command::new(&self.client);
-        command.args(self.client_args);
-        command
-    }
-}
 
 /// Everything that is run.
 #[derive(Clone, Debug)]
@@ -83,26 +45,13 @@ impl Programs {
         let xtask = std::env::current_exe().context("cannot tell where this program lies")?;
         let target = xtask.ancestors().nth(2).context("this program lies in no target folder")?;
         let release = target.join("release");
-        let rove = |program: PathBuf, name| System {
-            name,
-            wrapper: program.clone(),
-            server: program.clone(),
-            client: program,
-            server_args: &["server"],
-            client_args: &["client"],
-        };
-        let stock = || System {
-            name: "stock",
-            wrapper: "mosh".into(),
-            server: "mosh-server".into(),
-            client: "mosh-client".into(),
-            server_args: &[],
-            client_args: &[],
-        };
         let program = options.program.clone().unwrap_or_else(|| release.join("rove"));
         Ok(Self {
-            stock: options.beside.clone().map_or_else(stock, |program| rove(program, "stock")),
-            rove: rove(program, "rove"),
+            stock: match options.beside.clone() {
+                Some(program) => System::rove("stock", program),
+                None => System::stock("stock"),
+            },
+            rove: System::rove("rove", program),
             release,
         })
     }
@@ -132,8 +81,8 @@ impl Programs {
     ///
     /// Returns an error when it does not start.
     pub(super) fn stock_version(&self) -> Result<String> {
-        let output =
-            self.stock.server().arg("--version").output().context("cannot start mosh-server")?;
+        let output = self.stock.server(Place::Here)?.arg("--version").output();
+        let output = output.context("cannot start mosh-server")?;
         let text = String::from_utf8_lossy(&output.stdout);
         Ok(text.lines().find(|line| !line.is_empty()).unwrap_or("mosh-server").to_owned())
     }

@@ -1,14 +1,15 @@
 //! Many sessions: one after the other, and all at once.
 
 use anyhow::Result;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::terminal::Terminal;
+use rove_lab::live::{clock, process};
 use rove_terminal::Size;
 
-use super::programs::System;
+use super::Bench;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, Server};
-use super::terminal::Terminal;
-use super::{Bench, clock, process};
 
 /// Sessions opened and closed in a row.
 const IN_A_ROW: u32 = 100;
@@ -43,7 +44,7 @@ fn in_a_row(system: &System) -> Result<f64> {
     for _ in 0..IN_A_ROW {
         let server = Server::start(system, scratch.path(), &["printf", "done\\n"])?;
         let mut terminal = Terminal::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+        let client = Client::start(system, &server, scratch.path(), &terminal)?;
         client.wait(&mut terminal)?;
     }
     Ok(clock::seconds_since(start))
@@ -57,7 +58,7 @@ fn at_once(system: &System) -> Result<[f64; 2]> {
     for _ in 0..AT_ONCE {
         let server = Server::start(system, scratch.path(), &WAITING)?;
         let mut terminal = Terminal::open(Size::DEFAULT)?;
-        let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+        let client = Client::start(system, &server, scratch.path(), &terminal)?;
         terminal.read_past("ready")?;
         sessions.push((server, terminal, client));
     }

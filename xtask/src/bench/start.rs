@@ -4,16 +4,18 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
+use rove_lab::live::clock;
+use rove_lab::live::place::Place;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, PROMPT, SHELL, Server, in_known_environment};
+use rove_lab::live::sshd::Sshd;
+use rove_lab::live::system::System;
+use rove_lab::live::terminal::Terminal;
+use rove_lab::live::window::{Window, shows_prompt};
 use rove_terminal::Size;
 
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
-use super::session::{Client, PROMPT, SHELL, Server, in_known_environment};
-use super::sshd::Sshd;
-use super::terminal::Terminal;
-use super::window::{Window, shows_prompt};
-use super::{Bench, clock, stats};
+use super::{Bench, stats};
 
 /// Starts per turn, of which the median counts.
 const STARTS: usize = 10;
@@ -45,7 +47,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 /// Returns the seconds that a server takes to say where it listens.
 fn announcement(system: &System) -> Result<f64> {
     let scratch = Scratch::new()?;
-    let mut call = system.server();
+    let mut call = system.server(Place::Here)?;
     call.args(["new", "-i", "127.0.0.1", "--", "true"]);
     let call = in_known_environment(&mut call, scratch.path());
     call.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -82,7 +84,7 @@ fn first_picture(system: &System) -> Result<f64> {
     let server = Server::start(system, scratch.path(), &["sh", "-c", "printf ready; exec cat"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.path(), &terminal)?;
     terminal.read_past("ready")?;
     let seconds = clock::seconds_since(start);
     terminal.send(b"\x04")?;
@@ -96,14 +98,14 @@ fn shortest(system: &System) -> Result<f64> {
     let server = Server::start(system, scratch.path(), &["true"])?;
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let start = clock::now();
-    let client = Client::start(system, &server, None, scratch.path(), &terminal)?;
+    let client = Client::start(system, &server, scratch.path(), &terminal)?;
     client.wait(&mut terminal)?;
     Ok(clock::seconds_since(start))
 }
 
 /// Returns the seconds from the command line to the shell's prompt, through an sshd.
 fn login(system: &System) -> Result<f64> {
-    let sshd = Sshd::start()?;
+    let sshd = Sshd::start(Place::Here)?;
     let prompt = format!("PS1={PROMPT} ");
     let mut window = Window::open(Size::DEFAULT)?;
     let mut call = system.wrapper();

@@ -1,19 +1,19 @@
 //! Bytes on the wire for a script, both directions, headers included.
 
 use anyhow::Result;
+use rove_lab::live::clock;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, PROMPT, SHELL, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::window::{Window, shows_prompt, text};
 use rove_link::LinkConfig;
 use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
 use rove_units::Duration;
 
-use super::Bench;
-use super::clock;
-use super::programs::System;
 use super::report::{Line, Target};
-use super::scratch::Scratch;
 use super::script::{FILE, REST, SCRIPT, Scene, Step};
-use super::session::{Client, PROMPT, SHELL, Server};
-use super::window::{Window, shows_prompt, text};
+use super::{Bench, path};
 
 /// One way of the path. Chosen: a server on the same continent.
 const DELAY: Duration = Duration::from_millis(20);
@@ -61,9 +61,10 @@ fn play(system: &System) -> Result<Vec<Sent>> {
     let (name, contents) = FILE;
     scratch.write(name, contents.as_bytes())?;
     let server = Server::start(system, scratch.path(), &SHELL)?;
-    let relay = server.behind(&LinkConfig::lossless(DELAY))?;
+    let relay = path::in_front_of(&server, &LinkConfig::lossless(DELAY))?;
     let mut window = Window::open(Size::DEFAULT)?;
-    let client = Client::start(system, &server, Some(&relay), scratch.path(), &window.terminal)?;
+    let client =
+        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
     perform(&mut window, Step::Prompt)?;
     perform(&mut window, Step::Watch(REST))?;
 

@@ -16,8 +16,10 @@ pub(crate) static MANUAL: Manual = Manual {
     words: Words::Unknown,
     notes: &[
         "Each figure is a scenario: what is measured, of which systems, over which links, with which \
-         recordings, and what others have published of it. The client and the server are those that ship, and \
-         the network between them is simulated: the same seed gives the same figures. Other scenarios than \
+         recordings, and what others have published of it. The client and the server are those that ship. In \
+         most figures the network between them is simulated: the same seed gives the same figures. Those whose \
+         names begin with programs are of ssh, stock Mosh and rove in real time; they need root or user \
+         namespaces and those programs, and say what is missing. Other scenarios than \
          those that rove-lab brings are files (TOML), described in docs/lab.md.",
         "Recordings and links of others are used where --traces has them. Without them a figure is made from \
          recordings of our own and from links that are drawn, and its title says so.",
@@ -50,7 +52,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// Makes figures from experiments in virtual time: tables, pictures, and one page of all
+/// Makes figures from experiments: tables, pictures, and one page of all
 #[derive(Debug, Args)]
 pub(crate) struct FiguresArgs {
     /// Figures: names (see --list), or scenario files that end in .toml; all names where there is none

@@ -5,13 +5,14 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
-use rove_link::{Event, Link, LinkStats};
+use rove_link::{Event, Link, LinkStats, Steps};
 use rove_machine::clock::Clock;
 use rove_machine::tap::Tap;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::emulate::lateness::Histogram;
 use crate::emulate::log::Log;
+use crate::emulate::meter::Meters;
 use crate::emulate::readiness::Readiness;
 use crate::emulate::watch::Watch;
 
@@ -39,6 +40,8 @@ impl AsRef<[u8]> for Packet {
 /// A direction, and what happened in it.
 #[derive(Debug)]
 pub(super) struct Direction {
+    /// Its number in meters.
+    number: usize,
     link: Link<Packet>,
     flow: Flow,
     delays: Histogram,
@@ -77,23 +80,33 @@ pub(super) struct Ended {
 /// The state of a driver that others see while it runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
+/// Links that a driver is to have from when it is told of them: uplink, downlink.
+pub(super) type Mailbox = Arc<Mutex<Option<[Steps; 2]>>>;
+
+/// Orders to a driver, as bytes on its socket. Without one that is known it ends.
+pub(super) const RECONFIGURE: u8 = b'r';
+pub(super) const END: u8 = b'x';
+
 /// The thread's state. Direction 0 goes from tap 0 to tap 1, direction 1 back.
 pub(super) struct Driver {
     pub(super) clock: Clock,
     pub(super) taps: [Tap; 2],
     pub(super) directions: [Direction; 2],
     pub(super) shared: Shared,
-    /// Ends the driver when its other end closes.
-    pub(super) stop: UnixStream,
+    pub(super) meters: Arc<Meters>,
+    pub(super) mailbox: Mailbox,
+    /// Brings orders; ends the driver when its other end closes.
+    pub(super) orders: UnixStream,
     pub(super) log: Option<Log>,
 }
 
 impl Direction {
-    pub(super) fn new(mut link: Link<Packet>, is_logged: bool) -> Self {
+    pub(super) fn new(number: usize, mut link: Link<Packet>, is_logged: bool) -> Self {
         if is_logged {
             link.record_events();
         }
         Self {
+            number,
             link,
             flow: Flow::default(),
             delays: Histogram::default(),
@@ -102,8 +115,10 @@ impl Direction {
     }
 
     /// Sends everything that has come out by now.
-    fn depart(&mut self, clock: Clock, to: &Tap) {
+    fn depart(&mut self, clock: Clock, to: &Tap, meters: &Meters) {
         while let Some((nominal, packet)) = self.link.poll_packet(clock.now()) {
+            // A reader of the packet that looks at the meter at once sees that it has come.
+            meters.deliver(self.number, &packet.bytes, clock.now());
             match to.send(&packet.bytes) {
                 Ok(()) => {}
                 Err(_) => self.flow.refused += 1,
@@ -117,10 +132,17 @@ impl Direction {
     }
 
     /// Reads what has come, but not all if it is much; returns whether there may be more.
-    fn arrive(&mut self, clock: Clock, from: &Tap, buffer: &mut [u8]) -> io::Result<bool> {
+    fn arrive(
+        &mut self,
+        clock: Clock,
+        from: &Tap,
+        buffer: &mut [u8],
+        meters: &Meters,
+    ) -> io::Result<bool> {
         for _ in 0..BATCH {
             let Some(bytes) = from.receive(buffer)? else { return Ok(false) };
             let arrived = clock.now();
+            meters.offer(self.number, bytes);
             self.link.handle_packet(arrived, Packet { arrived, bytes: bytes.into() });
         }
         Ok(true)
@@ -139,7 +161,7 @@ impl Driver {
     /// Returns an error if an interface has gone away.
     pub(super) fn run(mut self) -> io::Result<Ended> {
         let has_priority = rove_machine::namespace::hurry();
-        let mut watch = Watch::new(self.clock, &self.taps, &self.stop)?;
+        let mut watch = Watch::new(self.clock, &self.taps, &self.orders)?;
         let mut readiness = Readiness::default();
         let mut buffer = vec![0; PACKET_MAX];
         let mut told = Instant::ZERO;
@@ -158,7 +180,7 @@ impl Driver {
             readiness.handle_timeout(now);
             let due = if has_more { now } else { self.next_wake(now, &readiness) };
             let woken = watch.wait(due)?;
-            if woken.is_stopped {
+            if woken.has_order && !self.obey()? {
                 break;
             }
             readable = woken.readable;
@@ -184,20 +206,36 @@ impl Driver {
     /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether there may be more
     /// to read.
     fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
-        let (clock, taps) = (self.clock, &self.taps);
+        let (clock, taps, meters) = (self.clock, &self.taps, &*self.meters);
         let mut has_more = false;
-        self.directions.iter_mut().zip(ways(taps)).for_each(|(it, [_, to])| it.depart(clock, to));
+        let depart = |directions: &mut [Direction; 2]| {
+            let ways = directions.iter_mut().zip(ways(taps));
+            ways.for_each(|(direction, [_, to])| direction.depart(clock, to, meters));
+        };
+        depart(&mut self.directions);
         let arrivals = self.directions.iter_mut().zip(ways(taps)).zip(readable);
         for ((direction, [from, _]), _) in arrivals.filter(|(_, is_readable)| *is_readable) {
-            has_more |= direction.arrive(clock, from, buffer)?;
+            has_more |= direction.arrive(clock, from, buffer, meters)?;
         }
         if readable != [false; 2] {
-            self.directions
-                .iter_mut()
-                .zip(ways(taps))
-                .for_each(|(it, [_, to])| it.depart(clock, to));
+            depart(&mut self.directions);
         }
         Ok(has_more)
+    }
+
+    /// Does what it is told; returns whether it goes on.
+    fn obey(&mut self) -> io::Result<bool> {
+        let mut order = [END];
+        let read = rustix::io::retry_on_intr(|| rustix::io::read(&self.orders, &mut order))?;
+        if read == 0 || order != [RECONFIGURE] {
+            return Ok(false);
+        }
+        let links = self.mailbox.lock().ok().and_then(|mut mailbox| mailbox.take());
+        let now = self.clock.now();
+        for (direction, link) in self.directions.iter_mut().zip(links.into_iter().flatten()) {
+            direction.link.reconfigure(now, link);
+        }
+        Ok(true)
     }
 
     /// Returns when something is due next.

@@ -15,13 +15,16 @@ use rove_link::{Link, LinkConfig, Steps};
 use rove_machine::clock::Clock;
 use rove_machine::namespace::Namespace;
 use rove_machine::reaper::Reaper;
-use rove_units::{Bytes, Seed};
+use rove_units::{Bytes, Instant, Seed};
 use serde::Serialize;
 
 use crate::emulate::address::Addresses;
-use crate::emulate::driver::{Direction, Driver, Ended, Flow, Packet, Shared};
+use crate::emulate::driver::{
+    Direction, Driver, END, Ended, Flow, Mailbox, Packet, RECONFIGURE, Shared,
+};
 use crate::emulate::lateness::{LATEST_MAX, P99_MAX, Summary};
 use crate::emulate::log::{DIRECTIONS, Log};
+use crate::emulate::meter::{Meters, Offered};
 use crate::emulate::plumbing::{self, Device, Far, Place};
 
 /// Most bytes that wait before a bottleneck, whatever its queue allows. Chosen: half an hour at 1 Mbit/s, and a share of
@@ -82,9 +85,11 @@ pub struct Testbed {
     addresses: Addresses,
     clock: Clock,
     shared: Shared,
+    meters: Arc<Meters>,
+    mailbox: Mailbox,
     /// `None` once it has been waited for.
     driver: Option<JoinHandle<io::Result<Ended>>>,
-    stop: UnixStream,
+    orders: UnixStream,
     _reaper: Reaper,
 }
 
@@ -104,30 +109,71 @@ impl Testbed {
         let log = options.log.as_deref();
         let log = log.map(|name| Log::create(name, DIRECTIONS.map(describe))).transpose()?;
         let clock = Clock::start();
-        let (stop, stopped) = UnixStream::pair().context("cannot make a pair of sockets")?;
+        let (orders, received) = UnixStream::pair().context("cannot make a pair of sockets")?;
         let shared = Shared::default();
+        let (meters, mailbox) = (Arc::<Meters>::default(), Mailbox::default());
         let [uplink, downlink] = [(options.uplink, "uplink"), (options.downlink, "downlink")]
-            .map(|(steps, name)| Link::<Packet>::new(steps, options.seed.stream(name)))
-            .map(|link| Direction::new(link, log.is_some()));
+            .map(|(steps, name)| Link::<Packet>::new(steps, options.seed.stream(name)));
+        let uplink = Direction::new(0, uplink, log.is_some());
+        let downlink = Direction::new(1, downlink, log.is_some());
         let driver = Driver {
             clock,
             taps: [near.tap, far.tap],
             directions: [uplink, downlink],
             shared: Arc::clone(&shared),
-            stop: stopped,
+            meters: Arc::clone(&meters),
+            mailbox: Arc::clone(&mailbox),
+            orders: received,
             log,
         };
         let driver = thread::Builder::new().name("link".into()).spawn(move || driver.run());
         let driver = Some(driver.context("cannot start a thread")?);
-        Ok(Self {
-            sides: [near.place, far.place],
-            addresses,
-            clock,
-            shared,
-            driver,
-            stop,
-            _reaper: reaper,
+        let sides = [near.place, far.place];
+        let _reaper = reaper;
+        Ok(Self { sides, addresses, clock, shared, meters, mailbox, driver, orders, _reaper })
+    }
+
+    /// Changes what the links do to packets that enter from now on; those in a delay line keep their releases. Packets
+    /// keep their numbers, by which chance decides.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the link has failed.
+    pub fn reconfigure(&self, links: [Steps; 2]) -> Result<()> {
+        if let Ok(mut mailbox) = self.mailbox.lock() {
+            *mailbox = Some(links);
+        }
+        (&self.orders)
+            .write_all(&[RECONFIGURE])
+            .context("the link has failed: an interface of it was taken away")
+    }
+
+    /// Leaves the packets from or to this TCP port out of [`Testbed::offered`] and [`Testbed::delivered_at`] from now on.
+    pub fn leave_out(&self, tcp_port: u16) {
+        self.meters.leave_out(tcp_port);
+    }
+
+    /// Returns the packets that have been offered so far: to the uplink, to the downlink.
+    pub fn offered(&self) -> [Offered; 2] {
+        self.meters.offered()
+    }
+
+    /// Returns when, on the link's clock, a packet was delivered to this end last.
+    pub fn delivered_at(&self, end: End) -> Option<Instant> {
+        self.meters.delivered_at(match end {
+            End::Near => 1,
+            End::Far => 0,
         })
+    }
+
+    /// Returns the numbers of the processes at an end that has a namespace of its own, but for this one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the list of processes cannot be read.
+    pub fn processes(&self, end: End) -> Result<Vec<u32>> {
+        let found = self.place(end).namespace.process_ids();
+        found.context("cannot list the processes of the testbed")
     }
 
     /// Returns an end's address.
@@ -175,7 +221,7 @@ impl Testbed {
 
     /// Returns a descriptor that becomes readable when the link has failed.
     pub(super) fn failure(&self) -> BorrowedFd<'_> {
-        self.stop.as_fd()
+        self.orders.as_fd()
     }
 
     /// Ends the processes at both ends, stops the link, and returns how it did.
@@ -200,7 +246,7 @@ impl Testbed {
     fn stop(&mut self) -> Result<Ended> {
         let driver = self.driver.take().context("the link was stopped before")?;
         // A driver that has ended by itself reads nothing any more.
-        let _ = self.stop.write_all(b"x");
+        let _ = self.orders.write_all(&[END]);
         let ended = driver.join().map_err(|_| anyhow!("the link has failed"))?;
         ended.context("the link has failed: an interface of it was taken away")
     }

@@ -1,4 +1,4 @@
-//! Waiting for packets, for the next departure, or for the end; so that a departure finds the thread awake.
+//! Waiting for packets, for the next departure, or for an order; so that a departure finds the thread awake.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,10 +18,10 @@ use crate::emulate::lead::Lead;
 /// The names of the descriptors.
 const NEAR: u64 = 0;
 const FAR: u64 = 1;
-const STOP: u64 = 2;
+const ORDER: u64 = 2;
 const TIMER: u64 = 3;
 
-/// Waits on the two taps, a timer and the word to stop.
+/// Waits on the two taps, a timer and orders.
 ///
 /// The timer rings a little before a departure is due, by as much as timers wake this thread late. The rest is spent
 /// spinning: a few microseconds, less than going back to sleep would cost.
@@ -38,24 +38,24 @@ pub(super) struct Watch {
 pub(super) struct Woken {
     /// Which taps have packets.
     pub(super) readable: [bool; 2],
-    /// Whether the driver is to end.
-    pub(super) is_stopped: bool,
+    /// Whether there is an order for the driver, or nobody who could give one.
+    pub(super) has_order: bool,
     is_alarm: bool,
 }
 
 impl Watch {
-    /// Watches both taps, and a stream whose other end says when to stop.
+    /// Watches both taps, and a stream whose other end gives orders.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal of descriptors.
-    pub(super) fn new(clock: Clock, taps: &[Tap; 2], stop: &UnixStream) -> io::Result<Self> {
+    pub(super) fn new(clock: Clock, taps: &[Tap; 2], orders: &UnixStream) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let alarm = Alarm::new()?;
         let [near, far] = taps;
         epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
         epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
-        epoll::add(&epoll, stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        epoll::add(&epoll, orders, EventData::new_u64(ORDER), EventFlags::IN)?;
         if let Some(timer) = alarm.descriptor() {
             // An alarm that has rung says so once, and costs nothing more until it is set again.
             let flags = EventFlags::IN | EventFlags::ET;
@@ -64,7 +64,7 @@ impl Watch {
         Ok(Self { clock, epoll, alarm, lead: Lead::default(), events: Vec::with_capacity(4) })
     }
 
-    /// Waits until something is due, a packet has come, or the driver is to end.
+    /// Waits until something is due, a packet has come, or there is an order.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Watch {
         if self.clock.now() >= awake_from {
             let woken = self.look(Some(&Timespec::default()))?;
             // A packet that has come is stamped before the departure is waited for.
-            if !woken.is_stopped && woken.readable == [false; 2] {
+            if !woken.has_order && woken.readable == [false; 2] {
                 self.spin_until(due);
             }
             return Ok(woken);
@@ -104,7 +104,7 @@ impl Watch {
         let named = |what: u64| self.events.iter().any(|event| event.data.u64() == what);
         Ok(Woken {
             readable: [named(NEAR), named(FAR)],
-            is_stopped: named(STOP),
+            has_order: named(ORDER),
             is_alarm: named(TIMER),
         })
     }

@@ -66,6 +66,10 @@ pub(crate) struct Conditions<'a> {
     pub(crate) value: Option<f64>,
     /// The seed.
     pub(crate) seed: u64,
+    /// Only so many keys, in real time.
+    pub(crate) keys: Option<usize>,
+    /// Downloads beside the session, in real time.
+    pub(crate) downloads: u16,
 }
 
 /// The result of a run.
@@ -155,7 +159,7 @@ impl Measure {
         }
     }
 
-    /// Measures once.
+    /// Measures once, in virtual time.
     ///
     /// # Errors
     ///
@@ -196,17 +200,19 @@ impl Conditions<'_> {
         pace: Pace::Open,
         value: None,
         seed: 1,
+        keys: None,
+        downloads: 0,
     };
 
-    fn system(&self) -> System {
+    pub(super) fn system(&self) -> System {
         self.system.expect("a checked scenario has systems")
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.path.expect("a checked scenario has links")
     }
 
-    fn recording(&self) -> &Recording {
+    pub(super) fn recording(&self) -> &Recording {
         self.recording.expect("a checked scenario has recordings")
     }
 
@@ -215,6 +221,6 @@ impl Conditions<'_> {
     }
 }
 
-fn nanos(duration: Duration) -> u64 {
+pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

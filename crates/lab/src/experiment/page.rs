@@ -59,6 +59,7 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "title": figure.title(),
         "about": figure.scenario.body.about.trim(),
         "heading": figure.scenario.body.value.as_ref().map_or_else(String::new, |value| format!("by {value}")),
+        "missing": figure.missing,
         "svg": picture.svg,
         "curves": picture.reading.legend(),
         "columns": figure.columns(),

@@ -33,7 +33,7 @@ const INK: RGBColor = RGBColor(1, 1, 1);
 const GRID: RGBColor = RGBColor(2, 2, 2);
 
 /// A drawn figure.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Picture {
     /// The SVG.
     pub(crate) svg: String,
@@ -42,7 +42,7 @@ pub(crate) struct Picture {
 }
 
 /// How pixels and values belong together, and the curves' values.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Reading {
     /// The picture's width and height, in pixels.
     size: (u32, u32),

@@ -6,12 +6,12 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
-use crate::experiment::system::System;
+use crate::experiment::system::{Clock, System};
 use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 18] = [
+const BUILT_IN: [(&str, &str); 23] = [
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
@@ -30,6 +30,11 @@ const BUILT_IN: [(&str, &str); 18] = [
     ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
     ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
     ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
+    ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
+    ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
+    ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
+    ("programs-loss", include_str!("../../experiments/programs-loss.toml")),
+    ("programs-interrupt", include_str!("../../experiments/programs-interrupt.toml")),
 ];
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
@@ -61,6 +66,16 @@ pub(crate) struct Body {
     pub(crate) measure: Measure,
     /// How it is drawn.
     pub(crate) plot: Plot,
+    /// The clock that it runs by.
+    #[serde(default)]
+    pub(crate) clock: Clock,
+    /// In real time: how many keys of each recording are typed in the quick profile; all of them where it is left out.
+    pub(crate) keys: Option<usize>,
+    /// The same with `--full`.
+    pub(crate) full_keys: Option<usize>,
+    /// In real time: TCP downloads that share the link.
+    #[serde(default)]
+    pub(crate) downloads: u16,
     /// The systems that are compared; none for what the recordings say by themselves.
     #[serde(default)]
     pub(crate) systems: Vec<System>,
@@ -211,6 +226,36 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// Finds what does not run by the scenario's clock.
+    fn check_clock(&self) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |word: &str| self.text.find(word).unwrap_or(0);
+        if let Some(system) = body.systems.iter().find(|system| !system.runs_by(body.clock)) {
+            let (name, clock) = (system.name(), body.clock);
+            return Err((
+                at("systems"),
+                format!("{name} does not run by the {clock:?} clock").to_lowercase(),
+            ));
+        }
+        let is_real = body.clock == Clock::Real;
+        if is_real && !matches!(body.measure, Measure::Response | Measure::Interrupt) {
+            let name = body.measure.name();
+            return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
+        }
+        let of_real_time =
+            [("keys", body.keys.or(body.full_keys).is_some()), ("downloads", body.downloads > 0)];
+        if let Some((name, _)) = of_real_time.iter().find(|(_, is_there)| *is_there && !is_real) {
+            return Err((at(name), format!("{name} needs clock = \"real\"")));
+        }
+        let paths = body.links.iter().filter_map(|link| link.path.as_ref());
+        let mut downloads = paths.filter(|path| path.get_ref().contains("download="));
+        if let Some(path) = downloads.next().filter(|_| is_real) {
+            let sentence = "download= is for virtual time; in real time there is downloads = COUNT";
+            return Err((path.span().start, sentence.to_owned()));
+        }
+        Ok(())
+    }
+
     /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
     fn check(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
@@ -250,6 +295,7 @@ impl Scenario {
                 ));
             }
         }
+        self.check_clock()?;
         if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
             return Err((at("values"), format!("{value} is outside 0 to 1000000")));
         }
@@ -345,7 +391,7 @@ mod tests {
             ("rtt=1ms", "rtt=x", 10, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
-            ("[\"rove\"]", "[\"ssh\"]", 5, "unknown variant"),
+            ("[\"rove\"]", "[\"telnet\"]", 5, "unknown variant"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
             ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),
@@ -353,6 +399,9 @@ mod tests {
             ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
             ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
             ("seeds = 1", "baseline = \"mosh-rules\"", 7, "one of the systems"),
+            ("[\"rove\"]", "[\"mosh\"]", 5, "does not run by the virtual clock"),
+            ("plot =", "downloads = 1\nplot =", 4, "downloads needs clock"),
+            ("plot =", "clock = \"real\"\nkeys = -1\nplot =", 5, ""),
         ] {
             let text = GOOD.replacen(from, to, 1);
             let error = Scenario::parse("s", "s.toml", &text).expect_err(to);

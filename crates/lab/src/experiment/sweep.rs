@@ -9,10 +9,11 @@ use rove_units::{Instant, Seed};
 
 use crate::experiment::material::{Material, Recording};
 use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
 use crate::experiment::statistics::Times;
 use crate::experiment::store::Store;
-use crate::experiment::system::System;
+use crate::experiment::system::{Clock, System};
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
 
@@ -36,6 +37,8 @@ pub(crate) struct Figure {
     pub(crate) seeds: u64,
     /// Its results.
     pub(crate) series: Vec<Series>,
+    /// Why there are none, and what to do for that.
+    pub(crate) missing: Option<String>,
 }
 
 /// The samples of one system over one link with one value.
@@ -98,6 +101,8 @@ impl Shard {
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     scenario: &'a Scenario,
+    programs: &'a Programs,
+    keys: Option<usize>,
     first_seed: u64,
     seeds: u64,
     recordings: Vec<Recording>,
@@ -164,8 +169,10 @@ impl<'a> Plan<'a> {
         scenario: &'a Scenario,
         profile: Profile,
         material: &Material,
+        programs: &'a Programs,
     ) -> Result<Self> {
         let body = &scenario.body;
+        let keys = body.full_keys.filter(|_| profile.is_full).or(body.keys);
         let (recordings, are_wanted) = material.recordings(scenario)?;
         let mut links = Vec::new();
         let mut are_recorded = true;
@@ -181,7 +188,8 @@ impl<'a> Plan<'a> {
         }
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
         let made_from = made_from(scenario, are_wanted, are_recorded);
-        Ok(Self { scenario, first_seed: profile.seed, seeds, recordings, links, made_from })
+        let first_seed = profile.seed;
+        Ok(Self { scenario, programs, keys, first_seed, seeds, recordings, links, made_from })
     }
 
     /// Does a part of the runs, but for those that the store has; returns how many runs the part and the whole have.
@@ -206,7 +214,13 @@ impl<'a> Plan<'a> {
     /// Returns an error if a run cannot be done or kept.
     pub(crate) fn figure(&self, store: &Store) -> Result<Figure> {
         let (cells, common) = self.cells(store);
-        let results = run_all(self.scenario, &cells, store)?;
+        let results = match self.scenario.body.clock {
+            Clock::Virtual => run_all(self.scenario, &cells, store)?,
+            Clock::Real => match self.run_really(&cells, store)? {
+                Ok(results) => results,
+                Err(reason) => return Ok(self.missing(reason)),
+            },
+        };
         let series = common.into_iter().enumerate().map(|(number, (system, link, value))| {
             let mut times = Vec::new();
             let mut missing = 0;
@@ -229,7 +243,46 @@ impl<'a> Plan<'a> {
             made_from: self.made_from.clone(),
             seeds: self.seeds,
             series: series.collect(),
+            missing: None,
         })
+    }
+
+    /// Returns the figure that cannot be made here.
+    fn missing(&self, reason: String) -> Figure {
+        Figure {
+            scenario: self.scenario.clone(),
+            made_from: String::new(),
+            seeds: self.seeds,
+            series: Vec::new(),
+            missing: Some(reason),
+        }
+    }
+
+    /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.
+    fn run_really(
+        &self,
+        cells: &[Cell<'_>],
+        store: &Store,
+    ) -> Result<Result<Vec<Samples>, String>> {
+        let label = format!("{}: ", self.scenario.name);
+        let mut results = Vec::new();
+        for (number, cell) in cells.iter().enumerate() {
+            let samples = match store.get(&cell.key) {
+                Some(samples) => samples.clone(),
+                None => {
+                    match self.programs.measure(self.scenario.body.measure, &cell.conditions)? {
+                        Ok(samples) => {
+                            store.keep(&cell.key, &samples)?;
+                            samples
+                        }
+                        Err(reason) => return Ok(Err(reason)),
+                    }
+                }
+            };
+            results.push(samples);
+            tell_progress(&label, number + 1, cells.len());
+        }
+        Ok(Ok(results))
     }
 
     /// Returns all runs, and what those of each series have in common.
@@ -255,6 +308,8 @@ impl<'a> Plan<'a> {
                                 pace: body.pace,
                                 value: *value,
                                 seed,
+                                keys: self.keys,
+                                downloads: body.downloads,
                             };
                             let contents = path.map_or("", |(contents, _)| contents.as_str());
                             let key = key(store, self.scenario, contents, &conditions);
@@ -310,6 +365,7 @@ fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'
         &recording.unwrap_or_default(),
         &format!("{:?}", conditions.value),
         &conditions.seed.to_string(),
+        &format!("{:?}", conditions.keys),
     ])
 }
 

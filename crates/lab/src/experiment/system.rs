@@ -1,4 +1,4 @@
-//! The systems that experiments in virtual time compare.
+//! The systems that experiments compare, and the clock that each of them runs by.
 
 use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
@@ -6,7 +6,18 @@ use serde::Deserialize;
 
 use crate::replay::Ends;
 
-/// A remote shell. All of them are our code; the real programs of others run in real time only.
+/// The clock of a scenario.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Clock {
+    /// Simulated time: the same seed gives the same figure.
+    #[default]
+    Virtual,
+    /// The computer's: real programs over an emulated link, as `rove-lab compare` runs them.
+    Real,
+}
+
+/// A remote shell. In virtual time all of them are our code; the programs of others run in real time only.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum System {
@@ -30,6 +41,12 @@ pub(crate) enum System {
     KnownReference,
     /// The same, with diffs from the state that rove chooses.
     AdaptiveReference,
+    /// The programs of OpenSSH.
+    Ssh,
+    /// The programs of Mosh 1.4.0.
+    Mosh,
+    /// The same without predictions.
+    MoshUnpredicted,
 }
 
 impl System {
@@ -46,10 +63,23 @@ impl System {
             Self::ThreeQuartersReference => "lambda 3/4",
             Self::KnownReference => "lambda 1",
             Self::AdaptiveReference => "adaptive",
+            Self::Ssh => "ssh",
+            Self::Mosh => "stock Mosh",
+            Self::MoshUnpredicted => "stock Mosh, no predictions",
         }
     }
 
-    /// Returns whose wire and pace both ends have.
+    /// Returns whether it can run by a clock.
+    pub(crate) const fn runs_by(self, clock: Clock) -> bool {
+        let is_stock = matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted);
+        match (self, clock) {
+            (Self::Rove | Self::RoveUnpredicted, _) => true,
+            (_, Clock::Virtual) => !is_stock,
+            (_, Clock::Real) => is_stock,
+        }
+    }
+
+    /// Returns whose wire and pace both ends have, in virtual time.
     pub(crate) const fn ends(self) -> Ends {
         match self {
             Self::Rove | Self::RoveUnpredicted => Ends::Rove,
@@ -57,12 +87,24 @@ impl System {
         }
     }
 
+    /// Returns when its client shows predictions; ssh has none.
+    pub(crate) const fn preference(self) -> Preference {
+        match self {
+            Self::Rove | Self::MoshRules | Self::Mosh => Preference::Adaptive,
+            _ => Preference::Never,
+        }
+    }
+
     /// Returns the state that diffs start from, where that is all that the system has of its own.
     pub(crate) const fn reference(self) -> Option<ReferencePolicy> {
         match self {
-            Self::Rove | Self::RoveUnpredicted | Self::MoshRules | Self::MoshRulesUnpredicted => {
-                None
-            }
+            Self::Rove
+            | Self::RoveUnpredicted
+            | Self::MoshRules
+            | Self::MoshRulesUnpredicted
+            | Self::Ssh
+            | Self::Mosh
+            | Self::MoshUnpredicted => None,
             Self::AssumedReference => Some(ReferencePolicy::Assumed),
             Self::QuarterReference => Some(ReferencePolicy::Mixture { known_percent: 25 }),
             Self::HalfReference => Some(ReferencePolicy::Mixture { known_percent: 50 }),
@@ -79,13 +121,11 @@ impl System {
         Config { reference, ..config }
     }
 
-    /// Returns what its client predicts.
+    /// Returns what its client predicts, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
         let (preference, engine) = match self {
-            Self::Rove => (Preference::Adaptive, EngineKind::Replay),
-            Self::MoshRules => (Preference::Adaptive, EngineKind::Stock),
-            Self::RoveUnpredicted => (Preference::Never, EngineKind::Replay),
-            _ => (Preference::Never, EngineKind::Stock),
+            Self::Rove | Self::RoveUnpredicted => (self.preference(), EngineKind::Replay),
+            _ => (self.preference(), EngineKind::Stock),
         };
         Prediction { preference, overwrite: false, engine, ..Prediction::default() }
     }

@@ -197,6 +197,10 @@ impl Figure {
     /// Returns the table as text.
     pub(crate) fn to_text(&self) -> String {
         let mut out = format!("{}: {}\n", self.scenario.name, self.title());
+        if let Some(reason) = &self.missing {
+            let _ = writeln!(out, "NOT MADE: {reason}");
+            return out;
+        }
         let value = self.scenario.body.value.as_deref();
         let labels = |series: &Series| {
             let label = series.label();
@@ -245,6 +249,7 @@ impl Figure {
             "title": self.title(),
             "about": self.scenario.body.about.trim(),
             "seeds": self.seeds,
+            "missing": self.missing,
             "series": self.series.iter().map(|series| series.to_json(self)).collect::<Vec<_>>(),
             "expected": verdicts
                 .iter()

@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 use crate::replay::script::{ModeChange, Script, Step};
 
 /// The key that asks for a cleared screen: Ctrl-L, as in a shell. It makes no prediction certain.
-pub(super) const CLEAR: u8 = 0x0c;
+pub(crate) const CLEAR: u8 = 0x0c;
 
 /// A program on a raw tty.
 pub(super) struct Player<'a> {

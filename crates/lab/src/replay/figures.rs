@@ -8,14 +8,14 @@ use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
 /// An answer that comes sooner is instant.
-pub(super) const INSTANT: Duration = Duration::from_millis(5);
+pub(crate) const INSTANT: Duration = Duration::from_millis(5);
 
 /// The points of the distribution that the JSON has, in percent.
 const QUANTILES: [u32; 13] = [5, 10, 20, 25, 30, 40, 50, 60, 70, 75, 80, 90, 99];
 
 /// The latencies of some keys. A key never seen is the slowest of all.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Latencies {
+pub(crate) struct Latencies {
     seen: Vec<Duration>,
     unseen: usize,
 }
@@ -38,26 +38,31 @@ impl Latencies {
     }
 
     /// Returns how many keys there are.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.seen.len() + self.unseen
     }
 
     /// Returns how many were answered at once.
-    pub(super) fn instant(&self) -> usize {
+    pub(crate) fn instant(&self) -> usize {
         self.seen.partition_point(|latency| *latency < INSTANT)
     }
 
     /// Returns the latency that `percent` of the keys do not exceed; `None` if such a key was never seen,
     /// or there is none.
-    pub(super) fn quantile(&self, percent: u32) -> Option<Duration> {
+    pub(crate) fn quantile(&self, percent: u32) -> Option<Duration> {
         let rank = self.count() * usize::try_from(percent).ok()?;
         self.seen.get(rank.div_ceil(100).max(1) - 1).copied()
     }
 
-    /// Returns the mean of those that were seen; `None` if none was.
-    fn mean(&self) -> Option<Duration> {
+    /// Returns how many keys were never answered.
+    pub(crate) const fn unseen(&self) -> usize {
+        self.unseen
+    }
+
+    /// Returns the mean latency of those that were answered; `None` of none.
+    pub(crate) fn mean(&self) -> Option<Duration> {
         let count = u32::try_from(self.seen.len()).ok().filter(|count| *count > 0)?;
-        Some(self.seen.iter().sum::<Duration>() / count)
+        Some(self.seen.iter().copied().sum::<Duration>() / count)
     }
 
     fn to_json(&self) -> Value {
@@ -78,36 +83,36 @@ impl Latencies {
 
 /// What one or more runs come to.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Figures {
-    pub(super) runs: usize,
+pub(crate) struct Figures {
+    pub(crate) runs: usize,
     /// All keys, those without a response too.
-    pub(super) keys: usize,
-    pub(super) by_class: [Latencies; Class::ALL.len()],
+    pub(crate) keys: usize,
+    pub(crate) by_class: [Latencies; Class::ALL.len()],
     /// Keys after which the client drew something wrong of its own.
-    pub(super) wrong: usize,
-    pub(super) wrong_any: usize,
-    pub(super) wrong_paint: usize,
+    pub(crate) wrong: usize,
+    pub(crate) wrong_any: usize,
+    pub(crate) wrong_paint: usize,
     /// Keys after which an arriving datagram made it show a wrong prediction.
-    pub(super) revealed: usize,
-    pub(super) revealed_any: usize,
+    pub(crate) revealed: usize,
+    pub(crate) revealed_any: usize,
     /// How long each mistake stayed.
-    pub(super) corrected: Latencies,
+    pub(crate) corrected: Latencies,
     /// Mistakes gone later than the host's answer.
-    pub(super) late: usize,
-    pub(super) uplink: Traffic,
-    pub(super) downlink: Traffic,
+    pub(crate) late: usize,
+    pub(crate) uplink: Traffic,
+    pub(crate) downlink: Traffic,
     /// Runs whose last screen was the true one.
-    pub(super) true_ends: usize,
-    pub(super) unexpected: usize,
+    pub(crate) true_ends: usize,
+    pub(crate) unexpected: usize,
     /// Keys typed while the host's terminal hid them.
-    pub(super) secrets: usize,
+    pub(crate) secrets: usize,
     /// How many of them had something drawn that was none of the host's.
-    pub(super) secrets_shown: usize,
+    pub(crate) secrets_shown: usize,
 }
 
 impl Figures {
     /// Returns what one run comes to.
-    pub(super) fn of(script: &Script, run: &Run) -> Self {
+    pub(crate) fn of(script: &Script, run: &Run) -> Self {
         let mut figures = Self {
             runs: 1,
             keys: script.keys.len(),
@@ -144,7 +149,7 @@ impl Figures {
     }
 
     /// Adds what other runs came to.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.runs += other.runs;
         self.keys += other.keys;
         for (ours, theirs) in self.by_class.iter_mut().zip(&other.by_class) {
@@ -166,7 +171,7 @@ impl Figures {
     }
 
     /// Returns the latencies of all keys for which `includes` holds.
-    pub(super) fn latencies(&self, includes: impl Fn(Class) -> bool) -> Latencies {
+    pub(crate) fn latencies(&self, includes: impl Fn(Class) -> bool) -> Latencies {
         let mut all = Latencies::default();
         for class in Class::ALL.into_iter().filter(|class| includes(*class)) {
             all.merge(&self.by_class[class as usize]);
@@ -175,7 +180,7 @@ impl Figures {
     }
 
     /// Returns all of it as JSON.
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let classes: serde_json::Map<String, Value> = Class::ALL
             .into_iter()
             .map(|class| (class.name().to_owned(), self.by_class[class as usize].to_json()))
@@ -212,12 +217,12 @@ impl Figures {
 
 /// Returns a share in percent; 0 of nothing.
 #[expect(clippy::cast_precision_loss, reason = "fewer keys than 2^52")]
-pub(super) fn percent(count: usize, of: usize) -> f64 {
+pub(crate) fn percent(count: usize, of: usize) -> f64 {
     if of == 0 { 0.0 } else { count as f64 * 100.0 / of as f64 }
 }
 
 /// Returns a time in milliseconds.
-pub(super) fn millis(duration: Duration) -> f64 {
+pub(crate) fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 

@@ -14,7 +14,7 @@ const CORRECTION_GRACE: Duration = Duration::from_millis(100);
 
 /// What made the client write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(crate) enum Cause {
     /// A key or the time: the drawing is the client's own.
     Own,
     /// A datagram that has just arrived.
@@ -23,52 +23,52 @@ pub(super) enum Cause {
 
 /// What became of one key.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Outcome {
-    pub(super) sent_at: Option<Instant>,
-    pub(super) seen_at: Option<Instant>,
+pub(crate) struct Outcome {
+    pub(crate) sent_at: Option<Instant>,
+    pub(crate) seen_at: Option<Instant>,
     /// When the client had the host's own answer.
-    pub(super) answered_at: Option<Instant>,
+    pub(crate) answered_at: Option<Instant>,
     /// What was wrong with what the client drew of its own while this was the last key.
-    pub(super) own: Faults,
+    pub(crate) own: Faults,
     /// What was wrong with predictions that an arriving datagram made it show.
-    pub(super) revealed: Faults,
+    pub(crate) revealed: Faults,
     /// Whether its answer was partly on the screen already when it was sent.
     held: bool,
 }
 
 impl Outcome {
     /// Returns whether its answer was on the screen before it, and never there anew.
-    pub(super) const fn was_held(&self) -> bool {
+    pub(crate) const fn was_held(&self) -> bool {
         self.held
     }
 }
 
 /// What can be wrong with a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Faults {
+pub(crate) struct Faults {
     /// A text left of the cursor.
-    pub(super) text: bool,
+    pub(crate) text: bool,
     /// A text anywhere, or the cursor's place.
-    pub(super) any: bool,
+    pub(crate) any: bool,
     /// The text is right, its colours or attributes are not.
-    pub(super) paint: bool,
+    pub(crate) paint: bool,
 }
 
 /// Something wrong, from its drawing on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mistake {
+pub(crate) struct Mistake {
     /// The last key before it.
-    pub(super) key: usize,
-    pub(super) since: Instant,
+    pub(crate) key: usize,
+    pub(crate) since: Instant,
     /// When the screen first was a true one again.
-    pub(super) corrected_at: Option<Instant>,
+    pub(crate) corrected_at: Option<Instant>,
     /// When nothing on the screen was wrong any more.
-    pub(super) gone_at: Option<Instant>,
+    pub(crate) gone_at: Option<Instant>,
 }
 
 impl Mistake {
     /// Returns whether it lasted longer than the host took to answer the key, and some grace.
-    pub(super) fn is_late(&self, answered_at: Option<Instant>) -> bool {
+    pub(crate) fn is_late(&self, answered_at: Option<Instant>) -> bool {
         let in_time =
             |answer: Instant| self.gone_at.is_some_and(|gone| gone <= answer + CORRECTION_GRACE);
         answered_at.is_some_and(|answer| !in_time(answer))
@@ -77,14 +77,14 @@ impl Mistake {
 
 /// A place where something is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) faults: Faults,
+pub(crate) struct Verdict {
+    pub(crate) faults: Faults,
     /// The first row with a wrong text, and the first wrong column in it.
-    pub(super) place: Option<(u16, u16)>,
+    pub(crate) place: Option<(u16, u16)>,
 }
 
 /// Judges one run.
-pub(super) struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     script: &'a Script,
     album: Album,
     outcomes: Vec<Outcome>,
@@ -110,7 +110,7 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// Creates a judge of a session that shows a blank screen.
-    pub(super) fn new(script: &'a Script) -> Self {
+    pub(crate) fn new(script: &'a Script) -> Self {
         let blank = script.truth[0].clone();
         Self {
             script,
@@ -131,7 +131,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Takes that the next key is sent.
-    pub(super) fn handle_key(&mut self, now: Instant) {
+    pub(crate) fn handle_key(&mut self, now: Instant) {
         let number = self.sent;
         self.sent += 1;
         self.settled_at = None;
@@ -146,10 +146,16 @@ impl<'a> Judge<'a> {
     }
 
     /// Takes what the client knows to be the host's screen.
-    pub(super) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
+    pub(crate) fn handle_host_screen(&mut self, now: Instant, screen: &Screen) {
         let picture = self.album.look(screen, Some(&self.host.0));
         let number = self.find(picture.id, self.host.1).unwrap_or(self.host.1);
         self.host = (picture, number);
+        self.answer(now);
+    }
+
+    /// Takes all keys for answered whose answers the host's screen has.
+    fn answer(&mut self, now: Instant) {
+        let number = self.host.1;
         while self.answered < self.sent {
             match self.script.keys[self.answered].after {
                 Some(after) if after > number => break,
@@ -160,9 +166,18 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Called when the client has a host's screen that is this true one: where the client is a program of others, only what
+    /// it shows after a datagram tells that.
+    pub(crate) fn handle_host_number(&mut self, now: Instant, number: usize) {
+        if number > self.host.1 {
+            self.host = (self.script.truth[number].clone(), number);
+            self.answer(now);
+        }
+    }
+
     /// Called when the client has the host's answers to all keys that were sent, whether they have changed the screen
     /// or not.
-    pub(super) fn handle_all_answers(&mut self, now: Instant) {
+    pub(crate) fn handle_all_answers(&mut self, now: Instant) {
         if self.settled_at.is_none() {
             self.settled_at = Some(now);
             self.see_settled(now);
@@ -171,7 +186,7 @@ impl<'a> Judge<'a> {
 
     /// Takes what the user's terminal shows after a write; `notice_rows` at the top are covered by notices.
     /// Returns what is wrong with it, if it has changed.
-    pub(super) fn handle_screen(
+    pub(crate) fn handle_screen(
         &mut self,
         now: Instant,
         screen: &Screen,
@@ -208,22 +223,22 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns how many keys were sent.
-    pub(super) const fn sent(&self) -> usize {
+    pub(crate) const fn sent(&self) -> usize {
         self.sent
     }
 
     /// Returns what became of the keys.
-    pub(super) fn outcomes(&self) -> &[Outcome] {
+    pub(crate) fn outcomes(&self) -> &[Outcome] {
         &self.outcomes
     }
 
     /// Returns what was wrong, in order.
-    pub(super) fn mistakes(&self) -> &[Mistake] {
+    pub(crate) fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
     }
 
     /// Returns the true screens that are possible now.
-    pub(super) fn possible(&self) -> &'a [Picture] {
+    pub(crate) fn possible(&self) -> &'a [Picture] {
         &self.script.truth[self.matched..=self.script.reached(self.sent)]
     }
 
@@ -233,19 +248,34 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns whether the last true screen has come, and is shown.
-    pub(super) fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         let end = self.script.truth[self.script.end()].id;
         self.shown.id == end && self.host.0.id == end
     }
 
+    /// Returns the number of the true screen that is shown; `None` if it is no true one.
+    pub(crate) const fn matched(&self) -> Option<usize> {
+        if self.is_true { Some(self.matched) } else { None }
+    }
+
+    /// Returns whether the screen is as the host leaves it after all keys that were sent.
+    pub(crate) fn shows_newest(&self) -> bool {
+        self.script.truth[self.script.reached(self.sent)].id == self.shown.id
+    }
+
+    /// Returns whether the answer to every key that was sent and has one was seen.
+    pub(crate) const fn has_seen_all(&self) -> bool {
+        self.unseen.is_empty()
+    }
+
     /// Returns when the client had the host's answers to all keys that were sent.
-    pub(super) const fn settled_at(&self) -> Option<Instant> {
+    pub(crate) const fn settled_at(&self) -> Option<Instant> {
         self.settled_at
     }
 
     /// Returns when the answer to the newest key that has one was seen, or else when the newest key was
     /// sent; `None` while it is still to be seen.
-    pub(super) fn answered_at(&self) -> Option<Instant> {
+    pub(crate) fn answered_at(&self) -> Option<Instant> {
         let last = self.sent.checked_sub(1)?;
         let sent_at = self.outcomes[last].sent_at?;
         let answered = (0..=last).rev().find(|key| self.script.keys[*key].after.is_some());

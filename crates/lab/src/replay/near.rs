@@ -4,44 +4,19 @@ use rove_headless::{Act, NearEnd, User};
 use rove_session::{Client, ClientConfig};
 use rove_ssp::ReceiveError;
 use rove_terminal::{Screen, Terminal};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use crate::replay::judge::{Cause, Judge, Verdict};
-use crate::replay::script::{self, Key, Script};
-
-/// Recorded pauses from here on begin only when the answer is there, at pace look: a person reads.
-const PAUSE: Duration = Duration::from_millis(250);
-
-/// How long a user waits for an answer before typing on. Chosen: far beyond any answer on a path that lets
-/// anything through; it only keeps a replay from waiting forever.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// How long a user waits on when the host has answered and the screen is not as recorded: a prediction that is wrong
-/// may stay. Chosen: the longest pause of a replay.
-const DISBELIEF: Duration = script::GAP_MAX;
+use crate::replay::pace::{Pace, Pacer};
+use crate::replay::script::Script;
 
 /// What notices begin with, so that they are told from what the host shows.
 pub(super) const NOTICE: &str = "rove-lab-replay";
 
-/// What the user waits for before typing on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Pace {
-    /// Before a recorded pause of 250 ms or more, for the answer to the last key
-    Look,
-    /// For nothing: the recorded times
-    Open,
-    /// For the answer to each key
-    Closed,
-}
-
 /// A user who types what was recorded.
 pub(super) struct Typist<'a> {
-    keys: &'a [Key],
-    pace: Pace,
+    pacer: Pacer<'a>,
     pub(super) judge: Judge<'a>,
-    /// When the recording began.
-    start: Option<Instant>,
     cause: Cause,
     /// What there is to explain, if it is to be explained.
     pub(super) notes: Option<Notes>,
@@ -51,7 +26,7 @@ pub(super) struct Typist<'a> {
 
 /// What an explanation needs.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     /// What was shown when each key had been taken.
     pub(super) keys: Vec<View>,
     /// Wrong drawings.
@@ -60,7 +35,7 @@ pub(super) struct Notes {
 
 /// What was to be seen at one instant.
 #[derive(Clone, Debug)]
-pub(super) struct View {
+pub(crate) struct View {
     /// What the user's terminal showed.
     pub(super) shown: Screen,
     /// What the host's screen was, as far as the client knew.
@@ -69,7 +44,7 @@ pub(super) struct View {
 
 /// A drawing that was wrong.
 #[derive(Clone, Debug)]
-pub(super) struct Drawing {
+pub(crate) struct Drawing {
     pub(super) at: Instant,
     pub(super) cause: Cause,
     /// The last key before it.
@@ -88,10 +63,8 @@ pub(super) fn near_end<'a>(
     notes: Option<Notes>,
 ) -> NearEnd<Typist<'a>> {
     let typist = Typist {
-        keys: &script.keys,
-        pace,
+        pacer: Pacer::new(&script.keys, pace),
         judge: Judge::new(script),
-        start: None,
         cause: Cause::Own,
         notes,
         is_note_due: false,
@@ -112,12 +85,12 @@ pub(super) fn is_settled(near: &NearEnd<Typist<'_>>, column: u16) -> bool {
 impl Typist<'_> {
     /// Begins with the recording.
     pub(super) fn start(&mut self, now: Instant) {
-        self.start = Some(now);
+        self.pacer.start(now);
     }
 
     /// Returns whether everything is typed.
     pub(super) fn is_done(&self) -> bool {
-        self.judge.sent() == self.keys.len()
+        self.judge.sent() == self.pacer.keys().len()
     }
 
     /// Returns whether every answer was seen, and the last true screen is shown.
@@ -127,25 +100,7 @@ impl Typist<'_> {
 
     /// Returns when the next key is due; `None` if there is none, or the client takes none now.
     fn key_due(&self, client: &Client) -> Option<Instant> {
-        let (start, next) = (self.start.filter(|_| client.wants_input())?, self.judge.sent());
-        let key = self.keys.get(next)?;
-        let Some(last) = next.checked_sub(1) else { return Some(start + key.at) };
-        let pause = key.at - self.keys[last].at;
-        let waits = match self.pace {
-            Pace::Open => return Some(start + key.at),
-            Pace::Look => pause >= PAUSE,
-            Pace::Closed => true,
-        };
-        let sent_at = self.judge.outcomes()[last].sent_at?;
-        if !waits {
-            return Some(sent_at + pause);
-        }
-        let given_up_at = || {
-            let in_vain = self.judge.settled_at().map(|at| at + DISBELIEF);
-            in_vain.unwrap_or(sent_at + PATIENCE).min(sent_at + PATIENCE)
-        };
-        let base = self.judge.answered_at().unwrap_or_else(given_up_at);
-        Some(base + pause)
+        self.pacer.due(&self.judge).filter(|_| client.wants_input())
     }
 }
 
@@ -164,7 +119,7 @@ impl User for Typist<'_> {
             notes.keys.push(View::new(client, terminal));
         }
         self.key_due(client).filter(|due| *due <= now)?;
-        let key = &self.keys[self.judge.sent()];
+        let key = &self.pacer.keys()[self.judge.sent()];
         self.judge.handle_key(now);
         self.is_note_due = true;
         Some(Act::Type(key.bytes.clone()))
@@ -175,7 +130,7 @@ impl User for Typist<'_> {
     }
 
     fn handle_frame(&mut self, now: Instant, client: &Client, terminal: &mut Terminal) {
-        if self.start.is_none() {
+        if !self.pacer.has_started() {
             return;
         }
         let screen = terminal.screen();
@@ -210,7 +165,7 @@ impl User for Typist<'_> {
         if result.is_ok() {
             self.cause = Cause::Arrival;
         }
-        if self.start.is_some() {
+        if self.pacer.has_started() {
             self.judge.handle_host_screen(now, client.screen());
             if client.has_all_answers() {
                 self.judge.handle_all_answers(now);

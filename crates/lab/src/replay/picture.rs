@@ -14,49 +14,49 @@ const COMBINED: u32 = 1 << 31;
 
 /// The text of one cell. An empty cell and a space are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Glyph(u32);
+pub(crate) struct Glyph(u32);
 
 /// The text of a row as a number: rows with the same text have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TextId(u32);
+pub(crate) struct TextId(u32);
 
 /// How a row is painted, underlines aside, as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PaintId(u32);
+pub(crate) struct PaintId(u32);
 
 /// The text of a screen and the place of its cursor as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct PictureId(u32);
+pub(crate) struct PictureId(u32);
 
 /// A screen as a judge sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Picture {
+pub(crate) struct Picture {
     /// Equal for the same text with the cursor at the same place.
-    pub(super) id: PictureId,
-    pub(super) texts: Vec<TextId>,
-    pub(super) paints: Vec<PaintId>,
+    pub(crate) id: PictureId,
+    pub(crate) texts: Vec<TextId>,
+    pub(crate) paints: Vec<PaintId>,
     /// Where the cursor is, hidden or not: programs that draw a cursor of their own hide the terminal's at the place
     /// where they take text.
-    pub(super) cursor: Position,
+    pub(crate) cursor: Position,
     /// Keeps the rows where they are, so that one that has not changed is known by its address.
     screen: Screen,
 }
 
 impl Picture {
     /// Returns the screen that was looked at.
-    pub(super) fn screen(&self) -> &Screen {
+    pub(crate) fn screen(&self) -> &Screen {
         &self.screen
     }
 
     /// Returns whether the cursor is visible.
-    pub(super) fn shows_cursor(&self) -> bool {
+    pub(crate) fn shows_cursor(&self) -> bool {
         self.screen.cursor().visible
     }
 }
 
 /// The numbers given so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Album {
+pub(crate) struct Album {
     text_ids: BTreeMap<Arc<[Glyph]>, TextId>,
     texts: Vec<Arc<[Glyph]>>,
     paint_ids: BTreeMap<Arc<[Paint]>, PaintId>,
@@ -74,7 +74,7 @@ type Paint = (u32, u32, u8);
 
 impl Album {
     /// Looks at a screen. Rows it shares with the picture `before` cost next to nothing.
-    pub(super) fn look(&mut self, screen: &Screen, before: Option<&Picture>) -> Picture {
+    pub(crate) fn look(&mut self, screen: &Screen, before: Option<&Picture>) -> Picture {
         let rows = screen.size().rows();
         let (mut texts, mut paints) = (Vec::new(), Vec::new());
         texts.reserve_exact(rows.into());
@@ -99,17 +99,17 @@ impl Album {
     }
 
     /// Returns how many cells all different rows have together.
-    pub(super) fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.cells
     }
 
     /// Returns the cells of a text.
-    pub(super) fn glyphs(&self, text: TextId) -> &[Glyph] {
+    pub(crate) fn glyphs(&self, text: TextId) -> &[Glyph] {
         &self.texts[text.0 as usize]
     }
 
     /// Returns the pens of a row.
-    pub(super) fn pens(&self, paint: PaintId) -> &[Paint] {
+    pub(crate) fn pens(&self, paint: PaintId) -> &[Paint] {
         &self.paints[paint.0 as usize]
     }
 

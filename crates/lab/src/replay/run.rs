@@ -15,17 +15,18 @@ use crate::flow::source::Bulk;
 use crate::path::Path;
 use crate::replay::far::{CLEAR, Player, far_end};
 use crate::replay::judge::{Mistake, Outcome};
-use crate::replay::near::{NOTICE, Notes, PATIENCE, Pace, Typist, is_settled, near_end};
+use crate::replay::near::{NOTICE, Notes, Typist, is_settled, near_end};
+use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
 
 /// Keys that are echoed before the recording begins: they settle the estimate of the round trip.
-const SETTLING: &[u8] = b"settle";
+pub(crate) const SETTLING: &[u8] = b"settle";
 
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
 
 /// How long after the last key and the host's last word an answer may still be seen.
-const TAIL: Duration = Duration::from_secs(30);
+pub(crate) const TAIL: Duration = Duration::from_secs(30);
 
 /// Whose wire and pace both ends have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -48,18 +49,18 @@ impl Ends {
 
 /// How a recording is played.
 #[derive(Clone, Debug)]
-pub(super) struct RunOptions {
-    pub(super) prediction: Prediction,
-    pub(super) pace: Pace,
-    pub(super) path: Path,
-    pub(super) seed: u64,
+pub(crate) struct RunOptions {
+    pub(crate) prediction: Prediction,
+    pub(crate) pace: Pace,
+    pub(crate) path: Path,
+    pub(crate) seed: u64,
     /// How late the program on the far side reads a key.
-    pub(super) host_delay: Duration,
-    pub(super) ends: Ends,
+    pub(crate) host_delay: Duration,
+    pub(crate) ends: Ends,
     /// What both ends do without.
-    pub(super) sender_without: Vec<Mechanism>,
+    pub(crate) sender_without: Vec<Mechanism>,
     /// Whether to note what an explanation needs.
-    pub(super) explain: bool,
+    pub(crate) explain: bool,
 }
 
 impl RunOptions {
@@ -71,19 +72,32 @@ impl RunOptions {
 }
 
 /// What came of it.
-#[derive(Debug)]
-pub(super) struct Run {
+#[derive(Debug, Default)]
+pub(crate) struct Run {
     /// When the recording began.
-    pub(super) start: Instant,
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) mistakes: Vec<Mistake>,
-    pub(super) uplink: Traffic,
-    pub(super) downlink: Traffic,
+    pub(crate) start: Instant,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) uplink: Traffic,
+    pub(crate) downlink: Traffic,
     /// Whether the last true screen was shown at the end.
-    pub(super) ends_true: bool,
+    pub(crate) ends_true: bool,
     /// How many bytes the far side got that the recording does not have there.
-    pub(super) unexpected: usize,
-    pub(super) notes: Option<Notes>,
+    pub(crate) unexpected: usize,
+    pub(crate) notes: Option<Notes>,
+}
+
+impl Run {
+    /// Returns how long each key that has an answer waited for it, in the order in which they were typed; `None` for an
+    /// answer that was never seen.
+    pub(crate) fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
+        let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());
+        let waited = keys.map(|(_, outcome)| {
+            let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
+            Some(seen_at.saturating_since(sent_at))
+        });
+        waited.collect()
+    }
 }
 
 /// The near side, maybe with what downloads.
@@ -96,7 +110,7 @@ type Far<'a> = Beside<FarEnd<Player<'a>>, Sender<Bulk>>;
 /// # Errors
 ///
 /// Returns a sentence if the session could not even begin.
-pub(super) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
+pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
     let near = near_end(client_config(script, options, seed), script, options.pace, notes);

@@ -4,12 +4,13 @@ use rove_session::{Tty, TtyModes};
 use rove_terminal::{Cursor, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
+use crate::replay::flattener::Flattener;
 use crate::replay::picture::{Album, Picture};
 use crate::replay::queries;
 use crate::trace::{self, Event, Trace};
 
 /// Longest gap between two records; longer ones are cut.
-pub(super) const GAP_MAX: Duration = Duration::from_secs(1);
+pub(crate) const GAP_MAX: Duration = Duration::from_secs(1);
 /// How soon a response begins after its key, and how soon each of its records follows the one before.
 const RESPONSE_GAP: Duration = Duration::from_millis(100);
 
@@ -21,7 +22,7 @@ const TRUE_CELLS_MAX: usize = 16 << 20;
 
 /// What kind of key it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// A typed character.
     Character,
     Backspace,
@@ -33,59 +34,68 @@ pub(super) enum Class {
 
 /// One record of the user's: normally one key.
 #[derive(Clone, Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// When it was typed, with all gaps cut.
-    pub(super) at: Duration,
-    pub(super) bytes: Vec<u8>,
-    pub(super) class: Class,
+    pub(crate) at: Duration,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) class: Class,
     /// The number of the true screen before it.
-    pub(super) before: usize,
+    pub(crate) before: usize,
     /// The number of the first true screen that shows its effect; `None` if it has none.
-    pub(super) after: Option<usize>,
+    pub(crate) after: Option<usize>,
     /// Whether the host's terminal hid what was typed, as for a password.
-    pub(super) is_secret: bool,
+    pub(crate) is_secret: bool,
 }
 
 /// A change of how the host's terminal takes keys.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ModeChange {
+pub(crate) struct ModeChange {
     /// How many steps come before it.
-    pub(super) behind: usize,
+    pub(crate) behind: usize,
     /// How many bytes of the user must have come before.
-    pub(super) needs: usize,
-    pub(super) tty: Tty,
+    pub(crate) needs: usize,
+    pub(crate) tty: Tty,
 }
 
 /// Something that the far side writes.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Step {
+    pub(crate) bytes: Vec<u8>,
     /// How many bytes of the user must have come before.
-    pub(super) needs: usize,
+    pub(crate) needs: usize,
     /// How long after the record before it.
-    pub(super) gap: Duration,
+    pub(crate) gap: Duration,
+}
+
+/// The emulator between a program and its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repertoire {
+    /// Everything that ours has.
+    Whole,
+    /// No alternate screen, as in Mosh 1.4.0's server (observed: the switches do nothing).
+    OneScreen,
 }
 
 /// A recording made ready to be played.
 #[derive(Clone, Debug)]
-pub(super) struct Script {
-    pub(super) name: String,
-    pub(super) size: Size,
-    pub(super) keys: Vec<Key>,
-    pub(super) steps: Vec<Step>,
-    pub(super) mode_changes: Vec<ModeChange>,
+pub(crate) struct Script {
+    pub(crate) name: String,
+    pub(crate) size: Size,
+    pub(crate) keys: Vec<Key>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) mode_changes: Vec<ModeChange>,
     /// Everything the user typed.
-    pub(super) typed: Vec<u8>,
+    pub(crate) typed: Vec<u8>,
     /// The true screens: before the first step, and after each.
-    pub(super) truth: Vec<Picture>,
+    pub(crate) truth: Vec<Picture>,
     /// By the number of keys sent, the last true screen that there can be.
     reach: Vec<usize>,
-    pub(super) album: Album,
+    pub(crate) album: Album,
 }
 
 /// Why a recording cannot be played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ScriptError {
+pub(crate) enum ScriptError {
     /// The window changes.
     #[error("the window's size changes in it, and a replay has one size")]
     Resized,
@@ -99,7 +109,7 @@ pub(super) enum ScriptError {
 
 impl Class {
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
+    pub(crate) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
 
     /// Returns what a key is that turned one screen into the other. A character that commands something
     /// instead of appearing, as in an editor's normal mode, is another key; so is an arrow that does more
@@ -124,12 +134,12 @@ impl Class {
     }
 
     /// Returns whether it is a typing key.
-    pub(super) const fn is_typing(self) -> bool {
+    pub(crate) const fn is_typing(self) -> bool {
         !matches!(self, Self::Other)
     }
 
     /// Returns its name in tables.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Character => "character",
             Self::Backspace => "backspace",
@@ -168,7 +178,21 @@ impl Script {
     /// # Errors
     ///
     /// Returns why it cannot be played.
-    pub(super) fn new(
+    pub(crate) fn new(
+        name: String,
+        trace: Trace,
+        keys_max: Option<usize>,
+    ) -> Result<Self, ScriptError> {
+        Self::on(Repertoire::Whole, name, trace, keys_max)
+    }
+
+    /// Makes a recording ready for a server whose emulator has this repertoire.
+    ///
+    /// # Errors
+    ///
+    /// As [`Script::new`].
+    pub(crate) fn on(
+        repertoire: Repertoire,
         name: String,
         trace: Trace,
         keys_max: Option<usize>,
@@ -189,24 +213,24 @@ impl Script {
         if script.keys.is_empty() {
             return Err(ScriptError::NoKeys);
         }
-        script.draw()?;
+        script.draw(repertoire)?;
         script.respond(&written);
         script.reach();
         Ok(script)
     }
 
     /// Returns the number of the last true screen that there can be once `keys` keys were sent.
-    pub(super) fn reached(&self, keys: usize) -> usize {
+    pub(crate) fn reached(&self, keys: usize) -> usize {
         self.reach[keys]
     }
 
     /// Returns the number of the last true screen.
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.steps.len()
     }
 
     /// Returns how long the recording is, with all gaps cut.
-    pub(super) fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         let written: Duration = self.steps.iter().map(|step| step.gap).sum();
         written.max(self.keys.last().map_or(Duration::ZERO, |key| key.at))
     }
@@ -253,15 +277,19 @@ impl Script {
     }
 
     /// Draws the true screens.
-    fn draw(&mut self) -> Result<(), ScriptError> {
+    fn draw(&mut self, repertoire: Repertoire) -> Result<(), ScriptError> {
         let rows = usize::from(self.size.rows());
         if rows.saturating_mul(self.steps.len() + 1) > TRUE_ROWS_MAX {
             return Err(ScriptError::TooLarge);
         }
         let mut terminal = Terminal::host(self.size);
         self.truth.push(self.album.look(&terminal.snapshot(), None));
+        let mut flattener = Flattener::default();
         for step in &self.steps {
-            terminal.write(&step.bytes);
+            match repertoire {
+                Repertoire::Whole => terminal.write(&step.bytes),
+                Repertoire::OneScreen => terminal.write(&flattener.flatten(&step.bytes)),
+            }
             let picture = self.album.look(&terminal.snapshot(), self.truth.last());
             self.truth.push(picture);
             if self.album.cells() > TRUE_CELLS_MAX {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 /// A folder that goes when it is dropped.
 #[derive(Debug)]
-pub(super) struct Scratch(PathBuf);
+pub struct Scratch(PathBuf);
 
 impl Scratch {
     /// Creates an empty folder.
@@ -15,17 +15,17 @@ impl Scratch {
     /// # Errors
     ///
     /// Returns why the temporary folder takes none.
-    pub(super) fn new() -> Result<Self> {
+    pub fn new() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("rove-bench-{}-{number}", std::process::id());
+        let name = format!("rove-live-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
         Ok(Self(path))
     }
 
     /// Returns the folder.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.0
     }
 
@@ -34,7 +34,7 @@ impl Scratch {
     /// # Errors
     ///
     /// Returns why the file cannot be written.
-    pub(super) fn write(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
+    pub fn write(&self, name: &str, contents: &[u8]) -> Result<PathBuf> {
         let path = self.0.join(name);
         std::fs::write(&path, contents)
             .with_context(|| format!("cannot write {}", path.display()))?;

@@ -4,14 +4,14 @@ use anyhow::{Result, bail};
 use rove_terminal::{Screen, Size, Terminal as Emulator};
 use rove_units::Instant;
 
-use super::clock;
-use super::terminal::{HANG_GUARD, Terminal};
+use crate::live::clock;
+use crate::live::terminal::{HANG_GUARD, Terminal};
 
 /// A terminal, and what is on it.
 #[derive(Debug)]
-pub(super) struct Window {
+pub struct Window {
     /// The pty.
-    pub(super) terminal: Terminal,
+    pub terminal: Terminal,
     emulator: Emulator,
 }
 
@@ -21,7 +21,7 @@ impl Window {
     /// # Errors
     ///
     /// Returns the system's refusal of a pty.
-    pub(super) fn open(size: Size) -> Result<Self> {
+    pub fn open(size: Size) -> Result<Self> {
         Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
     }
 
@@ -30,7 +30,7 @@ impl Window {
     /// # Errors
     ///
     /// Returns what the system says.
-    pub(super) fn watch(&mut self, deadline: Instant) -> Result<()> {
+    pub fn watch(&mut self, deadline: Instant) -> Result<()> {
         while self.follow(deadline)? {}
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Window {
     /// # Errors
     ///
     /// Returns an error with the picture when it never is.
-    pub(super) fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
+    pub fn wait_for(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
         let deadline = clock::now() + HANG_GUARD;
         while !wanted(self.emulator.screen()) {
             if !self.follow(deadline)? && clock::now() >= deadline {
@@ -64,13 +64,13 @@ impl Window {
 }
 
 /// Returns what the screen shows, row by row.
-pub(super) fn text(screen: &Screen) -> String {
+pub fn text(screen: &Screen) -> String {
     let rows: Vec<String> = (0..screen.size().rows()).map(|row| screen.row_text(row)).collect();
     rows.join("\n")
 }
 
 /// Returns whether the cursor stands behind this prompt, with nothing typed yet.
-pub(super) fn shows_prompt(screen: &Screen, prompt: &str) -> bool {
+pub fn shows_prompt(screen: &Screen, prompt: &str) -> bool {
     screen.row_text(screen.cursor().row) == prompt
 }
 

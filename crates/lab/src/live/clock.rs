@@ -4,12 +4,12 @@ use rove_units::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the time since the machine started.
-pub(super) fn now() -> Instant {
+pub fn now() -> Instant {
     let time = clock_gettime(ClockId::Monotonic);
     Instant::ZERO + Duration::try_from(time).expect("the machine has started")
 }
 
 /// Returns the seconds since `start`.
-pub(super) fn seconds_since(start: Instant) -> f64 {
+pub fn seconds_since(start: Instant) -> f64 {
     now().saturating_since(start).as_secs_f64()
 }

@@ -1,44 +1,58 @@
-//! A whole session: server, path, client, and the user's terminal.
+//! A whole session of a system that speaks the Mosh protocol: its server, and its client on the user's terminal.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use rove_link::LinkConfig;
-use rove_shell::relay::{Relay, RelayConfig};
-use rove_units::Seed;
 
-use super::process::{self, Process};
-use super::programs::System;
-use super::terminal::Terminal;
+use rove_session::Preference;
+
+use crate::live::place::Place;
+use crate::live::process::{self, Process};
+use crate::live::system::System;
+use crate::live::terminal::Terminal;
 
 /// What the shell shows when it waits for a command, without the space behind it.
-pub(super) const PROMPT: &str = "bench$";
+pub const PROMPT: &str = "bench$";
 
 /// A shell that reads no file of this machine's. What it runs can be interrupted even where this
 /// run itself cannot, in the background of a script: servers and shells hand an ignored signal on.
-pub(super) const SHELL: [&str; 6] =
-    ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
+pub const SHELL: [&str; 6] = ["env", "--default-signal", "bash", "--norc", "--noprofile", "-i"];
 
 /// A server with its program, waiting for a client.
 #[derive(Debug)]
-pub(super) struct Server {
+pub struct Server {
     /// The process that serves.
-    pub(super) process: Process,
+    pub process: Process,
     address: SocketAddr,
     key: String,
 }
 
 impl Server {
-    /// Starts a server that will run `command`.
+    /// Starts a server on this computer that will run `command`.
     ///
     /// # Errors
     ///
     /// Returns what the server said instead of where it listens.
-    pub(super) fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
-        let mut call = system.server();
-        call.args(["new", "-i", "127.0.0.1", "-c", "256", "--"]).args(command);
+    pub fn start(system: &System, home: &Path, command: &[&str]) -> Result<Self> {
+        Self::start_in(Place::Here, system, home, command)
+    }
+
+    /// Starts a server at a place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::start`].
+    pub fn start_in(
+        place: Place<'_>,
+        system: &System,
+        home: &Path,
+        command: &[&str],
+    ) -> Result<Self> {
+        let ip = place.address();
+        let mut call = system.server(place)?;
+        call.args(["new", "-i", &ip.to_string(), "-c", "256", "--"]).args(command);
         let output = in_known_environment(&mut call, home)
             .stdin(Stdio::null())
             .output()
@@ -49,7 +63,7 @@ impl Server {
         let Some(((port, key), pid)) = announced else {
             bail!("the server said {stdout:?} and {stderr:?}")
         };
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let address = SocketAddr::from((ip, port));
         Ok(Self { process: Process::open(pid)?, address, key: key.to_owned() })
     }
 
@@ -58,50 +72,34 @@ impl Server {
     /// # Errors
     ///
     /// Returns an error when it named no process that runs.
-    pub(super) fn left_behind(stderr: &str) -> Result<Process> {
+    pub fn left_behind(stderr: &str) -> Result<Process> {
         Process::open(pid_line(stderr).with_context(|| format!("no server in {stderr:?}"))?)
     }
 
     /// Returns where it listens.
-    pub(super) const fn address(&self) -> SocketAddr {
+    pub const fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Puts a path in front of the server, the same in both directions.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal of a socket or a thread.
-    pub(super) fn behind(&self, link: &LinkConfig) -> Result<Relay> {
-        Ok(Relay::start(RelayConfig {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            server: self.address,
-            uplink: link.clone(),
-            downlink: link.clone(),
-            seed: Seed::new(1),
-        })?)
     }
 }
 
 /// A client on a terminal; ended when dropped.
 #[derive(Debug)]
-pub(super) struct Client(Child);
+pub struct Client(Child);
 
 impl Client {
-    /// Starts a client of `server` on this terminal, through `relay` if there is one.
+    /// Starts a client of `server` on this terminal. It predicts nothing: bytes and times are those of what the server
+    /// shows.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn start(
+    pub fn start(
         system: &System,
         server: &Server,
-        relay: Option<&Relay>,
         home: &Path,
         terminal: &Terminal,
     ) -> Result<Self> {
-        let address = relay.map_or(server.address, Relay::address);
-        Self::start_at(system, server, address, home, terminal)
+        Self::start_at(system, server, server.address, home, terminal)
     }
 
     /// Starts a client of `server` on this terminal, by way of this address.
@@ -109,34 +107,78 @@ impl Client {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn start_at(
+    pub fn start_at(
         system: &System,
         server: &Server,
         address: SocketAddr,
         home: &Path,
         terminal: &Terminal,
     ) -> Result<Self> {
-        let mut call = system.client();
+        let mut call = system.client(Place::Here)?;
+        Self::spawn(&mut call, (&server.key, address), Preference::Never, home, terminal)
+    }
+
+    /// Starts a client of `server` at a place, which shows predictions by this preference.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn start_in(
+        place: Place<'_>,
+        system: &System,
+        server: &Server,
+        preference: Preference,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
+        let mut call = system.client(place)?;
+        Self::spawn(&mut call, (&server.key, server.address), preference, home, terminal)
+    }
+
+    fn spawn(
+        call: &mut Command,
+        (key, address): (&str, SocketAddr),
+        preference: Preference,
+        home: &Path,
+        terminal: &Terminal,
+    ) -> Result<Self> {
         call.args([address.ip().to_string(), address.port().to_string()]);
-        let child = in_known_environment(&mut call, home)
-            .env("MOSH_KEY", &server.key)
-            // Bytes and times of what the server shows, not of what a client guesses.
-            .env("MOSH_PREDICTION_DISPLAY", "never")
-            .stdin(terminal.stdio()?)
-            .stdout(terminal.stdio()?)
-            .stderr(terminal.stdio()?)
-            .spawn()
-            .with_context(|| format!("cannot start {call:?}"))?;
+        in_known_environment(call, home)
+            .env("MOSH_KEY", key)
+            .env("MOSH_PREDICTION_DISPLAY", preference.name());
+        Self::on(call, terminal)
+    }
+
+    /// Starts a prepared command on this terminal.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn on(call: &mut Command, terminal: &Terminal) -> Result<Self> {
+        call.stdin(terminal.stdio()?).stdout(terminal.stdio()?).stderr(terminal.stdio()?);
+        let child = call.spawn().with_context(|| {
+            let name = call.get_program().display();
+            format!("cannot start {name}")
+        })?;
         Ok(Self(child))
     }
 
     /// Takes a client that runs already.
-    pub(super) const fn of(child: Child) -> Self {
+    pub const fn of(child: Child) -> Self {
         Self(child)
     }
 
+    /// Returns whether the client has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
     /// Returns the client's process number.
-    pub(super) fn pid(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.0.id()
     }
 
@@ -145,7 +187,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns an error when the client has ended.
-    pub(super) fn peak_megabytes(&self) -> Result<f64> {
+    pub fn peak_megabytes(&self) -> Result<f64> {
         process::peak_megabytes(self.0.id())
     }
 
@@ -154,7 +196,7 @@ impl Client {
     /// # Errors
     ///
     /// Returns an error when it does not.
-    pub(super) fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
+    pub fn wait(mut self, terminal: &mut Terminal) -> Result<()> {
         terminal.drain_until_exit(&mut self.0)
     }
 }
@@ -168,7 +210,7 @@ impl Drop for Client {
 }
 
 /// Gives a program an environment that is the same on every machine.
-pub(super) fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
+pub fn in_known_environment<'a>(command: &'a mut Command, home: &Path) -> &'a mut Command {
     command
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())

@@ -8,7 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 ///
 /// It is held by descriptor, so a number used again can never hit a stranger.
 #[derive(Debug)]
-pub(super) struct Process {
+pub struct Process {
     pid: u32,
     pidfd: OwnedFd,
 }
@@ -19,12 +19,12 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when there is none of this number.
-    pub(super) fn open(pid: u32) -> Result<Self> {
+    pub fn open(pid: u32) -> Result<Self> {
         Ok(Self { pid, pidfd: pidfd(pid)? })
     }
 
     /// Returns the process's number.
-    pub(super) const fn pid(&self) -> u32 {
+    pub const fn pid(&self) -> u32 {
         self.pid
     }
 
@@ -33,7 +33,7 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when the process has ended.
-    pub(super) fn cpu_seconds(&self) -> Result<f64> {
+    pub fn cpu_seconds(&self) -> Result<f64> {
         let path = format!("/proc/{}/stat", self.pid);
         let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         let ticks = cpu_ticks(&text).with_context(|| format!("unexpected {path}"))?;
@@ -47,23 +47,23 @@ impl Process {
     /// # Errors
     ///
     /// Returns an error when the process has ended.
-    pub(super) fn peak_megabytes(&self) -> Result<f64> {
+    pub fn peak_megabytes(&self) -> Result<f64> {
         peak_megabytes(self.pid)
     }
 }
 
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage {
+pub struct Usage {
     /// How often it has gone to sleep by itself.
-    pub(super) switches: f64,
+    pub switches: f64,
     /// Its processor time, to the nanosecond.
-    pub(super) cpu_seconds: f64,
+    pub cpu_seconds: f64,
 }
 
 impl Usage {
     /// Returns what has been used since `before`.
-    pub(super) fn since(self, before: Self) -> Self {
+    pub fn since(self, before: Self) -> Self {
         Self {
             switches: self.switches - before.switches,
             cpu_seconds: self.cpu_seconds - before.cpu_seconds,
@@ -83,7 +83,7 @@ impl Drop for Process {
 /// # Errors
 ///
 /// Returns an error when there is no process of this number.
-pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
+pub fn pidfd(pid: u32) -> Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).context("no process id")?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
@@ -93,7 +93,7 @@ pub(super) fn pidfd(pid: u32) -> Result<OwnedFd> {
 /// # Errors
 ///
 /// Returns an error when the process has ended, or the system does not count this.
-pub(super) fn usage(pid: u32) -> Result<Usage> {
+pub fn usage(pid: u32) -> Result<Usage> {
     let path = format!("/proc/{pid}/schedstat");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let nanoseconds: Option<f64> = text.split_whitespace().next().and_then(|n| n.parse().ok());
@@ -102,12 +102,22 @@ pub(super) fn usage(pid: u32) -> Result<Usage> {
     Ok(Usage { switches, cpu_seconds })
 }
 
+/// Returns the processor time of all threads of a process, to the nanosecond, in seconds; `None` if it has ended.
+pub fn threads_cpu_seconds(pid: u32) -> Option<f64> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let of = |thread: std::fs::DirEntry| {
+        let text = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    };
+    Some(threads.filter_map(Result::ok).filter_map(of).sum::<f64>() / 1e9)
+}
+
 /// Returns the memory a process holds, in megabytes of 10^6 bytes; what it shares counts by its share.
 ///
 /// # Errors
 ///
 /// Returns an error when the process has ended.
-pub(super) fn share_megabytes(pid: u32) -> Result<f64> {
+pub fn share_megabytes(pid: u32) -> Result<f64> {
     Ok(field(pid, "smaps_rollup", "Pss:")? * 1024.0 / 1e6)
 }
 
@@ -128,7 +138,7 @@ fn number_behind(text: &str, name: &str) -> Option<f64> {
 /// # Errors
 ///
 /// Returns an error when the process has ended.
-pub(super) fn peak_megabytes(pid: u32) -> Result<f64> {
+pub fn peak_megabytes(pid: u32) -> Result<f64> {
     let path = format!("/proc/{pid}/status");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
     let kibibytes = peak_kibibytes(&text).with_context(|| format!("no VmHWM in {path}"))?;
@@ -188,6 +198,8 @@ mod tests {
         assert!(own.cpu_seconds().unwrap() >= 0.0);
         assert!(share_megabytes(own.pid()).unwrap() > 0.1);
         assert!(usage(own.pid()).unwrap().cpu_seconds > 0.0);
+        assert!(threads_cpu_seconds(own.pid()).unwrap() > 0.0);
+        assert_eq!(threads_cpu_seconds(u32::MAX), None);
         // Dropped, it would end the tests.
         std::mem::forget(own);
     }

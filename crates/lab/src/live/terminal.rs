@@ -11,18 +11,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::{clock, process};
+use crate::live::{clock, process};
 
 /// Longest that something expected may take before the run counts as hung.
 /// Chosen: far above anything a busy machine needs, so that no figure depends on it.
-pub(super) const HANG_GUARD: Duration = Duration::from_secs(120);
+pub const HANG_GUARD: Duration = Duration::from_secs(120);
 
 /// Bytes read at once: more than a pty holds.
 const READ_MAX: usize = 65_536;
 
 /// A pty, both sides of it.
 #[derive(Debug)]
-pub(super) struct Terminal {
+pub struct Terminal {
     master: File,
     slave: File,
     buffer: Vec<u8>,
@@ -34,7 +34,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn open(size: Size) -> Result<Self> {
+    pub fn open(size: Size) -> Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&master)?;
         unlockpt(&master)?;
@@ -50,7 +50,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns the system's refusal of another descriptor.
-    pub(super) fn stdio(&self) -> Result<Stdio> {
+    pub fn stdio(&self) -> Result<Stdio> {
         Ok(self.slave.try_clone()?.into())
     }
 
@@ -59,8 +59,13 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn send(&mut self, keys: &[u8]) -> Result<()> {
+    pub fn send(&mut self, keys: &[u8]) -> Result<()> {
         Ok(self.master.write_all(keys)?)
+    }
+
+    /// Returns the descriptor that is readable when programs have written something.
+    pub const fn output(&self) -> &File {
+        &self.master
     }
 
     /// Reads what programs have written; waits for it until `deadline` and then returns `None`.
@@ -68,7 +73,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns what the system says.
-    pub(super) fn read(&mut self, deadline: Instant) -> Result<Option<&[u8]>> {
+    pub fn read(&mut self, deadline: Instant) -> Result<Option<&[u8]>> {
         let left = deadline.saturating_since(clock::now());
         let mut ready = [PollFd::new(&self.master, PollFlags::IN)];
         if poll(&mut ready, Some(&Timespec::try_from(left)?))? == 0 {
@@ -84,7 +89,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns an error when nothing comes any more.
-    pub(super) fn read_up_to(&mut self, marker: &str) -> Result<()> {
+    pub fn read_up_to(&mut self, marker: &str) -> Result<()> {
         let mut tail = Vec::new();
         while !tail.ends_with(marker.as_bytes()) {
             let Some(bytes) = self.read(clock::now() + HANG_GUARD)? else {
@@ -102,7 +107,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns an error when nothing new comes.
-    pub(super) fn read_past(&mut self, marker: &str) -> Result<()> {
+    pub fn read_past(&mut self, marker: &str) -> Result<()> {
         let marker = marker.as_bytes();
         let mut seen = Vec::new();
         while !seen.windows(marker.len()).any(|window| window == marker) {
@@ -121,7 +126,7 @@ impl Terminal {
     /// # Errors
     ///
     /// Returns an error when it does not end.
-    pub(super) fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
+    pub fn drain_until_exit(&mut self, child: &mut Child) -> Result<()> {
         let end = process::pidfd(child.id())?;
         let guard = Timespec::try_from(HANG_GUARD)?;
         loop {

@@ -1,0 +1,371 @@
+//! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in real
+//! time, side by side in one run.
+//!
+//! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`run`]
+//! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
+//! the processes have used. [`table`] and [`bursts`] say what came of all runs.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_session::Preference;
+use rove_units::Duration;
+use serde_json::{Value, json};
+
+use self::bulk::BulkOptions;
+use self::peer::Peer;
+use self::run::{Played, RunOptions};
+use self::seat::{Interrupt, Interrupted};
+use self::table::Tally;
+use crate::emulate::acquire_rights;
+use crate::path::Path;
+use crate::replay::figures::Figures;
+use crate::replay::script::{Repertoire, Script};
+use crate::replay::{Pace, read};
+
+pub(crate) mod bulk;
+pub(crate) mod burst;
+mod bursts;
+mod cost;
+pub(crate) mod peer;
+mod player;
+pub(crate) mod run;
+pub(crate) mod seat;
+mod table;
+
+/// Stands for standard output in place of a file's name.
+const STDOUT: &str = "-";
+
+/// The work that systems are given.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// The keys of these recordings.
+    Recordings(Vec<PathBuf>),
+    /// So many bytes of output.
+    Flood(usize),
+    /// So many times Ctrl-C under a flood without an end.
+    Interrupt(u64),
+}
+
+/// What is compared, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct CompareOptions {
+    pub(crate) work: Work,
+    pub(crate) path: Path,
+    pub(crate) peers: Vec<Peer>,
+    pub(crate) preference: Preference,
+    pub(crate) pace: Pace,
+    /// Only so many keys of each recording.
+    pub(crate) keys: Option<usize>,
+    pub(crate) repeat: u64,
+    /// The first seed.
+    pub(crate) seed: u64,
+    pub(crate) bulk: Option<BulkOptions>,
+    /// How long a far side may make no progress before it counts as hung.
+    pub(crate) timeout: Duration,
+    /// Where rove is.
+    pub(crate) rove: PathBuf,
+    /// Where figures go as JSON; `-` for standard output, in place of the table.
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// A recording, made ready for both kinds of emulators at the far side.
+struct Recording {
+    whole: Script,
+    one_screen: Script,
+}
+
+/// One run, and what came of it.
+struct Done {
+    recording: String,
+    peer: Peer,
+    seed: u64,
+    /// Its figures, or a sentence in place of those of a run that failed.
+    result: Result<(Figures, Played), String>,
+}
+
+/// A program at a far end, which takes the words of its command line.
+type FarProgram = fn(&[OsString]) -> Result<()>;
+
+/// Returns the program at a far end that a word calls.
+pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
+    match word.to_str()? {
+        player::WORD => Some(player::play),
+        burst::WORD => Some(burst::pour),
+        _ => None,
+    }
+}
+
+/// Compares, and writes what came of it to `output`.
+///
+/// # Errors
+///
+/// Returns an error if a recording cannot be read, a program or a right is missing, a run fails or the user interrupts; in
+/// the last two cases after what was measured is written.
+pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()> {
+    let mut path = options.path.clone().of_whole_packets();
+    path.load()?;
+    if path.download.is_some() {
+        bail!("download= in --link is for virtual time; --bulk COUNT brings downloads here");
+    }
+    let options = CompareOptions { path, ..options.clone() };
+    options.peers.iter().try_for_each(|peer| peer.require(&options.rove))?;
+    if let Some(bulk) = options.bulk {
+        bulk::require(bulk.congestion_control)?;
+    }
+    let recordings = recordings(&options)?;
+    // A file that cannot be written is told of before the work, not after it.
+    let file = options.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
+    let file = file
+        .map(|file| File::create(file).with_context(|| format!("cannot write {}", file.display())));
+    let file = file.transpose()?;
+    acquire_rights()?;
+    let interrupt = Interrupt::listen()?;
+    let (mut done, mut bursts) = (Vec::new(), Vec::new());
+    let ended = match options.work {
+        Work::Recordings(_) => compare(&options, &recordings, &interrupt, &mut done),
+        Work::Flood(_) | Work::Interrupt(_) => burst_all(&options, &interrupt, &mut bursts),
+    };
+    let mut text = Vec::new();
+    let (json, failed) = match options.work {
+        Work::Recordings(_) => {
+            write_table(&mut text, &options, &done).context("cannot write a table")?;
+            (to_json(&options, &done), done.iter().filter(|done| done.result.is_err()).count())
+        }
+        Work::Flood(_) | Work::Interrupt(_) => {
+            let shown = bursts::write(&mut text, &options, &bursts);
+            shown.context("cannot write a table")?;
+            (
+                bursts::to_json(&options, &bursts),
+                bursts.iter().filter(|it| it.result.is_err()).count(),
+            )
+        }
+    };
+    match (&options.json, file) {
+        (Some(_), Some(mut file)) => {
+            writeln!(file, "{json:#}").context("cannot write the figures")?;
+            written(output.write_all(&text))?;
+        }
+        (Some(_), None) => written(writeln!(output, "{json:#}"))?,
+        (None, _) => written(output.write_all(&text))?,
+    }
+    ended?;
+    if failed > 0 {
+        bail!("{failed} of {} runs failed", done.len() + bursts.len());
+    }
+    Ok(())
+}
+
+/// Does all runs with floods in turn.
+fn burst_all(
+    options: &CompareOptions,
+    interrupt: &Interrupt,
+    done: &mut Vec<bursts::Done>,
+) -> Result<()> {
+    let runs = usize::try_from(options.repeat)? * options.peers.len();
+    for seed in options.seed..options.seed.saturating_add(options.repeat) {
+        for peer in &options.peers {
+            let _ = writeln!(io::stderr(), "run {} of {runs}: {}", done.len() + 1, peer.name());
+            let how = options.run_options(*peer, seed);
+            let result = match options.work {
+                Work::Flood(bytes) => burst::flood(bytes, how, interrupt),
+                Work::Interrupt(count) => burst::interrupts(count, how, interrupt),
+                Work::Recordings(_) => bail!("recordings are no floods"),
+            };
+            let result = match result {
+                Err(error) if error.is::<Interrupted>() => return Err(error),
+                other => other.map_err(|error| format!("{error:#}")),
+            };
+            done.push(bursts::Done { peer: *peer, seed, result });
+        }
+    }
+    Ok(())
+}
+
+/// Does all runs in turn, so that a change of the machine's speed hits all systems alike.
+fn compare(
+    options: &CompareOptions,
+    recordings: &[Recording],
+    interrupt: &Interrupt,
+    done: &mut Vec<Done>,
+) -> Result<()> {
+    let runs = usize::try_from(options.repeat)? * recordings.len() * options.peers.len();
+    for seed in options.seed..options.seed.saturating_add(options.repeat) {
+        for recording in recordings {
+            for peer in &options.peers {
+                let script = recording.script(*peer);
+                let number = done.len() + 1;
+                let name = &script.name;
+                // Who does not take it does not want it.
+                let _ =
+                    writeln!(io::stderr(), "run {number} of {runs}: {name} over {}", peer.name());
+                let result = run::play(script, options.run_options(*peer, seed), interrupt);
+                let result = match result {
+                    Ok(played) => Ok((Figures::of(script, &played.run), played)),
+                    Err(error) if error.is::<Interrupted>() => return Err(error),
+                    Err(error) => Err(format!("{error:#}")),
+                };
+                done.push(Done { recording: name.clone(), peer: *peer, seed, result });
+            }
+        }
+    }
+    Ok(())
+}
+
+impl CompareOptions {
+    fn run_options(&self, peer: Peer, seed: u64) -> RunOptions<'_> {
+        RunOptions {
+            peer,
+            rove: &self.rove,
+            path: &self.path,
+            seed,
+            pace: self.pace,
+            preference: self.preference,
+            timeout: self.timeout,
+            bulk: self.bulk,
+        }
+    }
+
+    /// Returns a line that says how everything was done.
+    fn description(&self) -> String {
+        let bulk = self.bulk.map_or_else(String::new, |bulk| {
+            format!(", {} downloads ({})", bulk.count, bulk.congestion_control.name())
+        });
+        let keys = self.keys.map_or_else(String::new, |keys| format!(", {keys} keys of each"));
+        format!(
+            "link {}{bulk}, pace {}, predict {}{keys}, seeds {} to {}; one system after another; times in ms",
+            self.path.text,
+            self.pace.name(),
+            self.preference.name(),
+            self.seed,
+            self.seed.saturating_add(self.repeat - 1)
+        )
+    }
+}
+
+impl Recording {
+    const fn script(&self, peer: Peer) -> &Script {
+        match peer.repertoire() {
+            Repertoire::Whole => &self.whole,
+            Repertoire::OneScreen => &self.one_screen,
+        }
+    }
+}
+
+fn recordings(options: &CompareOptions) -> Result<Vec<Recording>> {
+    let one = |file: &PathBuf| {
+        let (name, trace) = read(file)?;
+        let on = |repertoire| {
+            let script = Script::on(repertoire, name.clone(), trace.clone(), options.keys);
+            script.with_context(|| format!("{} cannot be played", file.display()))
+        };
+        let recording =
+            Recording { whole: on(Repertoire::Whole)?, one_screen: on(Repertoire::OneScreen)? };
+        if options.peers.iter().any(|peer| *peer != Peer::Ssh) {
+            run::check_escape(&recording.whole)?;
+        }
+        Ok(recording)
+    };
+    match &options.work {
+        Work::Recordings(files) => files.iter().map(one).collect(),
+        Work::Flood(_) | Work::Interrupt(_) => Ok(Vec::new()),
+    }
+}
+
+/// Returns the figures of each system with each recording, over all seeds.
+fn tallies(done: &[Done]) -> Vec<(&str, Peer, Tally)> {
+    let mut tallies: Vec<(&str, Peer, Tally)> = Vec::new();
+    for done in done {
+        let (recording, peer) = (done.recording.as_str(), done.peer);
+        let known = tallies.iter().position(|it| (it.0, it.1) == (recording, peer));
+        let index = known.unwrap_or_else(|| {
+            tallies.push((recording, peer, Tally::default()));
+            tallies.len() - 1
+        });
+        match &done.result {
+            Ok((figures, played)) => tallies[index].2.add(figures, played),
+            Err(_) => tallies[index].2.fail(),
+        }
+    }
+    tallies
+}
+
+fn write_table(output: &mut impl Write, options: &CompareOptions, done: &[Done]) -> io::Result<()> {
+    writeln!(output, "{}", options.description())?;
+    table::heading(output)?;
+    let tallies = tallies(done);
+    for (recording, peer, tally) in &tallies {
+        table::row(output, recording, peer.name(), tally)?;
+    }
+    for done in done {
+        let (recording, peer, seed) = (&done.recording, done.peer.name(), done.seed);
+        let which = format!("{recording} over {peer}, seed {seed}");
+        match &done.result {
+            Ok((_, played)) => {
+                if let Some(keys) = played.hung_after {
+                    writeln!(
+                        output,
+                        "{which}: hung after key {keys}; the others count as never answered"
+                    )?;
+                }
+                for reason in &played.invalid {
+                    writeln!(output, "{which}: invalid, the machine was too busy: {reason}")?;
+                }
+            }
+            Err(sentence) => writeln!(output, "{which}: failed: {sentence}")?,
+        }
+    }
+    Ok(())
+}
+
+fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
+    let of = |done: &Done| {
+        let mut object = match &done.result {
+            Ok((figures, played)) => {
+                let mut tally = Tally::default();
+                tally.add(figures, played);
+                let mut object = tally.to_json();
+                object["hung_after_key"] = json!(played.hung_after);
+                object["invalid"] = json!(played.invalid);
+                object
+            }
+            Err(sentence) => json!({ "error": sentence }),
+        };
+        object["recording"] = json!(done.recording);
+        object["system"] = json!(done.peer.name());
+        object["seed"] = json!(done.seed);
+        object
+    };
+    let pooled = tallies(done).into_iter().map(|(recording, peer, tally)| {
+        let mut object = tally.to_json();
+        object["recording"] = json!(recording);
+        object["system"] = json!(peer.name());
+        object
+    });
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "link": options.path.text,
+        "pace": options.pace.name(),
+        "predict": options.preference.name(),
+        "keys": options.keys,
+        "bulk": options.bulk.map(|bulk| json!({
+            "count": bulk.count,
+            "congestion_control": bulk.congestion_control.name(),
+        })),
+        "runs": done.iter().map(of).collect::<Vec<_>>(),
+        "pooled": pooled.collect::<Vec<_>>(),
+    })
+}
+
+/// Says what is wrong with standard output, if something is.
+fn written(result: io::Result<()>) -> Result<()> {
+    result.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => {
+            anyhow!("standard output was closed by its reader before everything was written")
+        }
+        _ => anyhow!(error).context("cannot write standard output"),
+    })
+}

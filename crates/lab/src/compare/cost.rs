@@ -1,0 +1,49 @@
+//! What the processes at an end of a testbed have used.
+
+use std::collections::BTreeMap;
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+
+use crate::emulate::testbed::{End, Testbed};
+use crate::live::process;
+
+/// What one side has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// Processor time, user and system together, in seconds.
+    pub(crate) processor_seconds: f64,
+    /// The peaks of the resident memory of its processes, added up, in megabytes of 10^6 bytes. Pages that processes share
+    /// count for each.
+    pub(crate) peak_megabytes: f64,
+}
+
+/// Processor time of each process at an end, by its number.
+pub(super) type Usage = BTreeMap<u32, f64>;
+
+/// Reads what processes have used so far, but for our own programs.
+///
+/// # Errors
+///
+/// Returns an error if the list of processes cannot be read.
+pub(super) fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
+    let own = env::current_exe().context("cannot tell where this program lies")?;
+    let is_ours = |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|it| it == own);
+    let others = testbed.processes(end)?.into_iter().filter(|pid| !is_ours(pid));
+    // A process may end at any time, and has no figures then.
+    Ok(others.filter_map(|pid| Some((pid, process::threads_cpu_seconds(pid)?))).collect())
+}
+
+/// Returns what has been used since `before`.
+///
+/// # Errors
+///
+/// As [`usage`].
+pub(super) fn since(testbed: &Testbed, end: End, before: &Usage) -> Result<Cost> {
+    let now = usage(testbed, end)?;
+    let spent = |(pid, seconds): (&u32, &f64)| seconds - before.get(pid).copied().unwrap_or(0.0);
+    Ok(Cost {
+        processor_seconds: now.iter().map(spent).sum(),
+        peak_megabytes: now.keys().filter_map(|pid| process::peak_megabytes(*pid).ok()).sum(),
+    })
+}

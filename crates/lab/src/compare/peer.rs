@@ -1,0 +1,141 @@
+//! The systems that are compared in real time, and the programs that they need.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+use rove_machine::program::candidates;
+use rustix::fs::{Access, access};
+
+use crate::live::sshd::SSHD;
+use crate::live::system::System;
+use crate::replay::script::Repertoire;
+
+/// A system of a client and a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Peer {
+    /// OpenSSH, with an sshd of its own
+    Ssh,
+    /// Stock Mosh
+    Mosh,
+    /// Rove at both ends
+    Rove,
+    /// Rove's client with stock Mosh's server
+    RoveMosh,
+    /// Stock Mosh's client with rove's server
+    MoshRove,
+}
+
+/// The variable that says where rove is.
+const ROVE: &str = "ROVE";
+
+impl Peer {
+    /// Returns its name in command lines and tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ssh => "ssh",
+            Self::Mosh => "mosh",
+            Self::Rove => "rove",
+            Self::RoveMosh => "rove-mosh",
+            Self::MoshRove => "mosh-rove",
+        }
+    }
+
+    /// Returns what the emulator between program and user has; ssh has none, and everything passes.
+    pub(crate) const fn repertoire(self) -> Repertoire {
+        match self {
+            Self::Mosh | Self::RoveMosh => Repertoire::OneScreen,
+            Self::Ssh | Self::Rove | Self::MoshRove => Repertoire::Whole,
+        }
+    }
+
+    /// Returns its programs; `None` of ssh, which has no protocol of its own.
+    pub(super) fn system(self, rove: &Path) -> Option<System> {
+        let stock = || System::stock("mosh");
+        let rove = || System::rove("rove", rove.to_owned());
+        match self {
+            Self::Ssh => None,
+            Self::Mosh => Some(stock()),
+            Self::Rove => Some(rove()),
+            Self::RoveMosh => Some(rove().with_server_of("rove-mosh", stock())),
+            Self::MoshRove => Some(stock().with_server_of("mosh-rove", rove())),
+        }
+    }
+
+    /// Checks that its programs are installed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that says how to get what is missing.
+    pub(crate) fn require(self, rove: &Path) -> Result<()> {
+        let ssh: &[(&str, &str)] = &[
+            ("ssh", "openssh-client"),
+            ("ssh-keygen", "openssh-client"),
+            (SSHD, "openssh-server"),
+        ];
+        let (client, server) = (("mosh-client", "mosh"), ("mosh-server", "mosh"));
+        let needed: &[(&str, &str)] = match self {
+            Self::Ssh => ssh,
+            Self::Mosh => &[client, server],
+            Self::RoveMosh => &[server],
+            Self::MoshRove => &[client],
+            Self::Rove => &[],
+        };
+        for (program, package) in needed {
+            if !is_there(program) {
+                bail!(
+                    "{} needs {program}, which is not installed; on Debian: apt install {package}",
+                    self.name()
+                );
+            }
+        }
+        let has_rove = matches!(self, Self::Rove | Self::RoveMosh | Self::MoshRove);
+        if has_rove && !is_there(rove) {
+            bail!(
+                "there is no rove at {}; build it (cargo install --path crates/rove), or name it with --rove",
+                rove.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Returns where rove is: beside this program, unless it is named.
+///
+/// # Errors
+///
+/// Returns an error if this program does not know where it lies itself.
+pub(crate) fn rove_beside(named: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(named) = named.or_else(|| env::var_os(ROVE).map(PathBuf::from)) {
+        return Ok(named);
+    }
+    let own = env::current_exe().context("cannot tell where this program lies")?;
+    Ok(own.with_file_name("rove"))
+}
+
+fn is_there(program: impl AsRef<OsStr>) -> bool {
+    let candidates = candidates(program.as_ref(), env::var_os("PATH").as_ref());
+    candidates.iter().any(|path| access(path.as_c_str(), Access::EXEC_OK).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_command_line() {
+        for peer in Peer::value_variants() {
+            let value = peer.to_possible_value().expect("none is hidden");
+            assert_eq!(value.get_name(), peer.name());
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_missing_is_named() {
+        let nowhere = Path::new("/no/such/rove");
+        let error = Peer::Rove.require(nowhere).expect_err("it is nowhere");
+        assert!(format!("{error}").starts_with("there is no rove at /no/such/rove"), "{error}");
+    }
+}

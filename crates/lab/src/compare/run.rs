@@ -1,0 +1,438 @@
+//! One run in real time: a recording typed at a real client, over a testbed of its own.
+
+use std::env;
+use std::io::ErrorKind;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+use std::path::Path as FilePath;
+
+use anyhow::{Context, Result, bail, ensure};
+use rove_session::Preference;
+use rove_terminal::Screen;
+use rove_units::{Bytes, Duration, Instant, Seed};
+
+use crate::compare::bulk::{Bulk, BulkOptions};
+use crate::compare::cost::{self, Cost};
+use crate::compare::peer::Peer;
+use crate::compare::player::{self, Control};
+use crate::compare::seat::{Interrupt, Seat, SessionOptions};
+use crate::emulate::Offered;
+use crate::emulate::testbed::{End, Testbed, TestbedOptions, bounded};
+use crate::live::clock;
+use crate::live::scratch::Scratch;
+use crate::path::Path;
+use crate::replay::judge::{Cause, Judge};
+use crate::replay::pace::{PATIENCE, Pacer};
+use crate::replay::script::Script;
+use crate::replay::{CLEAR, Pace, Run, SETTLING, TAIL};
+
+/// How long after the last packet a drawing may be that packet's work: later ones are the client's own. Source: the judge's
+/// definitions, docs/lab.md.
+const CAUSE: Duration = Duration::from_millis(12);
+
+/// How long a server may take, beside the way there, to tell its client that a key was echoed. Chosen: Mosh's 50 ms until
+/// its echo acknowledgment, and its longest acknowledgment delay of 100 ms.
+const ACKNOWLEDGED: Duration = Duration::from_millis(150);
+
+/// How long after the host's last word a screen that shows no difference is taken for its answer. Chosen: Mosh's longest
+/// frame interval, and some time to draw.
+const FRAME: Duration = Duration::from_millis(300);
+
+/// How long downloads run before the recording begins. Chosen: slow start is over, and a standing queue stands.
+const WARM_UP: Duration = Duration::from_secs(5);
+
+/// What notices of a client on the first row begin with.
+const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
+
+/// How a recording is played.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RunOptions<'a> {
+    pub(crate) peer: Peer,
+    /// Where rove is.
+    pub(crate) rove: &'a FilePath,
+    pub(crate) path: &'a Path,
+    pub(crate) seed: u64,
+    pub(crate) pace: Pace,
+    pub(crate) preference: Preference,
+    /// How long the far side may make no progress before it counts as hung.
+    pub(crate) timeout: Duration,
+    pub(crate) bulk: Option<BulkOptions>,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) run: Run,
+    /// Packets from the first key to the end: up, down.
+    pub(crate) offered: [Offered; 2],
+    /// What the client's side and the server's side have used.
+    pub(crate) costs: [Cost; 2],
+    /// The number of keys that were sent when nothing went on any more.
+    pub(crate) hung_after: Option<usize>,
+    /// Bits per second of all downloads together.
+    pub(crate) bulk_rate: Option<f64>,
+    /// How long it took from the first key to the end.
+    pub(crate) took: Duration,
+    /// Why the link says nothing in this run; empty if it does.
+    pub(crate) invalid: Vec<String>,
+}
+
+/// Makes a testbed with the links on which a session settles.
+pub(super) fn settling_testbed(path: &Path, seed: u64) -> Result<Testbed> {
+    let [uplink, downlink] = path.settling().map(bounded);
+    Testbed::new(TestbedOptions::new(uplink, downlink, Seed::new(seed)))
+}
+
+/// Gives a testbed the links of a run.
+pub(super) fn begin_links(testbed: &Testbed, path: &Path, seed: u64) -> Result<()> {
+    testbed.reconfigure(path.links(testbed.clock().now(), Seed::new(seed)).map(bounded))
+}
+
+/// Plays a recording.
+///
+/// # Errors
+///
+/// Returns an error if the session does not begin, its client ends, the user interrupts, or the link fails.
+pub(crate) fn play(
+    script: &Script,
+    options: RunOptions<'_>,
+    interrupt: &Interrupt,
+) -> Result<Played> {
+    let scratch = Scratch::new()?;
+    let part = scratch.write("part", &player::part(script)?)?;
+    let socket = scratch.path().join("control");
+    let listener = UnixListener::bind(&socket).context("cannot make a socket")?;
+    listener.set_nonblocking(true)?;
+    let testbed = settling_testbed(options.path, options.seed)?;
+    let own = env::current_exe().context("cannot tell where this program lies")?;
+    let words = [own.as_path(), FilePath::new(player::WORD), &part, &socket];
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.to_str().context("the temporary folder's name is no UTF-8"))
+        .collect::<Result<_>>()?;
+    let session = SessionOptions {
+        peer: options.peer,
+        rove: options.rove,
+        preference: options.preference,
+        size: script.size,
+    };
+    let mut seat = Seat::open(&testbed, session, &words, interrupt)?;
+    let control = accept(&mut seat, &listener, options.timeout)?;
+    let mut stage = Stage { seat, control, testbed: &testbed, script, options };
+    let mut bulk = options.bulk.map(|options| Bulk::connect(&testbed, options)).transpose()?;
+    stage.settle()?;
+    begin_links(&testbed, options.path, options.seed)?;
+    if let Some(bulk) = &mut bulk {
+        bulk.start()?;
+        stage.rest(WARM_UP)?;
+    }
+    let mut played = stage.play(bulk.as_ref())?;
+    drop((stage, bulk));
+    played.invalid = testbed.finish()?.invalid;
+    Ok(played)
+}
+
+/// Waits for the far side's program.
+fn accept(seat: &mut Seat, listener: &UnixListener, timeout: Duration) -> Result<Control> {
+    let deadline = clock::now() + timeout;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => return Control::new(stream),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error).context("cannot hear the far side's program"),
+        }
+        ensure!(
+            clock::now() < deadline,
+            "the session did not begin in {:.0} s, and its terminal shows {}",
+            timeout.as_secs_f64(),
+            seat.last_words()
+        );
+        seat.wait(deadline, Some(listener.as_fd()))?;
+    }
+}
+
+/// Everything of a run.
+struct Stage<'a> {
+    seat: Seat,
+    control: Control,
+    testbed: &'a Testbed,
+    script: &'a Script,
+    options: RunOptions<'a>,
+}
+
+impl Stage<'_> {
+    /// Waits for the client, the far side's program or `deadline`; returns when the client has drawn, if it has.
+    fn wait(&mut self, deadline: Instant) -> Result<Option<Instant>> {
+        let drawn_at = self.seat.wait(deadline, Some(self.control.socket().as_fd()))?;
+        ensure!(self.control.read()?, "the far side's program has ended");
+        Ok(drawn_at)
+    }
+
+    /// Looks on.
+    fn rest(&mut self, time: Duration) -> Result<()> {
+        let deadline = clock::now() + time;
+        while clock::now() < deadline {
+            self.wait(deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Types some keys that are echoed, which settles the estimates of the round trip, and clears the screen.
+    fn settle(&mut self) -> Result<()> {
+        self.expect("a blank screen", |screen| shows(screen, b""))?;
+        for count in 1..=SETTLING.len() {
+            self.seat.send(&SETTLING[count - 1..count])?;
+            self.expect_answer(count, "an echo", |screen| shows(screen, &SETTLING[..count]))?;
+        }
+        self.seat.send(&[CLEAR])?;
+        self.expect_answer(SETTLING.len() + 1, "a clear screen", |screen| shows(screen, b""))
+    }
+
+    /// Waits until the far side has taken so many keys, the client can know that, and the screen is as `wanted`.
+    fn expect_answer(
+        &mut self,
+        received: usize,
+        what: &str,
+        wanted: impl Fn(&Screen) -> bool,
+    ) -> Result<()> {
+        let deadline = clock::now() + self.options.timeout;
+        while self.control.progress.received < received && clock::now() < deadline {
+            self.wait(deadline)?;
+        }
+        let back = self.way_back() + ACKNOWLEDGED;
+        self.rest(back)?;
+        self.expect(what, wanted)
+    }
+
+    fn expect(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Result<()> {
+        self.seat.wait_for(what, self.options.timeout, wanted)
+    }
+
+    /// Returns how long a datagram takes from the server to the client where nothing queues.
+    fn way_back(&self) -> Duration {
+        let downlink = &self.options.path.downlink;
+        downlink.delay + downlink.jitter
+    }
+
+    /// Plays the recording, and judges what the client shows.
+    fn play(&mut self, bulk: Option<&Bulk>) -> Result<Played> {
+        let script = self.script;
+        let usage = [End::Near, End::Far].map(|end| cost::usage(self.testbed, end));
+        let mut performance = Performance {
+            judge: Judge::new(script),
+            pacer: Pacer::new(&script.keys, self.options.pace),
+            typed: 0,
+            progress: Progressing::new(clock::now()),
+            first: None,
+        };
+        self.control.go()?;
+        let start = clock::now();
+        performance.pacer.start(start);
+        let mut hung_after = None;
+        while !performance.is_over(self) {
+            if performance.is_hung(self) {
+                hung_after = Some(performance.judge.sent());
+                break;
+            }
+            performance.turn(self, bulk)?;
+        }
+        let end = clock::now();
+        let first = performance.first.context("a recording has keys")?;
+        let offered = self.testbed.offered();
+        let took = end.saturating_since(first.at);
+        let [client, server] = usage;
+        let costs = [
+            cost::since(self.testbed, End::Near, &client?)?,
+            cost::since(self.testbed, End::Far, &server?)?,
+        ];
+        let judge = &performance.judge;
+        Ok(Played {
+            run: Run {
+                start,
+                outcomes: judge.outcomes().to_vec(),
+                mistakes: judge.mistakes().to_vec(),
+                ends_true: judge.shows_newest() && judge.sent() == script.keys.len(),
+                unexpected: self.control.progress.unexpected,
+                ..Run::default()
+            },
+            offered: [0, 1].map(|way| offered[way].since(first.offered[way])),
+            costs,
+            hung_after,
+            bulk_rate: bulk.map(|bulk| rate(bulk.received() - first.bulk, took)),
+            took,
+            invalid: Vec::new(),
+        })
+    }
+}
+
+/// Counters at the first key.
+#[derive(Clone, Copy)]
+struct First {
+    at: Instant,
+    offered: [Offered; 2],
+    bulk: u64,
+}
+
+/// The far side's progress through the keys that were sent and what follows from them.
+struct Progressing {
+    received: usize,
+    written: usize,
+    /// When it went on last, or had nothing to do.
+    at: Instant,
+}
+
+impl Progressing {
+    const fn new(now: Instant) -> Self {
+        Self { received: 0, written: 0, at: now }
+    }
+}
+
+/// A recording that is being played.
+struct Performance<'a> {
+    judge: Judge<'a>,
+    pacer: Pacer<'a>,
+    /// Bytes that were typed.
+    typed: usize,
+    progress: Progressing,
+    first: Option<First>,
+}
+
+impl Performance<'_> {
+    /// Types what is due, or waits and judges what is drawn.
+    fn turn(&mut self, stage: &mut Stage<'_>, bulk: Option<&Bulk>) -> Result<()> {
+        let now = clock::now();
+        let due = self.pacer.due(&self.judge);
+        if due.is_some_and(|due| due <= now) {
+            return self.type_key(stage, bulk);
+        }
+        let settles = self.settles_at(stage);
+        let deadline = [due, settles].into_iter().flatten().min().unwrap_or(now + PATIENCE);
+        if let Some(drawn_at) = stage.wait(deadline)? {
+            self.look(stage, drawn_at);
+        }
+        self.note_progress(stage);
+        if self.settles_at(stage).is_some_and(|at| at <= clock::now()) {
+            self.judge.handle_all_answers(clock::now());
+        }
+        Ok(())
+    }
+
+    fn type_key(&mut self, stage: &mut Stage<'_>, bulk: Option<&Bulk>) -> Result<()> {
+        let key = &self.pacer.keys()[self.judge.sent()];
+        self.first.get_or_insert_with(|| First {
+            at: clock::now(),
+            offered: stage.testbed.offered(),
+            bulk: bulk.map_or(0, Bulk::received),
+        });
+        self.note_progress(stage);
+        if !self.is_behind(stage) {
+            // A far side that has had nothing to do does not hang.
+            self.progress.at = clock::now();
+        }
+        self.judge.handle_key(clock::now());
+        self.typed += key.bytes.len();
+        stage.seat.send(&key.bytes)
+    }
+
+    /// Judges the screen.
+    fn look(&mut self, stage: &Stage<'_>, now: Instant) {
+        let delivered_at = stage.testbed.delivered_at(End::Near);
+        let since = |at| stage.testbed.clock().now().saturating_since(at);
+        let is_arrival = delivered_at.is_some_and(|at| since(at) <= CAUSE);
+        let cause = if is_arrival { Cause::Arrival } else { Cause::Own };
+        let screen = stage.seat.screen();
+        let first = screen.row_text(0);
+        let notice_rows = u16::from(NOTICES.iter().any(|notice| first.contains(notice)));
+        self.judge.handle_screen(now, screen, cause, notice_rows);
+        if let Some(number) = self.judge.matched().filter(|_| is_arrival) {
+            self.judge.handle_host_number(now, number);
+        }
+    }
+
+    /// Returns whether the far side still has to read or to write something of the keys that were sent.
+    fn is_behind(&self, stage: &Stage<'_>) -> bool {
+        let progress = stage.control.progress;
+        progress.received < self.typed || progress.written < stage.script.reached(self.judge.sent())
+    }
+
+    fn note_progress(&mut self, stage: &Stage<'_>) {
+        let found = stage.control.progress;
+        if (found.received, found.written) != (self.progress.received, self.progress.written) {
+            self.progress =
+                Progressing { received: found.received, written: found.written, at: clock::now() };
+        }
+    }
+
+    /// Returns when a screen that is as the host leaves it after all keys is taken for its answer to all of them: screens
+    /// that repeat, as after a character that was rubbed out, cannot be told by themselves.
+    fn settles_at(&self, stage: &Stage<'_>) -> Option<Instant> {
+        let is_open = self.judge.settled_at().is_none() && !self.judge.has_seen_all();
+        let is_there = is_open && !self.is_behind(stage) && self.judge.shows_newest();
+        is_there.then(|| self.progress.at + stage.way_back() + FRAME)
+    }
+
+    /// Returns whether nothing more is to come.
+    fn is_over(&self, stage: &Stage<'_>) -> bool {
+        let judge = &self.judge;
+        if judge.sent() < self.pacer.keys().len() || self.is_behind(stage) {
+            return false;
+        }
+        let sent_at = judge.outcomes().last().and_then(|outcome| outcome.sent_at);
+        let last = self.progress.at.max(sent_at.unwrap_or(Instant::ZERO));
+        judge.has_seen_all() && judge.shows_newest() || clock::now() >= last + TAIL
+    }
+
+    /// Returns whether the far side has made no progress for too long.
+    fn is_hung(&self, stage: &Stage<'_>) -> bool {
+        let idle = || clock::now().saturating_since(self.progress.at);
+        self.is_behind(stage) && idle() >= stage.options.timeout
+    }
+}
+
+/// Returns whether the screen shows this text in its first row, and the cursor after it.
+fn shows(screen: &Screen, text: &[u8]) -> bool {
+    let cursor = screen.cursor();
+    let is_right = (cursor.row, usize::from(cursor.column)) == (0, text.len());
+    is_right && screen.row_text(0).as_bytes() == text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
+fn rate(bytes: u64, time: Duration) -> f64 {
+    Bytes::new(bytes).get() as f64 * 8.0 / time.as_secs_f64().max(1e-3)
+}
+
+/// Fails where a recording cannot be typed at a client that has keys of its own.
+pub(super) fn check_escape(script: &Script) -> Result<()> {
+    /// Ctrl-^, by which Mosh's client and rove's are spoken to.
+    const ESCAPE: u8 = 0x1e;
+    if script.typed.contains(&ESCAPE) {
+        bail!(
+            "{} has a Ctrl-^ in it, which the clients of Mosh and rove take for themselves",
+            script.name
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn an_echo_counts_with_the_cursor_after_it() {
+        for (output, text, shown) in [
+            ("", "", true),
+            ("set", "set", true),
+            ("set", "se", false),
+            ("set\x08", "set", false),
+            ("\r\nset", "set", false),
+            ("x\r", "", false),
+        ] {
+            let mut terminal = Terminal::host(Size::DEFAULT);
+            terminal.write(output.as_bytes());
+            assert_eq!(shows(terminal.screen(), text.as_bytes()), shown, "{output:?}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! A seat before a client in real time: a session over a testbed, and what its terminal shows.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+use rove_session::Preference;
+use rove_terminal::{Screen, Size, Terminal as Emulator};
+use rove_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::compare::peer::Peer;
+use crate::emulate::testbed::{End, Testbed};
+use crate::live::clock;
+use crate::live::place::Place;
+use crate::live::scratch::Scratch;
+use crate::live::session::{Client, Server, in_known_environment};
+use crate::live::sshd::Sshd;
+use crate::live::terminal::Terminal;
+use crate::live::yes::Sight;
+
+/// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Whether the user has asked to stop.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt {
+    is_asked: Arc<AtomicBool>,
+    restorer: Arc<Restorer>,
+}
+
+/// Gives signals their default effect again when the last listener is gone.
+#[derive(Debug, Default)]
+struct Restorer(Arc<AtomicBool>);
+
+impl Drop for Restorer {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The error of work that the user has stopped.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("interrupted")]
+pub(crate) struct Interrupted;
+
+impl Interrupt {
+    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect until this and its copies are dropped.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a handler.
+    pub(crate) fn listen() -> Result<Self> {
+        let interrupt = Self::default();
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            // A flag that is set lets the signal end the program, as if nobody listened.
+            flag::register_conditional_default(signal, Arc::clone(&interrupt.restorer.0))
+                .and_then(|_| flag::register(signal, Arc::clone(&interrupt.is_asked)))
+                .context("cannot wait for signals")?;
+        }
+        Ok(interrupt)
+    }
+
+    /// Fails if the user has asked to stop.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Interrupted`].
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_asked.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
+    }
+}
+
+/// How a session is started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SessionOptions<'a> {
+    pub(super) peer: Peer,
+    pub(super) rove: &'a Path,
+    pub(super) preference: Preference,
+    pub(super) size: Size,
+}
+
+/// A session over a testbed, from the user's side. Everything of it ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct Seat {
+    terminal: Terminal,
+    emulator: Emulator,
+    client: Client,
+    _far: FarSide,
+    _home: Scratch,
+    interrupt: Interrupt,
+}
+
+/// A far side that stays until it is dropped.
+#[derive(Debug)]
+enum FarSide {
+    Mosh { _server: Server },
+    Ssh { _sshd: Sshd },
+}
+
+impl Seat {
+    /// Starts a session that runs `command` at the far end.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal, or what a server said instead of where it listens.
+    pub(super) fn open(
+        testbed: &Testbed,
+        options: SessionOptions<'_>,
+        command: &[&str],
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
+        let [near, far] = [End::Near, End::Far].map(|end| Place::At(testbed, end));
+        let home = Scratch::new()?;
+        let terminal = Terminal::open(options.size)?;
+        let (client, far) = match options.peer.system(options.rove) {
+            Some(system) => {
+                let server = Server::start_in(far, &system, home.path(), command)?;
+                let preference = options.preference;
+                let client =
+                    Client::start_in(near, &system, &server, preference, home.path(), &terminal)?;
+                (client, FarSide::Mosh { _server: server })
+            }
+            None => {
+                let sshd = Sshd::start(far)?;
+                let mut ssh = near.command("ssh")?;
+                in_known_environment(&mut ssh, home.path())
+                    .arg("-F")
+                    .arg(sshd.client_config())
+                    .args(["-tt", "-e", "none", "far", "--", &for_shell(command)]);
+                (Client::on(&mut ssh, &terminal)?, FarSide::Ssh { _sshd: sshd })
+            }
+        };
+        let (emulator, interrupt) = (Emulator::host(options.size), interrupt.clone());
+        Ok(Self { terminal, emulator, client, _far: far, _home: home, interrupt })
+    }
+
+    /// Returns what the user sees.
+    pub(super) fn screen(&self) -> &Screen {
+        self.emulator.screen()
+    }
+
+    /// Types.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(super) fn send(&mut self, keys: &[u8]) -> Result<()> {
+        self.terminal.send(keys)
+    }
+
+    /// Waits until the client has drawn something, `other` has something to read, or `deadline`, and a fifth of a second at
+    /// most. Returns when the drawing was there, if there was one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the user has interrupted, the client has ended, or the system refuses something.
+    pub(super) fn wait(
+        &mut self,
+        deadline: Instant,
+        other: Option<BorrowedFd<'_>>,
+    ) -> Result<Option<Instant>> {
+        self.interrupt.check()?;
+        let left = deadline.saturating_since(clock::now()).min(LOOK_EVERY);
+        let mut ready = vec![PollFd::new(self.terminal.output(), PollFlags::IN)];
+        ready.extend(other.map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
+        match poll(&mut ready, Some(&Timespec::try_from(left)?)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        if ready[0].revents().is_empty() {
+            if self.client.has_ended()? {
+                bail!("the client has ended, and its terminal shows {}", self.last_words());
+            }
+            return Ok(None);
+        }
+        let Some(bytes) = self.terminal.read(Instant::ZERO)? else { return Ok(None) };
+        let now = clock::now();
+        self.emulator.write(bytes);
+        let replies = self.emulator.take_replies();
+        if !replies.is_empty() {
+            self.terminal.send(&replies)?;
+        }
+        Ok(Some(now))
+    }
+
+    /// Waits until the screen is as `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Seat::wait`], and after `timeout`.
+    pub(super) fn wait_for(
+        &mut self,
+        what: &str,
+        timeout: Duration,
+        wanted: impl Fn(&Screen) -> bool,
+    ) -> Result<()> {
+        let deadline = clock::now() + timeout;
+        while !wanted(self.screen()) {
+            self.wait(deadline, None)?;
+            if clock::now() >= deadline {
+                bail!(
+                    "waited {:.0} s for {what}, and the terminal shows {}",
+                    timeout.as_secs_f64(),
+                    self.last_words()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads until `marker` has come, without a picture of what comes: a terminal that is as fast as can be.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the user interrupts, the client ends, or nothing new comes for `timeout`.
+    pub(super) fn read_past(&mut self, marker: &str, timeout: Duration) -> Result<()> {
+        let marker = marker.as_bytes();
+        let (mut seen, mut heard_at) = (Vec::new(), clock::now());
+        while !seen.windows(marker.len()).any(|window| window == marker) {
+            self.interrupt.check()?;
+            // What is kept may hold the beginning of what is waited for.
+            seen.drain(..seen.len().saturating_sub(marker.len()));
+            match self.terminal.read(clock::now() + LOOK_EVERY)? {
+                Some(bytes) => {
+                    seen.extend_from_slice(bytes);
+                    heard_at = clock::now();
+                }
+                None if self.client.has_ended()? => bail!("the client has ended"),
+                None if clock::now().saturating_since(heard_at) >= timeout => {
+                    bail!("nothing new comes for {:.0} s", timeout.as_secs_f64())
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what the terminal shows on its last rows with text, in one line.
+    pub(super) fn last_words(&self) -> String {
+        let screen = self.screen();
+        let rows = (0..screen.size().rows()).map(|row| screen.row_text(row));
+        let rows: Vec<String> = rows.filter(|row| !row.is_empty()).collect();
+        let last = rows.len().saturating_sub(3);
+        if rows.is_empty() {
+            "nothing".to_owned()
+        } else {
+            format!("{:?}", rows[last..].join(" / "))
+        }
+    }
+}
+
+/// A seat whose user waits for so long.
+pub(super) struct Patient<'a> {
+    pub(super) seat: &'a mut Seat,
+    pub(super) timeout: Duration,
+}
+
+impl Sight for Patient<'_> {
+    fn type_keys(&mut self, keys: &[u8]) -> Result<()> {
+        self.seat.send(keys)
+    }
+
+    fn watch(&mut self, deadline: Instant) -> Result<()> {
+        while clock::now() < deadline {
+            self.seat.wait(deadline, None)?;
+        }
+        Ok(())
+    }
+
+    fn look_for(&mut self, what: &str, wanted: &dyn Fn(&Screen) -> bool) -> Result<()> {
+        self.seat.wait_for(what, self.timeout, wanted)
+    }
+}
+
+/// Returns words as a shell reads them.
+fn for_shell(words: &[&str]) -> String {
+    let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_the_words_that_were_meant() {
+        let words = ["a b", "it's", "$x", ""];
+        let line = format!("printf '<%s>' {}", for_shell(&words));
+        let output = std::process::Command::new("sh").args(["-c", &line]).output().expect("sh");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "<a b><it's><$x><>");
+    }
+}

@@ -1,0 +1,193 @@
+//! Figures of a system with a recording, over some runs, for people and for programs.
+
+use std::io::{self, Write};
+
+use rove_units::Duration;
+use serde_json::{Value, json};
+
+use crate::compare::cost::Cost;
+use crate::compare::run::Played;
+use crate::emulate::Offered;
+use crate::replay::figures::{Figures, Latencies, millis, percent};
+use crate::replay::script::Class;
+
+/// Figures over some runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    figures: Figures,
+    runs: u32,
+    failed: u32,
+    hung: u32,
+    invalid: u32,
+    /// Sums over the runs: up, down.
+    offered: [Offered; 2],
+    /// Sums of processor times, and the largest memory: client, server.
+    costs: [Cost; 2],
+    /// The sum over the runs, where there were downloads.
+    bulk_rate: Option<f64>,
+    took: Duration,
+}
+
+impl Tally {
+    /// Adds a run.
+    pub(super) fn add(&mut self, figures: &Figures, played: &Played) {
+        self.figures.merge(figures);
+        self.runs += 1;
+        self.hung += u32::from(played.hung_after.is_some());
+        self.invalid += u32::from(!played.invalid.is_empty());
+        for (sum, offered) in self.offered.iter_mut().zip(played.offered) {
+            sum.packets += offered.packets;
+            sum.bytes += offered.bytes;
+        }
+        for (sum, cost) in self.costs.iter_mut().zip(played.costs) {
+            sum.processor_seconds += cost.processor_seconds;
+            sum.peak_megabytes = sum.peak_megabytes.max(cost.peak_megabytes);
+        }
+        if let Some(rate) = played.bulk_rate {
+            *self.bulk_rate.get_or_insert(0.0) += rate;
+        }
+        self.took += played.took;
+    }
+
+    /// Adds a run that failed.
+    pub(super) const fn fail(&mut self) {
+        self.failed += 1;
+    }
+
+    /// Returns the mean of a sum over the runs.
+    fn mean(&self, sum: f64) -> f64 {
+        sum / f64::from(self.runs.max(1))
+    }
+
+    /// Returns the means of kilobytes of a direction and of its packets.
+    #[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
+    fn traffic(&self, way: usize) -> [f64; 2] {
+        let Offered { packets, bytes } = self.offered[way];
+        [bytes.get() as f64 / 1e3, packets as f64].map(|sum| self.mean(sum))
+    }
+
+    /// Returns all of it as JSON: means over the runs, but peaks of memory.
+    pub(super) fn to_json(&self) -> Value {
+        let mut object = self.figures.to_json();
+        let traffic = |way| {
+            let [kilobytes, packets] = self.traffic(way);
+            json!({ "bytes": (kilobytes * 1e3).round(), "packets": packets })
+        };
+        let cost = |side: usize| {
+            json!({
+                "processor_seconds": self.mean(self.costs[side].processor_seconds),
+                "peak_megabytes": self.costs[side].peak_megabytes,
+            })
+        };
+        object["uplink"] = traffic(0);
+        object["downlink"] = traffic(1);
+        object["client"] = cost(0);
+        object["server"] = cost(1);
+        object["runs_failed"] = json!(self.failed);
+        object["runs_hung"] = json!(self.hung);
+        object["runs_invalid"] = json!(self.invalid);
+        object["bulk_bits_per_second"] = json!(self.bulk_rate.map(|rate| self.mean(rate).round()));
+        object["seconds"] = json!(self.mean(self.took.as_secs_f64()));
+        // The lines below are of what only a client that is known from inside can tell.
+        if let Some(object) = object.as_object_mut() {
+            for unknown in ["secrets", "secrets_shown", "mistakes_gone_late"] {
+                object.remove(unknown);
+            }
+        }
+        object
+    }
+}
+
+/// Writes the heading of the table.
+///
+/// # Errors
+///
+/// Returns the refusal of the output.
+pub(super) fn heading(output: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        output,
+        "{:<18} {:<10} {:>5} {:>5} | {:>8} {:>8} {:>8} | {:>7} {:>7} {:>6} | {:>8} {:>7} {:>8} {:>7} | {:>7} {:>6} {:>7} {:>6}",
+        "recording",
+        "system",
+        "keys",
+        "never",
+        "median",
+        "mean",
+        "p90",
+        "instant",
+        "typing",
+        "wrong",
+        "up kB",
+        "packets",
+        "down kB",
+        "packets",
+        "client s",
+        "MB",
+        "server s",
+        "MB",
+    )
+}
+
+/// Writes the figures of a system with a recording.
+///
+/// # Errors
+///
+/// Returns the refusal of the output.
+pub(super) fn row(
+    output: &mut impl Write,
+    recording: &str,
+    system: &str,
+    tally: &Tally,
+) -> io::Result<()> {
+    let figures = &tally.figures;
+    let all = figures.latencies(|_| true);
+    let typing = figures.latencies(Class::is_typing);
+    let [[up, up_packets], [down, down_packets]] = [0, 1].map(|way| tally.traffic(way));
+    let [client, server] = tally.costs;
+    write!(
+        output,
+        "{recording:<18} {system:<10} {:>5} {:>5} | {:>8} {:>8} {:>8} | {:>7} {:>7} {:>6} | {up:>8.1} {up_packets:>7.0} {down:>8.1} {down_packets:>7.0} | {:>8.3} {:>6.1} {:>8.3} {:>6.1}",
+        all.count(),
+        all.unseen(),
+        time(all.quantile(50), &all),
+        time(all.mean(), &all),
+        time(all.quantile(90), &all),
+        instant(&all),
+        instant(&typing),
+        format!("{:.2}%", percent(figures.wrong, figures.keys)),
+        tally.mean(client.processor_seconds),
+        client.peak_megabytes,
+        tally.mean(server.processor_seconds),
+        server.peak_megabytes,
+    )?;
+    if let Some(rate) = tally.bulk_rate {
+        write!(output, "  downloads {:.2} Mbit/s", tally.mean(rate) / 1e6)?;
+    }
+    let runs = tally.runs;
+    for (count, what) in [
+        (runs.saturating_sub(u32::try_from(figures.true_ends).unwrap_or(u32::MAX)), "ended untrue"),
+        (tally.hung, "HUNG"),
+        (tally.invalid, "invalid"),
+        (tally.failed, "FAILED"),
+    ] {
+        if count > 0 {
+            write!(output, "  {count} of {} {what}", runs + tally.failed)?;
+        }
+    }
+    if figures.unexpected > 0 {
+        write!(output, "  {} bytes unexpected", figures.unexpected)?;
+    }
+    writeln!(output)
+}
+
+fn time(time: Option<Duration>, of: &Latencies) -> String {
+    let none = if of.count() == 0 { "-" } else { "never" };
+    time.map_or_else(|| none.to_owned(), |time| format!("{:.1}", millis(time)))
+}
+
+fn instant(latencies: &Latencies) -> String {
+    match latencies.count() {
+        0 => "-".to_owned(),
+        count => format!("{:.1}%", percent(latencies.instant(), count)),
+    }
+}

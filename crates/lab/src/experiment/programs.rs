@@ -1,0 +1,144 @@
+//! Measurements in real time: real programs, as `rove-lab compare` runs them.
+
+use anyhow::Result;
+
+use crate::experiment::measure::{Conditions, Measure, Samples};
+
+#[cfg(target_os = "linux")]
+pub(crate) use here::Programs;
+
+#[cfg(target_os = "linux")]
+mod here {
+    use std::path::PathBuf;
+
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::compare::bulk::{BulkOptions, CongestionControl};
+    use crate::compare::burst;
+    use crate::compare::peer::{Peer, rove_beside};
+    use crate::compare::run::{self, RunOptions};
+    use crate::compare::seat::{Interrupt, Interrupted};
+    use crate::emulate::acquire_rights;
+    use crate::experiment::measure::nanos;
+    use crate::experiment::system::System;
+    use crate::replay::script::Script;
+
+    /// How long a far side may make no progress. Source: the default of `rove-lab compare`.
+    const TIMEOUT: Duration = Duration::from_secs(120);
+
+    /// Interruptions in a session.
+    const INTERRUPTIONS: u64 = 5;
+
+    /// The right to run programs behind links, and where they are.
+    #[derive(Debug)]
+    pub(crate) struct Programs {
+        /// Where rove is, or why nothing can be run here.
+        rove: Result<PathBuf, String>,
+    }
+
+    impl Programs {
+        /// Takes the rights, if programs are wanted at all. To be called before there are threads.
+        pub(crate) fn prepare(is_wanted: bool) -> Self {
+            let rove = if is_wanted {
+                acquire_rights().and_then(|_| rove_beside(None))
+            } else {
+                Err(anyhow::anyhow!("runs in real time are left out"))
+            };
+            Self { rove: rove.map_err(|error| format!("{error:#}")) }
+        }
+
+        /// Measures once, or returns why that is not possible here.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the user interrupts.
+        pub(crate) fn measure(
+            &self,
+            measure: Measure,
+            conditions: &Conditions<'_>,
+        ) -> Result<Result<Samples, String>> {
+            let rove = match &self.rove {
+                Ok(rove) => rove,
+                Err(reason) => return Ok(Err(reason.clone())),
+            };
+            let path = conditions.path().clone().of_whole_packets();
+            let congestion_control = CongestionControl::default();
+            let count = conditions.downloads;
+            let options = RunOptions {
+                peer: peer(conditions.system()),
+                rove,
+                path: &path,
+                seed: conditions.seed,
+                pace: conditions.pace,
+                preference: conditions.system().preference(),
+                timeout: TIMEOUT,
+                bulk: (count > 0).then_some(BulkOptions { count, congestion_control }),
+            };
+            let interrupt = Interrupt::listen()?;
+            let measured = options.peer.require(rove).and_then(|()| match measure {
+                Measure::Interrupt => interrupts(options, &interrupt),
+                _ => responses(conditions, options, &interrupt),
+            });
+            match measured {
+                Ok(samples) => Ok(Ok(samples)),
+                Err(error) if error.is::<Interrupted>() => Err(error),
+                Err(error) => Ok(Err(format!("{error:#}"))),
+            }
+        }
+    }
+
+    fn responses(
+        conditions: &Conditions<'_>,
+        options: RunOptions<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Samples> {
+        let recording = conditions.recording();
+        let (name, trace) = (recording.name.clone(), recording.trace.clone());
+        let script = Script::on(options.peer.repertoire(), name, trace, conditions.keys)?;
+        let played = run::play(&script, options, interrupt)?;
+        let times = played.run.response_times(&script);
+        let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
+        let missing = u64::try_from(times.len() - known.len())?;
+        Ok(Samples { times: known, missing, ..Samples::default() })
+    }
+
+    fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
+        let times = burst::interrupts(INTERRUPTIONS, options, interrupt)?.times;
+        Ok(Samples { times: times.into_iter().map(nanos).collect(), ..Samples::default() })
+    }
+
+    fn peer(system: System) -> Peer {
+        match system {
+            System::Ssh => Peer::Ssh,
+            System::Mosh | System::MoshUnpredicted => Peer::Mosh,
+            _ => Peer::Rove,
+        }
+    }
+}
+
+/// Programs behind links, which only Linux has.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
+pub(crate) struct Programs;
+
+#[cfg(not(target_os = "linux"))]
+impl Programs {
+    /// Does nothing here.
+    pub(crate) const fn prepare(_is_wanted: bool) -> Self {
+        Self
+    }
+
+    /// Returns why nothing can be measured here.
+    ///
+    /// # Errors
+    ///
+    /// Returns none.
+    pub(crate) fn measure(
+        &self,
+        _measure: Measure,
+        _conditions: &Conditions<'_>,
+    ) -> Result<Result<Samples, String>> {
+        Ok(Err("programs run over emulated links on Linux only".to_owned()))
+    }
+}

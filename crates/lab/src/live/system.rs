@@ -1,0 +1,88 @@
+//! Programs of a system that speaks the Mosh protocol: a server and its client.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::live::place::Place;
+
+/// A server and its client.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The name in tables.
+    pub name: &'static str,
+    wrapper: PathBuf,
+    server: Call,
+    client: Call,
+}
+
+/// A program, and what comes first on its command line.
+#[derive(Clone, Debug)]
+struct Call {
+    program: PathBuf,
+    args: &'static [&'static str],
+}
+
+impl Call {
+    fn at(&self, place: Place<'_>) -> Result<Command> {
+        let mut command = place.command(&self.program)?;
+        command.args(self.args);
+        Ok(command)
+    }
+}
+
+impl System {
+    /// Returns stock Mosh as it is installed.
+    pub fn stock(name: &'static str) -> Self {
+        let call = |program: &str| Call { program: program.into(), args: &[] };
+        Self {
+            name,
+            wrapper: "mosh".into(),
+            server: call("mosh-server"),
+            client: call("mosh-client"),
+        }
+    }
+
+    /// Returns the rove that this program is.
+    pub fn rove(name: &'static str, program: PathBuf) -> Self {
+        let call = |args| Call { program: program.clone(), args };
+        let (server, client) = (call(&["server"]), call(&["client"]));
+        Self { name, wrapper: program, server, client }
+    }
+
+    /// Returns the client of this system with the server of another one.
+    #[must_use]
+    pub fn with_server_of(self, name: &'static str, other: Self) -> Self {
+        Self { name, server: other.server, ..self }
+    }
+
+    /// Returns the start of the server's command line.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of one more descriptor.
+    pub fn server(&self, place: Place<'_>) -> Result<Command> {
+        self.server.at(place)
+    }
+
+    /// Returns the start of the client's command line.
+    ///
+    /// # Errors
+    ///
+    /// As [`System::server`].
+    pub fn client(&self, place: Place<'_>) -> Result<Command> {
+        self.client.at(place)
+    }
+
+    /// Returns the server's words for a shell.
+    pub fn server_words(&self) -> String {
+        let program = self.server.program.display().to_string();
+        [&[program.as_str()], self.server.args].concat().join(" ")
+    }
+
+    /// Returns the start of the command line that starts both ends.
+    pub fn wrapper(&self) -> Command {
+        Command::new(&self.wrapper)
+    }
+}

@@ -1,0 +1,239 @@
+//! `rove-lab compare` with real programs: order and outcome under one hang guard.
+//!
+//! Where namespaces, ssh or Mosh are missing, a test says so and is done.
+#![cfg(target_os = "linux")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::{env, fs, thread};
+
+use rove_units::Duration;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use serde_json::Value;
+
+/// The hang guard of everything here.
+const GUARD: Duration = Duration::from_secs(120);
+
+/// A shell session of our own.
+const RECORDING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/traces/bash-long.jsonl");
+
+fn compare(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command.arg("compare").args(args).stdin(Stdio::null()).env_remove("ROVE");
+    command
+}
+
+/// Runs under the hang guard.
+fn output(mut command: Command) -> Output {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(command.output().expect("the program starts")));
+    result.recv_timeout(GUARD).expect("it ends in time")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Returns whether everything is there that a system needs.
+fn has(programs: &[&str]) -> bool {
+    let is_there = |program: &&str| {
+        let path = env::var("PATH").unwrap_or_default() + ":/usr/sbin";
+        path.split(':').any(|folder| Path::new(folder).join(program).is_file())
+    };
+    let missing: Vec<&&str> = programs.iter().filter(|program| !is_there(program)).collect();
+    let has_all = geteuid().is_root() && missing.is_empty();
+    if !has_all {
+        println!("skipped: it needs root (found: {}), and lacks {missing:?}", geteuid().as_raw());
+    }
+    has_all
+}
+
+/// Returns rove, if it is built beside rove-lab.
+fn rove() -> Option<PathBuf> {
+    let rove = Path::new(env!("CARGO_BIN_EXE_rove-lab")).with_file_name("rove");
+    let is_there = rove.is_file();
+    if !is_there {
+        println!("skipped: there is no rove beside rove-lab; build the workspace");
+    }
+    is_there.then_some(rove)
+}
+
+/// Returns the result of a system.
+fn of<'a>(report: &'a Value, system: &str) -> &'a Value {
+    let pooled = report["pooled"].as_array().expect("a list");
+    pooled.iter().find(|it| it["system"] == system).expect("it was compared")
+}
+
+#[test]
+fn every_key_is_answered_by_ssh_and_mosh_and_ssh_takes_a_round_trip() {
+    if !has(&["ssh", "sshd", "ssh-keygen", "mosh-client", "mosh-server"]) {
+        return;
+    }
+    let output = output(compare(&[
+        RECORDING, "--keys", "12", "--link", "rtt=60ms", "--system", "ssh", "--system", "mosh",
+        "--json", "-",
+    ]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for system in ["ssh", "mosh"] {
+        let found = of(&report, system);
+        assert_eq!(found["keys"], 12, "{found:#}");
+        assert_eq!(found["all"]["never_seen"], 0, "{found:#}");
+        assert_eq!((&found["true_ends"], &found["unexpected_bytes"]), (&1.into(), &0.into()));
+        for part in ["uplink", "downlink"] {
+            assert!(found[part]["packets"].as_f64() > Some(0.0), "{found:#}");
+        }
+        for side in ["client", "server"] {
+            assert!(found[side]["processor_seconds"].as_f64() > Some(0.0), "{found:#}");
+            assert!(found[side]["peak_megabytes"].as_f64() > Some(1.0), "{found:#}");
+        }
+    }
+    let median = &of(&report, "ssh")["all"]["latency_ms"]["p50"];
+    assert!(median.as_f64() >= Some(60.0), "nothing is answered before the round trip: {median}");
+}
+
+#[test]
+fn without_predictions_no_key_is_answered_before_the_round_trip_beside_a_download() {
+    if !has(&[]) {
+        return;
+    }
+    let Some(rove) = rove() else { return };
+    let rove = rove.to_str().expect("UTF-8");
+    let output = output(compare(&[
+        RECORDING,
+        "--keys",
+        "5",
+        "--link",
+        "rtt=40ms,rate=20Mbit",
+        "--no-prediction",
+        "--system",
+        "rove",
+        "--rove",
+        rove,
+        "--bulk",
+        "1",
+        "--bulk-cc",
+        "reno",
+        "--json",
+        "-",
+    ]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = of(&report, "rove");
+    assert_eq!((&found["all"]["instant"], &found["all"]["never_seen"]), (&0.into(), &0.into()));
+    assert!(found["all"]["latency_ms"]["p5"].as_f64() >= Some(40.0), "{found:#}");
+    assert!(found["bulk_bits_per_second"].as_f64() > Some(1e5), "{found:#}");
+    // The download's packets are thousands, the session's some dozens.
+    assert!(found["downlink"]["packets"].as_f64() < Some(500.0), "{found:#}");
+}
+
+#[test]
+fn floods_reach_their_end_and_can_be_interrupted() {
+    if !has(&["mosh-client", "mosh-server", "bash", "ssh", "sshd", "ssh-keygen"]) {
+        return;
+    }
+    let systems = ["--link", "rtt=10ms", "--system", "ssh", "--system", "mosh", "--json", "-"];
+    for (work, times) in [(&["--flood", "1M"][..], 1), (&["--interrupt=2"], 2)] {
+        let output = output(compare(&[work, &systems].concat()));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let runs = report["runs"].as_array().expect("a list");
+        assert_eq!(runs.len(), 2);
+        for run in runs {
+            let waits = run["times_ms"].as_array().expect("a list");
+            assert_eq!(waits.len(), times, "{run:#}");
+            assert!(waits.iter().all(|wait| wait.as_f64() >= Some(10.0)), "{run:#}");
+        }
+        let down = |run: &Value| run["downlink"]["bytes"].as_f64().expect("a number");
+        assert!(down(&runs[0]) > down(&runs[1]), "ssh sends all bytes, Mosh screens");
+    }
+}
+
+/// Ends a process that a failed test has left.
+struct Guarded(Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the processes that have a file of this folder on their command line.
+fn with_files_of(folder: &Path) -> Vec<u32> {
+    let folder = folder.to_str().expect("UTF-8").as_bytes();
+    let entries = fs::read_dir("/proc").expect("there is a list of processes");
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_one = |pid: &u32| {
+        fs::read(format!("/proc/{pid}/cmdline"))
+            .is_ok_and(|line| line.split(|byte| *byte == 0).any(|word| word.starts_with(folder)))
+    };
+    pids.filter(is_one).collect()
+}
+
+#[test]
+fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
+    if !has(&["mosh-client", "mosh-server"]) {
+        return;
+    }
+    // The file's name tells this test's processes from those of others: each player has it on its command line.
+    let folder = env::temp_dir().join(format!("rove-lab-compare-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let mut command = compare(&[
+        RECORDING, "--keys", "3", "--link", "rtt=20ms", "--system", "mosh", "--repeat", "1000",
+    ]);
+    command.env("TMPDIR", &folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Guarded(command.spawn().expect("it starts"));
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(
+        child.0.stderr.take().expect("it has an error output"),
+    ));
+    let (done, result) = mpsc::channel();
+    let waiter = thread::spawn(move || {
+        // The third run has begun: two are finished.
+        let third = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with("run 3 "));
+        let _ = done.send(third.is_some());
+        lines.map_while(Result::ok).last()
+    });
+    assert!(result.recv_timeout(GUARD).expect("it gets that far"), "it has ended before");
+    let pid = i32::try_from(child.0.id()).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::INT).expect("it is told");
+    let stdout = child.0.stdout.take().expect("it has an output");
+    let printed = std::io::read_to_string(stdout).expect("text");
+    let status = child.0.wait().expect("it ends");
+    assert_eq!(status.code(), Some(1));
+    assert!(waiter.join().expect("no panic").is_some_and(|last| last.ends_with("interrupted")));
+    let row = printed.lines().find(|line| line.starts_with("bash-long")).expect("a row");
+    assert!(row.contains(" mosh "), "{row}");
+    let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(with_files_of(&folder), [0; 0]);
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_wrong_command_line_and_a_missing_program_are_one_sentence() {
+    for (args, code, words) in [
+        (&[][..], 2, "RECORDING"),
+        (&[RECORDING, "--bulk-cc", "vegas"], 2, "vegas"),
+        (&[RECORDING, "--timeout", "1s"], 2, "a time-out is at least 5 s"),
+        (&[RECORDING, "--link", "rtt=1s,sideways=2"], 2, "sideways"),
+        (&[RECORDING, "--system", "rove", "--rove", "/no/rove"], 1, "there is no rove at /no/rove"),
+        (
+            &["/no/recording", "--system", "rove", "--rove", "/bin/sh"],
+            1,
+            "cannot open /no/recording",
+        ),
+    ] {
+        let output = output(compare(args));
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(words), "{args:?}: {}", text(&output.stderr));
+    }
+    let mut command = compare(&[RECORDING, "--system", "mosh"]);
+    let output = output({
+        command.env("PATH", "/nowhere");
+        command
+    });
+    let said = text(&output.stderr);
+    assert!(said.contains("which is not installed; on Debian: apt install mosh"), "{said}");
+}

@@ -1,0 +1,24 @@
+//! A path in front of a server: the relay that ships with `rove demo`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use anyhow::Result;
+use rove_lab::live::session::Server;
+use rove_link::LinkConfig;
+use rove_shell::relay::{Relay, RelayConfig};
+use rove_units::Seed;
+
+/// Puts a path in front of a server, the same in both directions.
+///
+/// # Errors
+///
+/// Returns the system's refusal of a socket or a thread.
+pub(super) fn in_front_of(server: &Server, link: &LinkConfig) -> Result<Relay> {
+    Ok(Relay::start(RelayConfig {
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        server: server.address(),
+        uplink: link.clone(),
+        downlink: link.clone(),
+        seed: Seed::new(1),
+    })?)
+}
