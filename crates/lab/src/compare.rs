@@ -1,7 +1,7 @@
 //! `rove-lab compare`: recorded keys typed at real clients of ssh, stock Mosh and rove, over the same emulated link in real
 //! time, side by side in one run.
 //!
-//! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`run`]
+//! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`mod@run`]
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
 //! the processes have used. [`table`] and [`bursts`] say what came of all runs.
 

@@ -1,7 +1,7 @@
 //! Small contents on a path that loses datagrams: how often they are sent, and when.
 
 use rove_link::LinkConfig;
-use rove_ssp::{Config, Mechanism, StateNum};
+use rove_ssp::{Capabilities, Config, Mechanism, StateNum};
 use rove_units::{Duration, Seed};
 
 use crate::fake::{acquainted, client, text};
@@ -79,6 +79,39 @@ fn contents_that_come_again_after_their_acknowledgment_are_acknowledged_again() 
         assert_eq!(fake.heard_at().len(), usize::from(acknowledged), "after {again_after} ms");
         assert_eq!(fake.party.transport.remote_num(), StateNum::new(2));
     }
+}
+
+/// Returns how long the slowest tenth of a server's words waits at least on a path that loses datagrams only on the way
+/// to the client.
+fn one_way(reports: Capabilities) -> Duration {
+    let offer = |config| Config { capabilities: Some(reports), ..config };
+    let whole = LinkConfig::lossless(ms(50));
+    let (client, server) = (offer(Config::client()), offer(Config::server()));
+    let mut net: Pair<4096> = pair_with(Seed::new(1), whole.clone(), client, server);
+    net.left.write(b"80x24");
+    net.run_for(ms(5_000));
+    net.reconfigure(whole.clone(), LinkConfig { loss: 0.29, ..whole });
+    let mut waits = Vec::new();
+    for turn in 0..200 {
+        net.left.write(b"k");
+        net.run_for(ms(1_000));
+        let said_at = net.now();
+        net.right.write(b"k");
+        assert!(net.run_until(ms(30_000), agree));
+        // The loss is known by then.
+        if turn >= 50 {
+            waits.push(net.now().saturating_since(said_at));
+        }
+        net.run_for(ms(1_000));
+    }
+    waits.sort_unstable();
+    waits[waits.len() * 9 / 10]
+}
+
+#[test]
+fn a_server_knows_of_the_loss_on_the_way_to_its_client() {
+    let (known, unknown) = (one_way(Capabilities::LOSS_REPORT), one_way(Capabilities::NONE));
+    assert!(known < ms(75) && unknown > ms(90), "{known:?} {unknown:?}");
 }
 
 /// Returns how many datagrams a key costs within 1.5 s if its acknowledgment is lost.
