@@ -195,6 +195,10 @@ fn a_login_that_is_broken_off_leaves_no_ssh_at_the_terminal() {
     terminal.send("\x1er");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
     let stubborn = Process::open(pid.parse().expect("a number"));
+    // Or the session would be found as it was before.
+    terminal.wait_for("the login", |screen| {
+        screen.contents().contains("logging in again") && !screen.alternate_screen()
+    });
     terminal.send("\x03");
     terminal.wait_for("the session", |screen| {
         screen.contents().contains("Ctrl-^ .") && screen.alternate_screen()
