@@ -3,6 +3,8 @@
 //! All of it needs namespaces; where the system grants none, each test says so and is done.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::net::UdpSocket;
@@ -13,6 +15,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
+use common::copy_of_program;
 use rove_lab::emulate::testbed::{End, Testbed, TestbedOptions};
 use rove_link::{Link, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed};
@@ -326,9 +329,7 @@ fn nothing_is_left_of_a_killed_emulator_without_rights() {
         return;
     }
     let folder = Folder::new("killed");
-    let program = folder.0.join("rove-lab");
-    fs::copy(env!("CARGO_BIN_EXE_rove-lab"), &program).unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let program = copy_of_program(&folder.0);
     let far = "readlink /proc/$$/ns/net; exec sleep 1000";
     let near = "setsid sh -c 'while :; do sleep 1000; done' & readlink /proc/$$/ns/net; wait";
     let mut command = Command::new(&program);
@@ -403,9 +404,7 @@ fn a_user_without_rights_has_a_testbed_over_tun_and_over_veth() {
     }
     let folder = Folder::new("user");
     let node = folder.0.join("tun");
-    let program = folder.0.join("rove-lab");
-    fs::copy(env!("CARGO_BIN_EXE_rove-lab"), &program).unwrap();
-    fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let program = copy_of_program(&folder.0);
     let made = Command::new("mknod").arg(&node).args(["c", "10", "200"]).status().unwrap();
     if !made.success() {
         println!("skipped: this root may not make device nodes");
