@@ -7,7 +7,6 @@
 
 #![forbid(unsafe_code)]
 
-mod cooked;
 mod engine;
 pub mod fuzzing;
 mod keystroke;

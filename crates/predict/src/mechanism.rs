@@ -15,8 +15,6 @@ pub enum Mechanism {
     Questions,
     /// An editor that names its mode (`-- INSERT --`) does so at once.
     EditorModes,
-    /// Keys that the kernel of the host itself echoes are played exactly, where a rove server tells.
-    KernelEcho,
     /// Text in grey behind the cursor is suggested, and stays where it is.
     Suggestions,
     /// Suggestions are told from input without colours, by what the program does.
@@ -27,20 +25,12 @@ pub enum Mechanism {
     WordKeys,
     /// Keys that line editors have in common are shown before they did so here.
     Conventions,
-    /// Home, End, Delete and word keys in programs on the whole screen, where they did as in a line.
-    ScreenKeys,
     /// Keys that were seen to move the cursor of a program on the whole screen.
     Motions,
     /// Numbers on the screen that follow the cursor.
     Rulers,
     /// Lines that Up and Down bring back.
     History,
-    /// Keys that were seen to open a line of input, or to begin or end a mode.
-    Answers,
-    /// Enter in a text: the rows that it parts and moves.
-    Newlines,
-    /// Line numbers that go on where Enter parts a row.
-    LineNumbers,
     /// Input that goes on over the edge of its row.
     Wraps,
     /// A masking character for each key at a prompt that was seen to draw them.
@@ -76,23 +66,18 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 21] = [
         Self::ShellPrompts,
         Self::Questions,
         Self::EditorModes,
-        Self::KernelEcho,
         Self::Suggestions,
         Self::PlainSuggestions,
         Self::LineKeys,
         Self::WordKeys,
         Self::Conventions,
-        Self::ScreenKeys,
         Self::Motions,
         Self::Rulers,
         Self::History,
-        Self::Answers,
-        Self::Newlines,
-        Self::LineNumbers,
         Self::Wraps,
         Self::Masks,
         Self::Colors,
@@ -124,7 +109,6 @@ impl Mechanism {
                 ("questions", "the same at other prompts, after eight lines in a row")
             }
             Self::EditorModes => ("editor-modes", "the same in editors that name their mode"),
-            Self::KernelEcho => ("kernel-echo", "keys that the kernel of the host echoes"),
             Self::Suggestions => ("suggestions", "grey text behind the cursor is no input"),
             Self::PlainSuggestions => {
                 ("plain-suggestions", "suggestions without colours, told by what they do")
@@ -134,15 +118,9 @@ impl Mechanism {
             Self::Conventions => {
                 ("conventions", "keys that line editors share, before they were seen here")
             }
-            Self::ScreenKeys => {
-                ("screen-keys", "Home, End, Delete and word keys in programs on the whole screen")
-            }
             Self::Motions => ("motions", "keys that were seen to move the cursor on the screen"),
             Self::Rulers => ("rulers", "numbers that follow the cursor"),
             Self::History => ("history", "lines that Up and Down bring back"),
-            Self::Answers => ("answers", "keys that open a line of input or change the mode"),
-            Self::Newlines => ("newlines", "Enter in a text: rows that part, and indentation"),
-            Self::LineNumbers => ("line-numbers", "line numbers where Enter parts a row"),
             Self::Wraps => ("wraps", "input over the edge of its row"),
             Self::Masks => ("masks", "a masking character for each key, where that was seen"),
             Self::Colors => ("colors", "predictions painted as the text around them"),

@@ -1,20 +1,22 @@
 //! Judging the keys on their way by the newest screen: which of them it shows, and what became of the rest.
 
 use rove_terminal::{Position, Screen};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
-use crate::replay::canvas::{Canvas, Text, is_changed};
-use crate::replay::class::Class;
+use crate::replay::canvas::Text;
+use crate::replay::class::{Class, is_enter, may_be_prefix};
+use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
-use crate::replay::history::Way;
 use crate::replay::late::GivenUp;
-use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::replay::log::Event;
+use crate::replay::mask;
 use crate::replay::navigation::Stride;
-use crate::replay::simulate::{Break, Effect, Habits};
-use crate::replay::{HOLD, Replay};
+use crate::replay::simulate::{Effect, Habits};
+use crate::replay::timeline::{Step, Timeline};
+use crate::replay::wrap::{self, waits_at_edge};
+use crate::replay::{HOLD, Replay, suggest};
 use crate::scene::is_mask;
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
@@ -35,28 +37,11 @@ pub(super) struct Survey {
     takes_commands: bool,
 }
 
-/// A key that has come true.
-#[derive(Clone, Copy, Debug)]
-struct Answered {
-    key: Key,
-    class: Class,
-    /// The place of the cursor, and where that was.
-    place: u16,
-    at: Position,
-    /// How many rows were parted before.
-    breaks: usize,
-    /// How much later than its echo ack the answer was, and than the key.
-    late: Duration,
-    age: Duration,
-}
-
 impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
-        if self.heard.0 != self.network.arrived {
-            self.heard = (self.network.arrived, now);
-        }
+        self.learned.latency.note_arrived(now, self.network.arrived);
         if self.log.iter().all(|event| event.at == now) {
             // What has changed before the first key was typed is nothing that keys have done.
             self.take_ground(now, screen);
@@ -65,11 +50,10 @@ impl Replay {
         // Each round settles a key, but for the last one.
         for rounds in 1.. {
             self.note_line();
-            if self.log.is_empty() || !self.take_expected(now, screen) && !self.step(now, screen) {
+            if self.log.is_empty() || !self.step(now, screen) {
                 break;
             }
             if rounds == ROUNDS_MAX {
-                self.watch = None;
                 self.abandon(self.log.due());
                 break;
             }
@@ -83,25 +67,22 @@ impl Replay {
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
         let survey = self.survey(screen);
         let next = survey.settled.and_then(|count| self.log.iter().nth(count));
-        let waits = next.is_some_and(|event| self.waits_at_edge(screen, event.key));
+        let waits = next.is_some_and(|event| waits_at_edge(&self.base, screen, event.key));
         if (survey.settled.is_none() || waits) && self.discover_wrap(screen) {
             return true;
         }
-        if self.waits_for_newline(screen, survey.settled) && self.discover_newline(screen) {
-            return true;
-        }
         if let Some(count) = survey.settled {
-            self.note_suggestion(screen, count);
-            self.note_paint(screen, count);
-            let (breaks, typed) = self.credit(now, count, survey.takes_commands);
-            let trip = self.trip(count, survey.takes_commands);
+            self.note_look(screen, count);
+            self.credit(now, count, survey.takes_commands);
+            let keys = self.log.iter().take(count).map(|event| event.key);
+            let habits = Habits { takes_commands: survey.takes_commands, ..self.habits() };
+            let trip = Trip::of(self.simulation_with(habits), keys);
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }
-            let unsure = self.unsure;
-            self.pass_newlines(screen, &breaks, typed);
+            let unsure = self.base.unsure;
             self.settle(count);
-            self.unsure = unsure;
+            self.base.unsure = unsure;
             if let Some(trip) = trip {
                 self.arrive(now, screen, &trip);
                 return true;
@@ -134,12 +115,9 @@ impl Replay {
         let due = self.log.due();
         let is_settling = is_shown && now.saturating_since(at) < HOLD && !self.conflicts(screen);
         // A program that draws in several pieces has its cursor elsewhere meanwhile.
-        let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.field.row;
+        let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.base.field.row;
         if is_settling && (due == 0 || is_elsewhere) {
             return false;
-        }
-        if self.refute_newline() {
-            return true;
         }
         if due > 0 && survey.barrier != Some(0) {
             self.fail(due);
@@ -147,9 +125,9 @@ impl Replay {
             return true;
         }
         if is_shown {
-            self.field.lose_proof();
+            self.base.field.lose_proof();
             if self.conflicts(screen) {
-                self.contexts.distrust(self.field.context);
+                self.learned.contexts.distrust(self.base.field.context);
             }
         }
         self.leave_field(now, screen)
@@ -168,16 +146,15 @@ impl Replay {
     /// Makes a screen the ground. Where it has another field than the keys were typed in, those that had arrived
     /// when it left have done that. Returns whether there were any.
     fn leave_field(&mut self, now: Instant, screen: &Screen) -> bool {
-        let before = (self.field.context, self.field.start, self.field.is_used);
+        let before = (self.base.field.context, self.base.field.start, self.base.field.is_used);
         self.take_ground(now, screen);
-        let after = (self.field.context, self.field.start, true);
+        let after = (self.base.field.context, self.base.field.start, true);
         let arrived = self.log.arrived(self.network.arrived);
         if before == after || !before.2 || arrived == 0 {
             return false;
         }
         self.note_taken_lines(arrived, screen);
         self.settle(arrived);
-        self.prefix = 0;
         true
     }
 
@@ -187,7 +164,7 @@ impl Replay {
         let text = Habits { takes_commands: false, ..self.habits() };
         let survey = self.survey_with(text, screen);
         let is_text = survey.settled.is_some_and(|count| count > 0 && self.writes(count, screen));
-        if !self.takes_commands() || is_text {
+        if !self.trust().takes_commands() || is_text {
             survey
         } else {
             self.survey_with(self.habits(), screen)
@@ -197,11 +174,12 @@ impl Replay {
     /// Returns whether the first keys write text that was not there.
     fn writes(&self, count: usize, screen: &Screen) -> bool {
         let cursor = screen.cursor();
-        let before = self.ground.cursor();
+        let before = self.base.screen.cursor();
         let columns = before.column..cursor.column;
         let is_news = |column| {
             let at = Position { row: cursor.row, column };
-            !Text::of(screen, at).is_blank() && Text::of(screen, at) != Text::of(&self.ground, at)
+            !Text::of(screen, at).is_blank()
+                && Text::of(screen, at) != Text::of(&self.base.screen, at)
         };
         let is_text = self.log.iter().take(count).all(|event| matches!(event.key, Key::Text(_)));
         is_text && before.row == cursor.row && columns.into_iter().any(is_news)
@@ -218,7 +196,7 @@ impl Replay {
             && simulation.agrees_elsewhere(screen, cursor.row);
         let mut settled = (start == cursor || is_moved).then_some(0);
         // Where text has come or gone, it is not as if nothing had happened.
-        let is_unchanged = settled.is_some() && !self.has_moved(screen);
+        let is_unchanged = settled.is_some() && !self.base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
         for (count, event) in (1..).zip(self.log.iter()) {
@@ -233,8 +211,8 @@ impl Replay {
                 canvas.cursor == cursor
                     && canvas.agrees(screen)
                     && (canvas.is_written()
-                        || *has_line.get_or_insert_with(|| self.has_line(screen)))
-            } else if simulation.has_climbed || !simulation.breaks.is_empty() {
+                        || *has_line.get_or_insert_with(|| self.base.has_line(screen)))
+            } else if simulation.has_climbed {
                 false
             } else {
                 // The row may have scrolled, or made room for what is printed above.
@@ -249,13 +227,9 @@ impl Replay {
             let may_show = event.input <= self.network.arrived;
             // Text that was taken back is there twice, before and after: the second time would be too soon.
             let is_second = is_unchanged || settled.is_some_and(|count| count > 0);
-            let age = self.heard.1.saturating_since(event.at);
-            let is_sooner = is_second && self.latency.is_too_soon(age);
-            // Where a text moves up the cursor may stay where it is.
-            let is_news = count <= due
-                || canvas.cursor != due_cursor
-                || !due_agrees
-                || !simulation.breaks.is_empty() && !canvas.agrees(&self.ground);
+            let age = self.learned.latency.age_when_heard(event.at);
+            let is_sooner = is_second && self.learned.latency.is_too_soon(age);
+            let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
             if agrees && may_show && is_news && !is_sooner {
                 settled = Some(count);
             }
@@ -264,81 +238,65 @@ impl Replay {
         Survey { settled, barrier: None, is_reached: false, takes_commands }
     }
 
-    /// Learns from keys that have come true. Returns the rows that they have parted, and how many characters they
-    /// have put in the last one.
-    pub(super) fn credit(
-        &mut self,
-        now: Instant,
-        count: usize,
-        takes_commands: bool,
-    ) -> (Vec<Break>, u32) {
-        self.is_explained = true;
+    /// Returns what the first keys do.
+    fn timeline(&self, count: usize, takes_commands: bool) -> Timeline<'_> {
         let habits = Habits { takes_commands, ..self.habits() };
-        let mut simulation = self.simulation_with(habits);
-        let mut answered = Vec::new();
-        let mut steps = Vec::new();
-        for event in self.log.iter().take(count) {
-            let (place, at) = (simulation.place(), simulation.canvas.cursor);
-            let breaks = simulation.breaks.len();
-            let class = simulation.class_of(event.key);
-            if simulation.apply(event.key) == Effect::Drawn {
-                steps.extend(Way::of(event.key).map(|way| (simulation.walk().clone(), way)));
-                let late = event.due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
-                let age = now.saturating_since(event.at);
-                answered.push(Answered { key: event.key, class, place, at, breaks, late, age });
-            }
+        Timeline::of(self.simulation_with(habits), self.log.iter().take(count))
+    }
+
+    /// Learns how the first keys, which a screen shows, look: what the program suggests behind them, and in which colours
+    /// it paints them.
+    fn note_look(&mut self, screen: &Screen, count: usize) {
+        let habits = self.habits();
+        let timeline = self.timeline(count, habits.takes_commands);
+        let observed = suggest::observe(&timeline, &self.base, screen, habits.suggests);
+        let typed = timeline.last_typed(screen);
+        if let Some((class, is_right)) = observed {
+            self.learn_suggestion(class, is_right);
         }
-        // What has left no trace, such as a character that was taken back, proves nothing, and neither does a
-        // star: it may stand for any other.
-        let canvas = &simulation.canvas;
-        let start = Canvas::new(&self.ground).cursor;
-        let is_proof = |answered: &Answered| match answered.key {
-            Key::Text(c) => {
-                let text = Text::plain(c);
-                !is_mask(c)
-                    && !text.is_blank()
-                    && canvas.text(simulation.position(
-                        answered.place,
-                        answered.at,
-                        answered.breaks,
-                    )) == text
-                    && Text::of(&self.ground, answered.at) != text
-            }
-            _ => canvas.cursor != start || !canvas.agrees(&self.ground),
-        };
-        answered.retain(is_proof);
-        let (layout, end, waits) = (simulation.layout(), simulation.end(), simulation.waits());
-        let (crosses, proof) = (simulation.crosses, simulation.proof());
-        let breaks = core::mem::take(&mut simulation.breaks);
-        self.field.walk = simulation.walk().clone();
-        self.note_steps(&steps);
-        self.field.follow(layout, end, waits);
-        self.confirm_newlines(&breaks);
-        if let Some(lesson) = self.field.lesson.as_ref().filter(|_| crosses) {
-            self.contexts.learn_wrap(self.field.context, &lesson.wrap, proof);
+        if let Some((c, at)) = typed.filter(|_| self.has(Mechanism::Palettes)) {
+            self.learned.palettes.learn(&self.base, c, at, screen);
         }
-        let is_typed = |it: &&Answered| it.class == Class::Text && it.breaks == breaks.len();
-        let typed = u32::try_from(answered.iter().filter(is_typed).count()).unwrap_or(u32::MAX);
-        for Answered { key, class, late, age, .. } in answered {
-            let context = self.field.context;
-            self.contexts.learn(context, class, true);
-            if self.field.kind == Kind::Line {
-                self.conventions.learn(class, true);
+    }
+
+    /// Learns whether something is suggested here, or the text that was taken back is.
+    fn learn_suggestion(&mut self, class: Class, is_right: bool) {
+        if self.has(Mechanism::PlainSuggestions) {
+            self.learned.contexts.learn(self.base.field.context, class, is_right);
+        }
+    }
+
+    /// Learns from keys that have come true.
+    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
+        self.base.is_explained = true;
+        let proven = self.timeline(count, takes_commands).proven(&self.base);
+        self.base.field.walk = proven.walk;
+        self.note_steps(&proven.walks);
+        self.base.field.follow(proven.layout, proven.end, proven.waits);
+        let context = self.base.field.context;
+        if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
+            self.learned.contexts.learn_wrap(context, &lesson.wrap, proof);
+        }
+        for Step { key, class, typed_at, due_at, .. } in proven.steps {
+            let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
+            let age = now.saturating_since(typed_at);
+            self.learned.contexts.learn(context, class, true);
+            if self.base.field.kind == Kind::Line {
+                self.learned.conventions.learn(class, true);
             }
-            self.contexts.pass(context);
-            self.contexts.grace(context).handle_answer(late);
+            self.learned.contexts.pass(context);
+            self.learned.contexts.grace(context).handle_answer(late);
             self.policy.handle_confirmation(now, age);
             if self.has(Mechanism::Latency) {
-                self.latency.handle_answer(age);
+                self.learned.latency.handle_answer(age);
             }
-            self.field.confirmed += u32::from(class == Class::Text);
+            self.base.field.confirmed += u32::from(class == Class::Text);
             if let Key::Text(c) = key {
                 self.silence.handle_echo();
-                self.field.line.note_echo(c);
-                self.secrecy.note_echo(self.field.prompt(), c);
+                self.base.field.line.note_echo(c);
+                self.secrecy.note_echo(self.base.field.prompt(), c);
             }
         }
-        (breaks, typed)
     }
 
     /// Learns from keys that a line holds which the screen shows somewhere by now.
@@ -355,7 +313,7 @@ impl Replay {
             let rows = 0..=screen.cursor().row;
             rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
         };
-        if is_drawn && lines(screen) > lines(&self.ground) {
+        if is_drawn && lines(screen) > lines(&self.base.screen) {
             self.credit(now, count, false);
         }
     }
@@ -364,13 +322,12 @@ impl Replay {
     pub(super) fn settle(&mut self, count: usize) {
         if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
             // It ends what a letter could be part of.
-            self.stride = Stride { goal: None, is_roaming: last.key == Key::Escape };
-            self.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
-            self.unsure = last.input;
+            self.base.stride = Stride { goal: None, is_roaming: last.key == Key::Escape };
+            self.base.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
+            self.base.unsure = last.input;
         }
         self.note_edits(count);
-        self.note_settled(count);
-        let prompt = self.field.prompt();
+        let prompt = self.base.field.prompt();
         for event in self.log.iter().take(count) {
             match event.key {
                 Key::Enter | Key::LineFeed => self.secrecy.note_enter(prompt),
@@ -378,14 +335,14 @@ impl Replay {
                 _ => self.secrecy.note_key(prompt),
             }
             match event.key {
-                Key::Search => self.is_searching = true,
+                Key::Search => self.base.is_searching = true,
                 Key::Enter | Key::LineFeed => {
                     self.silence.handle_line("");
-                    self.is_searching = false;
+                    self.base.is_searching = false;
                 }
                 // What a search does with these differs, but it goes on.
                 Key::Text(_) | Key::Backspace | Key::ControlH => {}
-                _ => self.is_searching = false,
+                _ => self.base.is_searching = false,
             }
         }
         self.log.settle(count);
@@ -399,23 +356,24 @@ impl Replay {
         let (key, input) = (event.key, event.input);
         // Where nothing has changed the host may be slow.
         let is_due = event.due_at.is_some_and(|due_at| {
-            self.has_moved(screen) || now.saturating_since(due_at) >= self.wait()
+            self.base.has_moved(screen) || now.saturating_since(due_at) >= self.wait()
         });
         let is_answered = event.input <= self.network.arrived
             && match key {
-                Key::Enter | Key::LineFeed | Key::Interrupt if self.field.is_line() => {
+                Key::Enter | Key::LineFeed | Key::Interrupt if self.base.field.is_line() => {
                     self.is_new_prompt(now, screen)
                 }
-                _ if index == 0 => self.has_moved(screen),
+                _ if index == 0 => self.base.has_moved(screen),
                 _ => survey.settled.is_none() && survey.is_reached,
             };
         if !is_due && !is_answered {
             return false;
         }
         self.note_failed_motion(index, false);
-        let takes_commands = self.takes_commands();
+        let takes_commands = self.trust().takes_commands();
         // Line editors have no prefixes that are worth a wait.
-        let is_prefix = may_be_prefix(key) && !self.field.is_line() && !self.has_moved(screen);
+        let is_prefix =
+            may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
         let line = if is_enter(key) { self.line() } else { String::new() };
         let step = self.try_recall(key, index, screen).filter(|_| index == 0 || survey.is_reached);
@@ -426,17 +384,14 @@ impl Replay {
             self.credit_line(now, screen, index);
         }
         self.silence.handle_line(&line);
-        if index == 0 {
-            self.learn_key(key, screen);
-        }
         self.note_step(key, step);
         self.settle(index + 1);
         // Whatever the key did, it may have begun another line.
-        self.field.line.end();
-        if is_enter(key) || !self.field.has_name() {
-            self.field = Field::default();
+        self.base.field.line.end();
+        if is_enter(key) || !self.base.field.has_name() {
+            self.base.field = Field::default();
         }
-        self.field.lose_track();
+        self.base.field.lose_track();
         let arrived = self.log.arrived(self.network.arrived);
         if takes_commands {
             // They have done what they do, and what did which is nothing that can be told.
@@ -447,8 +402,8 @@ impl Replay {
         self.log.doubt(self.log.arrived(self.network.arrived));
         if may_take_commands {
             // Even an editor that still shows that it inserts may be about to leave that mode.
-            self.field.is_escaped = true;
-            self.field.confirmed = 0;
+            self.base.field.is_escaped = true;
+            self.base.field.confirmed = 0;
         }
         true
     }
@@ -464,33 +419,19 @@ impl Replay {
         simulation.line()
     }
 
-    /// Returns whether the screen still has the line that the cursor is in: keys that only move it change nothing
-    /// in there.
-    fn has_line(&self, screen: &Screen) -> bool {
-        let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
-        let places = self.field.start..self.field.end.min(most);
-        let mut line = places.map(|place| self.field.layout.at(place));
-        !self.field.is_line() || line.all(|at| Text::of(screen, at) == Text::of(&self.ground, at))
-    }
-
-    /// Returns whether the cursor or its row is another than before.
-    pub(super) fn has_moved(&self, screen: &Screen) -> bool {
-        has_moved(&self.ground, screen)
-    }
-
     /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
     fn is_new_prompt(&self, now: Instant, screen: &Screen) -> bool {
         if !self.has(Mechanism::NewPrompts) {
             return false;
         }
         let cursor = screen.cursor();
-        let before = self.ground.cursor();
+        let before = self.base.screen.cursor();
         let field = Field::read(now, screen, self.reader(), &Field::default());
         let is_moved = (cursor.row, cursor.column) != (before.row, before.column);
         is_moved
             && field.is_line()
             && field.end == cursor.column
-            && self.contexts.strong(field.context).score(Class::Text).right >= 1.0
+            && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
     /// Settles characters that the screen shows behind a known prompt already.
@@ -518,15 +459,16 @@ impl Replay {
                 .zip(&typed[..count])
                 .all(|(column, c)| Text::plain(*c) == Text::of(screen, at(column)));
             let field = Field::read_from(now, screen, self.reader(), at(start));
-            if is_echoed && self.contexts.strong(field.context).score(Class::Text).right >= 1.0 {
+            if is_echoed
+                && self.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
+            {
                 self.note_edits(count);
-                self.note_settled(count);
                 self.log.settle(count);
-                self.is_fresh = false;
-                let walk = core::mem::take(&mut self.field.walk);
-                self.field = field;
-                self.field.walk = walk;
-                self.field.is_used = true;
+                self.base.is_fresh = false;
+                let walk = core::mem::take(&mut self.base.field.walk);
+                self.base.field = field;
+                self.base.field.walk = walk;
+                self.base.field.is_used = true;
                 self.take_ground(now, screen);
                 return;
             }
@@ -540,22 +482,18 @@ impl Replay {
             return false;
         }
         let Some(&Event { key, input, .. }) = self.log.front() else { return false };
-        if key == Key::Enter && self.refute_newline() {
-            return true;
-        }
         let is_kept = match key {
             _ if !self.has(Mechanism::LateEchoes) => false,
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
         };
-        if is_kept && !self.field.is_secret && self.mask().is_none() {
-            self.late.push(GivenUp { key, due_at, context: self.field.context });
-            self.field.confirmed = 0;
+        if is_kept && !self.base.field.is_secret && self.mask().is_none() {
+            self.learned.late.push(GivenUp { key, due_at, context: self.base.field.context });
+            self.base.field.confirmed = 0;
             self.note_miss(key);
-            self.field.is_doubted = true;
-            self.unsure = input;
+            self.base.field.is_doubted = true;
+            self.base.unsure = input;
             self.note_edits(1);
-            self.note_settled(1);
             self.log.settle(1);
         } else {
             self.fail(1);
@@ -569,33 +507,33 @@ impl Replay {
         let class = self.simulation().class_of(key);
         self.note_failed_motion(0, shown);
         self.note_failed_recall(key, shown);
-        let context = self.field.context;
+        let context = self.base.field.context;
         let crosses = self.crosses(count);
-        self.drop_mask();
+        self.learned.masks.forget(context.strong);
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
-        let is_mode = matches!(self.field.kind, Kind::Insert | Kind::Replace);
+        let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
-            self.contexts.doubt_wrap(context);
-        } else if shown || !is_mode && !self.field.is_escaped {
-            self.contexts.learn(context, class, false);
-            self.conventions.learn(class, false);
+            self.learned.contexts.doubt_wrap(context);
+        } else if shown || !is_mode && !self.base.field.is_escaped {
+            self.learned.contexts.learn(context, class, false);
+            self.learned.conventions.learn(class, false);
         }
-        self.contexts.pass(context);
+        self.learned.contexts.pass(context);
         if shown {
-            self.contexts.distrust(context);
+            self.learned.contexts.distrust(context);
         }
-        self.field.confirmed = 0;
+        self.base.field.confirmed = 0;
         self.note_miss(key);
-        self.field.is_doubted = true;
+        self.base.field.is_doubted = true;
         self.abandon(count);
-        self.late.clear();
+        self.learned.late.clear();
     }
 
     /// Takes that a key was answered otherwise than by its echo, or not in time.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
-            self.secrecy.note_miss(self.field.prompt());
-            self.field.line.spoil();
+            self.secrecy.note_miss(self.base.field.prompt());
+            self.base.field.line.spoil();
         }
     }
 
@@ -612,48 +550,142 @@ impl Replay {
     /// Makes a screen the one on which the first key acts.
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
-        let is_explained = core::mem::take(&mut self.is_explained);
-        if !is_explained && self.ground.cursor().column != screen.cursor().column {
+        let is_explained = core::mem::take(&mut self.base.is_explained);
+        if !is_explained && self.base.screen.cursor().column != screen.cursor().column {
             // Something else than the keys has moved the cursor: another question may stand there.
-            self.field.line.end();
+            self.base.field.line.end();
         }
-        self.note_ground(screen);
-        self.ground = screen.clone();
-        self.ground_input = self.network.arrived;
-        self.ground_acked = self.network.echo_ack;
-        self.field = Field::read(now, screen, self.reader(), &self.field);
+        self.base.screen = screen.clone();
+        self.base.arrived = self.network.arrived;
+        self.base.acked = self.network.echo_ack;
+        self.base.field = Field::read(now, screen, self.reader(), &self.base.field);
         self.part_suggestion();
-        if !self.field.is_used {
+        if !self.base.field.is_used {
             // What ends a line leaves nothing left of the next one.
             let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-            self.field.is_foggy = arrived.into_iter().any(|event| !is_enter(event.key));
+            self.base.field.is_foggy = arrived.into_iter().any(|event| !is_enter(event.key));
         }
-        self.field.is_used = !self.log.is_empty() || self.field.is_used;
+        self.base.field.is_used = !self.log.is_empty() || self.base.field.is_used;
     }
-}
 
-/// Returns whether the cursor or its row is another than before.
-pub(super) fn has_moved(before: &Screen, after: &Screen) -> bool {
-    let (from, to) = (before.cursor().position(), after.cursor().position());
-    from != to || is_changed(before, after, to.row)
-}
+    /// Learns from effects that come after their keys were given up.
+    fn take_late(&mut self, now: Instant, screen: &Screen) {
+        let old = self.learned.late.old(now);
+        for given_up in self.learned.late.iter().take(old) {
+            self.learned.contexts.learn(given_up.context, Class::of(given_up.key), false);
+        }
+        self.learned.late.forget(old);
+        // A screen that shows some of the other keys alone needs none of these.
+        if self.learned.late.is_empty() || self.survey(screen).settled.is_some() {
+            return;
+        }
+        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+        let keys = arrived.map(|event| event.key);
+        let answered = self.learned.late.answered(self.simulation(), keys, screen);
+        let late = answered.min(self.learned.late.len());
+        if late == 0 {
+            return;
+        }
+        let context = self.base.field.context;
+        for given_up in self.learned.late.iter().take(late) {
+            let grace = self.learned.contexts.grace(context);
+            grace.handle_answer(now.saturating_since(given_up.due_at));
+            self.learned.contexts.learn(context, Class::of(given_up.key), true);
+            self.base.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
+        }
+        self.learned.late.forget(late);
+        self.abandon(answered - late);
+        self.take_ground(now, screen);
+    }
 
-/// Returns whether a key that changes nothing by itself may begin a command of two keys.
-const fn may_be_prefix(key: Key) -> bool {
-    matches!(
-        key,
-        Key::ControlA
-            | Key::ControlB
-            | Key::ControlE
-            | Key::ControlF
-            | Key::KillToEnd
-            | Key::KillLine
-            | Key::KillWord
-            | Key::Other
-    )
-}
+    /// Settles keys for each of which the screen has a star. Returns whether there were any.
+    fn take_mask(&mut self, screen: &Screen) -> bool {
+        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+        let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
+        let Some((glyph, count)) = mask::stars(&self.base, screen, typed) else { return false };
+        if self.has(Mechanism::Masks) {
+            self.learned.masks.note_stars(&self.base, glyph, count);
+        }
+        self.secrecy.note_mask(self.base.field.prompt());
+        self.base.field.line.spoil();
+        self.settle(count.into());
+        true
+    }
 
-/// Returns whether a key ends a line.
-const fn is_enter(key: Key) -> bool {
-    matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
+    /// Finds out in which way the keys have gone on over the edge of a row. Returns whether that is known now, and was not.
+    fn discover_wrap(&mut self, screen: &Screen) -> bool {
+        if !self.has(Mechanism::Wraps) {
+            return false;
+        }
+        let keys = self.arrived_keys();
+        let Some((wrap, proof)) = wrap::discover(&self.base, self.habits(), &keys, screen) else {
+            return false;
+        };
+        let field = &mut self.base.field;
+        self.learned.contexts.learn_wrap(field.context, &wrap, proof);
+        field.lesson = self.learned.contexts.wrap(field.context);
+        field.lay_out(&wrap);
+        true
+    }
+
+    fn arrived_keys(&self) -> Vec<Key> {
+        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+        arrived.map(|event| event.key).collect()
+    }
+
+    /// Looks whether keys of unknown effect have moved the cursor as motions do, and learns from it; returns
+    /// whether there were any.
+    fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
+        if !self.base.may_roam() || !self.has(Mechanism::Motions) {
+            return false;
+        }
+        let keys = self.arrived_keys();
+        let found = explore::explore(&self.simulation(), &self.base, &keys, screen);
+        let Some((count, trip)) = found else { return false };
+        if trip.has_letters() {
+            self.learned.contexts.learn(self.base.field.context, Class::Text, false);
+        }
+        self.settle(count);
+        self.arrive(now, screen, &trip);
+        true
+    }
+
+    /// Goes on to where the cursor has arrived by motions, which are settled.
+    fn arrive(&mut self, now: Instant, screen: &Screen, trip: &Trip) {
+        let has_rulers = self.has(Mechanism::Rulers);
+        let navigation = self.learned.navigations.entry(self.base.field.place);
+        trip.teach(navigation, &self.base, screen, has_rulers);
+        self.base.stride = trip.stride;
+        if trip.has_climbed() {
+            // What is asked for there may be something else.
+            self.base.field = Field::default();
+        }
+        // Text that was typed here still ends where it did.
+        if self.base.field.confirmed == 0 {
+            self.base.field.reach = 0;
+            if !self.base.field.has_name() {
+                self.base.field = Field::default();
+            }
+        }
+        self.take_ground(now, screen);
+    }
+
+    /// Learns that a key was not answered by the motion that it was believed to be.
+    fn note_failed_motion(&mut self, index: usize, was_shown: bool) {
+        let Some(key) = self.log.iter().nth(index).map(|event| event.key) else { return };
+        if let Some(navigation) = self.learned.navigations.find_mut(&self.base.field.place) {
+            navigation.miss(key, was_shown);
+        }
+    }
+
+    /// Parts what is suggested from what was typed, where only that was typed tells it.
+    fn part_suggestion(&mut self) {
+        let Some(column) = self.base.field.place_of_cursor(&self.base.screen) else { return };
+        let is_new = self.base.field.reach > 0 && self.base.field.suggested.is_some();
+        if self.trust().knows(Class::Suggestion) {
+            self.base.field.part_suggestion(column);
+        } else if is_new && column >= self.base.field.reach {
+            self.learn_suggestion(Class::Suggestion, true);
+        }
+    }
 }

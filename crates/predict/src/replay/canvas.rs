@@ -23,8 +23,6 @@ pub(super) enum Tile {
     Veiled(Pen),
     /// Nobody knows what will, but this is likely.
     Guess { base: char, wide: bool, pen: Pen },
-    /// What the program draws by itself.
-    Drawn { base: char, pen: Pen },
 }
 
 /// Predicted rows over a screen.
@@ -146,9 +144,7 @@ impl<'a> Canvas<'a> {
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
             Tile::Ground(from) => Text::of(self.ground, from),
-            Tile::Typed { base, .. } | Tile::Guess { base, .. } | Tile::Drawn { base, .. } => {
-                Text::plain(base)
-            }
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } => Text::plain(base),
             Tile::Blank(_) | Tile::Veiled(_) => Text::BLANK,
         }
     }
@@ -176,7 +172,6 @@ impl<'a> Canvas<'a> {
             Tile::Ground(from) => cell(self.ground, from).pen,
             Tile::Typed { pen, .. }
             | Tile::Guess { pen, .. }
-            | Tile::Drawn { pen, .. }
             | Tile::Blank(pen)
             | Tile::Veiled(pen) => pen,
         }
@@ -185,21 +180,6 @@ impl<'a> Canvas<'a> {
     /// Returns whether anything is predicted but where the cursor goes.
     pub(super) fn is_written(&self) -> bool {
         !self.rows.is_empty() || !self.moved.is_empty()
-    }
-
-    /// Returns whether two rows have the same text.
-    pub(super) fn are_same_rows(&self, one: u16, other: u16) -> bool {
-        let source = |row: u16| {
-            let is_written = self.rows.iter().any(|predicted| predicted.row == row);
-            let moved = self.moved.get(usize::from(row)).copied().unwrap_or(Some(row));
-            moved.filter(|_| !is_written).and_then(|row| self.ground.row(row))
-        };
-        let is_one_row = source(one).zip(source(other)).is_some_and(|(one, other)| one == other);
-        is_one_row
-            || self.columns.clone().all(|column| {
-                let at = |row| Position { row, column };
-                self.text(at(one)) == self.text(at(other))
-            })
     }
 
     /// Returns the rows that were written to, and the columns.
@@ -233,7 +213,7 @@ impl<'a> Canvas<'a> {
         match self.tile(at) {
             Tile::Ground(from) => cell(self.ground, from).wide,
             Tile::Typed { wide, .. } | Tile::Guess { wide, .. } => wide,
-            Tile::Blank(_) | Tile::Veiled(_) | Tile::Drawn { .. } => false,
+            Tile::Blank(_) | Tile::Veiled(_) => false,
         }
     }
 
@@ -319,10 +299,6 @@ impl<'a> Canvas<'a> {
             Tile::Ground(from) => self.ground.glyph(from)?,
             Tile::Typed { base, wide, pen } | Tile::Guess { base, wide, pen } => {
                 let cell = Cell { base: Some(base), pen, wide, combined: false };
-                Glyph { cell, marks: "".into(), decoration: Decoration::default() }
-            }
-            Tile::Drawn { base, pen } => {
-                let cell = Cell { base: Some(base), pen, wide: false, combined: false };
                 Glyph { cell, marks: "".into(), decoration: Decoration::default() }
             }
             Tile::Blank(pen) | Tile::Veiled(pen) => {

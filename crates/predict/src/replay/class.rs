@@ -33,8 +33,6 @@ pub(super) enum Class {
     AcceptToEnd,
     /// A word to the right, there.
     AcceptWord,
-    /// Enter, in a text.
-    Newline,
     /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
     Unindent,
     /// No key: that text behind the cursor is suggested.
@@ -71,7 +69,6 @@ impl Class {
             Key::KillWord => Self::KillWord,
             Key::KillWordLeft => Self::KillWordLeft,
             Key::KillWordRight => Self::KillWordRight,
-            Key::Enter => Self::Newline,
             _ => Self::Command,
         }
     }
@@ -123,4 +120,24 @@ impl Class {
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }
+}
+
+/// Returns whether a key that changes nothing by itself may begin a command of two keys.
+pub(super) const fn may_be_prefix(key: Key) -> bool {
+    matches!(
+        key,
+        Key::ControlA
+            | Key::ControlB
+            | Key::ControlE
+            | Key::ControlF
+            | Key::KillToEnd
+            | Key::KillLine
+            | Key::KillWord
+            | Key::Other
+    )
+}
+
+/// Returns whether a key ends a line.
+pub(super) const fn is_enter(key: Key) -> bool {
+    matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
 }

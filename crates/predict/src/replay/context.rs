@@ -1,19 +1,15 @@
 //! What is remembered of each kind of prompt, so that what one has shown counts for the next of its kind.
 
 use crate::replay::class::{CLASSES, Class};
+use crate::replay::evidence::Share;
 use crate::replay::grace::Grace;
+use crate::replay::id::PromptId;
+use crate::replay::memory::Memory;
 use crate::replay::wrap::{Lesson, Proof, Wrap};
 
-/// Most contexts that are remembered; the one that was used least recently goes.
+/// Most names of contexts that are remembered, two for each; the one that was used least recently goes.
 /// Source: the paper's users had a handful of programs.
-const CONTEXTS_MAX: usize = 64;
-
-/// How much of what was learned is left after each key of the same class.
-const DECAY: f32 = 0.98;
-
-/// How much of its errors is left after each key, not a character, that did what it should. Chosen: after
-/// one error three of them are believed again, as they are by the end of a line.
-const FORGIVENESS: f32 = 0.5;
+const NAMES_MAX: usize = 128;
 
 /// How many keys an error makes a context careful for.
 const CAUTION_KEYS: u32 = 50;
@@ -21,21 +17,14 @@ const CAUTION_KEYS: u32 = 50;
 /// The names of a context: exact, and by no more than the end of its prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ContextKey {
-    pub(super) strong: u64,
-    pub(super) weak: u64,
-}
-
-/// How often keys of one class did what was predicted.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Score {
-    pub(super) right: f32,
-    pub(super) wrong: f32,
+    pub(super) strong: PromptId,
+    pub(super) weak: PromptId,
 }
 
 /// What is known of one kind of prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
-    scores: [Score; CLASSES],
+    scores: [Share; CLASSES],
     /// How many more keys must pass before it is trusted like others again.
     caution: u32,
     pub(super) grace: Grace,
@@ -43,10 +32,10 @@ pub(super) struct Context {
     wrap: Option<Lesson>,
 }
 
-/// All contexts of a session, the most recently used last.
+/// All contexts of a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contexts {
-    known: Vec<(u64, Context)>,
+    known: Memory<PromptId, Context, NAMES_MAX>,
     /// What is known of others: nothing yet.
     unknown: Context,
 }
@@ -68,7 +57,7 @@ impl Contexts {
             let score = &mut self.entry(name).scores[class.index()];
             score.add(is_right);
             if is_right && class != Class::Text {
-                score.wrong *= FORGIVENESS;
+                score.forgive();
             }
         }
     }
@@ -126,59 +115,29 @@ impl Contexts {
         &mut self.entry(key.weak).grace
     }
 
-    fn find(&self, name: u64) -> &Context {
-        let found = self.known.iter().rev().find(|(known, _)| *known == name);
-        found.map_or(&self.unknown, |(_, context)| context)
+    fn find(&self, name: PromptId) -> &Context {
+        self.known.find(&name).unwrap_or(&self.unknown)
     }
 
-    fn entry(&mut self, name: u64) -> &mut Context {
-        let context = match self.known.iter().position(|(known, _)| *known == name) {
-            Some(index) => self.known.remove(index).1,
-            None => Context::default(),
-        };
-        if self.known.len() >= 2 * CONTEXTS_MAX {
-            self.known.remove(0);
-        }
-        self.known.push((name, context));
-        let last = self.known.len() - 1;
-        &mut self.known[last].1
+    fn entry(&mut self, name: PromptId) -> &mut Context {
+        self.known.entry(name)
     }
 }
 
 impl ContextKey {
     /// Both names; one only where they are the same.
-    fn names(self) -> impl Iterator<Item = u64> {
+    fn names(self) -> impl Iterator<Item = PromptId> {
         [self.strong].into_iter().chain((self.weak != self.strong).then_some(self.weak))
     }
 }
 
 impl Context {
-    pub(super) fn score(&self, class: Class) -> Score {
+    pub(super) fn score(&self, class: Class) -> Share {
         self.scores[class.index()]
     }
 
     /// Returns whether something wrong was seen in it not long ago.
     pub(super) fn is_careful(&self) -> bool {
         self.caution > 0
-    }
-}
-
-impl Score {
-    pub(super) fn add(&mut self, is_right: bool) {
-        self.right *= DECAY;
-        self.wrong *= DECAY;
-        if is_right {
-            self.right += 1.0;
-        } else {
-            self.wrong += 1.0;
-        }
-    }
-
-    /// Returns the share of keys that did what was predicted, as far as is known: as if `prior` had been
-    /// seen before.
-    pub(super) fn estimate(self, prior: Self) -> f32 {
-        let right = self.right + prior.right;
-        let all = right + self.wrong + prior.wrong;
-        if all > 0.0 { right / all } else { 0.0 }
     }
 }

@@ -9,6 +9,7 @@ use crate::mechanism::{Mechanism, Mechanisms};
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
 use crate::replay::context::{ContextKey, Contexts};
 use crate::replay::history::Walk;
+use crate::replay::id::{PlaceId, PromptId};
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
 use crate::replay::wrap::{Lesson, Wrap};
 use crate::scene::{self, EditorMode, Pane};
@@ -82,7 +83,7 @@ pub(super) struct Field {
     /// What stands left of its start.
     prompt: Vec<Option<char>>,
     /// The name of that, and of what draws in it.
-    pub(super) place: u64,
+    pub(super) place: PlaceId,
     /// Whether what stands left of its start may have been typed.
     pub(super) is_foggy: bool,
     /// Whether its prompt ends as those of shells do.
@@ -151,7 +152,7 @@ impl Field {
     }
 
     fn measure(&mut self, screen: &Screen, reader: Reader<'_>, at: Position, pane: &Pane) {
-        self.place = mix([self.context.weak, pane.left.into(), pane.right.into()]);
+        self.place = PlaceId::of([self.context.weak.number(), pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         let before = Layout { row: self.row, ..self.layout };
@@ -322,7 +323,7 @@ impl Field {
 
     /// Returns what tells the place from others where text is typed: its prompt, or the mode of its editor.
     pub(super) fn prompt(&self) -> Option<Prompt> {
-        let ContextKey { strong: whole, weak: end } = self.context;
+        let (whole, end) = (self.context.strong.number(), self.context.weak.number());
         let sort = if self.is_shell { Sort::Shell } else { Sort::Other };
         match self.kind {
             Kind::Insert | Kind::Replace => {
@@ -453,15 +454,11 @@ fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey
             scene::fingerprint(screen, at.row, pane.left..at.column)
         }
     };
-    let name = mix(modes);
-    match print {
-        None => ContextKey { strong: name, weak: name },
-        // Text left of the cursor of an editor says nothing by its end.
-        Some(print) if kind == Kind::Full => {
-            ContextKey { strong: mix([name, 1, print.strong]), weak: name }
-        }
-        Some(print) => {
-            ContextKey { strong: mix([name, 1, print.strong]), weak: mix([name, 2, print.weak]) }
-        }
-    }
+    let name = PromptId::of(modes);
+    let Some(print) = print else { return ContextKey { strong: name, weak: name } };
+    let strong = PromptId::of([name.number(), 1, print.strong]);
+    // Text left of the cursor of an editor says nothing by its end.
+    let has_end = kind != Kind::Full;
+    let weak = if has_end { PromptId::of([name.number(), 2, print.weak]) } else { name };
+    ContextKey { strong, weak }
 }

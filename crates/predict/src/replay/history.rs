@@ -108,16 +108,16 @@ impl Histories {
     pub(super) fn hit(&mut self, name: Name, walk: &Walk, way: Way) {
         if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
             // That what was begun comes back says nothing of the lines.
-            let proof = editor.proof_mut(walk, way);
-            proof.hits = proof.hits.saturating_add(u16::from(walk.depth > 0));
+            if walk.depth > 0 {
+                editor.proof_mut(walk, way).confirm();
+            }
         }
     }
 
     /// Takes that it has not, and whether that was seen.
     pub(super) fn miss(&mut self, name: Name, walk: &Walk, way: Way, was_shown: bool) {
         if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
-            let proof = editor.proof_mut(walk, way);
-            proof.fail(was_shown);
+            editor.proof_mut(walk, way).refute(was_shown);
         }
     }
 
@@ -323,8 +323,7 @@ impl Histories {
             }
             let proofs = editor.proofs.iter_mut().flatten();
             for (proof, other) in proofs.zip(merged.proofs.iter().flatten()) {
-                proof.hits = proof.hits.max(other.hits);
-                proof.needed = proof.needed.max(other.needed);
+                proof.merge(*other);
             }
         }
         for editor in &mut self.editors {

@@ -7,10 +7,9 @@ use rove_terminal::Screen;
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
-use crate::replay::Replay;
-use crate::replay::class::Class;
 use crate::replay::context::ContextKey;
-use crate::replay::simulate::Effect;
+use crate::replay::log::wipe;
+use crate::replay::simulate::{Effect, Simulation};
 
 /// How long after its echo ack an effect may come and still be one. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
@@ -59,56 +58,17 @@ impl Late {
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Forgets all.
-    pub(super) fn clear(&mut self) {
-        self.forget(self.keys.len());
-    }
-
-    /// Forgets the oldest.
-    pub(super) fn forget(&mut self, count: usize) {
-        for mut given_up in self.keys.drain(..count.min(self.keys.len())) {
-            given_up.key = Key::Other;
-            core::hint::black_box(&given_up);
-        }
-    }
-}
-
-impl Replay {
-    /// Learns from effects that come after their keys were given up.
-    pub(super) fn take_late(&mut self, now: Instant, screen: &Screen) {
-        let old = self.late.old(now);
-        for given_up in self.late.iter().take(old) {
-            self.contexts.learn(given_up.context, Class::of(given_up.key), false);
-        }
-        self.late.forget(old);
-        let answered = self.answered(screen);
-        let late = answered.min(self.late.len());
-        if late == 0 {
-            return;
-        }
-        let context = self.field.context;
-        for given_up in self.late.iter().take(late) {
-            self.contexts.grace(context).handle_answer(now.saturating_since(given_up.due_at));
-            self.contexts.learn(context, Class::of(given_up.key), true);
-            self.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
-        }
-        self.late.forget(late);
-        self.abandon(answered - late);
-        self.take_ground(now, screen);
-    }
-
-    /// Returns how many keys the screen shows, those given up before the others, where it shows no number
-    /// of the others alone.
-    fn answered(&self, screen: &Screen) -> usize {
-        if self.late.is_empty() || self.survey(screen).settled.is_some() {
-            return 0;
-        }
+    /// Returns how many keys a screen shows, those given up before those in `arrived`; `simulation` begins before all
+    /// of them.
+    pub(super) fn answered(
+        &self,
+        mut simulation: Simulation<'_>,
+        arrived: impl Iterator<Item = Key>,
+        screen: &Screen,
+    ) -> usize {
         let cursor = screen.cursor().position();
-        let mut simulation = self.simulation();
-        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-        let late = self.late.iter().map(|given_up| given_up.key);
         let mut answered = 0;
-        for (count, key) in (1..).zip(late.chain(arrived.map(|event| event.key))) {
+        for (count, key) in (1..).zip(self.iter().map(|given_up| given_up.key).chain(arrived)) {
             if simulation.apply(key) == Effect::Unknown {
                 break;
             }
@@ -117,5 +77,17 @@ impl Replay {
             }
         }
         answered
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.forget(self.keys.len());
+    }
+
+    /// Forgets the oldest.
+    pub(super) fn forget(&mut self, count: usize) {
+        let count = count.min(self.keys.len());
+        self.keys.iter_mut().take(count).for_each(|given_up| wipe(&mut given_up.key));
+        self.keys.drain(..count);
     }
 }

@@ -1,6 +1,8 @@
 //! How soon keys are answered: none is likely to be much sooner than all before it.
 
-use rove_units::Duration;
+use rove_units::{Duration, Instant};
+
+use crate::engine::InputNum;
 
 /// So many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
 const ANSWERS: usize = 16;
@@ -10,9 +12,23 @@ const ANSWERS: usize = 16;
 pub(super) struct Latency {
     ages: [Duration; ANSWERS],
     count: usize,
+    /// Up to which input the host was heard to have the keys, and since when.
+    heard: (InputNum, Instant),
 }
 
 impl Latency {
+    /// Called when the host is heard to have the keys up to an input.
+    pub(super) fn note_arrived(&mut self, now: Instant, input: InputNum) {
+        if self.heard.0 != input {
+            self.heard = (input, now);
+        }
+    }
+
+    /// Returns how long after a key was typed the host was first heard to have it.
+    pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
+        self.heard.1.saturating_since(typed_at)
+    }
+
     /// Takes that a key of this age was answered.
     pub(super) fn handle_answer(&mut self, age: Duration) {
         self.ages[self.count % ANSWERS] = age;

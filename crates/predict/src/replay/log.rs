@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rove_units::Instant;
+use zeroize::Zeroize;
 
 use crate::engine::InputNum;
 use crate::keystroke::Key;
@@ -19,8 +20,6 @@ pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) key: Key,
-    /// A name of the bytes that it is sent as, by which other keys are told apart.
-    pub(super) spelling: u64,
     /// The first input that holds it.
     pub(super) input: InputNum,
     /// When it was typed.
@@ -39,8 +38,8 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// The last key of more than could be kept: nothing is known until it was answered.
     lost: Option<InputNum>,
-    /// How many keys were forgotten.
-    settled: u64,
+    /// Whether the last key was an Escape that makes another key of the next one.
+    is_behind_escape: bool,
 }
 
 impl Log {
@@ -52,6 +51,11 @@ impl Log {
         } else {
             self.events.push_back(event);
         }
+    }
+
+    /// Notes whether a key is such an Escape. Returns whether the key before it was one.
+    pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
+        core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
 
     /// Takes that a paste ends. A short one of nothing but characters, of which none is settled yet, is text as
@@ -95,26 +99,10 @@ impl Log {
 
     /// Forgets the oldest keys.
     pub(super) fn settle(&mut self, count: usize) {
-        for mut event in self.events.drain(..count.min(self.events.len())) {
-            event.wipe();
-            self.settled += 1;
-        }
-    }
-
-    /// Returns how many keys were forgotten as yet.
-    pub(super) const fn settled(&self) -> u64 {
-        self.settled
-    }
-
-    /// Parts it in two, of which it keeps the oldest keys.
-    pub(super) fn split_off(&mut self, count: usize) -> Self {
-        let events = self.events.split_off(count.min(self.events.len()));
-        Self { events, lost: self.lost, settled: 0 }
-    }
-
-    /// Appends what was parted from it.
-    pub(super) fn append(&mut self, mut tail: Self) {
-        self.events.append(&mut tail.events);
+        let count = count.min(self.events.len());
+        // In place, as what is moved out leaves a copy behind.
+        self.events.iter_mut().take(count).for_each(Event::wipe);
+        self.events.drain(..count);
     }
 
     /// Forgets what was typed, but not that something was.
@@ -161,8 +149,14 @@ impl Log {
 
 impl Event {
     fn wipe(&mut self) {
-        (self.key, self.spelling) = (Key::Other, 0);
-        core::hint::black_box(&self.key);
-        core::hint::black_box(&self.spelling);
+        wipe(&mut self.key);
     }
+}
+
+/// Overwrites a character that was typed.
+pub(super) fn wipe(key: &mut Key) {
+    if let Key::Text(c) = key {
+        c.zeroize();
+    }
+    *key = Key::Other;
 }

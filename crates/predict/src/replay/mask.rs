@@ -4,11 +4,10 @@
 use rove_terminal::{Position, Screen};
 use rove_units::Instant;
 
-use crate::keystroke::Key;
-use crate::mechanism::Mechanism;
-use crate::replay::Replay;
+use crate::replay::base::Base;
 use crate::replay::canvas::Text;
-use crate::replay::log::Event;
+use crate::replay::id::PromptId;
+use crate::replay::memory::Memory;
 use crate::scene;
 
 /// So many stars make a prompt one that draws them. Source: the engine's specification, MASK.
@@ -17,16 +16,15 @@ const CONFIRMED_MIN: u32 = 2;
 /// Most kinds of such prompts that are remembered. Chosen: a session has a few.
 const MASKS_MAX: usize = 16;
 
-/// All prompts that were seen to draw stars, the one seen last at the end.
+/// All prompts that were seen to draw stars.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Masks {
-    known: Vec<Mask>,
+    known: Memory<PromptId, Mask, MASKS_MAX>,
 }
 
 /// What one kind of prompt draws.
 #[derive(Clone, Copy, Debug)]
 struct Mask {
-    name: u64,
     glyph: char,
     confirmed: u32,
     /// When the prompt began at which it was seen last.
@@ -37,77 +35,56 @@ struct Mask {
 
 impl Masks {
     /// Returns what such a prompt draws, if prompts before this one have shown it.
-    fn find(&self, name: u64, since: Instant) -> Option<char> {
-        let mask = self.known.iter().find(|mask| mask.name == name)?;
+    fn find(&self, name: PromptId, since: Instant) -> Option<char> {
+        let mask = self.known.find(&name)?;
         let is_proven = mask.since != since && mask.confirmed >= CONFIRMED_MIN;
         (mask.is_proven || is_proven).then_some(mask.glyph)
     }
 
-    /// Takes that a prompt has drawn so many stars.
-    fn learn(&mut self, name: u64, since: Instant, glyph: char, count: u32) {
-        let before = self.known.iter().position(|mask| mask.name == name);
-        let before = before.map(|index| self.known.remove(index)).filter(|it| it.glyph == glyph);
-        let new = Mask { name, glyph, confirmed: 0, since, is_proven: false };
-        let mut mask = before.unwrap_or(new);
+    /// Returns what is drawn on a base for each key, if prompts before it have shown that.
+    pub(super) fn known_at(&self, base: &Base) -> Option<char> {
+        let mask = self.find(base.field.context.strong, base.field.since);
+        mask.filter(|_| base.field.has_name())
+    }
+
+    /// Called when the prompt of a base has drawn so many stars.
+    pub(super) fn note_stars(&mut self, base: &Base, glyph: char, count: u16) {
+        self.learn(base.field.context.strong, base.field.since, glyph, count.into());
+    }
+
+    /// Called when a key did not do what was predicted: no stars are expected here any more.
+    pub(super) fn forget(&mut self, name: PromptId) {
+        self.known.forget(&name);
+    }
+
+    /// Called when a prompt has drawn so many stars.
+    fn learn(&mut self, name: PromptId, since: Instant, glyph: char, count: u32) {
+        let new = Mask { glyph, confirmed: 0, since, is_proven: false };
+        let mask = self.known.entry_or(name, || new);
+        if mask.glyph != glyph {
+            *mask = new;
+        }
         mask.is_proven |= mask.since != since && mask.confirmed >= CONFIRMED_MIN;
         mask.since = since;
         mask.confirmed = mask.confirmed.saturating_add(count);
-        if self.known.len() >= MASKS_MAX {
-            self.known.remove(0);
-        }
-        self.known.push(mask);
-    }
-
-    fn forget(&mut self, name: u64) {
-        self.known.retain(|mask| mask.name != name);
     }
 }
 
-impl Replay {
-    /// Returns what is drawn here for each key, where that is known, and the host's terminal says that it is
-    /// the program that draws.
-    pub(super) fn mask(&self) -> Option<char> {
-        let is_raw = self.tty.is_some_and(|tty| !tty.hides_input() && !tty.echoes_lines());
-        let mask = self.masks.find(self.field.context.strong, self.field.since);
-        mask.filter(|_| is_raw && self.field.has_name() && !self.silence.is_silent())
+/// Returns the masking character that a screen has for each of the first keys, and for how many; `typed` are the keys that
+/// had arrived, up to the first that is no character.
+pub(super) fn stars(base: &Base, screen: &Screen, typed: usize) -> Option<(char, u16)> {
+    let (from, to) = (base.screen.cursor(), screen.cursor());
+    let count = to.column.saturating_sub(from.column);
+    if !base.field.has_name() || from.row != to.row || !(1..=typed).contains(&count.into()) {
+        return None;
     }
-
-    /// Settles keys for each of which the screen has a star. Returns whether there were any.
-    pub(super) fn take_mask(&mut self, screen: &Screen) -> bool {
-        let (from, to) = (self.ground.cursor(), screen.cursor());
-        let count = to.column.saturating_sub(from.column);
-        let arrived = self.log.arrived(self.network.arrived);
-        if !self.field.has_name() || from.row != to.row || !(1..=arrived).contains(&count.into()) {
-            return false;
-        }
-        let at = |column| Position { row: to.row, column };
-        let Some(glyph) = Text::of(screen, at(from.column)).base.filter(|c| scene::is_mask(*c))
-        else {
-            return false;
-        };
-        let is_star = |column| {
-            Text::of(screen, at(column)) == Text::plain(glyph)
-                && Text::of(&self.ground, at(column)).is_blank()
-        };
-        let is_text = |event: &Event| matches!(event.key, Key::Text(_));
-        let is_hidden = self.log.iter().take(count.into()).all(is_text)
-            && (from.column..to.column).all(is_star);
-        if is_hidden {
-            let (name, since) = (self.field.context.strong, self.field.since);
-            if self.has(Mechanism::Masks) {
-                self.masks.learn(name, since, glyph, count.into());
-            }
-            self.secrecy.note_mask(self.field.prompt());
-            self.field.line.spoil();
-            self.settle(count.into());
-        }
-        is_hidden
-    }
-
-    /// Takes that a key did not do what was predicted: no stars are expected here any more.
-    pub(super) fn drop_mask(&mut self) {
-        self.masks.forget(self.field.context.strong);
-    }
+    let at = |column| Position { row: to.row, column };
+    let glyph = Text::of(screen, at(from.column)).base.filter(|c| scene::is_mask(*c))?;
+    let is_star = |column| {
+        Text::of(screen, at(column)) == Text::plain(glyph)
+            && Text::of(&base.screen, at(column)).is_blank()
+    };
+    (from.column..to.column).all(is_star).then_some((glyph, count))
 }
 
 #[cfg(test)]
@@ -117,25 +94,15 @@ mod tests {
     #[test]
     fn two_stars_at_an_earlier_prompt_are_needed() {
         let at = Instant::from_millis;
-        let mut masks = Masks::default();
+        let (mut masks, name) = (Masks::default(), PromptId::default());
         for (since, count, now, later) in
             [(1, 1, None, None), (2, 1, None, Some('*')), (3, 1, Some('*'), Some('*'))]
         {
-            masks.learn(7, at(since), '*', count);
-            assert_eq!(masks.find(7, at(since)), now, "at {since}");
-            assert_eq!(masks.find(7, at(since + 1)), later, "behind {since}");
+            masks.learn(name, at(since), '*', count);
+            assert_eq!(masks.find(name, at(since)), now, "at {since}");
+            assert_eq!(masks.find(name, at(since + 1)), later, "behind {since}");
         }
-        masks.learn(7, at(4), '\u{2022}', 1);
-        assert_eq!(masks.find(7, at(5)), None, "another star begins anew");
-    }
-
-    #[test]
-    fn no_more_is_remembered_than_there_is_room_for() {
-        let mut masks = Masks::default();
-        for name in 0..=MASKS_MAX {
-            masks.learn(u64::try_from(name).unwrap(), Instant::ZERO, '*', 2);
-            assert_eq!(masks.known.len(), (name + 1).min(MASKS_MAX));
-        }
-        assert_eq!(masks.find(0, Instant::from_millis(1)), None);
+        masks.learn(name, at(4), '\u{2022}', 1);
+        assert_eq!(masks.find(name, at(5)), None, "another star begins anew");
     }
 }

@@ -6,6 +6,9 @@ use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::canvas::mix;
+use crate::replay::evidence::Evidence;
+use crate::replay::id::PlaceId;
+use crate::replay::memory::Memory;
 use crate::replay::ruler::{self, Ruler};
 use crate::scene::Pane;
 
@@ -25,11 +28,6 @@ const NEEDED: u16 = 1;
 const NEEDED_OF_OTHERS: u16 = 2;
 /// Of those that are prefixes of commands in screen and tmux, whose second keys may by chance do the same.
 const NEEDED_OF_PREFIXES: u16 = 4;
-/// How many times more often after each error. Chosen: one that scrolls sometimes is soon not believed any more.
-const NEEDED_FACTOR: u16 = 4;
-/// Most proofs that a key may need.
-const PROOFS_MAX: u16 = 256;
-
 /// Where a cursor goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {
@@ -89,7 +87,7 @@ pub(super) struct Stride {
 /// What is known of one window of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Navigation {
-    habits: Vec<Habit>,
+    habits: Memory<Key, Habit, KEYS_MAX>,
     pub(super) ruler: Ruler,
     /// Whether the cursor goes no further than on the last character of a line, instead of behind it.
     pub(super) stops_on_last: Option<bool>,
@@ -103,51 +101,38 @@ pub(super) struct Navigation {
 /// What a key has done.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
-    key: Key,
     motion: Motion,
-    /// How often in a row, and how often is enough.
-    streak: u16,
-    needed: u16,
+    /// How often in a row it was this motion.
+    evidence: Evidence,
 }
 
 impl Navigation {
     /// Returns what a key is believed to do.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
-        let habit = self.habits.iter().find(|habit| habit.key == key)?;
-        (habit.streak >= habit.needed).then_some(habit.motion)
+        let habit = self.habits.find(&key)?;
+        habit.evidence.is_enough().then_some(habit.motion)
     }
 
-    /// Takes that a key did this, so many times.
-    pub(super) fn hit(&mut self, key: Key, motion: Motion, times: usize) {
-        let times = u16::try_from(times).unwrap_or(u16::MAX);
-        let index = self.habits.iter().position(|habit| habit.key == key);
-        let mut habit = index.map(|index| self.habits.remove(index)).unwrap_or(Habit {
-            key,
-            motion,
-            streak: 0,
-            needed: match key {
-                Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,
-                _ if Motion::of(key).is_some() => NEEDED,
-                _ => NEEDED_OF_OTHERS,
-            },
-        });
+    /// Called when a key has moved the cursor in this way.
+    pub(super) fn hit(&mut self, key: Key, motion: Motion) {
+        let needed = match key {
+            Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,
+            _ if Motion::of(key).is_some() => NEEDED,
+            _ => NEEDED_OF_OTHERS,
+        };
+        let new = || Habit { motion, evidence: Evidence::needing(needed) };
+        let habit = self.habits.entry_or(key, new);
         if habit.motion != motion {
-            (habit.motion, habit.streak) = (motion, 0);
+            habit.motion = motion;
+            habit.evidence.restart();
         }
-        habit.streak = habit.streak.saturating_add(times);
-        if self.habits.len() >= KEYS_MAX {
-            self.habits.remove(0);
-        }
-        self.habits.push(habit);
+        habit.evidence.confirm();
     }
 
-    /// Takes that a key did something else, which was seen or not.
+    /// Called when a key did something else, which was seen or not.
     pub(super) fn miss(&mut self, key: Key, was_shown: bool) {
-        if let Some(habit) = self.habits.iter_mut().find(|habit| habit.key == key) {
-            habit.streak = 0;
-            if was_shown {
-                habit.needed = habit.needed.saturating_mul(NEEDED_FACTOR).min(PROOFS_MAX);
-            }
+        if let Some(habit) = self.habits.find_mut(&key) {
+            habit.evidence.refute(was_shown);
         }
     }
 
@@ -180,31 +165,8 @@ impl Navigation {
     }
 }
 
-/// What is known of all of them, the most recently used last.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Navigations {
-    known: Vec<(u64, Navigation)>,
-}
-
-impl Navigations {
-    pub(super) fn of(&self, place: u64) -> Option<&Navigation> {
-        self.known.iter().find(|(known, _)| *known == place).map(|(_, navigation)| navigation)
-    }
-
-    /// Returns what is known of a place, to be added to.
-    pub(super) fn entry(&mut self, place: u64) -> &mut Navigation {
-        let navigation = match self.known.iter().position(|(known, _)| *known == place) {
-            Some(index) => self.known.remove(index).1,
-            None => Navigation::default(),
-        };
-        if self.known.len() >= PLACES_MAX {
-            self.known.remove(0);
-        }
-        self.known.push((place, navigation));
-        let last = self.known.len() - 1;
-        &mut self.known[last].1
-    }
-}
+/// What is known of all windows.
+pub(super) type Navigations = Memory<PlaceId, Navigation, PLACES_MAX>;
 
 fn name_of_row(screen: &Screen, row: u16) -> u64 {
     mix(ruler::characters(screen, row).map(u64::from))

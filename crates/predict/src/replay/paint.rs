@@ -1,16 +1,13 @@
 //! How predicted characters are painted: as highlighters have painted their like. Colours never decide whether
 //! a prediction is right, and nothing is painted anew that stands on the screen.
 
-use std::collections::VecDeque;
-
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 
-use crate::keystroke::Key;
-use crate::mechanism::Mechanism;
-use crate::replay::Replay;
-use crate::replay::canvas::{Canvas, Text, cell, mix};
+use crate::replay::base::Base;
+use crate::replay::canvas::{Canvas, cell, mix};
 use crate::replay::field::Field;
-use crate::replay::simulate::Effect;
+use crate::replay::id::PromptId;
+use crate::replay::memory::Memory;
 use crate::scene;
 
 /// Most kinds of prompts and editors whose colours are remembered. Chosen: a session has a handful.
@@ -28,7 +25,7 @@ const REACH_ROWS: u16 = 24;
 /// What is remembered of colours, by the kind of place they were seen in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Palettes {
-    known: VecDeque<(u64, Palette)>,
+    known: Memory<PromptId, Palette, PALETTES_MAX>,
     empty: Palette,
 }
 
@@ -38,10 +35,14 @@ struct Palette {
     /// Those of the first letter of a line's first word, and of its other words.
     fresh: [Option<Pen>; 2],
     /// Those of other characters.
-    marks: Vec<(char, Pen)>,
+    marks: Memory<char, Pen, MARKS_MAX>,
     /// Those of the last letters of what words begin with, by its hash.
-    prefixes: VecDeque<(u64, Pen)>,
+    prefixes: Memory<WordId, Pen, PREFIXES_MAX>,
 }
+
+/// The name of the beginning of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct WordId(u64);
 
 /// Where a character stands in its row.
 struct Place<'a> {
@@ -53,19 +54,8 @@ struct Place<'a> {
 }
 
 impl Palettes {
-    fn find(&self, name: u64) -> &Palette {
-        let found = self.known.iter().find(|(known, _)| *known == name);
-        found.map_or(&self.empty, |(_, palette)| palette)
-    }
-
-    fn entry(&mut self, name: u64) -> &mut Palette {
-        let index = self.known.iter().position(|(known, _)| *known == name);
-        let palette = index.and_then(|index| self.known.remove(index));
-        if self.known.len() >= PALETTES_MAX {
-            self.known.pop_front();
-        }
-        self.known.push_back(palette.unwrap_or((name, Palette::default())));
-        &mut self.known.back_mut().expect("one was pushed").1
+    fn find(&self, name: PromptId) -> &Palette {
+        self.known.find(&name).unwrap_or(&self.empty)
     }
 }
 
@@ -76,9 +66,8 @@ impl Palette {
             return;
         }
         if !scene::is_in_word(place.base) {
-            self.marks.retain(|(c, _)| *c != place.base);
-            if self.marks.len() < MARKS_MAX && place.base != ' ' {
-                self.marks.push((place.base, pen));
+            if place.base != ' ' {
+                *self.marks.entry(place.base) = pen;
             }
             return;
         }
@@ -88,24 +77,17 @@ impl Palette {
         if place.is_fresh() {
             self.fresh[usize::from(!place.is_first())] = Some(pen);
         }
-        let prefix = place.prefix();
-        self.prefixes.retain(|(known, _)| *known != prefix);
-        if self.prefixes.len() >= PREFIXES_MAX {
-            self.prefixes.pop_front();
-        }
-        self.prefixes.push_back((prefix, pen));
+        *self.prefixes.entry(place.prefix()) = pen;
     }
 
     /// Returns how a character will be painted, if that is known from its like.
     fn pen(&self, place: &Place<'_>) -> Option<Pen> {
         if !scene::is_in_word(place.base) {
-            let found = self.marks.iter().find(|(c, _)| *c == place.base);
-            return found.map(|(_, pen)| *pen);
+            return self.marks.find(&place.base).copied();
         }
-        let prefix = place.prefix();
-        let known = self.prefixes.iter().find(|(known, _)| *known == prefix);
+        let known = self.prefixes.find(&place.prefix()).copied();
         let fresh = self.fresh[usize::from(!place.is_first())].filter(|_| place.is_fresh());
-        known.map(|(_, pen)| *pen).or(fresh)
+        known.or(fresh)
     }
 }
 
@@ -137,50 +119,31 @@ impl<'a> Place<'a> {
     }
 
     /// Names the word up to here.
-    fn prefix(&self) -> u64 {
+    fn prefix(&self) -> WordId {
         let word = &self.before[self.word_start..];
         let characters = word.iter().filter_map(|cell| cell.base).chain([self.base]);
-        mix([u64::from(self.is_first())].into_iter().chain(characters.map(u64::from)))
+        let numbers = [u64::from(self.is_first())].into_iter().chain(characters.map(u64::from));
+        WordId(mix(numbers))
     }
 }
 
-impl Replay {
-    /// Learns how the last of some keys is painted, which the screen shows.
-    pub(super) fn note_paint(&mut self, screen: &Screen, count: usize) {
-        if count == 0 || !self.has(Mechanism::Palettes) {
-            return;
-        }
-        let mut simulation = self.simulation();
-        let mut last = None;
-        for event in self.log.iter().take(count) {
-            let at = simulation.canvas.cursor;
-            if simulation.apply(event.key) != Effect::Drawn {
-                return;
-            }
-            last = Some((event.key, at));
-        }
-        let Some((Key::Text(base), at)) = last else { return };
-        let cursor = screen.cursor();
-        if at.row != cursor.row || Text::of(screen, at) != Text::plain(base) {
-            return;
-        }
-        let first = first_column(&self.field, at.row).min(at.column);
+impl Palettes {
+    /// Called when a screen shows a character where it was typed: learns how it is painted.
+    pub(super) fn learn(&mut self, base: &Base, typed: char, at: Position, screen: &Screen) {
+        let first = first_column(&base.field, at.row).min(at.column);
         let before: Vec<Cell> =
             (first..at.column).map(|column| cell(screen, Position { column, ..at })).collect();
-        if scene::surrounding(&before).is_none() && has_own_ground(&self.ground, at) {
-            let name = self.field.context.weak;
-            self.palettes.entry(name).learn(&Place::new(&before, base), cell(screen, at).pen);
+        if scene::surrounding(&before).is_none() && has_own_ground(&base.screen, at) {
+            let palette = self.known.entry(base.field.context.weak);
+            palette.learn(&Place::new(&before, typed), cell(screen, at).pen);
         }
     }
 
-    /// Paints what is predicted.
-    pub(super) fn paint(&self, canvas: &mut Canvas<'_>) {
-        if !self.has(Mechanism::Colors) {
-            return;
-        }
-        let palette = self.palettes.find(self.field.context.weak);
+    /// Paints what is predicted in a field.
+    pub(super) fn paint(&self, field: &Field, canvas: &mut Canvas<'_>) {
+        let palette = self.find(field.context.weak);
         for (row, columns) in canvas.written() {
-            let first = first_column(&self.field, row).min(columns.start);
+            let first = first_column(field, row).min(columns.start);
             let mut cells = canvas.cells(row, first..columns.end);
             for column in columns {
                 if !canvas.is_typed(row, column) {
@@ -208,7 +171,7 @@ impl Replay {
                 rest[0].pen = if has_own_ground { unmarked(pen) } else { pen };
                 canvas.paint(at, rest[0].pen);
             }
-            if !self.field.is_line() {
+            if !field.is_line() {
                 paint_words(canvas, row, first, &cells);
             }
         }
@@ -258,30 +221,5 @@ fn first_column(field: &Field, row: u16) -> u16 {
         (true, true) => field.start,
         (true, false) => field.layout.left,
         (false, _) => field.left,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_more_is_remembered_than_there_is_room_for() {
-        let mut palettes = Palettes::default();
-        for name in 0..=PALETTES_MAX {
-            palettes.entry(u64::try_from(name).unwrap());
-            assert_eq!(palettes.known.len(), (name + 1).min(PALETTES_MAX));
-        }
-        let palette = palettes.entry(7);
-        let place = |base| Place::new(&[], base);
-        let letters = ('\u{4e00}'..).take(PREFIXES_MAX + 1);
-        for (count, base) in (1..).zip(letters) {
-            palette.learn(&place(base), Pen::default());
-            assert_eq!(palette.prefixes.len(), count.min(PREFIXES_MAX));
-        }
-        for base in (0x21_u8..0x7f).map(char::from) {
-            palette.learn(&place(base), Pen::default());
-            assert!(palette.marks.len() <= MARKS_MAX);
-        }
     }
 }

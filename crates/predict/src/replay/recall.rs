@@ -34,9 +34,16 @@ impl Recall<'_> {
     }
 }
 
+/// What is known of the line that is being entered.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Entry {
+    sheet: Option<Sheet>,
+    pub(super) pasted: Pasted,
+}
+
 /// A line that is being entered.
 #[derive(Clone, Debug)]
-pub(super) struct Sheet {
+struct Sheet {
     /// The input that ends it, and who takes it.
     input: InputNum,
     name: Name,
@@ -88,18 +95,18 @@ pub(super) struct Step {
 impl Replay {
     /// Returns which lines the editor gives back.
     pub(super) fn recall(&self) -> Option<Recall<'_>> {
-        let name = self.editor_name().filter(|_| !self.is_searching)?;
-        Some(Recall { histories: &self.histories, name, is_trial: false })
+        let name = self.editor_name().filter(|_| !self.base.is_searching)?;
+        Some(Recall { histories: &self.learned.histories, name, is_trial: false })
     }
 
     /// Returns which line editor asks, if it may be one that keeps lines.
     fn editor_name(&self) -> Option<Name> {
-        let field = &self.field;
+        let field = &self.base.field;
         let prompt = match field.kind {
-            Kind::Line | Kind::Unknown => field.context.strong,
+            Kind::Line | Kind::Unknown => field.context.strong.number(),
             // A pane, or a row at the end of the screen.
             Kind::Full if field.is_last => {
-                let (strong, pane) = (field.context.strong, field.pane);
+                let (strong, pane) = (field.context.strong.number(), field.pane);
                 mix([strong, pane.left.into(), pane.right.into(), pane.top.into()])
             }
             _ => return None,
@@ -108,7 +115,7 @@ impl Replay {
         let has_prompt = has_prompt && self.has(Mechanism::History);
         let may_keep = has_prompt && !field.is_secret && !self.hides_input();
         let name = Name { prompt, kind: field.kind as u64 };
-        (may_keep && (!field.is_foggy || self.histories.knows(name))).then_some(name)
+        (may_keep && (!field.is_foggy || self.learned.histories.knows(name))).then_some(name)
     }
 
     /// Takes that a key is answered that was sent with this input, which may have ended a line.
@@ -118,7 +125,7 @@ impl Replay {
             // It may have ended the program.
             Key::ControlD => {
                 if let Some(name) = self.editor_name() {
-                    self.histories.enter(name, Entered::Seam);
+                    self.learned.histories.enter(name, Entered::Seam);
                 }
             }
             _ => {}
@@ -127,23 +134,23 @@ impl Replay {
 
     /// Takes that the line is entered that the key ends which was sent with this input.
     fn note_end(&mut self, input: InputNum, screen: &Screen) {
-        let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
-        let may_keep = match self.field.kind {
+        let sheet = self.entry.sheet.take().filter(|sheet| sheet.input == input);
+        let may_keep = match self.base.field.kind {
             Kind::Kernel => true,
-            Kind::Line | Kind::Unknown => !self.field.is_secret,
-            kind => kind == Kind::Full && self.histories.has_kind(kind as u64),
+            Kind::Line | Kind::Unknown => !self.base.field.is_secret,
+            kind => kind == Kind::Full && self.learned.histories.has_kind(kind as u64),
         };
         match (sheet, self.editor_name()) {
             (Some(sheet), _) => {
                 let name = sheet.name;
                 if let Some(entered) = self.entered(sheet, screen) {
-                    self.histories.enter(name, entered);
+                    self.learned.histories.enter(name, entered);
                 }
             }
             (None, Some(name)) if self.mask().is_none() => {
-                self.histories.enter(name, Entered::Unclear);
+                self.learned.histories.enter(name, Entered::Unclear);
             }
-            (None, _) if may_keep => self.histories.miss_lines(),
+            (None, _) if may_keep => self.learned.histories.miss_lines(),
             _ => {}
         }
     }
@@ -156,24 +163,24 @@ impl Replay {
         let Some(index) = events.position(is_end) else { return };
         let Some(input) = self.log.iter().nth(index).map(|event| event.input) else { return };
         let has_arrived = input <= self.network.arrived;
-        let is_known = self.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
+        let is_known = self.entry.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
         let Some(name) = self.editor_name().filter(|_| has_arrived && !is_known) else { return };
         if self.mask().is_some() {
             return;
         }
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
-        let is_pure = self.ground_input < input;
+        let is_pure = self.base.arrived < input;
         let mut simulation = self.simulation();
-        if !is_pure && (!self.is_fresh || simulation.end() != simulation.start()) {
+        if !is_pure && (!self.base.is_fresh || simulation.end() != simulation.start()) {
             return;
         }
         let is_drawn =
             self.log.iter().take(index).all(|event| simulation.apply(event.key) != Effect::Unknown);
-        let is_answered = self.unsure <= self.ground_acked && !self.habits().suggests;
-        let was_seen = index == 0 && (self.is_fresh || is_answered);
+        let is_answered = self.base.unsure <= self.base.acked && !self.habits().suggests;
+        let was_seen = index == 0 && (self.base.is_fresh || is_answered);
         if is_drawn {
             let text = Line::new(&simulation.line());
-            self.sheet =
+            self.entry.sheet =
                 Some(Sheet { input, name, text, drawn: simulation.drawn_line(), was_seen });
         }
     }
@@ -181,8 +188,8 @@ impl Replay {
     /// Returns the line that was about to be entered, as far as it was seen.
     fn entered(&self, sheet: Sheet, screen: &Screen) -> Option<Entered> {
         let is_known = sheet.was_seen || sheet.drawn.stands_on(screen);
-        let is_hidden = self.is_searching || self.silence.is_silent();
-        if !is_known || is_hidden || self.pasted.holds(sheet.input) {
+        let is_hidden = self.base.is_searching || self.silence.is_silent();
+        if !is_known || is_hidden || self.entry.pasted.holds(sheet.input) {
             return Some(Entered::Unclear);
         }
         let line = sheet.text.text();
@@ -200,7 +207,7 @@ impl Replay {
         let keys = self.log.iter().take(count).map(|event| event.key);
         let mut behind = keys.rev().take_while(|key| Way::of(*key).is_none());
         if behind.any(|key| !Class::of(key).is_motion()) {
-            self.field.walk.edit();
+            self.base.field.walk.edit();
         }
     }
 
@@ -208,8 +215,8 @@ impl Replay {
     pub(super) fn miss_keys(&mut self, count: usize) {
         for event in self.log.iter().take(count) {
             match event.key {
-                Key::Enter | Key::LineFeed => self.histories.miss_lines(),
-                key if Way::of(key).is_some() => self.field.walk.lose(),
+                Key::Enter | Key::LineFeed => self.learned.histories.miss_lines(),
+                key if Way::of(key).is_some() => self.base.field.walk.lose(),
                 _ => {}
             }
         }
@@ -221,14 +228,14 @@ impl Replay {
         let ends: Vec<InputNum> =
             self.log.iter().take(count).filter(is_end).map(|event| event.input).collect();
         for input in ends {
-            match self.sheet.take().filter(|sheet| sheet.input == input) {
+            match self.entry.sheet.take().filter(|sheet| sheet.input == input) {
                 Some(sheet) => {
                     let name = sheet.name;
                     if let Some(entered) = self.entered(sheet, screen) {
-                        self.histories.enter(name, entered);
+                        self.learned.histories.enter(name, entered);
                     }
                 }
-                None => self.histories.miss_lines(),
+                None => self.learned.histories.miss_lines(),
             }
         }
     }
@@ -236,7 +243,7 @@ impl Replay {
     /// Tries what the key behind the first `index` ones does, if it goes through the lines.
     pub(super) fn try_recall(&self, key: Key, index: usize, screen: &Screen) -> Option<Step> {
         let (way, name) = (Way::of(key)?, self.editor_name()?);
-        let recall = Recall { histories: &self.histories, name, is_trial: true };
+        let recall = Recall { histories: &self.learned.histories, name, is_trial: true };
         let habits = Habits { recall: Some(recall), ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         for event in self.log.iter().take(index) {
@@ -258,37 +265,37 @@ impl Replay {
             (Some(Step { mut walk, way, is_right }), Some(name)) => {
                 walk.open = (!is_right).then_some(way);
                 if is_right {
-                    self.histories.hit(name, &walk, way);
+                    self.learned.histories.hit(name, &walk, way);
                 }
-                self.field.walk = walk;
+                self.base.field.walk = walk;
             }
-            _ if matches!(key, Key::Search | Key::Escape) => self.field.walk.lose(),
-            _ => self.field.walk.edit(),
+            _ if matches!(key, Key::Search | Key::Escape) => self.base.field.walk.lose(),
+            _ => self.base.field.walk.edit(),
         }
     }
 
     /// Takes that steps have led to where they were expected to.
     pub(super) fn note_steps(&mut self, steps: &[(Walk, Way)]) {
         if let Some(name) = self.editor_name().filter(|_| !steps.is_empty()) {
-            steps.iter().for_each(|(walk, way)| self.histories.hit(name, walk, *way));
+            steps.iter().for_each(|(walk, way)| self.learned.histories.hit(name, walk, *way));
         }
     }
 
     /// Takes what the last step has led to, which stands there since.
     pub(super) fn observe_recall(&mut self) {
-        let Some(way) = self.field.walk.open.take() else { return };
+        let Some(way) = self.base.field.walk.open.take() else { return };
         let Some(name) = self.editor_name() else { return };
-        if self.field.kind == Kind::Full && !self.histories.knows(name) {
+        if self.base.field.kind == Kind::Full && !self.learned.histories.knows(name) {
             // Most of those are no line editors.
             return;
         }
         let simulation = self.simulation();
         if simulation.is_at_end() {
             let line = simulation.line();
-            self.histories.observe(name, &self.field.walk, way, &line);
+            self.learned.histories.observe(name, &self.base.field.walk, way, &line);
         } else {
-            self.field.walk.lose();
-            self.histories.miss(name, &self.field.walk, way, false);
+            self.base.field.walk.lose();
+            self.learned.histories.miss(name, &self.base.field.walk, way, false);
         }
     }
 
@@ -296,17 +303,17 @@ impl Replay {
     pub(super) fn refute_recall(&mut self, now: Instant, screen: &Screen) -> bool {
         let Some(event) = self.log.front() else { return false };
         let (key, was_shown, is_due) = (event.key, event.shown, event.due_at.is_some());
-        let is_answered = event.input <= self.network.arrived && self.has_moved(screen);
+        let is_answered = event.input <= self.network.arrived && self.base.has_moved(screen);
         if !is_answered || Way::of(key).is_none() || !(is_due || self.conflicts(screen)) {
             return false;
         }
         let Some(step) = self.try_recall(key, 0, screen) else { return false };
         if let Some(name) = self.editor_name() {
-            self.histories.miss(name, &step.walk, step.way, was_shown);
+            self.learned.histories.miss(name, &step.walk, step.way, was_shown);
         }
         self.note_step(key, Some(step));
         self.settle(1);
-        self.field.lose_track();
+        self.base.field.lose_track();
         self.take_ground(now, screen);
         self.log.doubt(self.log.arrived(self.network.arrived));
         true
@@ -314,10 +321,10 @@ impl Replay {
 
     /// Takes that a key that went through the lines did not do what was expected.
     pub(super) fn note_failed_recall(&mut self, key: Key, was_shown: bool) {
-        self.field.walk.open = None;
+        self.base.field.walk.open = None;
         if let (Some(way), Some(name)) = (Way::of(key), self.editor_name()) {
-            self.histories.miss(name, &self.field.walk, way, was_shown);
-            self.field.walk.lose();
+            self.learned.histories.miss(name, &self.base.field.walk, way, was_shown);
+            self.base.field.walk.lose();
         }
     }
 }

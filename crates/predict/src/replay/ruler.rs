@@ -1,19 +1,15 @@
 //! Numbers on the screen that say where the cursor is: vim's ruler, Emacs's mode line.
 
-use core::ops::Range;
-
 use rove_terminal::{Position, Screen};
 
 use crate::replay::canvas::{Canvas, Text, Tile, is_same_row, mix};
+use crate::replay::evidence::Evidence;
 
 /// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
 
-/// How often in a row they must have followed it before they are believed to, twice as often after each error.
-/// Chosen: a clock may count in step once.
-const NEEDED: u8 = 2;
-/// Most proofs that they may need.
-const PROOFS_MAX: u8 = 64;
+/// How often in a row they must have followed it before they are believed to. Chosen: a clock may count in step once.
+const NEEDED: u16 = 2;
 
 /// Most digits of a number.
 const DIGITS_MAX: usize = 7;
@@ -22,8 +18,7 @@ const DIGITS_MAX: usize = 7;
 #[derive(Clone, Debug)]
 pub(super) struct Ruler {
     marks: Vec<Mark>,
-    streak: u8,
-    needed: u8,
+    evidence: Evidence,
 }
 
 /// One of them.
@@ -64,14 +59,14 @@ struct Number {
 
 impl Default for Ruler {
     fn default() -> Self {
-        Self { marks: Vec::new(), streak: 0, needed: NEEDED }
+        Self { marks: Vec::new(), evidence: Evidence::needing(NEEDED) }
     }
 }
 
 impl Ruler {
     /// Returns whether it is believed.
     pub(super) const fn is_known(&self) -> bool {
-        self.streak >= self.needed
+        self.evidence.is_enough()
     }
 
     /// Draws what it will say, where it is believed.
@@ -91,34 +86,32 @@ impl Ruler {
         }
     }
 
-    /// Learns from what a step of the cursor has changed elsewhere on the screen than in a text that the same key
-    /// has changed, which stands in these rows.
-    pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step, text: Range<u16>) {
+    /// Learns from what a step of the cursor has changed on the screen.
+    pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step) {
         let turns = self.words().any(|(row, column)| {
             let old: Vec<char> = characters(before, row).collect();
             self.turn(&old, row, column, step).is_some_and(|new| new != old)
         });
-        let mut found = find_all(before, after, step, &text);
+        let mut found = find_all(before, after, step);
         let is_news = found.iter().any(|mark| !self.marks.contains(mark));
         if self.foretells(before, after, step) && !is_news {
-            self.streak = self.streak.saturating_add(u8::from(turns));
-            return;
-        }
-        if found.is_empty() && !text.is_empty() {
-            // Something else has changed in its row, such as a mark for a text that is not saved.
-            self.streak = self.streak.min(self.needed - 1);
+            if turns {
+                self.evidence.confirm();
+            }
             return;
         }
         if self.is_known() && turns {
-            self.needed = self.needed.saturating_mul(2).min(PROOFS_MAX);
+            self.evidence.refute_mildly();
         }
         let place = |mark: &Mark| (mark.row, mark.column, mark.number, mark.signs);
         self.marks.retain(|mark| !found.iter().any(|other| place(other) == place(mark)));
         self.marks.append(&mut found);
         let spare = self.marks.len().saturating_sub(MARKS_MAX);
         self.marks.drain(..spare);
-        self.streak = u8::from(self.foretells(before, after, step));
-        if self.streak == 0 {
+        self.evidence.restart();
+        if self.foretells(before, after, step) {
+            self.evidence.confirm();
+        } else {
             self.marks.clear();
         }
     }
@@ -201,26 +194,10 @@ pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
     })
 }
 
-/// Returns whether nothing has changed in some columns of a row but numbers that have moved as the cursor did.
-pub(super) fn explains(
-    row: u16,
-    old: &[char],
-    new: &[char],
-    columns: Range<usize>,
-    step: Step,
-) -> bool {
-    let part = |line: &[char]| -> Vec<char> {
-        let of = |(column, c): (usize, &char)| if columns.contains(&column) { *c } else { ' ' };
-        line.iter().enumerate().map(of).collect()
-    };
-    find(row, &part(old), &part(new), step).is_some()
-}
-
-/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed, but for those of a
-/// text.
-fn find_all(before: &Screen, after: &Screen, step: Step, text: &Range<u16>) -> Vec<Mark> {
+/// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
+fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     let rows = 0..after.size().rows();
-    let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row) && !text.contains(row);
+    let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
     let rows = rows.filter(is_apart).filter(|row| !is_same_row(before, after, *row));
     rows.flat_map(|row| {
         let old: Vec<char> = characters(before, row).collect();

@@ -2,8 +2,6 @@
 
 mod edge;
 mod motion;
-mod newline;
-mod numbers;
 mod recall;
 mod suggestion;
 
@@ -18,14 +16,11 @@ use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
 use crate::replay::history::{Walk, Way};
 use crate::replay::layout::Layout;
-use crate::replay::lesson::Learned;
 use crate::replay::navigation::{Navigation, Stride};
-use crate::replay::newline::Breaks;
 use crate::replay::recall::Recall;
 use crate::replay::wrap::{Beyond, Wrap};
 use crate::scene::Pane;
 
-pub(super) use self::newline::Break;
 pub(super) use self::recall::DrawnLine;
 
 /// What became of a key.
@@ -61,12 +56,8 @@ pub(super) struct Habits<'a> {
     pub(super) scrolls: bool,
     /// What it draws for each key, whatever that is.
     pub(super) mask: Option<char>,
-    /// Which keys do in a text on the whole screen what they do in a line.
-    pub(super) learned: Learned,
     /// Which lines it gives back.
     pub(super) recall: Option<Recall<'a>>,
-    /// What Enter does there.
-    pub(super) breaks: Breaks<'a>,
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -111,8 +102,6 @@ pub(super) struct Simulation<'a> {
     pub(super) has_climbed: bool,
     /// How far it was gone back through lines.
     walk: Walk,
-    /// The rows that Enter has parted.
-    pub(super) breaks: Vec<Break>,
     /// The position that line and column are shown of.
     ruled: Position,
 }
@@ -153,7 +142,6 @@ impl<'a> Simulation<'a> {
             stops_on_last: None,
             has_climbed: false,
             walk: field.walk.clone(),
-            breaks: Vec::new(),
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
@@ -273,8 +261,7 @@ impl<'a> Simulation<'a> {
             Class::Backspace | Class::ControlH | Class::Unindent => self.backspace(),
             Class::Left | Class::ControlLeft => self.move_to(self.before(self.column())),
             Class::Right | Class::ControlRight => self.move_to(self.after(self.column())),
-            Class::Newline if !is_line => self.part_row(),
-            _ if !is_line && !self.habits.learned.contains(class) => Effect::Unknown,
+            _ if !is_line => Effect::Unknown,
             Class::Home | Class::ControlHome => self.move_to(self.left),
             Class::End | Class::ControlEnd => self.move_to(self.end),
             Class::WordLeft => self.move_to(self.word_start(self.column(), is_word)),
@@ -318,7 +305,7 @@ impl<'a> Simulation<'a> {
     fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Ground(from) => cell(self.canvas.ground(), from).base.unwrap_or(' '),
-            Tile::Typed { base, .. } | Tile::Guess { base, .. } | Tile::Drawn { base, .. } => base,
+            Tile::Typed { base, .. } | Tile::Guess { base, .. } => base,
             Tile::Blank(_) | Tile::Veiled(_) => ' ',
         }
     }

@@ -1,13 +1,11 @@
 //! Scripted sessions: a user, an engine, a path and a program, in virtual time.
 
-mod commands;
 mod conventions;
 mod edges;
 mod editors;
 mod history;
 mod mask;
 mod navigation;
-mod newlines;
 mod paint;
 mod paste;
 mod rig;

@@ -1,16 +1,14 @@
 //! What is known of one line editor that keeps lines.
 
+use crate::replay::evidence::Evidence;
 use crate::replay::history::walk::{Walk, Way};
 
 /// Most prompts of one editor; the oldest goes. Chosen: prompts that name branches.
 pub(super) const PROMPTS_MAX: usize = 16;
 
-/// How often in a row an editor must have given back what was expected before it is believed, and how many
-/// times more often after each error. Source: docs/prediction.md; chosen: as keys that move the cursor.
+/// How often in a row an editor must have given back what was expected before it is believed.
+/// Source: docs/prediction.md.
 pub(super) const HITS_NEEDED: u16 = 2;
-pub(super) const HITS_FACTOR: u16 = 4;
-/// Most that may be needed.
-const HITS_MAX: u16 = 128;
 
 /// Which line editor asks, as far as its prompt tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub(super) struct Editor {
     pub(super) doubles: [bool; DOUBLES.len()],
     pub(super) searches: [bool; SEARCHES.len()],
     /// For keys without and with Ctrl, on an empty line and on one that was begun.
-    pub(super) proofs: [[Proof; 2]; 2],
+    pub(super) proofs: [[Evidence; 2]; 2],
 }
 
 /// What it does with lines that it has already.
@@ -57,13 +55,6 @@ pub(super) enum Search {
 
 pub(super) const SEARCHES: [Search; 3] = [Search::Any, Search::Beginning, Search::Containing];
 
-/// How well what is expected came true.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Proof {
-    pub(super) hits: u16,
-    pub(super) needed: u16,
-}
-
 impl Editor {
     pub(super) fn new(id: u32, name: Name) -> Self {
         Self {
@@ -73,7 +64,7 @@ impl Editor {
             strangers: Vec::new(),
             doubles: [true; DOUBLES.len()],
             searches: [true; SEARCHES.len()],
-            proofs: [[Proof { hits: 0, needed: HITS_NEEDED }; 2]; 2],
+            proofs: [[Evidence::needing(HITS_NEEDED); 2]; 2],
         }
     }
 
@@ -99,11 +90,11 @@ impl Editor {
         })
     }
 
-    pub(super) fn proof(&self, walk: &Walk, way: Way) -> &Proof {
+    pub(super) fn proof(&self, walk: &Walk, way: Way) -> &Evidence {
         &self.proofs[usize::from(way.is_control)][usize::from(!walk.begun.is_empty())]
     }
 
-    pub(super) fn proof_mut(&mut self, walk: &Walk, way: Way) -> &mut Proof {
+    pub(super) fn proof_mut(&mut self, walk: &Walk, way: Way) -> &mut Evidence {
         &mut self.proofs[usize::from(way.is_control)][usize::from(!walk.begun.is_empty())]
     }
 }
@@ -115,19 +106,5 @@ impl Search {
             Self::Beginning => line.starts_with(begun),
             Self::Containing => line.contains(begun),
         }
-    }
-}
-
-impl Proof {
-    /// Takes that something else came true, and whether what was expected was seen.
-    pub(super) fn fail(&mut self, was_shown: bool) {
-        self.hits = 0;
-        if was_shown {
-            self.needed = self.needed.saturating_mul(HITS_FACTOR).min(HITS_MAX);
-        }
-    }
-
-    pub(super) const fn is_enough(&self) -> bool {
-        self.hits >= self.needed
     }
 }

@@ -1,5 +1,6 @@
-use super::editor::{HITS_FACTOR, HITS_NEEDED, PROMPTS_MAX};
+use super::editor::{HITS_NEEDED, PROMPTS_MAX};
 use super::*;
+use crate::replay::evidence::ERROR_FACTOR;
 
 const NAME: Name = Name { prompt: 1, kind: 1 };
 const OTHER: Name = Name { prompt: 2, kind: 1 };
@@ -60,7 +61,7 @@ fn a_line_is_seen_once_two_were_expected() {
     assert_eq!(histories.recall(NAME, &walk(3, "x"), BACK), None);
     // After an error more of them have to be.
     histories.miss(NAME, &walk(3, ""), BACK, true);
-    for hits in 0..HITS_NEEDED * HITS_FACTOR {
+    for hits in 0..HITS_NEEDED * ERROR_FACTOR {
         assert_eq!(histories.recall(NAME, &walk(3, ""), BACK), None, "{hits}");
         histories.hit(NAME, &walk(3, ""), BACK);
     }

@@ -1,5 +1,7 @@
 //! Lines, and how far an editor was taken back through them.
 
+use zeroize::Zeroize;
+
 use crate::keystroke::Key;
 
 /// Most characters of a line that is remembered. Chosen: few lines that are called back are longer.
@@ -126,8 +128,6 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        let mut bytes = core::mem::take(&mut self.0).into_bytes();
-        bytes.fill(0);
-        core::hint::black_box(&bytes);
+        self.0.zeroize();
     }
 }

@@ -1,6 +1,7 @@
 //! Lines that an editor gives back in place of what stands there.
 
 use rove_terminal::{Pen, Position, Screen, char_width};
+use zeroize::Zeroize;
 
 use crate::replay::canvas::{Text, Tile, cell};
 use crate::replay::history::Way;
@@ -98,7 +99,6 @@ impl DrawnLine {
 
 impl Drop for DrawnLine {
     fn drop(&mut self) {
-        self.places.fill(None);
-        core::hint::black_box(&self.places);
+        self.places.zeroize();
     }
 }

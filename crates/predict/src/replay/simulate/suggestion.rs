@@ -3,9 +3,10 @@
 use crate::keystroke::Key;
 use crate::replay::canvas::Tile;
 use crate::replay::class::Class;
+use crate::replay::field::Kind;
 use crate::replay::simulate::{Effect, Simulation};
 
-use rove_terminal::Pen;
+use rove_terminal::{Pen, Position};
 
 impl Simulation<'_> {
     /// Returns what a key is here: before a suggestion some accept it.
@@ -19,6 +20,17 @@ impl Simulation<'_> {
             Class::Backspace | Class::ControlH if self.is_indented() => Class::Unindent,
             _ => class,
         }
+    }
+
+    /// Returns whether there is nothing but blanks left of the cursor that nobody is known to have typed.
+    fn is_indented(&self) -> bool {
+        let is_text = matches!(self.kind, Kind::Full | Kind::Insert);
+        let at = self.canvas.cursor;
+        let before = self.left..at.column;
+        let is_typed = |column| self.canvas.is_typed(at.row, column);
+        let is_blank =
+            |column: u16| !is_typed(column) && self.text_at(Position { column, ..at }) == ' ';
+        is_text && !self.is_bounded && !before.is_empty() && before.into_iter().all(is_blank)
     }
 
     /// Returns whether keys are typed at the end of the input.

@@ -59,13 +59,15 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
         Some("all") => ALL_RTTS_MS.to_vec(),
         Some(list) => list.split(',').map(|rtt| rtt.parse().expect("milliseconds")).collect(),
     };
+    let loss = variable("ROVE_SECRECY_LOSS").map(|share| share.parse().expect("a share"));
     let is_chosen = |case: &&Case| name.split('|').any(|part| case.name.contains(part));
     let mut runs = VecDeque::new();
     for rtt_ms in rtts_ms {
         for case in cases.iter().filter(is_chosen).filter(|case| is_possible(case)) {
             for maker in [Maker::Rove, Maker::Stock] {
                 if server.as_deref().is_none_or(|name| name == maker.name()) {
-                    runs.push_back(Run { case: *case, client, server: maker, rtt_ms, is_plain });
+                    let case = loss.map_or(*case, |share| case.loss(share));
+                    runs.push_back(Run { case, client, server: maker, rtt_ms, is_plain });
                 }
             }
         }

@@ -8,6 +8,7 @@
 //! The tests take every case at one round-trip time. These variables choose other runs:
 //!
 //! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds; `all` is these four.
+//! - `ROVE_SECRECY_LOSS=0.29`: this share of the datagrams is lost each way, in place of the case's own.
 //! - `ROVE_SECRECY_CASE=fish`: only the cases with this text in their names; `|` between several texts.
 //! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
 //! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.

@@ -1,0 +1,72 @@
+//! Where predictions start: the newest screen that the keys explain, and the input line on it.
+
+use rove_terminal::{Screen, Size};
+
+use crate::engine::InputNum;
+use crate::replay::canvas::{Text, is_changed};
+use crate::replay::field::{Field, Kind};
+use crate::replay::layout::INPUT_ROWS_MAX;
+use crate::replay::navigation::Stride;
+
+/// The screen that the first key of the log acts on, and what is known of the place that it goes to.
+#[derive(Clone, Debug)]
+pub(super) struct Base {
+    pub(super) screen: Screen,
+    /// The last input that may show on the screen.
+    pub(super) arrived: InputNum,
+    /// The last input whose answer certainly shows there.
+    pub(super) acked: InputNum,
+    /// The last input that was taken as answered without its effect having been recognized.
+    pub(super) unsure: InputNum,
+    pub(super) field: Field,
+    /// How the cursor has come to where it is.
+    pub(super) stride: Stride,
+    /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
+    pub(super) is_searching: bool,
+    /// Whether keys that came true since the screen was taken explain where its cursor is.
+    pub(super) is_explained: bool,
+    /// Whether no key was answered since a line was entered.
+    pub(super) is_fresh: bool,
+}
+
+impl Base {
+    /// Creates the base of a session: a blank screen.
+    pub(super) fn new(size: Size) -> Self {
+        Self {
+            screen: Screen::blank(size),
+            arrived: InputNum::default(),
+            acked: InputNum::default(),
+            unsure: InputNum::default(),
+            field: Field::default(),
+            stride: Stride::default(),
+            is_searching: false,
+            is_explained: false,
+            is_fresh: false,
+        }
+    }
+
+    /// Returns whether an editor shows that it takes text for text, in whichever row.
+    pub(super) const fn shows_mode(&self) -> bool {
+        matches!(self.field.kind, Kind::Insert | Kind::Replace)
+    }
+
+    /// Returns whether keys may move the cursor over the whole screen.
+    pub(super) const fn may_roam(&self) -> bool {
+        !self.field.is_line() && !self.field.is_secret && !self.is_searching
+    }
+
+    /// Returns whether the cursor or its row is another on a screen.
+    pub(super) fn has_moved(&self, screen: &Screen) -> bool {
+        let (from, to) = (self.screen.cursor().position(), screen.cursor().position());
+        from != to || is_changed(&self.screen, screen, to.row)
+    }
+
+    /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing
+    /// in there.
+    pub(super) fn has_line(&self, screen: &Screen) -> bool {
+        let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
+        let places = self.field.start..self.field.end.min(most);
+        let mut line = places.map(|place| self.field.layout.at(place));
+        !self.field.is_line() || line.all(|at| Text::of(screen, at) == Text::of(&self.screen, at))
+    }
+}

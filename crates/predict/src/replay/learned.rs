@@ -1,0 +1,23 @@
+//! What was learned in a session.
+
+use crate::replay::context::Contexts;
+use crate::replay::convention::Conventions;
+use crate::replay::history::Histories;
+use crate::replay::late::Late;
+use crate::replay::latency::Latency;
+use crate::replay::mask::Masks;
+use crate::replay::navigation::Navigations;
+use crate::replay::paint::Palettes;
+
+/// All models, each of which learns one kind of habit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Learned {
+    pub(super) contexts: Contexts,
+    pub(super) conventions: Conventions,
+    pub(super) histories: Histories,
+    pub(super) late: Late,
+    pub(super) latency: Latency,
+    pub(super) masks: Masks,
+    pub(super) navigations: Navigations,
+    pub(super) palettes: Palettes,
+}

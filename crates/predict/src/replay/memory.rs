@@ -1,0 +1,69 @@
+//! What is remembered of many things of one kind, within a bound.
+
+/// Values by key, at most `MAX` of them: the one used least recently is forgotten for a new one.
+#[derive(Clone, Debug)]
+pub(super) struct Memory<K, V, const MAX: usize> {
+    /// The one used last stands at the end.
+    known: Vec<(K, V)>,
+}
+
+impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
+    /// Returns what is known, without using it.
+    pub(super) fn find(&self, key: &K) -> Option<&V> {
+        self.known.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Returns what is known, to be changed without using it.
+    pub(super) fn find_mut(&mut self, key: &K) -> Option<&mut V> {
+        self.known.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
+    }
+
+    /// Uses what is known, or else what `new` returns.
+    pub(super) fn entry_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
+        let index = self.known.iter().position(|(known, _)| *known == key);
+        let entry = index.map(|index| self.known.remove(index));
+        if self.known.len() >= MAX {
+            self.known.remove(0);
+        }
+        self.known.push(entry.unwrap_or_else(|| (key, new())));
+        &mut self.known.last_mut().expect("an entry was added").1
+    }
+
+    /// Uses what is known, or else the default.
+    pub(super) fn entry(&mut self, key: K) -> &mut V
+    where
+        V: Default,
+    {
+        self.entry_or(key, V::default)
+    }
+
+    pub(super) fn forget(&mut self, key: &K) {
+        self.known.retain(|(known, _)| known != key);
+    }
+}
+
+impl<K, V, const MAX: usize> Default for Memory<K, V, MAX> {
+    fn default() -> Self {
+        Self { known: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_used_least_recently_is_forgotten_for_something_new() {
+        let mut memory = Memory::<u8, u8, 3>::default();
+        for key in [1, 2, 3] {
+            *memory.entry(key) = key;
+        }
+        assert_eq!(*memory.entry(1), 1);
+        assert_eq!(memory.find(&2), Some(&2), "a look is no use");
+        *memory.entry_or(4, || 4) += 1;
+        assert_eq!(memory.known, [(3, 3), (1, 1), (4, 5)]);
+        memory.forget(&1);
+        assert_eq!(memory.find(&1), None);
+        assert_eq!(memory.find_mut(&4), Some(&mut 5));
+    }
+}

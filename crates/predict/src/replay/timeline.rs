@@ -1,0 +1,119 @@
+//! One pass over keys that a screen shows: what each of them did, and what all of them together prove.
+
+use rove_terminal::{Position, Screen};
+use rove_units::Instant;
+
+use crate::keystroke::Key;
+use crate::replay::base::Base;
+use crate::replay::canvas::{Canvas, Text};
+use crate::replay::class::Class;
+use crate::replay::history::{Walk, Way};
+use crate::replay::layout::Layout;
+use crate::replay::log::Event;
+use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::wrap::Proof;
+use crate::scene::is_mask;
+
+/// What keys did, one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline<'a> {
+    pub(super) steps: Vec<Step>,
+    /// How the screen is after all of them.
+    pub(super) end: Simulation<'a>,
+}
+
+/// One key, and where it was typed.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) key: Key,
+    pub(super) class: Class,
+    /// The place of the cursor, and where that was.
+    place: u16,
+    pub(super) at: Position,
+    /// The character before the cursor, if that was at the end of the input.
+    pub(super) taken: Option<Option<char>>,
+    pub(super) effect: Effect,
+    /// How far the key went through the lines of a history, if it did.
+    walk: Option<(Walk, Way)>,
+    pub(super) typed_at: Instant,
+    pub(super) due_at: Option<Instant>,
+}
+
+/// What keys prove that have come true.
+#[derive(Clone, Debug)]
+pub(super) struct Proven {
+    /// The keys that have left a trace.
+    pub(super) steps: Vec<Step>,
+    /// The steps through the lines of a history.
+    pub(super) walks: Vec<(Walk, Way)>,
+    pub(super) walk: Walk,
+    /// Where the input ends by now.
+    pub(super) layout: Layout,
+    pub(super) end: u16,
+    pub(super) waits: bool,
+    /// What is proven of the edge of a row, if the keys went over it.
+    pub(super) wrap: Option<Proof>,
+}
+
+impl<'a> Timeline<'a> {
+    /// Plays keys.
+    pub(super) fn of<'b>(
+        mut simulation: Simulation<'a>,
+        events: impl Iterator<Item = &'b Event>,
+    ) -> Self {
+        let steps = events.map(|event| {
+            let (place, at) = (simulation.place(), simulation.canvas.cursor);
+            let class = simulation.class_of(event.key);
+            let taken = simulation.is_at_end().then(|| simulation.text_before_cursor());
+            let effect = simulation.apply(event.key);
+            let way = Way::of(event.key).filter(|_| effect == Effect::Drawn);
+            let walk = way.map(|way| (simulation.walk().clone(), way));
+            let (typed_at, due_at) = (event.at, event.due_at);
+            Step { key: event.key, class, place, at, taken, effect, walk, typed_at, due_at }
+        });
+        let steps = steps.collect();
+        Self { steps, end: simulation }
+    }
+
+    /// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has
+    /// the character there.
+    pub(super) fn last_typed(&self, screen: &Screen) -> Option<(char, Position)> {
+        let last = self.steps.last()?;
+        let Key::Text(base) = last.key else { return None };
+        let is_drawn = self.steps.iter().all(|step| step.effect == Effect::Drawn);
+        let is_shown =
+            last.at.row == screen.cursor().row && Text::of(screen, last.at) == Text::plain(base);
+        (is_drawn && is_shown).then_some((base, last.at))
+    }
+
+    /// Returns what is proven where a screen shows the end.
+    pub(super) fn proven(self, base: &Base) -> Proven {
+        let Self { mut steps, end } = self;
+        // Characters that have left no trace, such as one that was taken back, prove nothing, and neither does a star: it
+        // may stand for any other character.
+        let canvas = &end.canvas;
+        let has_changed =
+            canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
+        let is_proof = |step: &Step| match step.key {
+            Key::Text(c) => {
+                let text = Text::plain(c);
+                !is_mask(c)
+                    && !text.is_blank()
+                    && canvas.text(end.layout().at(step.place)) == text
+                    && Text::of(&base.screen, step.at) != text
+            }
+            _ => has_changed,
+        };
+        let walks = steps.iter().filter_map(|step| step.walk.clone()).collect();
+        steps.retain(|step| step.effect == Effect::Drawn && is_proof(step));
+        Proven {
+            steps,
+            walks,
+            walk: end.walk().clone(),
+            layout: end.layout(),
+            end: end.end(),
+            waits: end.waits(),
+            wrap: end.crosses.then(|| end.proof()),
+        }
+    }
+}
