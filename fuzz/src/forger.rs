@@ -6,6 +6,7 @@ use rove_ssp::wire::{
     split,
 };
 use rove_ssp::{Capabilities, Direction, Hello, Key, Loss, StateNum};
+use rove_units::Duration;
 
 /// Bytes of a datagram's payload. Chosen: what fits after the fragment's header.
 const CONTENTS_MAX: usize = DATAGRAM_LEN_MAX - DATAGRAM_OVERHEAD - 10;
@@ -83,6 +84,11 @@ pub(crate) fn instruction(input: &mut Unstructured<'_>, sent: u64) -> Result<Ins
             missing: u64::from(ack),
             recent_sent: u32::from(report) * 2,
             recent_missing: u32::from(throwaway) / 8,
+        }),
+        // Promises of up to 51 s, and one for ever.
+        promise: (report & 1 == 1).then(|| match ack {
+            255 => Duration::from_millis(u64::MAX),
+            _ => Duration::from_millis(u64::from(ack) * 200),
         }),
     })
 }

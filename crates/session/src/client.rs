@@ -20,8 +20,8 @@ use crate::bar::Bar;
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, LastScreen};
+use crate::notice::Notices;
 pub use crate::notice::Trouble;
-use crate::notice::{self, Notices};
 use crate::performer::Performer;
 use crate::probe::Probe;
 use crate::report::TerminalReport;
@@ -172,7 +172,7 @@ impl Client {
         ecn: Ecn,
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
-        let before = self.before_work();
+        let before = self.before_work(now);
         let result = self.transport.handle_datagram(now, source, ecn, payload);
         self.after_work(now, before, result)
     }
@@ -188,17 +188,17 @@ impl Client {
         self.transport.effort()
     }
 
-    /// Returns what is known of the server before it is heard: the number of its newest state, and since when it has
-    /// been silent.
-    fn before_work(&self) -> (StateNum, Instant) {
-        (self.transport.remote_num(), self.contact().heard_at())
+    /// Returns what is known of the server before it is heard: the number of its newest state, and whether it has been
+    /// silent for too long.
+    fn before_work(&self, now: Instant) -> (StateNum, bool) {
+        (self.transport.remote_num(), self.contact().is_late(now))
     }
 
     /// Follows the changes that a datagram of the server's has made.
     fn after_work(
         &mut self,
         now: Instant,
-        (num, silent_since): (StateNum, Instant),
+        (num, was_late): (StateNum, bool),
         result: Result<(), ReceiveError>,
     ) -> Result<(), ReceiveError> {
         match &result {
@@ -212,7 +212,7 @@ impl Client {
             self.performer.look(now, self.transport.remote());
             self.scrollback.look(self.transport.remote().scrolled());
             self.engine.handle_tty(self.tty());
-            if now.saturating_since(silent_since) >= notice::CONTACT_LATE {
+            if was_late {
                 self.regained_at = now;
                 tracing::info!("contact regained");
             }
@@ -306,7 +306,7 @@ impl Client {
     /// Does what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.has_work() {
-            let before = self.before_work();
+            let before = self.before_work(now);
             let result = self.transport.work(now);
             if let Err(error) = self.after_work(now, before, result) {
                 tracing::debug!(%error, "state of no use");

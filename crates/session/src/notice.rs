@@ -12,17 +12,17 @@ const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// From when on such a start is told with where it goes and how often it was tried. Chosen: several round trips
 /// of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// Silence that is worth a notice: two heartbeats of 3 s lost, and half a second.
-pub(crate) const CONTACT_LATE: Duration = Duration::from_millis(6_500);
+/// How late a server's word may be that was due: with heartbeats of 3 s two are lost then, and half a second is over.
+const CONTACT_LATE: Duration = Duration::from_millis(3_500);
 /// How old the newest acknowledged state may be before the way up counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
 /// From this much silence on the count goes on in steps of three.
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long a local network error stays after its last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// From this much silence on a server whose host refuses our datagrams counts as gone. Chosen: three heartbeats are
-/// refused by then, and whoever restarts a network is done.
-const GONE_AFTER: Duration = Duration::from_secs(10);
+/// How late the word of a server must be, whose host refuses our datagrams, for it to count as gone. Chosen: 10 s after
+/// its last heartbeat three of 3 s are refused, and whoever restarts a network is done.
+const GONE_LATE: Duration = Duration::from_secs(7);
 /// How old a refusal may be that says so. Chosen: as long as that, so that one heartbeat in three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// From this much silence on it is told what helps where UDP is blocked. Chosen: a network that comes back has
@@ -37,7 +37,9 @@ pub(crate) struct Contact {
     pub(crate) start: Instant,
     /// When the newest state of the server arrived; `None` before the first.
     pub(crate) heard_at: Option<Instant>,
-    /// When our newest acknowledged state was sent; `None` before the first acknowledgment.
+    /// When the next is due, at the latest.
+    pub(crate) due_at: Instant,
+    /// Until when our words count as answered; `None` before the first acknowledgment.
     pub(crate) acknowledged_sent_at: Option<Instant>,
     /// Where datagrams go.
     pub(crate) server: SocketAddr,
@@ -180,7 +182,7 @@ impl Notices {
         };
         self.advises
             && refused_at > heard_at
-            && now.saturating_since(heard_at) >= GONE_AFTER
+            && now.saturating_since(contact.due_at) >= GONE_LATE
             && now.saturating_since(refused_at) <= REFUSAL_AGE_MAX
     }
 
@@ -197,10 +199,10 @@ impl Notices {
                 contact.start + Duration::from_secs(waited.as_secs() + 1)
             }
         });
-        let contact_late = contact.heard_at() + CONTACT_LATE;
+        let contact_late = contact.due_at + CONTACT_LATE;
         let reply_late = contact.acknowledged_sent_at() + REPLY_LATE;
         let count = Silence::at(now, contact).map(|silence| silence.next_count());
-        let gone = contact.refused_at.map(|_| contact.heard_at() + GONE_AFTER);
+        let gone = contact.refused_at.map(|_| contact.due_at + GONE_LATE);
         [expiry, connecting, Some(contact_late), Some(reply_late), count, gone]
             .into_iter()
             .flatten()
@@ -216,6 +218,11 @@ impl Message {
 }
 
 impl Contact {
+    /// Returns whether the server is silent for so long that the user is told.
+    pub(crate) fn is_late(self, now: Instant) -> bool {
+        now.saturating_since(self.due_at) >= CONTACT_LATE
+    }
+
     /// Returns since when the server is silent.
     pub(crate) fn heard_at(self) -> Instant {
         self.heard_at.unwrap_or(self.start)
@@ -239,7 +246,7 @@ impl Silence {
     /// Returns the silence worth mentioning, if there is one.
     fn at(now: Instant, contact: Contact) -> Option<Self> {
         let late = |since: Instant, limit| now.saturating_since(since) >= limit;
-        let (since, only_reply) = if late(contact.heard_at(), CONTACT_LATE) {
+        let (since, only_reply) = if contact.is_late(now) {
             (contact.heard_at(), false)
         } else if late(contact.acknowledged_sent_at(), REPLY_LATE) {
             (contact.acknowledged_sent_at(), true)

@@ -33,6 +33,10 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 /// How long to wait for a first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How many heartbeats of a client's the network timeout is longer than, at least, however rare they become. Chosen: two
+/// may be lost.
+const HEARTBEATS_IN_TIMEOUT: u32 = 3;
+
 /// How late the network timeout's timer may be. Chosen: a computer that runs is never this late; one
 /// that is has slept and could hear nobody.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
@@ -149,6 +153,11 @@ impl Server {
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, transport, ipv6, size, network_timeout, chaff } = config;
         let is_strict = transport.capabilities.is_none();
+        // A session that ends after a short silence of its client must not have asked for it.
+        let heartbeat_max = network_timeout.map_or(transport.heartbeat_max, |timeout| {
+            transport.heartbeat_max.min(timeout / HEARTBEATS_IN_TIMEOUT)
+        });
+        let transport = Config { heartbeat_max, ..transport };
         Self {
             transport: Transport::new(
                 Role::Server { ipv6 },
@@ -362,6 +371,13 @@ impl Server {
     /// Returns when the client was last heard; `None` before its first message.
     pub fn client_heard_at(&self) -> Option<Instant> {
         self.transport.remote_arrived_at()
+    }
+
+    /// Returns since when the client is silent without having been allowed to: when it was last heard, or until when it
+    /// need not speak. `None` before its first message.
+    pub fn client_missed_since(&self) -> Option<Instant> {
+        let heard_at = self.client_heard_at()?;
+        Some(heard_at.max(self.transport.remote_excused_until().unwrap_or(heard_at)))
     }
 
     /// Returns when the user's last key came; `None` before the first.

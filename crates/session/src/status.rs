@@ -17,13 +17,14 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
-const EXTENSIONS: [(Capabilities, &str); 6] = [
+const EXTENSIONS: [(Capabilities, &str); 7] = [
     (Capabilities::EXIT_STATUS, "exit status"),
     (Capabilities::RICH_SCREEN, "rich screen"),
-    (Capabilities::TERMINAL_REPORT, "terminal report"),
+    (Capabilities::TERMINAL_REPORT, "terminal"),
     (Capabilities::TTY, "tty"),
     (Capabilities::SCROLLBACK, "scrollback"),
     (Capabilities::LOSS_REPORT, "loss"),
+    (Capabilities::PROMISE, "pauses"),
 ];
 
 /// What the panel tells.
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn every_extension_has_its_name_within_80_columns() {
         let all = extensions(crate::CAPABILITIES);
-        assert_eq!(all, "exit status, rich screen, terminal report, tty, scrollback, loss");
+        assert_eq!(all, "exit status, rich screen, terminal, tty, scrollback, loss, pauses");
         assert!("  Extensions  ".len() + all.len() <= 80);
     }
 

@@ -180,10 +180,10 @@ fn a_server_whose_host_sleeps_is_told_of_and_comes_back_with_all_that_was_typed(
 }
 
 #[test]
-fn an_idle_session_says_a_little_each_way_every_three_seconds() {
-    for (client, server) in [
-        (rove(Config::client()), rove(Config::server())),
-        (stock(Config::client()), rove(Config::server())),
+fn an_idle_session_says_a_little_each_way_every_three_seconds_and_less_between_two_roves() {
+    for (client, server, wanted) in [
+        (rove(Config::client()), rove(Config::server()), 2..=5),
+        (stock(Config::client()), rove(Config::server()), 15..=42),
     ] {
         let mut counted = Counting::new(client, server);
         counted.run_for(secs(10));
@@ -191,7 +191,7 @@ fn an_idle_session_says_a_little_each_way_every_three_seconds() {
         counted.longest = Bytes::ZERO;
         counted.run_for(secs(60));
         for datagrams in counted.datagrams {
-            assert!((15..=42).contains(&datagrams), "{:?}", counted.datagrams);
+            assert!(wanted.contains(&datagrams), "{:?}", counted.datagrams);
         }
         assert!(counted.longest < Bytes::new(100), "{}", counted.longest);
     }

@@ -12,7 +12,7 @@ use rove_session::{
 };
 use rove_ssp::Config;
 use rove_terminal::Size;
-use rove_units::{Instant, Seed};
+use rove_units::{Duration, Instant, Seed};
 
 #[test]
 fn a_key_reaches_the_program_and_its_screen_comes_back() {
@@ -97,7 +97,8 @@ fn a_failing_way_up_is_told_as_a_missing_reply() {
     let mut pair = pair(&wire);
     pair.run_for(secs(10));
     pair.reconfigure(LinkConfig::outage(), wire.clone());
-    assert!(pair.run_until(secs(14), |client, _| client.row_text(0).contains("Last reply")));
+    // The server's newest promise, of 12 s at most, has shown that it had heard us.
+    assert!(pair.run_until(secs(17), |client, _| client.row_text(0).contains("Last reply")));
     pair.reconfigure(wire.clone(), wire);
     assert!(pair.run_until(secs(7), |client, _| client.row_text(0).is_empty()));
 }
@@ -456,4 +457,31 @@ fn an_idle_session_sleeps() {
     });
     assert_eq!(pair.now(), start + limit);
     assert!(turns < 150, "{turns} wake-ups in 30 s");
+}
+
+#[test]
+fn a_client_that_may_be_silent_is_not_missed() {
+    let mut pair = pair(&LinkConfig::lossless(ms(50)));
+    pair.run_for(secs(60));
+    let (mut silent, mut missed) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..1_200 {
+        pair.run_for(ms(100));
+        let server = &pair.right.server;
+        let since = |at: Option<Instant>| pair.now().saturating_since(at.expect("heard"));
+        silent = silent.max(since(server.client_heard_at()));
+        missed = missed.max(since(server.client_missed_since()));
+        assert_eq!(pair.left.row_text(0), "", "no notice");
+    }
+    assert!(silent > secs(20) && missed < secs(4), "{silent:?} {missed:?}");
+}
+
+#[test]
+fn a_session_that_ends_after_a_short_silence_asks_for_none() {
+    for timeout in [7, 10, 20] {
+        let config = server_config(rove(Config::server()));
+        let server = far_with(ServerConfig { network_timeout: Some(secs(timeout)), ..config });
+        let mut pair = join(near_of(rove(Config::client())), server, &LinkConfig::lossless(ms(50)));
+        pair.run_for(secs(600));
+        assert_eq!(pair.right.server.outcome(), None, "{timeout} s");
+    }
 }

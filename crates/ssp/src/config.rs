@@ -8,6 +8,7 @@ use rove_units::{Bytes, Duration};
 
 use crate::hello::Capabilities;
 use crate::mechanism::Mechanism;
+use crate::quiet::PAUSE_MAX;
 
 /// Entries the list of sent states holds before it is culled.
 pub(crate) const SENT_MAX: usize = 32;
@@ -83,6 +84,8 @@ pub struct Config {
     /// Whether contents that arrive again after they were acknowledged are acknowledged again: the
     /// acknowledgment was lost.
     pub acknowledges_again: bool,
+    /// Whether small first contents are sent again soon while nothing has been acknowledged.
+    pub says_again_at_first: bool,
     /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
     /// How long nothing more must have come for an unsent change to go before [`Config::collection_delay`] is over. At
@@ -115,6 +118,9 @@ pub struct Config {
     pub loss_report_interval: Option<Duration>,
     /// Interval between signs of life when there is nothing to send.
     pub heartbeat: Duration,
+    /// Server: longest interval that [`Config::heartbeat`] stretches to where the peer offers to answer heartbeats, step
+    /// by step; at most that of the module `quiet`.
+    pub heartbeat_max: Duration,
     /// How long after the peer's last new state unacknowledged contents are still sent again at
     /// once; later only heartbeats carry them.
     pub active_retry: Duration,
@@ -159,9 +165,11 @@ impl Config {
         Self {
             repeats: true,
             acknowledges_again: true,
+            says_again_at_first: true,
             collection_delay: Duration::from_millis(1),
             quiet_delay: Duration::ZERO,
             news_interval_max: Duration::from_millis(120),
+            heartbeat_max: PAUSE_MAX,
             loss_report_interval: Some(Duration::from_secs(3)),
             ..Self::STOCK_SERVER
         }
@@ -172,8 +180,10 @@ impl Config {
         Self {
             repeats: true,
             acknowledges_again: true,
+            says_again_at_first: true,
             quiet_delay: Duration::from_micros(500),
             answer_frames: 2,
+            heartbeat_max: PAUSE_MAX,
             loss_report_interval: Some(Duration::from_secs(1)),
             ..Self::STOCK_SERVER
         }
@@ -191,6 +201,7 @@ impl Config {
         reference: ReferencePolicy::Prospective,
         repeats: false,
         acknowledges_again: false,
+        says_again_at_first: false,
         collection_delay: Duration::from_millis(8),
         quiet_delay: Duration::MAX,
         frame_interval_min: Duration::from_millis(20),
@@ -201,6 +212,7 @@ impl Config {
         ack_delay_in_repair: Duration::from_millis(1000),
         loss_report_interval: None,
         heartbeat: Duration::from_secs(3),
+        heartbeat_max: Duration::from_secs(3),
         active_retry: Duration::from_secs(10),
         rto_min: Duration::from_millis(50),
         rto_max: Duration::from_millis(1000),

@@ -105,6 +105,8 @@ struct HeldTimestamp {
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) payload: Vec<u8>,
+    /// Whether a client is somewhere else than it was.
+    pub(crate) is_peer_moved: bool,
     /// Whether a client is somewhere else than it was, or back after a silence.
     pub(crate) is_peer_regained: bool,
 }
@@ -180,6 +182,7 @@ impl Connection {
         source: SocketAddr,
         ecn: Ecn,
         bytes: &[u8],
+        hears_by: Option<Instant>,
         config: &Config,
     ) -> Result<Opened, ReceiveError> {
         let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
@@ -195,20 +198,22 @@ impl Connection {
         if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
             self.push_event(Event::ClosePorts { keep });
         }
-        let mut is_peer_regained = false;
+        let (mut is_peer_moved, mut is_peer_regained) = (false, false);
         if is_newest {
-            is_peer_regained = self.regains(now, source, config);
+            is_peer_moved = self.hop.is_none() && self.peer != Some(source);
+            is_peer_regained = self.regains(now, source, hears_by, config);
             self.handle_newest(now, source, ecn, &datagram);
         }
         tracing::trace!(seq = seq.get(), bytes = bytes.len(), "datagram received");
-        Ok(Opened { payload: datagram.payload, is_peer_regained })
+        Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
     }
 
-    /// Seals a payload for the peer; `None` while no peer is known.
+    /// Seals a payload for the peer; `None` while no peer is known. Nothing comes back to what is no more than an answer.
     pub(crate) fn seal(
         &mut self,
         now: Instant,
         payload: Vec<u8>,
+        is_answer: bool,
         config: &Config,
     ) -> Option<Result<Transmit, SendError>> {
         debug_assert!(
@@ -217,12 +222,14 @@ impl Connection {
         );
         let destination = self.peer?;
         if let Some(candidates) = &mut self.candidates {
-            candidates.handle_send(now);
+            if !is_answer {
+                candidates.handle_send(now);
+            }
             self.newest_payload.clone_from(&payload);
         }
         let payload_max = self.payload_max;
         let sealed = self.seal_for(now, destination, payload, payload_max);
-        self.after_send(now, config);
+        self.after_send(now, is_answer, config);
         Some(sealed)
     }
 
@@ -403,10 +410,18 @@ impl Connection {
     }
 
     /// Returns whether a newest datagram shows a server that its client has moved, or is back after
-    /// the time of two heartbeats.
-    fn regains(&self, now: Instant, source: SocketAddr, config: &Config) -> bool {
+    /// the time of two heartbeats, or of one that it need not have sent before `hears_by`.
+    fn regains(
+        &self,
+        now: Instant,
+        source: SocketAddr,
+        hears_by: Option<Instant>,
+        config: &Config,
+    ) -> bool {
         let (None, Some(heard_at)) = (&self.hop, self.heard_at) else { return false };
-        self.peer != Some(source) || now.saturating_since(heard_at) > 2 * config.heartbeat
+        let expected_at = hears_by.max(Some(heard_at + config.heartbeat));
+        self.peer != Some(source)
+            || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat)
     }
 
     fn handle_newest(&mut self, now: Instant, source: SocketAddr, ecn: Ecn, datagram: &Datagram) {
@@ -450,9 +465,9 @@ impl Connection {
         Timestamp16::new(held.bits.wrapping_add(age))
     }
 
-    fn after_send(&mut self, now: Instant, config: &Config) {
+    fn after_send(&mut self, now: Instant, is_answer: bool, config: &Config) {
         if let Some(hop) = &mut self.hop {
-            if hop.hops(now, config) {
+            if hop.hops(now, is_answer, config) {
                 let keep = hop.prune(now, config);
                 tracing::debug!("no round trip on this port: trying another");
                 let candidates = self.candidates.as_mut();

@@ -27,6 +27,8 @@ impl Capabilities {
     pub const SCROLLBACK: Self = Self(1 << 4);
     /// An instruction may tell how much of what its receiver sent has not arrived.
     pub const LOSS_REPORT: Self = Self(1 << 5);
+    /// A server's heartbeat may say when the next one comes, and is answered.
+    pub const PROMISE: Self = Self(1 << 6);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

@@ -12,6 +12,10 @@ use crate::config::{Config, OPEN_PORTS_MAX};
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
+    /// When something was last sent, after answers alone, that wants an answer itself.
+    asked_at: Option<Instant>,
+    /// Whether nothing was sent since but answers.
+    is_resting: bool,
     open: usize,
     hops: u64,
 }
@@ -19,7 +23,14 @@ pub(crate) struct PortHop {
 impl PortHop {
     /// Starts with the one port that the driver has opened.
     pub(crate) const fn new(now: Instant) -> Self {
-        Self { hopped_at: now, roundtrip_at: None, open: 1, hops: 0 }
+        Self {
+            hopped_at: now,
+            roundtrip_at: None,
+            asked_at: None,
+            is_resting: false,
+            open: 1,
+            hops: 0,
+        }
     }
 
     /// Notes that what was sent at `sent_at` has been answered.
@@ -27,10 +38,20 @@ impl PortHop {
         self.roundtrip_at = self.roundtrip_at.max(Some(sent_at));
     }
 
-    /// Returns whether to open a new port, to be asked after each datagram sent.
-    pub(crate) fn hops(&mut self, now: Instant, config: &Config) -> bool {
+    /// Returns whether to open a new port, to be asked after each datagram sent; whether that was no more than an answer,
+    /// to which nothing comes back.
+    pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &Config) -> bool {
+        let was_resting = core::mem::replace(&mut self.is_resting, is_answer);
+        if is_answer {
+            return false;
+        }
+        if was_resting {
+            self.asked_at = Some(now);
+        }
         let is_long_ago = |at| now.saturating_since(at) > config.hop_interval;
-        let hops = is_long_ago(self.hopped_at) && self.roundtrip_at.is_none_or(is_long_ago);
+        let hops = is_long_ago(self.hopped_at)
+            && self.roundtrip_at.is_none_or(is_long_ago)
+            && self.asked_at.is_none_or(is_long_ago);
         if hops {
             self.hopped_at = now;
             self.open += 1;
@@ -79,8 +100,21 @@ mod tests {
         ] {
             let mut ports = PortHop::new(at(0));
             roundtrip.into_iter().for_each(|sent| ports.handle_roundtrip(at(sent)));
-            assert_eq!(ports.hops(at(now), &config), hops, "{roundtrip:?} {now}");
-            assert!(!ports.hops(at(now), &config), "it never hops twice at once");
+            assert_eq!(ports.hops(at(now), false, &config), hops, "{roundtrip:?} {now}");
+            assert!(!ports.hops(at(now), false, &config), "it never hops twice at once");
+        }
+    }
+
+    #[test]
+    fn answers_open_no_port_and_a_question_after_them_has_its_time() {
+        let config = Config::client();
+        let mut ports = PortHop::new(at(0));
+        ports.handle_roundtrip(at(1_000));
+        for second in 2..100 {
+            assert!(!ports.hops(at(1_000 * second), true, &config), "{second}");
+        }
+        for (now, hops) in [(100_000, false), (103_000, false), (110_000, false), (110_001, true)] {
+            assert_eq!(ports.hops(at(now), false, &config), hops, "{now}");
         }
     }
 
@@ -90,7 +124,7 @@ mod tests {
         let mut ports = PortHop::new(at(0));
         for hop in 1..=20 {
             let now = at(hop * 12_000);
-            assert!(ports.hops(now, &config));
+            assert!(ports.hops(now, false, &config));
             let open = usize::try_from(hop).expect("small") + 1;
             let expected = (open > OPEN_PORTS_MAX).then_some(OPEN_PORTS_MAX);
             assert_eq!(ports.prune(now, &config), expected, "hop {hop}");
@@ -101,7 +135,7 @@ mod tests {
     fn old_ports_close_once_the_newest_is_over_a_minute_old() {
         let config = Config::client();
         let mut ports = PortHop::new(at(0));
-        assert!(ports.hops(at(12_000), &config));
+        assert!(ports.hops(at(12_000), false, &config));
         let minute_later = at(12_000) + Duration::from_secs(60);
         assert_eq!(ports.prune(minute_later, &config), None);
         assert_eq!(ports.prune(minute_later + Duration::from_millis(1), &config), Some(1));

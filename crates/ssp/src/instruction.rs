@@ -8,6 +8,8 @@ use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
 };
 
+use rove_units::Duration;
+
 use crate::compress::INSTRUCTION_LEN_MAX;
 use crate::error::ReceiveError;
 use crate::hello::Hello;
@@ -34,6 +36,9 @@ const HELLO: u32 = 100;
 /// Field of the loss report, likewise.
 const LOSS_REPORT: u32 = 101;
 
+/// Field of a server's promise, in milliseconds, likewise.
+const PROMISE: u32 = 102;
+
 /// Bytes the seven stock fields need at most besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
@@ -56,6 +61,8 @@ pub struct Instruction {
     pub hello: Option<Hello>,
     /// How much of what the receiver of this instruction sent has not arrived, where it carries that.
     pub loss_report: Option<Loss>,
+    /// Within what time the sender of this heartbeat speaks again, where it says so: then it wants an answer at once.
+    pub promise: Option<Duration>,
 }
 
 impl Instruction {
@@ -66,6 +73,7 @@ impl Instruction {
         let extensions = [(HELLO, hello), (LOSS_REPORT, loss_report)];
         let extensions_len: usize =
             extensions.iter().flat_map(|(_, bytes)| bytes).map(Vec::len).sum();
+        let promise = self.promise.map(|pause| pause.as_millis());
         let len = FIELDS_LEN_MAX + self.diff.len() + self.chaff.len() + extensions_len;
         let mut out = Vec::with_capacity(len);
         put_varint(VERSION, PROTOCOL_VERSION.into(), &mut out);
@@ -79,6 +87,9 @@ impl Instruction {
             if let Some(bytes) = bytes {
                 put_bytes(field, &bytes, &mut out);
             }
+        }
+        if let Some(millis) = promise {
+            put_varint(PROMISE, u64::try_from(millis).unwrap_or(u64::MAX), &mut out);
         }
         out
     }
@@ -105,6 +116,7 @@ impl Instruction {
             chaff: fields.chaff.to_vec(),
             hello: fields.hello.and_then(Hello::decode),
             loss_report: fields.loss_report.and_then(loss_report::decode),
+            promise: fields.promise.map(Duration::from_millis),
         })
     }
 }
@@ -125,6 +137,7 @@ struct Fields<'a> {
     chaff: &'a [u8],
     hello: Option<&'a [u8]>,
     loss_report: Option<&'a [u8]>,
+    promise: Option<u64>,
 }
 
 impl<'a> Fields<'a> {
@@ -148,6 +161,9 @@ impl<'a> Fields<'a> {
                 }
                 (DIFF, WireType::LengthDelimited) => fields.diff = take_bytes(&mut bytes)?,
                 (CHAFF, WireType::LengthDelimited) => fields.chaff = take_bytes(&mut bytes)?,
+                (PROMISE, WireType::Varint) => {
+                    fields.promise = Some(decode_varint(&mut bytes).ok()?);
+                }
                 (HELLO, WireType::LengthDelimited) => fields.hello = Some(take_bytes(&mut bytes)?),
                 (LOSS_REPORT, WireType::LengthDelimited) => {
                     fields.loss_report = Some(take_bytes(&mut bytes)?);

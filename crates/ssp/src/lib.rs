@@ -32,6 +32,7 @@ mod num;
 mod object;
 mod ocb;
 mod path;
+mod quiet;
 mod receiver;
 mod revival;
 mod rtt;

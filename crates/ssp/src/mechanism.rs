@@ -12,10 +12,14 @@ pub enum Mechanism {
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
+    /// First contents are sent again soon while the peer has acknowledged nothing.
+    FirstContact,
     /// New contents wait less for the frame before.
     News,
     /// New contents wait less for company where no more comes.
     Collection,
+    /// Heartbeats become rare while there is nothing to say.
+    Quiet,
 }
 
 /// A name that no mechanism has.
@@ -25,15 +29,24 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 4] = [Self::Repetition, Self::SecondAck, Self::News, Self::Collection];
+    pub const ALL: [Self; 6] = [
+        Self::Repetition,
+        Self::SecondAck,
+        Self::FirstContact,
+        Self::News,
+        Self::Collection,
+        Self::Quiet,
+    ];
 
     /// Returns its name in command lines.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Repetition => "repetition",
             Self::SecondAck => "second-ack",
+            Self::FirstContact => "first-contact",
             Self::News => "news",
             Self::Collection => "collection",
+            Self::Quiet => "quiet",
         }
     }
 
@@ -42,8 +55,10 @@ impl Mechanism {
         match self {
             Self::Repetition => "small contents sent several times on a path that loses datagrams",
             Self::SecondAck => "contents that arrive again acknowledged again",
+            Self::FirstContact => "first contents sent again soon until something is acknowledged",
             Self::News => "new contents that wait less for the frame before",
             Self::Collection => "new contents that wait less for company where no more comes",
+            Self::Quiet => "heartbeats that become rare while there is nothing to say",
         }
     }
 }
@@ -65,12 +80,16 @@ impl Config {
         match mechanism {
             Mechanism::Repetition => Self { repeats: stock.repeats, ..self },
             Mechanism::SecondAck => Self { acknowledges_again: stock.acknowledges_again, ..self },
+            Mechanism::FirstContact => {
+                Self { says_again_at_first: stock.says_again_at_first, ..self }
+            }
             Mechanism::News => Self {
                 news_interval_max: stock.news_interval_max,
                 answer_frames: stock.answer_frames,
                 ..self
             },
             Mechanism::Collection => Self { quiet_delay: stock.quiet_delay, ..self },
+            Mechanism::Quiet => Self { heartbeat_max: stock.heartbeat_max, ..self },
         }
     }
 }

@@ -12,6 +12,7 @@
 
 mod backoff;
 mod chunk;
+mod first_contact;
 mod reference;
 mod repetition;
 mod timers;
@@ -40,6 +41,8 @@ pub(crate) struct Outgoing {
     pub(crate) ack_num: StateNum,
     pub(crate) throwaway_num: StateNum,
     pub(crate) diff: Vec<u8>,
+    /// Whether it has nothing to say but that this end is there.
+    pub(crate) is_heartbeat: bool,
 }
 
 /// What is to be sent now.
@@ -98,6 +101,7 @@ pub(crate) struct Sender<L> {
     repeats: u32,
     backoff: backoff::Backoff,
     chunks: chunk::Chunks,
+    first_contact: first_contact::FirstContact,
     references: ReferenceChooser,
     repetition: repetition::Repetition,
 }
@@ -137,6 +141,7 @@ impl<L: Object> Sender<L> {
             repeats: 0,
             backoff: backoff::Backoff::default(),
             chunks: chunk::Chunks::default(),
+            first_contact: first_contact::FirstContact::default(),
             references: ReferenceChooser::new(lots),
             repetition: repetition::Repetition::new(now),
         }
@@ -150,6 +155,7 @@ impl<L: Object> Sender<L> {
             Some(acknowledged) => self.sent.drain(..acknowledged),
         };
         self.chunks.handle_ack();
+        self.first_contact.handle_ack();
         self.backoff.handle_ack();
         self.repetition.handle_ack(ack_num);
         self.nothing_to_say = false;
@@ -172,7 +178,9 @@ impl<L: Object> Sender<L> {
     /// Takes note that the peer's newest contents have come again. Where the acknowledgment must have reached it
     /// by now, it was lost.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, pace: &Pace<'_>) {
-        if pace.config.acknowledges_again && self.last_sent_at + pace.rto <= now {
+        let is_first = pace.config.says_again_at_first && !self.first_contact.is_made();
+        let answered_within = if is_first { first_contact::UNHEARD_AFTER } else { pace.rto };
+        if pace.config.acknowledges_again && self.last_sent_at + answered_within <= now {
             // It has waited long enough for company.
             self.ack_wanted_since.get_or_insert(self.last_sent_at);
         }
@@ -241,14 +249,20 @@ impl<L: Object> Sender<L> {
             return Some(self.repeat(now));
         }
         let is_copy_due = self.copy_due(pace).is_some_and(|due| due <= now);
-        let (reference, diff) = if is_copy_due {
+        let is_first_due = self.first_due(pace).is_some_and(|due| due <= now);
+        let (reference, diff) = if is_copy_due || is_first_due {
             (0, diff_from_known)
         } else {
             self.choose_reference(diff_from_known, pace, peer)
         };
         let is_repeated = reference == 0 && !diff.is_empty();
         if diff.is_empty() {
-            return self.step_without_diff(now, reference, is_ack_due, peer);
+            let is_heartbeat = self.is_heartbeat_due(now, pace);
+            let step = self.step_without_diff(now, reference, is_ack_due, peer)?;
+            return Some(match step {
+                Step::Send(outgoing) => Step::Send(Outgoing { is_heartbeat, ..outgoing }),
+                Step::Repeat => step,
+            });
         }
         let last = self.last();
         let new_num = match self.shutdown_since {
@@ -272,8 +286,10 @@ impl<L: Object> Sender<L> {
             self.send_new(now, reference_num, new_num, object, diff)
         };
         if is_repeated {
+            self.first_contact.handle_sent(now, diff_len, is_first_due);
             self.repetition.handle_sent(now, new_num, diff_len, is_news, is_copy_due);
         } else {
+            self.first_contact.stop();
             self.repetition.stop();
         }
         Some(step)
@@ -474,7 +490,7 @@ impl<L: Object> Sender<L> {
         );
         debug_assert!(old_num <= new_num);
         tracing::debug!(num = %new_num, base = %old_num, diff_bytes = diff.len(), "frame sent");
-        Outgoing { old_num, new_num, ack_num, throwaway_num, diff }
+        Outgoing { old_num, new_num, ack_num, throwaway_num, diff, is_heartbeat: false }
     }
 
     fn after_send(&mut self, now: Instant, new_num: StateNum) {

@@ -18,8 +18,9 @@ use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::{Loss, Path};
+use crate::quiet::Quiet;
 use crate::receiver::{Received, Receiver};
-use crate::sender::{Outgoing, Sender, Step};
+use crate::sender::{Outgoing, Pace, Sender, Step};
 
 /// Most bytes of padding in an instruction: they blur its length for whoever listens.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -60,6 +61,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     assembler: Assembler,
     sender: Sender<Local>,
     receiver: Receiver<Remote>,
+    quiet: Quiet,
     peer: Peer,
     chaff: Stream,
     /// Instructions built so far: the number of the newest is its fragments' id.
@@ -70,6 +72,8 @@ pub struct Transport<Local: Object, Remote: Object> {
     fragments_sent: usize,
     /// The acknowledgment that they carry.
     fragments_ack: StateNum,
+    /// Whether they are no more than an answer to a heartbeat.
+    fragments_answer: bool,
     closed: Option<Closed>,
     /// The work done so far besides the receiver's.
     effort: u64,
@@ -87,6 +91,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         chaff: Stream,
         now: Instant,
     ) -> Self {
+        let quiet = match role {
+            Role::Client { .. } => Quiet::client(),
+            Role::Server { .. } => Quiet::server(config.heartbeat_max),
+        };
         Self {
             config,
             connection: Connection::new(role, key, now),
@@ -94,12 +102,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             assembler: Assembler::default(),
             sender: Sender::new(local, chaff.fork(REFERENCE_LOTS), now),
             receiver: Receiver::new(remote, now),
+            quiet,
             peer: Peer::Unknown,
             chaff,
             instructions: 0,
             fragments: Vec::new(),
             fragments_sent: 0,
             fragments_ack: StateNum::INITIAL,
+            fragments_answer: false,
             closed: None,
             effort: 0,
         }
@@ -119,11 +129,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         payload: &[u8],
     ) -> Result<(), ReceiveError> {
         self.effort = self.effort.saturating_add(DATAGRAM_EFFORT);
-        let opened = self.connection.open(now, source, ecn, payload, &self.config)?;
+        let hears_by = self.quiet.hears_by();
+        let opened = self.connection.open(now, source, ecn, payload, hears_by, &self.config)?;
         while self.has_work() {
             self.work(now).unwrap_or_else(|error| tracing::debug!(%error, "state of no use"));
         }
         self.heed_size();
+        if opened.is_peer_moved {
+            self.quiet.handle_moved();
+        }
         if opened.is_peer_regained {
             // An idle client would learn only at our next heartbeat that its new path works.
             self.sender.want_ack_at_once(now);
@@ -156,7 +170,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns why the state was of no use.
     pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
         let received = self.receiver.work(now, self.config.work_per_turn)?;
-        self.note_received(now, received, true);
+        self.note_received(now, received, true, None);
         Ok(())
     }
 
@@ -168,7 +182,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let pace = self.connection.pace(&self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config);
         if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
             self.close(Closed::Unacknowledged);
         }
@@ -225,7 +239,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             if self.closed.is_some() || self.connection.peer().is_none() {
                 return None;
             }
-            let pace = self.connection.pace(&self.config);
+            let pace = pace(&self.connection, &self.quiet, &self.config);
             match self.sender.step(now, &pace, self.capabilities())? {
                 Step::Send(outgoing) => self.build(now, outgoing),
                 Step::Repeat => self.fragments_sent = 0,
@@ -238,7 +252,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed.is_some() {
             return None;
         }
-        let pace = self.connection.pace(&self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config);
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
         [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
@@ -276,13 +290,32 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let pace = self.connection.pace(&self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config);
         self.sender.is_overdue(now, &pace)
     }
 
     /// Returns the newest of our states that was sent, whatever became of it.
     pub fn sent_state(&self) -> &Local {
         self.sender.last_state()
+    }
+
+    /// Returns when the peer's next word is due, at the latest: a heartbeat after its newest, or when that has promised
+    /// one. Contents of ours that wait for an acknowledgment are to be answered sooner.
+    pub fn remote_due_at(&self) -> Instant {
+        let due_at = self.receiver.newest_arrived_at() + self.config.heartbeat;
+        due_at.max(self.asked_before(self.quiet.hears_by()).unwrap_or(due_at))
+    }
+
+    /// Returns until when the peer need not speak, where that is known.
+    pub fn remote_excused_until(&self) -> Option<Instant> {
+        self.quiet.hears_by()
+    }
+
+    /// Returns up to when what this end has sent counts as answered: the known receiver state, and whatever was sent while
+    /// a server that heard us was silent as it had promised. `None` before the first acknowledgment.
+    pub fn answered_until(&self) -> Option<Instant> {
+        let known_sent_at = self.known_state_sent_at()?;
+        Some(known_sent_at).max(self.asked_before(self.quiet.answered_until()))
     }
 
     /// Returns the number of our newest sent state.
@@ -395,23 +428,61 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         room: u64,
     ) -> Result<(), ReceiveError> {
         self.learn_peer(&instruction);
+        let offers_promises = self.capabilities().contains(Capabilities::PROMISE);
+        let promise = instruction.promise.filter(|_| offers_promises);
         if let Some(report) = instruction.loss_report.filter(|_| self.reports_loss()) {
             self.connection.handle_loss_report(report);
         }
         self.sender.handle_ack(instruction.ack_num);
+        self.quiet.handle_ack(self.sender.known_num());
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.close(Closed::Acknowledged);
         }
         let has_contents = !instruction.diff.is_empty();
+        if !has_contents && self.is_asked(now, instruction.new_num) {
+            self.sender.want_ack_at_once(now);
+        }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
-        self.note_received(now, received, has_contents);
+        self.note_received(now, received, has_contents, promise);
         Ok(())
     }
 
-    fn note_received(&mut self, now: Instant, received: Received, has_contents: bool) {
+    /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
+    /// the same once more.
+    fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
+        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let Quiet::Server(stretch) = &mut self.quiet else { return false };
+        let is_missed = stretch.unanswered_since().is_some_and(|at| at + pace.ack_expected < now);
+        if is_missed {
+            stretch.handle_missed();
+        }
+        let is_again = self.receiver.newest_num() == new_num;
+        self.capabilities().contains(Capabilities::PROMISE) && (is_missed || is_again)
+    }
+
+    /// Returns the earlier of `until` and when contents of ours are to be answered.
+    fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
+        let asked_at = self.sender.unacknowledged_since();
+        let answer_due = asked_at.map(|at| at + self.config.heartbeat);
+        until.map(|until| answer_due.map_or(until, |due| until.min(due)))
+    }
+
+    fn note_received(
+        &mut self,
+        now: Instant,
+        received: Received,
+        has_contents: bool,
+        promise: Option<Duration>,
+    ) {
         match received {
             Received::Newest => {
+                if let Quiet::Client(heard) = &mut self.quiet {
+                    heard.handle_heard(now, promise, self.config.heartbeat);
+                    if promise.is_some() {
+                        self.sender.want_ack_at_once(now);
+                    }
+                }
                 let num = self.receiver.newest_num();
                 tracing::debug!(%num, "state received");
                 self.sender.handle_new_remote(now, num, has_contents);
@@ -421,7 +492,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.sender.want_ack(now);
             }
             Received::NewestAgain => {
-                let pace = self.connection.pace(&self.config);
+                let pace = pace(&self.connection, &self.quiet, &self.config);
                 self.sender.handle_remote_again(now, &pace);
             }
             Received::Nothing | Received::Begun => {}
@@ -451,7 +522,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the next fragment of the instruction under way, sealed.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
         let payload = self.fragments.get(self.fragments_sent)?.encode();
-        match self.connection.seal(now, payload, &self.config) {
+        match self.connection.seal(now, payload, self.fragments_answer, &self.config) {
             Some(sealed) => {
                 self.fragments_sent += 1;
                 let is_last = self.fragments_sent == self.fragments.len();
@@ -488,6 +559,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Builds an instruction and cuts it up.
     fn build(&mut self, now: Instant, outgoing: Outgoing) {
         self.instructions += 1;
+        let promise = self.promise(now, &outgoing);
+        self.fragments_answer =
+            promise.is_none() && self.quiet.handle_sent(!outgoing.diff.is_empty());
         let instruction = Instruction {
             old_num: outgoing.old_num,
             new_num: outgoing.new_num,
@@ -497,6 +571,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             chaff: self.draw_chaff(),
             hello: self.hello(),
             loss_report: self.loss_report(now),
+            promise,
         };
         self.fragments_sent = 0;
         self.fragments_ack = instruction.ack_num;
@@ -523,6 +598,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     fn loss_report(&mut self, now: Instant) -> Option<Loss> {
         let interval = self.config.loss_report_interval.filter(|_| self.reports_loss())?;
         self.connection.poll_loss_report(now, interval)
+    }
+
+    /// Returns what a heartbeat of ours promises.
+    fn promise(&mut self, now: Instant, outgoing: &Outgoing) -> Option<Duration> {
+        let is_understood = self.capabilities().contains(Capabilities::PROMISE);
+        (outgoing.is_heartbeat && is_understood)
+            .then(|| self.quiet.promise(now, outgoing.new_num))
+            .flatten()
     }
 
     fn reports_loss(&self) -> bool {
@@ -559,4 +642,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.closed = Some(closed);
         }
     }
+}
+
+/// Returns the sender's intervals of this moment.
+fn pace<'a>(connection: &Connection, quiet: &Quiet, config: &'a Config) -> Pace<'a> {
+    let (speaks_by, hears_by) = (quiet.speaks_by(), quiet.hears_by());
+    Pace { speaks_by, hears_by, ..connection.pace(config) }
 }

@@ -38,7 +38,7 @@ const OVERTAKEN_LOST: u64 = 3;
 
 /// The numbers that have arrived.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub struct Window {
     /// The lowest number above all that have arrived.
     next: u64,
     /// How many different numbers have arrived.
@@ -47,20 +47,26 @@ pub(crate) struct Window {
     words: [u64; WORDS],
 }
 
+impl Default for Window {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Window {
     /// Creates a window that takes every number.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self { next: 0, count: 0, words: [0; WORDS] }
     }
 
     /// Returns whether a number may be that of a datagram that has not arrived yet.
-    pub(crate) fn takes(&self, seq: SeqNum) -> bool {
+    pub fn takes(&self, seq: SeqNum) -> bool {
         let seq = seq.get();
         seq >= self.next || (self.next - seq <= OVERTAKEN_MAX && !self.contains(seq))
     }
 
     /// Records the number of an authentic datagram; returns whether it is newer than all before.
-    pub(crate) fn record(&mut self, seq: SeqNum) -> bool {
+    pub fn record(&mut self, seq: SeqNum) -> bool {
         debug_assert!(self.takes(seq), "what the window does not take is refused before");
         let is_newest = seq.get() >= self.next;
         if is_newest {

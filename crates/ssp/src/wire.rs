@@ -8,3 +8,4 @@ pub use crate::datagram::{DATAGRAM_LEN_MAX, DATAGRAM_OVERHEAD, Datagram, Timesta
 pub use crate::fragment::{FRAGMENT_HEADER_LEN, FRAGMENTS_MAX, Fragment, split};
 pub use crate::instruction::Instruction;
 pub use crate::num::SeqNum;
+pub use crate::window::Window;

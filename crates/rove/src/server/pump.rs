@@ -190,8 +190,8 @@ impl Pump {
                 }
             }
             SIGUSR1 => {
-                let heard = self.session.client_heard_at().unwrap_or(self.started);
-                let idle = now.saturating_since(heard);
+                let missed = self.session.client_missed_since().unwrap_or(self.started);
+                let idle = now.saturating_since(missed);
                 if self.signal_timeout.is_none_or(|timeout| idle >= timeout) {
                     tracing::info!(idle_seconds = idle.as_secs(), "ended by SIGUSR1");
                     self.session.shutdown(now, outside);
@@ -218,7 +218,7 @@ impl Pump {
     }
 
     fn state(&self, now: Instant) -> State {
-        State::of_silence(self.session.client_heard_at().map(|at| now.saturating_since(at)))
+        State::of_silence(self.session.client_missed_since().map(|at| now.saturating_since(at)))
     }
 
     fn status(&self, now: Instant, card: &SessionStatus) -> SessionStatus {

@@ -74,11 +74,12 @@ impl Client {
     pub(super) fn contact(&self) -> Contact {
         // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
         // the way to the server fails, so the wait for a reply starts again.
-        let known_sent_at = self.transport.known_state_sent_at();
+        let answered_until = self.transport.answered_until();
         Contact {
             start: self.start,
             heard_at: self.transport.remote_arrived_at(),
-            acknowledged_sent_at: known_sent_at.map(|at| at.max(self.regained_at)),
+            due_at: self.transport.remote_due_at(),
+            acknowledged_sent_at: answered_until.map(|at| at.max(self.regained_at)),
             server: self.server(),
             sent: self.transport.path().sent.datagrams,
             refused_at: self.refused_at,

@@ -12,6 +12,7 @@ fn contact(heard: Option<u64>, acknowledged: Option<u64>) -> Contact {
     Contact {
         start: Instant::ZERO,
         heard_at: heard.map(ms),
+        due_at: ms(heard.unwrap_or(0) + 3_000),
         acknowledged_sent_at: acknowledged.map(ms),
         server: "203.0.113.255:60001".parse().unwrap(),
         sent: 12,
@@ -40,6 +41,17 @@ fn a_start_without_an_answer_is_told_after_a_quarter_of_a_second() {
     for (now, next) in [(0, 250), (250, 3_000), (3_000, 4_000), (4_500, 5_000)] {
         assert_eq!(notices().poll_timeout(ms(now), silent), Some(ms(next)), "at {now} ms");
     }
+}
+
+#[test]
+fn silence_that_the_server_has_announced_is_told_once_its_word_is_late() {
+    let quiet = Contact { due_at: ms(25_000), ..contact(Some(1_000), Some(25_000)) };
+    assert_eq!(text(&notices(), 28_499, quiet), "");
+    assert_eq!(
+        text(&notices(), 28_500, quiet),
+        "rove: Last contact 27 seconds ago. [To quit: Ctrl-^ .]"
+    );
+    assert_eq!(notices().poll_timeout(ms(1_000), quiet), Some(ms(28_500)));
 }
 
 #[test]

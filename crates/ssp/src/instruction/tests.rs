@@ -25,6 +25,8 @@ struct Derived {
     hello: Option<Vec<u8>>,
     #[prost(bytes = "vec", optional, tag = "101")]
     loss_report: Option<Vec<u8>>,
+    #[prost(uint64, optional, tag = "102")]
+    promise: Option<u64>,
 }
 
 impl From<&Instruction> for Derived {
@@ -39,6 +41,9 @@ impl From<&Instruction> for Derived {
             chaff: Some(instruction.chaff.clone()),
             hello: instruction.hello.map(|hello| hello.encode()),
             loss_report: instruction.loss_report.map(|loss| loss_report::encode(&loss)),
+            promise: instruction.promise.map(|pause| {
+                u64::try_from(pause.as_millis()).expect("made of as many milliseconds")
+            }),
         }
     }
 }
@@ -61,6 +66,14 @@ fn hello_follows_the_stock_fields() {
     let bytes = Instruction { hello, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 1]);
     assert_eq!(Instruction::decode(&bytes).unwrap().hello, hello);
+}
+
+#[test]
+fn a_promise_is_the_last_field() {
+    let promise = Some(Duration::from_secs(24));
+    let bytes = Instruction { promise, ..Instruction::default() }.encode();
+    assert_eq!(bytes[14..], [0xb0, 0x06, 0xc0, 0xbb, 0x01]);
+    assert_eq!(Instruction::decode(&bytes).unwrap().promise, promise);
 }
 
 #[test]
@@ -208,6 +221,7 @@ prop_compose! {
         chaff in prop::collection::vec(any::<u8>(), 0..17),
         hello: Option<(u64, u64)>,
         loss_report: Option<(u64, u64, u32, u32)>,
+        promise: Option<u64>,
     ) -> Instruction {
         let [old_num, new_num, ack_num, throwaway_num] = nums.map(StateNum::new);
         let hello = hello.map(|(version, bits)| Hello {
@@ -217,7 +231,18 @@ prop_compose! {
         let loss_report = loss_report.map(|(sent, missing, recent_sent, recent_missing)| {
             Loss { sent, missing, recent_sent, recent_missing }
         });
-        Instruction { old_num, new_num, ack_num, throwaway_num, diff, chaff, hello, loss_report }
+        let promise = promise.map(Duration::from_millis);
+        Instruction {
+            old_num,
+            new_num,
+            ack_num,
+            throwaway_num,
+            diff,
+            chaff,
+            hello,
+            loss_report,
+            promise,
+        }
     }
 }
 
@@ -245,6 +270,8 @@ proptest! {
             prop_assert_eq!(instruction.hello, hello);
             let loss_report = derived.loss_report.and_then(|bytes| loss_report::decode(&bytes));
             prop_assert_eq!(instruction.loss_report, loss_report);
+            let promise = derived.promise.map(Duration::from_millis);
+            prop_assert_eq!(instruction.promise, promise);
         }
     }
 

@@ -21,6 +21,10 @@ pub(crate) struct Pace<'a> {
     pub(crate) ack_expected: Duration,
     pub(crate) srtt: Duration,
     pub(crate) path: PathView,
+    /// Until when no sign of life is due.
+    pub(crate) speaks_by: Option<Instant>,
+    /// Until when nothing need be heard from the peer.
+    pub(crate) hears_by: Option<Instant>,
 }
 
 /// The path to the peer, as the connection sees it.
@@ -39,7 +43,9 @@ impl<'a> Pace<'a> {
         let rto = rtt.rto(config);
         let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
         let frame_interval = rtt.frame_interval(config);
-        Self { config, rto, frame_interval, ack_expected, srtt: rtt.srtt().unwrap_or(rto), path }
+        let srtt = rtt.srtt().unwrap_or(rto);
+        let (speaks_by, hears_by) = (None, None);
+        Self { config, rto, frame_interval, ack_expected, srtt, path, speaks_by, hears_by }
     }
 
     /// Returns how long a sent state is assumed to be on its way.
@@ -79,6 +85,22 @@ impl<L: Object> Sender<L> {
             .any(|state| state.has_contents && state.first_sent_at + pace.ack_expected <= now)
     }
 
+    /// Returns since when contents that were sent are not acknowledged.
+    pub(crate) fn unacknowledged_since(&self) -> Option<Instant> {
+        let waiting = self.sent.iter().skip(1).find(|state| state.has_contents);
+        waiting.map(|state| state.first_sent_at)
+    }
+
+    /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
+    /// there.
+    pub(super) fn is_heartbeat_due(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        self.has_sent
+            && self.last_sent_at + pace.config.heartbeat <= now
+            && !self.is_shutting_down()
+            && self.ack_num != StateNum::SHUTDOWN
+            && self.unacknowledged_since().is_none()
+    }
+
     /// Returns whether the acknowledgment that a repeated instruction carries is fresh enough.
     pub(super) fn may_repeat(&self, now: Instant, pace: &Pace<'_>) -> bool {
         let is_ack_due =
@@ -97,6 +119,9 @@ impl<L: Object> Sender<L> {
         // The first instruction goes out at the first opportunity, whatever it holds.
         let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
         let heartbeat = self.last_sent_at + silence_max;
+        // Contents that were not acknowledged may be lost, and go with each sign of life.
+        let quiet = pace.speaks_by.filter(|_| self.unacknowledged_since().is_none());
+        let heartbeat = quiet.map_or(heartbeat, |by| by.max(heartbeat));
         let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
         wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
@@ -151,20 +176,32 @@ impl<L: Object> Sender<L> {
         self.repetition.due(pace).filter(|_| is_worth_it)
     }
 
+    /// Returns when the first contents are due once more ([`FirstContact`]).
+    ///
+    /// [`FirstContact`]: super::first_contact::FirstContact
+    pub(super) fn first_due(&self, pace: &Pace<'_>) -> Option<Instant> {
+        let is_worth_it = pace.config.says_again_at_first
+            && !self.is_shutting_down()
+            && self.current.same_as(&self.last().object);
+        self.first_contact.due().filter(|_| is_worth_it)
+    }
+
     fn send_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
         if self.nothing_to_say {
             return None;
         }
         let frame = self.frame_due(now, pace);
-        self.copy_due(pace).into_iter().chain(frame).min()
+        [self.copy_due(pace), self.first_due(pace), frame].into_iter().flatten().min()
     }
 
     fn frame_due(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Instant> {
         let config = pace.config;
         let next_frame = self.last_sent_at + pace.frame_interval;
         let presumed_lost = self.last_sent_at + pace.in_flight();
-        let is_active =
-            self.last_new_remote.is_some_and(|heard_at| now < heard_at + config.active_retry);
+        let is_active = self
+            .last_new_remote
+            .max(pace.hears_by)
+            .is_some_and(|heard_at| now < heard_at + config.active_retry);
 
         if self.chunks.is_active() && !self.may_extend(pace) {
             return is_active.then_some(presumed_lost);

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rove_ssp::wire::{Instruction, Timestamp16};
 use rove_ssp::{Capabilities, Config, Direction, Hello, Loss, Peer, ReceiveError, StateNum};
-use rove_units::Seed;
+use rove_units::{Duration, Seed};
 
 use crate::fake::{Fake, client, nums, server, settled, state, text};
 use crate::pair::{Party, ms};
@@ -176,16 +176,21 @@ fn instruction() -> impl Strategy<Value = Instruction> {
             recent_missing,
         },
     ));
-    (num(), num(), num(), num(), diff, hello, loss_report).prop_map(
-        |(old_num, new_num, ack_num, throwaway_num, diff, hello, loss_report)| Instruction {
-            old_num,
-            new_num,
-            ack_num,
-            throwaway_num,
-            diff,
-            chaff: Vec::new(),
-            hello,
-            loss_report,
+    let promise = prop::option::of(prop_oneof![0..30_000_u64, any::<u64>()])
+        .prop_map(|millis| millis.map(Duration::from_millis));
+    (num(), num(), num(), num(), diff, hello, loss_report, promise).prop_map(
+        |(old_num, new_num, ack_num, throwaway_num, diff, hello, loss_report, promise)| {
+            Instruction {
+                old_num,
+                new_num,
+                ack_num,
+                throwaway_num,
+                diff,
+                chaff: Vec::new(),
+                hello,
+                loss_report,
+                promise,
+            }
         },
     )
 }

@@ -8,6 +8,7 @@ mod note;
 mod pair;
 mod paste;
 mod picture;
+mod quiet;
 mod referee;
 mod repair;
 mod repetition;

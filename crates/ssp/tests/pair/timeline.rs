@@ -9,15 +9,19 @@ use crate::fake::{acquainted, client, nums, server, settled, state, text};
 use crate::pair::{agree, ms, pair};
 
 #[test]
-fn a_client_without_an_answer_tries_every_three_seconds_and_hops_after_ten() {
-    let mut fake = client::<4096>(Config::client());
-    fake.party.write(b"80x24");
-    fake.run_for(ms(25_000));
-    let sent = fake.heard_at();
-    assert_eq!(sent, [0, 3_000, 6_000, 9_000, 12_000, 15_000, 18_000, 21_000, 24_000]);
-    assert!(nums(&mut fake).iter().all(|nums| *nums == (0, 1, 0, 0)));
-    // The datagram that triggers the hop leaves from the old port.
-    assert_eq!(fake.party.events, [(12_000, Event::OpenPort), (24_000, Event::OpenPort)]);
+fn a_client_without_an_answer_tries_ever_more_rarely_and_hops_after_ten_seconds() {
+    let heartbeats = [3_000, 6_000, 9_000, 12_000, 15_000, 18_000, 21_000, 24_000];
+    for (config, tries) in
+        [(Config::client().stock(), &[0][..]), (Config::client(), &[0, 200, 600, 1_400])]
+    {
+        let mut fake = client::<4096>(config);
+        fake.party.write(b"80x24");
+        fake.run_for(ms(25_000));
+        assert_eq!(fake.heard_at(), [tries, &heartbeats].concat());
+        assert!(nums(&mut fake).iter().all(|nums| *nums == (0, 1, 0, 0)));
+        // The datagram that triggers the hop leaves from the old port.
+        assert_eq!(fake.party.events, [(12_000, Event::OpenPort), (24_000, Event::OpenPort)]);
+    }
 }
 
 #[test]

@@ -1,0 +1,101 @@
+//! What is said first, again, until the peer has acknowledged something.
+//!
+//! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more, and
+//! a peer that has not been heard is told nothing but a heartbeat. A first datagram that is lost would cost that. Small
+//! first contents are sent again after a fixed wait instead, which then doubles. On a path with a longer round trip than
+//! the wait that is a datagram or two too many, once in a session.
+
+use rove_units::{Duration, Instant};
+
+use crate::sender::repetition::REPEATED_LEN_MAX;
+
+/// Time from the first contents to the same once more. Chosen: a session whose first datagram is lost begins 200 ms late;
+/// round trips are mostly shorter, so mostly no datagram is sent in vain.
+const WAIT_MIN: Duration = Duration::from_millis(200);
+
+/// How often contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms after the first. Chosen:
+/// from there on heartbeats carry them.
+const TRIES_MAX: u32 = 4;
+
+/// How long after the last answer a peer that repeats its own first words has not heard it. Chosen: less than the wait
+/// by as much as two datagrams may be apart on their way.
+pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
+const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
+
+/// The tries so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FirstContact {
+    /// When the newest contents were last sent; `None` if there were none, or they are too large to be sent in vain.
+    sent_at: Option<Instant>,
+    tries: u32,
+    /// Whether the peer has acknowledged something.
+    is_made: bool,
+}
+
+impl FirstContact {
+    /// Takes note of contents that were just sent, as a diff of this length from the initial state; whether because they
+    /// were due again.
+    pub(super) fn handle_sent(&mut self, now: Instant, diff_len: usize, was_due: bool) {
+        self.tries += u32::from(was_due);
+        self.sent_at = (diff_len <= REPEATED_LEN_MAX).then_some(now);
+    }
+
+    /// Forgets what was sent: it does not stand for itself.
+    pub(super) fn stop(&mut self) {
+        self.sent_at = None;
+    }
+
+    /// Takes note of the first acknowledgment.
+    pub(super) fn handle_ack(&mut self) {
+        self.is_made = true;
+    }
+
+    /// Returns whether the peer has acknowledged something.
+    pub(super) const fn is_made(&self) -> bool {
+        self.is_made
+    }
+
+    /// Returns when to send what was sent last once more.
+    pub(super) fn due(&self) -> Option<Instant> {
+        let sent_at = self.sent_at.filter(|_| !self.is_made && self.tries < TRIES_MAX)?;
+        Some(sent_at + WAIT_MIN * (1 << self.tries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_contents_go_again_after_ever_longer_waits_until_heartbeats_serve() {
+        let mut contact = FirstContact::default();
+        assert_eq!(contact.due(), None, "nothing has been said");
+        contact.handle_sent(Instant::ZERO, 10, false);
+        let mut tries = Vec::new();
+        while let Some(due) = contact.due() {
+            tries.push(due.as_millis());
+            contact.handle_sent(due, 10, true);
+        }
+        assert_eq!(tries, [200, 600, 1_400, 3_000]);
+    }
+
+    #[test]
+    fn an_acknowledgment_ends_the_tries_for_good() {
+        let mut contact = FirstContact::default();
+        contact.handle_sent(Instant::ZERO, 10, false);
+        contact.handle_ack();
+        assert_eq!(contact.due(), None);
+        contact.handle_sent(Instant::from_millis(500), 10, false);
+        assert_eq!(contact.due(), None);
+    }
+
+    #[test]
+    fn newer_contents_move_the_next_try_and_large_ones_have_none() {
+        let mut contact = FirstContact::default();
+        contact.handle_sent(Instant::ZERO, 10, false);
+        contact.handle_sent(Instant::from_millis(150), 20, false);
+        assert_eq!(contact.due(), Some(Instant::from_millis(350)));
+        contact.handle_sent(Instant::from_millis(160), REPEATED_LEN_MAX + 1, false);
+        assert_eq!(contact.due(), None);
+    }
+}
