@@ -10,12 +10,13 @@ use anyhow::{Context, Result, bail};
 use crate::{dist, packages, tidy, workspace_root};
 
 /// The crates that do no I/O, in the order they build on each other.
-const CORES: [&str; 7] = [
+const CORES: [&str; 8] = [
     "rove-units",
     "rove-ssp",
     "rove-terminal",
     "rove-predict",
     "rove-link",
+    "rove-congestion",
     "rove-session",
     "rove-headless",
 ];

@@ -13,11 +13,12 @@ use crate::limits;
 const FILE_LINES_MAX: usize = 700;
 
 /// Which of our crates each crate may build on. Chosen: the map in ARCHITECTURE.md.
-const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("units", &[]),
     ("ssp", &["units"]),
     ("terminal", &["units"]),
     ("link", &["units"]),
+    ("congestion", &["units"]),
     ("predict", &["units", "terminal"]),
     ("session", &["units", "ssp", "terminal", "predict"]),
     ("headless", &["units", "ssp", "terminal", "link", "session"]),
@@ -25,7 +26,20 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("manual", &[]),
     ("machine", &["units", "terminal", "session"]),
     ("rove", &["units", "ssp", "terminal", "link", "session", "machine", "manual"]),
-    ("lab", &["units", "ssp", "terminal", "link", "session", "headless", "machine", "manual"]),
+    (
+        "lab",
+        &[
+            "units",
+            "ssp",
+            "terminal",
+            "link",
+            "congestion",
+            "session",
+            "headless",
+            "machine",
+            "manual",
+        ],
+    ),
     ("xtask", &["units", "ssp", "terminal", "link", "session", "headless", "shell", "lab"]),
 ];
 
@@ -34,6 +48,16 @@ const UNSAFE_FILES: [&str; 2] = ["crates/machine/src/sys.rs", "crates/rove/src/s
 
 /// The crates that have such a file. All others forbid `unsafe`.
 const UNSAFE_CRATES: [&str; 2] = ["crates/machine", "crates/rove"];
+
+/// In how many files the methods of one type of the prediction engine may stand. Chosen: more cannot be kept in the head.
+const IMPL_FILES_MAX: usize = 3;
+
+/// Types that still have methods in more files, and in how many. No number here may grow.
+const SCATTERED: [(&str, usize); 1] = [("Simulation", 5)];
+
+/// The files of the prediction engine itself. No other file of it may import the engine.
+const ENGINE_FILES: [&str; 2] =
+    ["crates/predict/src/replay/align.rs", "crates/predict/src/replay/recall.rs"];
 
 /// Runs every check and lists what it finds.
 ///
@@ -54,6 +78,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     check_code_map(root, &mut findings)?;
     check_dependency_graph(root, &mut findings)?;
     check_dependency_reasons(root, &mut findings)?;
+    check_engine(root, &mut findings)?;
     limits::check(root, &mut findings)?;
     if findings.is_empty() {
         return Ok(());
@@ -136,6 +161,58 @@ fn tests_named(text: &str) -> impl Iterator<Item = &str> {
         word.chars().all(is_part) && word.matches('_').count() >= 2
     };
     text.split('`').skip(1).step_by(2).filter(is_name)
+}
+
+/// The models of the prediction engine do not know it, and no type of it is scattered over many files.
+fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
+    let mut sources = Vec::new();
+    for path in tracked_files(root)? {
+        let is_source = path.starts_with("crates/predict/src")
+            && path.extension().is_some_and(|extension| extension == "rs")
+            && !path.to_string_lossy().contains("tests");
+        if let Ok(text) = fs::read_to_string(root.join(&path))
+            && is_source
+        {
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            sources.push((path.display().to_string(), code.to_owned()));
+        }
+    }
+    find_knots(&sources, findings);
+    Ok(())
+}
+
+/// Looks for knots in sources, each of which has a path and its code.
+fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
+    let mut files_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for (path, code) in sources {
+        let mut types: Vec<&str> = code.lines().filter_map(type_of_methods).collect();
+        types.sort_unstable();
+        types.dedup();
+        types.into_iter().for_each(|name| *files_of.entry(name).or_default() += 1);
+        let is_part = path.starts_with("crates/predict/src/replay/");
+        let mut imports = code.lines().filter(|line| line.starts_with("use crate::replay::"));
+        let names =
+            |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(|it| it == "Replay");
+        if is_part && !ENGINE_FILES.contains(&path.as_str()) && imports.any(names) {
+            findings.push(format!("{path}: imports the engine that it is a part of"));
+        }
+    }
+    for (name, files) in files_of {
+        let scattered = SCATTERED.iter().find(|(known, _)| *known == name);
+        if files > scattered.map_or(IMPL_FILES_MAX, |(_, files)| *files) {
+            findings.push(format!("crates/predict: {name} has methods in {files} files"));
+        }
+    }
+}
+
+/// Returns the type whose own methods begin in a line, if any do.
+fn type_of_methods(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("impl").filter(|rest| !rest.contains(" for "))?;
+    // Parameters of ours hold no parameters themselves.
+    let has_parameters = rest.starts_with('<');
+    let name = if has_parameters { rest.split_once('>')?.1 } else { rest };
+    let name = name.trim_start();
+    name.split(|c: char| !c.is_alphanumeric()).next().filter(|name| !name.is_empty())
 }
 
 /// The map in ARCHITECTURE.md names files that exist.
@@ -284,5 +361,24 @@ mod tests {
     fn sections_end_at_the_next_heading() {
         let manifest = "[a]\nx = 1\n\n[b]\ny = 2 # why\n# note\nz = 3\n[c]\nw = 4\n";
         assert_eq!(section(manifest, "[b]").collect::<Vec<_>>(), ["y = 2 # why", "z = 3"]);
+    }
+
+    #[test]
+    fn a_type_with_methods_in_many_files_and_a_model_that_knows_the_engine_are_knots() {
+        let source = |name: &str, code: &str| {
+            (format!("crates/predict/src/replay/{name}.rs"), code.to_owned())
+        };
+        let engine = "use crate::replay::{HOLD, Replay};\nimpl Replay {\n";
+        let model = "impl<'a> Model<'a> {\nimpl Default for Model<'_> {\n";
+        let knots = |names: &[(&str, &str)]| {
+            let sources: Vec<_> = names.iter().map(|(name, code)| source(name, code)).collect();
+            let mut findings = Vec::new();
+            find_knots(&sources, &mut findings);
+            findings.join("\n")
+        };
+        assert_eq!(knots(&[("align", engine), ("a", model), ("b", model), ("c", model)]), "");
+        assert!(knots(&[("mask", engine)]).contains("mask.rs: imports the engine"));
+        let four = [("a", model), ("b", model), ("c", model), ("d", model)];
+        assert!(knots(&four).contains("Model has methods in 4 files"));
     }
 }

@@ -1,0 +1,175 @@
+//! CUBIC: the window is a cubic function of the time since the last loss (RFC 9438), with HyStart++ (RFC 9406).
+
+use rove_units::{Bytes, Instant};
+
+use crate::controller::{Ack, Controller, Loss};
+use crate::recovery::Recovery;
+use crate::rtt::Smoothed;
+use crate::slow_start::{Growth, SlowStart};
+use crate::{INITIAL_PACKETS, LEAST_PACKETS, in_packets, of_packets, packets};
+
+/// How fast the function grows, in packets per second cubed. Source: RFC 9438, section 5.1.
+const C: f64 = 0.4;
+
+/// What is left of the window after a loss. Source: RFC 9438, section 4.6.
+const BETA: f64 = 0.7;
+
+/// How fast Reno's window would grow that gets as much on average. Source: RFC 9438, section 4.3.
+const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// The control of TCP CUBIC. Windows are in packets.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    packet: Bytes,
+    window: f64,
+    threshold: f64,
+    /// The window before the last loss.
+    window_before: f64,
+    epoch: Option<Epoch>,
+    slow_start: SlowStart,
+    recovery: Recovery,
+    rtt: Smoothed,
+}
+
+/// The growth since congestion avoidance began.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    began: Instant,
+    /// When the function reaches the window before the loss, in seconds.
+    plateau: f64,
+    /// The window that Reno would have.
+    reno: f64,
+}
+
+impl Cubic {
+    /// Creates a controller for full packets of this size.
+    pub fn new(packet: Bytes) -> Self {
+        Self {
+            packet,
+            window: in_packets(packets(INITIAL_PACKETS, packet), packet),
+            threshold: f64::INFINITY,
+            window_before: 0.0,
+            epoch: None,
+            slow_start: SlowStart::default(),
+            recovery: Recovery::default(),
+            rtt: Smoothed::default(),
+        }
+    }
+
+    fn avoid(&mut self, now: Instant, acked: f64) {
+        let (window, before) = (self.window, self.window_before);
+        let begin =
+            || Epoch { began: now, plateau: ((before - window).max(0.0) / C).cbrt(), reno: window };
+        let epoch = self.epoch.get_or_insert_with(begin);
+        // An epoch without a loss before it begins at its plateau.
+        let origin = before.max(if epoch.plateau > 0.0 { 0.0 } else { epoch.reno });
+        let growth = if epoch.reno < before { RENO_GROWTH } else { 1.0 };
+        let ahead = now.saturating_since(epoch.began).as_secs_f64() + self.rtt.secs();
+        let cubic = |time: f64| C * (time - epoch.plateau).powi(3) + origin;
+        let current = cubic(ahead - self.rtt.secs());
+        let target = cubic(ahead).clamp(window, 1.5 * window);
+        if epoch.plateau > 0.0 || before > 0.0 {
+            epoch.reno += growth * acked / window;
+        }
+        self.window = if current < epoch.reno {
+            epoch.reno
+        } else {
+            window + (target - window) / window * acked
+        };
+    }
+}
+
+impl Controller for Cubic {
+    fn on_start(&mut self, _: Instant) {
+        *self = Self::new(self.packet);
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        self.rtt.update(ack.rtt);
+        if self.recovery.covers(ack.sent) {
+            return;
+        }
+        if ack.is_app_limited {
+            // Time without data to send is not time to grow in. Source: RFC 9438, section 4.2.
+            if let Some(epoch) = &mut self.epoch {
+                let share = in_packets(ack.size, self.packet) / self.window;
+                epoch.began += self.rtt.value().mul_f64(share.min(1.0));
+            }
+            return;
+        }
+        if self.window < self.threshold {
+            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
+            self.window += in_packets(bytes, self.packet);
+            if is_over {
+                (self.threshold, self.window_before) = (self.window, self.window);
+            }
+        } else {
+            self.avoid(now, in_packets(ack.size, self.packet));
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        let least = in_packets(packets(LEAST_PACKETS, self.packet), self.packet);
+        if self.recovery.begins(now, loss.sent) {
+            // A flow that had not come back to its old window makes room for others. Source: RFC 9438, section 4.7.
+            let is_shrinking = self.window < self.window_before;
+            let share = if is_shrinking { (1.0 + BETA) / 2.0 } else { 1.0 };
+            self.window_before = self.window * share;
+            self.window = (self.window * BETA).max(least);
+            self.threshold = self.window;
+            self.epoch = None;
+        }
+        if loss.is_persistent {
+            self.window = least;
+            self.slow_start = SlowStart::default();
+            self.epoch = None;
+        }
+    }
+
+    fn on_mtu_update(&mut self, packet: Bytes) {
+        self.packet = packet;
+    }
+
+    fn window(&self) -> Bytes {
+        of_packets(self.window, self.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{PACKET, Path, average_window};
+
+    #[test]
+    fn the_window_comes_back_to_where_it_was_when_the_function_says() {
+        let mut path = Path::new(Cubic::new(PACKET), 100);
+        path.windows(6);
+        let before = in_packets(path.controller.window(), PACKET);
+        path.lose();
+        assert!((path.controller.window - BETA * before).abs() < 1.0);
+        // K = cbrt(W (1 - beta) / C).
+        let seconds = (before * (1.0 - BETA) / C).cbrt();
+        let windows: Vec<u64> = path.windows(200);
+        let rounds = crate::sprout::whole(seconds * 10.0);
+        let near = |round: usize, share: f64| {
+            let window = f64::from(u32::try_from(windows[round]).unwrap());
+            assert!((window / before / share - 1.0).abs() < 0.03, "{round}: {window} {before}");
+        };
+        near(1, BETA);
+        near(rounds, 1.0);
+        // Twice as far it is as much above as it began below.
+        near(2 * rounds, 2.0 - BETA);
+    }
+
+    /// Source: RFC 9438, section 5.1, table 1: the average window at a round trip of 0.1 s.
+    #[test]
+    fn average_windows_are_those_of_the_rfc() {
+        for (every, expected) in [(10_000_u32, 187.0), (100_000, 1_054.0)] {
+            let average = average_window(Cubic::new(PACKET), 100, every);
+            assert!((average / expected - 1.0).abs() < 0.1, "{every}: {average} {expected}");
+        }
+        // Where Reno gets more, which the table has as 38, it is Reno or a little more.
+        let average = average_window(Cubic::new(PACKET), 100, 1_000);
+        assert!((38.0..45.0).contains(&average), "{average}");
+    }
+}

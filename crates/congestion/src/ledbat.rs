@@ -1,0 +1,147 @@
+//! LEDBAT: yields to everything that queues for longer than 100 ms (RFC 6817).
+
+use std::collections::VecDeque;
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::controller::{Ack, Controller, Loss};
+use crate::recovery::Recovery;
+use crate::{in_packets, of_packets};
+
+/// The queueing delay that it adds at most, in seconds. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
+const TARGET: f64 = 0.1;
+
+/// How fast the window moves: by so many packets each round trip at most. Source: as above, `GAIN`, at most 1.
+const GAIN: f64 = 1.0;
+
+/// Samples of which the least is the current delay. Source: as above, `CURRENT_FILTER`, at least 1; four are BitTorrent's.
+const CURRENT: usize = 4;
+
+/// Minutes of which the least delay is the base. Source: as above, `BASE_HISTORY`.
+const BASE: usize = 10;
+
+/// How long a base delay is gathered.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Packets that the window may be above what is on its way. Source: as above, `ALLOWED_INCREASE`.
+const ALLOWED_INCREASE: f64 = 1.0;
+
+/// Least window in packets, and the first. Source: as above, `MIN_CWND` and `INIT_CWND`.
+const LEAST: f64 = 2.0;
+
+/// The control of LEDBAT. The window is in packets.
+#[derive(Clone, Debug)]
+pub struct Ledbat {
+    packet: Bytes,
+    window: f64,
+    /// The bytes on their way when the last packet had been sent: acknowledgments of a batch leave none.
+    flight: Bytes,
+    /// The last samples of the one-way delay, in ns, of clocks that need not agree.
+    current: VecDeque<i128>,
+    /// The least delay of each of the last minutes.
+    base: VecDeque<i128>,
+    minute: Option<Instant>,
+    recovery: Recovery,
+}
+
+impl Ledbat {
+    /// Creates a controller for full packets of this size.
+    pub const fn new(packet: Bytes) -> Self {
+        Self {
+            packet,
+            window: LEAST,
+            flight: Bytes::ZERO,
+            current: VecDeque::new(),
+            base: VecDeque::new(),
+            minute: None,
+            recovery: Recovery::NONE,
+        }
+    }
+
+    fn update_delays(&mut self, now: Instant, delay: i128) {
+        if self.current.len() == CURRENT {
+            self.current.pop_front();
+        }
+        self.current.push_back(delay);
+        let is_new = self.minute.is_none_or(|minute| now.saturating_since(minute) >= MINUTE);
+        match self.base.back_mut() {
+            Some(least) if !is_new => *least = delay.min(*least),
+            _ => {
+                self.minute = Some(now);
+                self.base.push_back(delay);
+                if self.base.len() > BASE {
+                    self.base.pop_front();
+                }
+            }
+        }
+    }
+
+    /// Returns how long packets queue, in seconds.
+    fn queueing(&self) -> f64 {
+        let least = |of: &VecDeque<i128>| of.iter().copied().min().unwrap_or_default();
+        let nanos = (least(&self.current) - least(&self.base)).max(0);
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).as_secs_f64()
+    }
+}
+
+impl Controller for Ledbat {
+    fn on_start(&mut self, _: Instant) {
+        *self = Self::new(self.packet);
+    }
+
+    fn on_sent(&mut self, _: Instant, _: Bytes, in_flight: Bytes) {
+        self.flight = in_flight;
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
+        self.update_delays(now, delay);
+        let off_target = (TARGET - self.queueing()) / TARGET;
+        let acked = in_packets(ack.size, self.packet);
+        let flight = in_packets(self.flight.max(ack.in_flight), self.packet);
+        self.window += GAIN * off_target.max(-1.0) * acked / self.window;
+        self.window = self.window.min(flight + ALLOWED_INCREASE).max(LEAST);
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        if self.recovery.begins(now, loss.sent) {
+            self.window = (self.window / 2.0).max(LEAST);
+        }
+        if loss.is_persistent {
+            self.window = LEAST;
+        }
+    }
+
+    fn on_mtu_update(&mut self, packet: Bytes) {
+        self.packet = packet;
+    }
+
+    fn window(&self) -> Bytes {
+        of_packets(self.window, self.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{PACKET, Path};
+
+    /// Source: RFC 6817, section 2.4.2: the window settles where the queueing delay is the target.
+    #[test]
+    fn the_queueing_delay_settles_at_the_target() {
+        // 25 packets in a round trip of 50 ms, and 50 in 100 ms of queue.
+        let mut path = Path::with_rate(Ledbat::new(PACKET), 50, 500);
+        path.windows(600);
+        for window in path.windows(100) {
+            assert!((73..=77).contains(&window), "{window}");
+        }
+    }
+
+    #[test]
+    fn it_never_grows_by_more_than_a_packet_each_round_trip() {
+        let mut path = Path::new(Ledbat::new(PACKET), 100);
+        let windows = path.windows(50);
+        assert!(windows.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{windows:?}");
+        assert!(windows[49] > 40, "{windows:?}");
+    }
+}

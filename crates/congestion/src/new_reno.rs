@@ -1,0 +1,119 @@
+//! NewReno: a packet more each round trip, half after a loss (RFC 5681, RFC 6582; RFC 9002, section 7, for times in place of
+//! sequence numbers).
+
+use rove_units::{Bytes, Instant};
+
+use crate::controller::{Ack, Controller, Loss};
+use crate::recovery::Recovery;
+use crate::slow_start::{Growth, SlowStart};
+use crate::{INITIAL_PACKETS, LEAST_PACKETS, packets};
+
+/// The control of TCP NewReno, with HyStart++ (RFC 9406) to end slow start: on a link that never drops nothing else would.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    packet: Bytes,
+    window: Bytes,
+    /// The window below which it grows by slow start.
+    threshold: Bytes,
+    slow_start: SlowStart,
+    /// Bytes acknowledged since the window last grew.
+    acked: Bytes,
+    recovery: Recovery,
+}
+
+impl NewReno {
+    /// Creates a controller for full packets of this size.
+    pub fn new(packet: Bytes) -> Self {
+        Self {
+            packet,
+            window: packets(INITIAL_PACKETS, packet),
+            threshold: Bytes::MAX,
+            slow_start: SlowStart::default(),
+            acked: Bytes::ZERO,
+            recovery: Recovery::default(),
+        }
+    }
+}
+
+impl Controller for NewReno {
+    fn on_start(&mut self, _: Instant) {
+        *self = Self::new(self.packet);
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        if ack.is_app_limited || self.recovery.covers(ack.sent) {
+            return;
+        }
+        if self.window < self.threshold {
+            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
+            self.window += bytes;
+            if is_over {
+                self.threshold = self.window;
+            }
+            return;
+        }
+        self.acked += ack.size;
+        if self.acked >= self.window {
+            self.acked -= self.window;
+            self.window += self.packet;
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        let least = packets(LEAST_PACKETS, self.packet);
+        if self.recovery.begins(now, loss.sent) {
+            self.window = Bytes::new(self.window.get() / 2).max(least);
+            self.threshold = self.window;
+            self.acked = Bytes::ZERO;
+        }
+        if loss.is_persistent {
+            self.window = least;
+            self.slow_start = SlowStart::default();
+        }
+    }
+
+    fn on_mtu_update(&mut self, packet: Bytes) {
+        self.packet = packet;
+    }
+
+    fn window(&self) -> Bytes {
+        self.window
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{PACKET, Path, average_window};
+
+    #[test]
+    fn slow_start_doubles_the_window_each_round_trip_and_avoidance_adds_a_packet() {
+        let mut path = Path::new(NewReno::new(PACKET), 100);
+        assert_eq!(path.windows(4), [10, 20, 40, 80]);
+        path.lose();
+        assert_eq!(path.windows(4), [80, 81, 82, 83]);
+    }
+
+    #[test]
+    fn losses_of_one_window_halve_it_once() {
+        let mut path = Path::new(NewReno::new(PACKET), 100);
+        path.windows(3);
+        assert_eq!(path.controller.window(), Bytes::new(80_000));
+        let [sent, later] = [path.now, path.now + rove_units::Duration::from_millis(1)];
+        for _ in 0..5 {
+            let loss = Loss { sent, size: PACKET, in_flight: Bytes::ZERO, is_persistent: false };
+            path.controller.on_loss(later, &loss);
+        }
+        assert_eq!(path.controller.window(), Bytes::new(40_000));
+    }
+
+    /// Source: Mathis et al., *The macroscopic behavior of the TCP congestion avoidance algorithm* (1997): sqrt(3 / 2p) packets.
+    #[test]
+    fn the_average_window_is_that_of_the_square_root_law() {
+        for every in [1_000_u32, 10_000] {
+            let average = average_window(NewReno::new(PACKET), 100, every);
+            let expected = (1.5 * f64::from(every)).sqrt();
+            assert!((average / expected - 1.0).abs() < 0.05, "{every}: {average} {expected}");
+        }
+    }
+}

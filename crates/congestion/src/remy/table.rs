@@ -1,0 +1,261 @@
+//! Table: the rules of a RemyCC, which divide the space of the signals into boxes.
+
+use crate::remy::action::{Action, WINDOW_MAX};
+use crate::remy::domain::Domain;
+use crate::remy::lookup::Lookup;
+use crate::remy::memory::{AXES, Axis, Memory};
+
+/// Most rules of a table. Chosen: twenty times the largest published one.
+pub(super) const RULES_MAX: usize = 4_096;
+
+/// Longest time between two packets that an action may ask for, in ms. Chosen: an hour; published tables have 30 ms.
+const INTERSEND_LONGEST_MS: f64 = 3_600_000.0;
+
+/// A rule: a box, and what to do in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// The memories that the rule is for.
+    pub domain: Domain,
+    /// What a sender does at them.
+    pub action: Action,
+}
+
+/// Rules for every memory: exactly one is for each.
+#[derive(Clone, Debug)]
+pub struct Table {
+    domain: Domain,
+    rules: Vec<Rule>,
+    lookup: Lookup,
+    /// Remarks of the table's makers: where it comes from, and how to make it again. No part of its rules.
+    pub about: String,
+}
+
+/// A table that cannot be used. Rules count from 1, in the order of the file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TableError {
+    /// It is larger than any table.
+    #[error("the file has {len} bytes, and no table has more than {max}; is it a table at all?")]
+    TooLarge {
+        /// Bytes of the file.
+        len: usize,
+        /// Most bytes.
+        max: usize,
+    },
+    /// It is no protobuf message, or its end is missing.
+    #[error("the file is cut off or is no .dna file: its bytes do not read as a protobuf message")]
+    Malformed,
+    /// It is a table of another kind.
+    #[error(
+        "the file holds a table of Poisson rates (a FinTree); only tables of windows can be used"
+    )]
+    FinTree,
+    /// Its tree is too deep.
+    #[error("the tree has more than {max} levels; a tree that bisection made has far fewer")]
+    TooDeep {
+        /// Most levels.
+        max: usize,
+    },
+    /// A node is no node.
+    #[error("a node of the tree has {what}; each has either one rule or children")]
+    Node {
+        /// The children and rules that it has.
+        what: &'static str,
+    },
+    /// It divides by a signal that is not known.
+    #[error("the table divides by signal {number}, which rove does not measure; it knows 0 to 3")]
+    UnknownAxis {
+        /// The signal's number.
+        number: u64,
+    },
+    /// It has no rules.
+    #[error("the table has no rules; it needs at least one, for all memories")]
+    NoRules,
+    /// It has too many rules.
+    #[error("the table has more than {max} rules")]
+    TooManyRules {
+        /// Most rules.
+        max: usize,
+    },
+    /// A box is none.
+    #[error("the box of {whose} cannot be: on {axis} it goes from {lower} to {upper}")]
+    Box {
+        /// The rule, or the table.
+        whose: String,
+        /// The signal.
+        axis: &'static str,
+        /// Where the box begins.
+        lower: f64,
+        /// Where it ends.
+        upper: f64,
+    },
+    /// An action is out of range.
+    #[error("the action of rule {rule} cannot be: its {field} is {value}")]
+    Action {
+        /// The rule.
+        rule: usize,
+        /// The part of its action.
+        field: &'static str,
+        /// The part's value.
+        value: f64,
+    },
+    /// Two boxes have a part in common.
+    #[error("the boxes of rules {first} and {second} overlap; a memory must have one rule")]
+    Overlap {
+        /// One rule.
+        first: usize,
+        /// The other one.
+        second: usize,
+    },
+    /// A part of the domain is in no box.
+    #[error(
+        "no rule is for memories around {at:?} (send_ewma_ms, ack_ewma_ms, rtt_ratio, slow_ack_ewma_ms)"
+    )]
+    Gap {
+        /// The lower corner of that part.
+        at: [f64; AXES],
+    },
+    /// The boxes are no result of bisections.
+    #[error("the boxes are too entangled to look a memory up; those that bisection makes are not")]
+    Tangled,
+    /// The readable form breaks a rule.
+    #[error("the file is no readable table: {sentence}")]
+    Readable {
+        /// The fault, with its place.
+        sentence: String,
+    },
+}
+
+impl Table {
+    /// Creates a table of rules that divide a domain.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TableError`] if there is none or too many, if an action or a box makes no sense, if boxes overlap or if they leave
+    /// out a part of the domain.
+    pub fn new(domain: Domain, rules: Vec<Rule>) -> Result<Self, TableError> {
+        if rules.is_empty() {
+            return Err(TableError::NoRules);
+        }
+        if rules.len() > RULES_MAX {
+            return Err(TableError::TooManyRules { max: RULES_MAX });
+        }
+        check_box(&domain, || "the whole table".to_owned())?;
+        for (number, rule) in rules.iter().enumerate() {
+            check_box(&rule.domain, || format!("rule {}", number + 1))?;
+            check_action(&rule.action, number + 1)?;
+        }
+        let boxes: Vec<Domain> = rules.iter().map(|rule| rule.domain).collect();
+        let lookup = Lookup::new(&domain, &boxes)?;
+        Ok(Self { domain, rules, lookup, about: String::new() })
+    }
+
+    /// Creates a table that does the same at every memory.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TableError`] if the action makes no sense.
+    pub fn uniform(action: Action) -> Result<Self, TableError> {
+        Self::new(Domain::WHOLE, vec![Rule { domain: Domain::WHOLE, action }])
+    }
+
+    /// Returns the box of all memories that the table was made for. Others are taken for the nearest one in it.
+    pub const fn domain(&self) -> &Domain {
+        &self.domain
+    }
+
+    /// Returns the rules.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// Returns the number of the rule for a memory, from 0.
+    pub fn find(&self, memory: &Memory) -> usize {
+        self.lookup.find(memory)
+    }
+
+    /// Returns the action for a memory.
+    pub fn action(&self, memory: &Memory) -> &Action {
+        &self.rules[self.find(memory)].action
+    }
+
+    /// Returns the table with another action for one rule.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TableError`] if the action makes no sense.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such rule.
+    pub fn with_action(&self, rule: usize, action: Action) -> Result<Self, TableError> {
+        check_action(&action, rule + 1)?;
+        let mut table = self.clone();
+        table.rules[rule].action = action;
+        Ok(table)
+    }
+
+    /// Returns the table with several rules in the place of one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TableError`] as [`Table::new`] does.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no such rule.
+    pub fn with_rules(
+        &self,
+        rule: usize,
+        parts: impl IntoIterator<Item = Rule>,
+    ) -> Result<Self, TableError> {
+        let mut rules = self.rules.clone();
+        rules.splice(rule..=rule, parts);
+        let about = self.about.clone();
+        Ok(Self { about, ..Self::new(self.domain, rules)? })
+    }
+
+    /// Returns the signals by which the rules divide the domain.
+    pub fn dividing_axes(&self) -> Vec<Axis> {
+        let divides = |axis: &Axis| {
+            let side = |domain: &Domain| (domain.lower[axis.index()], domain.upper[axis.index()]);
+            self.rules.iter().any(|rule| side(&rule.domain) != side(&self.domain))
+        };
+        Axis::ALL.into_iter().filter(divides).collect()
+    }
+}
+
+/// Two tables are equal if they have the same rules in the same order; remarks do not count.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        self.domain == other.domain && self.rules == other.rules
+    }
+}
+
+fn check_box(domain: &Domain, whose: impl Fn() -> String) -> Result<(), TableError> {
+    for axis in Axis::ALL {
+        let (lower, upper) = (domain.lower[axis.index()], domain.upper[axis.index()]);
+        // A number that is none fails every comparison. Published tables have boxes of no width, which no memory is in.
+        if !(lower >= 0.0 && lower <= upper && upper.is_finite()) {
+            return Err(TableError::Box { whose: whose(), axis: axis.name(), lower, upper });
+        }
+    }
+    Ok(())
+}
+
+fn check_action(action: &Action, rule: usize) -> Result<(), TableError> {
+    let increment = f64::from(action.increment);
+    let limits = [
+        ("window multiple", action.multiple, 0.0, f64::from(WINDOW_MAX)),
+        ("window increment", increment, -f64::from(WINDOW_MAX), f64::from(WINDOW_MAX)),
+        ("time between packets", action.intersend_ms, 0.0, INTERSEND_LONGEST_MS),
+    ];
+    for (field, value, least, most) in limits {
+        if !(least..=most).contains(&value) {
+            return Err(TableError::Action { rule, field, value });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

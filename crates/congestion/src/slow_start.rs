@@ -1,0 +1,96 @@
+//! Slow start, and HyStart++: how it ends before a queue has grown (RFC 9406).
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::controller::Ack;
+use crate::rounds::{Round, Rounds};
+
+/// Least and most that the round-trip time has to grow by. Source: RFC 9406, section 4.3.
+const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(16)];
+
+/// The part of the round-trip time that it has to grow by, between those. Source: as above, `MIN_RTT_DIVISOR`.
+const RTT_DIVISOR: u32 = 8;
+
+/// Samples before a round trip is judged. Source: as above, `N_RTT_SAMPLE`.
+const SAMPLES: u32 = 8;
+
+/// How much slower the window grows while it is made sure that the queue does. Source: as above, `CSS_GROWTH_DIVISOR`.
+const CONSERVATIVE_DIVISOR: u64 = 4;
+
+/// How many round trips that takes. Source: as above, `CSS_ROUNDS`.
+const CONSERVATIVE_ROUNDS: u32 = 5;
+
+/// Grows a window by what is acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlowStart {
+    rounds: Rounds,
+    last_rtt: Option<Duration>,
+    conservative: Option<Conservative>,
+}
+
+/// The time in which it is made sure that the queue grows.
+#[derive(Clone, Copy, Debug)]
+struct Conservative {
+    /// The round-trip time when it began: below it the growth was a chance one.
+    baseline: Duration,
+    rounds: u32,
+}
+
+/// What slow start makes of an acknowledgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Growth {
+    /// Bytes that the window grows by.
+    pub(crate) bytes: Bytes,
+    /// Whether slow start ends with it.
+    pub(crate) is_over: bool,
+}
+
+impl SlowStart {
+    /// Returns how much a window grows by an acknowledgment.
+    pub(crate) fn grow(&mut self, now: Instant, ack: &Ack) -> Growth {
+        let mut is_over = false;
+        if let Some(Round { rtt, .. }) = self.rounds.update(now, ack.sent, ack.rtt) {
+            self.last_rtt = rtt;
+            if let Some(conservative) = &mut self.conservative {
+                conservative.rounds += 1;
+                is_over = conservative.rounds >= CONSERVATIVE_ROUNDS;
+            }
+        }
+        let current = self.rounds.current();
+        if let (Some(rtt), true) = (current.rtt, current.samples >= SAMPLES) {
+            self.judge(rtt);
+        }
+        let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };
+        Growth { bytes: Bytes::new(ack.size.get() / divisor), is_over }
+    }
+
+    fn judge(&mut self, rtt: Duration) {
+        match (self.conservative, self.last_rtt) {
+            (Some(conservative), _) if rtt < conservative.baseline => self.conservative = None,
+            (None, Some(last)) => {
+                let growth = (last / RTT_DIVISOR).clamp(GROWTH[0], GROWTH[1]);
+                if rtt >= last + growth {
+                    self.conservative = Some(Conservative { baseline: rtt, rounds: 0 });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::new_reno::NewReno;
+    use crate::testing::{PACKET, Path};
+
+    #[test]
+    fn slow_start_ends_when_the_round_trip_time_grows_although_nothing_is_lost() {
+        // 100 packets in a round trip of 100 ms: the window of 160 is the first to queue.
+        let mut path = Path::with_rate(NewReno::new(PACKET), 100, 1_000);
+        let windows = path.windows(30);
+        assert_eq!(windows[..5], [10, 20, 40, 80, 160]);
+        assert!(windows[29] < 700 && windows[29] == windows[28] + 1, "{windows:?}");
+        let mut free = Path::new(NewReno::new(PACKET), 100);
+        assert_eq!(free.windows(12)[11], 10 << 11, "without a queue it does not");
+    }
+}

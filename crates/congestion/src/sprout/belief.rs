@@ -1,0 +1,141 @@
+//! What is believed of a link's rate: a probability for each bin of a grid, brought up to date by Bayes' rule.
+
+use std::sync::Arc;
+
+use crate::sprout::model::Model;
+
+/// A bin below this share is empty. Chosen: what is left out never shows, and smaller numbers of this precision would be slow to
+/// calculate with. With 10^-15 an outage is believed too late.
+const NEGLIGIBLE: f32 = 1e-30;
+
+/// A distribution of the rate.
+#[derive(Clone, Debug)]
+pub(crate) struct Belief {
+    model: Arc<Model>,
+    /// Seven digits are enough: a forecast counts whole packets.
+    shares: Vec<f32>,
+    /// Where the next tick's shares are put together.
+    next: Vec<f32>,
+}
+
+/// The packets of a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Count {
+    /// So many came, as many as the link could carry.
+    Exactly(u32),
+    /// So many came, and the link could have carried more.
+    AtLeast(u32),
+}
+
+impl Belief {
+    /// Creates a belief that holds all rates equally likely.
+    pub(crate) fn new(model: Arc<Model>) -> Self {
+        let mut belief = Self { shares: vec![0.0; model.bins()], next: Vec::new(), model };
+        belief.reset();
+        belief
+    }
+
+    /// Forgets everything: all rates are equally likely.
+    pub(crate) fn reset(&mut self) {
+        self.shares.fill(1.0);
+        self.normalise();
+    }
+
+    /// Forgets everything but that the link seems to stand still: half of the weight is on that.
+    pub(crate) fn reset_to_outage(&mut self) {
+        self.reset();
+        self.shares[0] = 1.0;
+        self.normalise();
+    }
+
+    /// Returns the probability of each bin; they sum to 1.
+    pub(crate) fn shares(&self) -> &[f32] {
+        &self.shares
+    }
+
+    /// Lets a tick go by.
+    pub(crate) fn evolve(&mut self) {
+        self.model.evolve(&self.shares, &mut self.next);
+        core::mem::swap(&mut self.shares, &mut self.next);
+        self.normalise();
+    }
+
+    /// Takes into account how many packets came in the last tick.
+    pub(crate) fn observe(&mut self, count: Count) {
+        self.model.likelihood(count, &mut self.next);
+        self.shares.iter_mut().zip(&self.next).for_each(|(share, likely)| *share *= likely);
+        self.normalise();
+    }
+
+    fn normalise(&mut self) {
+        let sum: f32 = self.shares.iter().sum();
+        if sum > 0.0 && sum.is_finite() {
+            let factor = 1.0 / sum;
+            for share in &mut self.shares {
+                *share = if *share > NEGLIGIBLE { *share * factor } else { 0.0 };
+            }
+        } else {
+            // No rate of the grid explains this: what was believed was wrong.
+            let share = 1.0 / crate::sprout::single(crate::sprout::float(self.shares.len()));
+            self.shares.fill(share);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sprout::grid::{OutageRow, Scale};
+
+    fn belief(scale: Scale) -> Belief {
+        Belief::new(Arc::new(Model::new(scale, OutageRow::default())))
+    }
+
+    fn mean(belief: &Belief) -> f64 {
+        belief
+            .shares
+            .iter()
+            .zip(&belief.model.grid().rates)
+            .map(|(share, rate)| f64::from(*share) * rate)
+            .sum()
+    }
+
+    #[test]
+    fn counts_lead_to_their_rate_on_both_scales() {
+        for scale in [Scale::Linear, Scale::Wide] {
+            let mut belief = belief(scale);
+            for _ in 0..100 {
+                belief.evolve();
+                belief.observe(Count::Exactly(8));
+            }
+            assert!((mean(&belief) / 400.0 - 1.0).abs() < 0.1, "{scale:?}: {}", mean(&belief));
+            let sum: f32 = belief.shares().iter().sum();
+            assert!((sum - 1.0).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn a_lower_bound_leaves_higher_rates_open() {
+        let [mut exact, mut least] = [belief(Scale::Linear), belief(Scale::Linear)];
+        for _ in 0..50 {
+            for (belief, count) in
+                [(&mut exact, Count::Exactly(3)), (&mut least, Count::AtLeast(3))]
+            {
+                belief.evolve();
+                belief.observe(count);
+            }
+        }
+        assert!(mean(&exact) < 200.0 && mean(&least) > 500.0, "{} {}", mean(&exact), mean(&least));
+    }
+
+    #[test]
+    fn an_arrival_rules_out_an_outage_and_an_impossible_count_nothing() {
+        let mut belief = belief(Scale::Linear);
+        belief.observe(Count::Exactly(1));
+        assert!(belief.shares()[0] == 0.0);
+        belief.observe(Count::Exactly(u32::MAX));
+        assert!((belief.shares().iter().sum::<f32>() - 1.0).abs() < 1e-5);
+        belief.reset_to_outage();
+        assert!((belief.shares()[0] - 0.5).abs() < 0.01);
+    }
+}

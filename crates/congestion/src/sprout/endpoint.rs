@@ -1,0 +1,143 @@
+//! One end of a Sprout flow: it sends, and tells its peer what arrives.
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::sprout::Config;
+use crate::sprout::estimator::Estimator;
+use crate::sprout::packet::{FEEDBACK, HEADER, Packet};
+use crate::sprout::receiver::Receiver;
+use crate::sprout::sender::Sender;
+
+/// How long an end is silent at most: it promises its next packet within this time. Source: the published program.
+pub const HEARTBEAT: Duration = Duration::from_millis(50);
+
+/// One end of a flow, without the bytes that it carries.
+#[derive(Clone, Debug)]
+pub struct Endpoint<E> {
+    config: Config,
+    receiver: Receiver<E>,
+    sender: Sender,
+    /// When the last packet was sent; `None` before the first.
+    sent_at: Option<Instant>,
+    /// Whether the last packet ended a flight: the next one may carry a forecast.
+    has_landed: bool,
+    /// The tick of the last forecast that was sent.
+    told: Option<u64>,
+    /// Whether data has come since.
+    has_news: bool,
+}
+
+/// Application data that waits to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// None.
+    Nothing,
+    /// So many bytes of a stream, which may be cut anywhere.
+    Stream(Bytes),
+    /// Packets that go whole: the sizes of the first and, if there is one, of the second.
+    Packets(Bytes, Option<Bytes>),
+}
+
+impl<E: Estimator> Endpoint<E> {
+    /// Creates an end that has heard nothing. The first forecast is that of its own receiver.
+    pub fn new(config: Config, estimator: E, now: Instant) -> Self {
+        let receiver = Receiver::new(estimator, config.packet);
+        let sender = Sender::new(config, receiver.forecast(), now);
+        Self {
+            config,
+            receiver,
+            sender,
+            sent_at: None,
+            has_landed: true,
+            told: None,
+            has_news: false,
+        }
+    }
+
+    /// Returns the most application data of a packet: a full one has room for a forecast.
+    pub fn payload_max(&self) -> Bytes {
+        self.config.packet - HEADER - FEEDBACK
+    }
+
+    /// Takes a packet of the peer.
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
+        self.receiver.handle_packet(now, packet);
+        self.has_news |= !packet.is_empty();
+        if let Some(feedback) = &packet.feedback {
+            self.sender.handle_feedback(now, feedback);
+        }
+    }
+
+    /// Returns how many bytes of packets may be sent now.
+    pub fn window(&mut self, now: Instant) -> Bytes {
+        self.sender.window(now)
+    }
+
+    /// Returns how many bytes the link carries while the forecast lasts.
+    pub fn deliverable(&self) -> Bytes {
+        self.sender.deliverable()
+    }
+
+    /// Returns the packet to be sent now, if there is one: with the first piece that waits if the window has room for it, else with
+    /// none if the peer must hear something.
+    pub fn poll_send(&mut self, now: Instant, waiting: Waiting) -> Option<Packet> {
+        let window = self.window(now);
+        if let Some((piece, is_last)) = self.next_piece(window, waiting) {
+            let time_to_next = if is_last { HEARTBEAT } else { Duration::ZERO };
+            return Some(self.packet(now, piece, time_to_next));
+        }
+        let is_due = self.next_heartbeat().is_none_or(|due| due <= now);
+        is_due.then(|| self.packet(now, Bytes::ZERO, HEARTBEAT))
+    }
+
+    /// Returns how much data the next packet carries, and whether it ends a flight; `None` if the window has no room for it.
+    fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
+        // Whatever a packet carries, the window has room for its forecast.
+        let fields = HEADER + FEEDBACK;
+        let room = window - fields;
+        match waiting {
+            Waiting::Nothing => None,
+            Waiting::Stream(bytes) => {
+                let piece = bytes.min(room).min(self.payload_max());
+                let is_last = piece == bytes || room <= piece + fields;
+                (piece > Bytes::ZERO).then_some((piece, is_last))
+            }
+            Waiting::Packets(first, second) => {
+                let left = (room - first) - fields;
+                let is_last = second.is_none_or(|second| second > left);
+                (first <= room && window > fields).then_some((first, is_last))
+            }
+        }
+    }
+
+    /// Returns when to poll next if nothing comes before; `is_waiting` says whether there is data to be sent.
+    pub fn poll_timeout(&self, now: Instant, is_waiting: bool) -> Option<Instant> {
+        let Some(heartbeat) = self.next_heartbeat() else { return Some(now) };
+        let change = self.sender.next_change(now).filter(|_| is_waiting);
+        Some(change.map_or(heartbeat, |change| change.min(heartbeat)))
+    }
+
+    /// Returns when a packet is due even without data. An end that only receives tells of each tick in which data came: its peer waits
+    /// for nothing else. `None` before the first packet, which is due at once.
+    fn next_heartbeat(&self) -> Option<Instant> {
+        let heartbeat = self.sent_at? + HEARTBEAT;
+        let news = self.receiver.tick_ends().filter(|_| self.has_news);
+        // A tick's news go after its end.
+        Some(news.map_or(heartbeat, |news| news.min(heartbeat)))
+    }
+
+    fn packet(&mut self, now: Instant, payload: Bytes, time_to_next: Duration) -> Packet {
+        self.receiver.advance(now);
+        let is_new = self.receiver.current_tick() != self.told;
+        let feedback = if self.has_landed && is_new { self.receiver.feedback() } else { None };
+        if let Some(feedback) = &feedback {
+            self.told = Some(feedback.tick);
+            self.has_news = false;
+        }
+        let mut packet = Packet { sequence: 0, throwaway: 0, time_to_next, feedback, payload };
+        (packet.sequence, packet.throwaway) = self.sender.handle_sent(now, packet.len());
+        self.sent_at = Some(now);
+        self.has_landed = time_to_next > Duration::ZERO;
+        packet
+    }
+}

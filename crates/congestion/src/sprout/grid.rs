@@ -1,0 +1,184 @@
+//! The rates that a belief is over, and how likely each becomes each other within a tick.
+
+use crate::sprout::normal::cumulative;
+use crate::sprout::{TICK_SECONDS, float, single};
+
+/// Bins of the linear grid, the one of an outage among them.
+/// Source: the published program, which has one more than the 256 of the Sprout paper (NSDI 2013), section 3.1.
+const LINEAR_BINS: usize = 257;
+
+/// Highest rate of the linear grid, in packets/s. Source: Sprout paper, section 3.1.
+const LINEAR_TOP_RATE: f64 = 1_000.0;
+
+/// Bins of the wide grid, the one of an outage among them. Chosen: a step of 4.6 %, finer than any forecast can tell.
+const WIDE_BINS: usize = 256;
+
+/// Lowest and highest rate of the wide grid, in packets/s. Chosen: 24 kbit/s to 2.4 Gbit/s.
+const WIDE_RATES: [f64; 2] = [2.0, 200_000.0];
+
+/// How far a rate moves in a second, in packets/s. Source: Sprout paper, section 3.1.
+const VOLATILITY: f64 = 200.0;
+
+/// How far a rate of the wide grid moves in a tick at least, as a share of it. Chosen: that of the linear grid at 190 packets/s.
+const RELATIVE_STEP: f64 = 0.15;
+
+/// How often an outage ends, in 1/s. Source: Sprout paper, section 3.1.
+const OUTAGE_ESCAPE: f64 = 1.0;
+
+/// How far a rate moves in a tick at most, in standard deviations. Source: the published program.
+const REACH: f64 = 5.0;
+
+/// The rates that a belief is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// 0 to 1000 packets/s in even steps: Sprout's. Links above 12 Mbit/s cannot be told from one of that.
+    #[default]
+    Linear,
+    /// 2 to 200 000 packets/s in even ratios, and 0: for links of any rate.
+    Wide,
+}
+
+/// How the probabilities of staying in an outage and of leaving it are weighed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutageRow {
+    /// As the published program: each is multiplied with that of the random walk, and they do not sum to 1. An outage loses 45 %
+    /// of its weight with each tick. Expected forecasts were measured with this rule.
+    #[default]
+    Published,
+    /// They sum to 1: 98 % stay, the rest goes where the random walk leads.
+    Proper,
+}
+
+/// A bin: a range of rates that count as one.
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    rate: f64,
+    low: f64,
+    high: f64,
+}
+
+/// A row of the transition matrix: from a bin to those around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The first bin that it leads to.
+    pub(crate) first: usize,
+    /// The probabilities of this one and of those after it.
+    pub(crate) shares: Vec<f32>,
+}
+
+/// The bins of a scale, and the transitions between them.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    /// The rate that stands for each bin, in packets per second; 0 first.
+    pub(crate) rates: Vec<f64>,
+    /// The standard deviation of a rate after a tick.
+    pub(crate) deviations: Vec<f64>,
+    /// The transitions from each bin.
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Grid {
+    pub(crate) fn new(scale: Scale, outage: OutageRow) -> Self {
+        let bins = match scale {
+            Scale::Linear => linear(),
+            Scale::Wide => wide(),
+        };
+        let least = VOLATILITY * TICK_SECONDS.sqrt();
+        let deviation = |bin: &Bin| match scale {
+            Scale::Linear => least,
+            Scale::Wide => least.max(RELATIVE_STEP * bin.rate),
+        };
+        let deviations: Vec<f64> = bins.iter().map(deviation).collect();
+        let rows = (0..bins.len()).map(|from| row(&bins, from, deviations[from], outage)).collect();
+        Self { rates: bins.iter().map(|bin| bin.rate).collect(), deviations, rows }
+    }
+}
+
+fn linear() -> Vec<Bin> {
+    let width = LINEAR_TOP_RATE / 256.0;
+    let bin = |number: usize| {
+        let low = float(number) * width;
+        Bin { rate: low + width / 2.0, low, high: low + width }
+    };
+    bounded((1..LINEAR_BINS).map(bin))
+}
+
+fn wide() -> Vec<Bin> {
+    let [lowest, highest] = WIDE_RATES;
+    let ratio = (highest / lowest).powf(1.0 / float(WIDE_BINS - 2));
+    let bin = |number: usize| {
+        let rate = lowest * ratio.powf(float(number - 1));
+        Bin { rate, low: rate / ratio.sqrt(), high: rate * ratio.sqrt() }
+    };
+    bounded((1..WIDE_BINS).map(bin))
+}
+
+/// Puts the bin of an outage first, and lets the first and the last bin reach to infinity.
+fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
+    let mut all = vec![Bin { rate: 0.0, low: f64::NEG_INFINITY, high: 0.0 }];
+    all.extend(bins);
+    all[0].high = all[1].low;
+    let last = all.len() - 1;
+    all[last].high = f64::INFINITY;
+    all
+}
+
+fn row(bins: &[Bin], from: usize, deviation: f64, outage: OutageRow) -> Row {
+    let rate = bins[from].rate;
+    let (least, most) = (rate - REACH * deviation, rate + REACH * deviation);
+    let first = bins.partition_point(|bin| bin.high < least);
+    let share = |bin: &Bin| {
+        cumulative((bin.high - rate) / deviation) - cumulative((bin.low - rate) / deviation)
+    };
+    let reached = bins[first..].iter().take_while(|bin| bin.low <= most);
+    let mut shares: Vec<f64> = reached.map(share).collect();
+    if from == 0 {
+        let stay = (-OUTAGE_ESCAPE * TICK_SECONDS).exp();
+        let leaving: f64 = shares[1..].iter().sum();
+        match outage {
+            OutageRow::Published => {
+                shares[0] *= stay;
+                shares[1..].iter_mut().for_each(|share| *share *= 1.0 - stay);
+            }
+            OutageRow::Proper => {
+                shares[0] = stay;
+                shares[1..].iter_mut().for_each(|share| *share *= (1.0 - stay) / leaving);
+            }
+        }
+    }
+    Row { first, shares: shares.into_iter().map(single).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_sum_to_one_but_for_the_published_one_of_an_outage() {
+        for scale in [Scale::Linear, Scale::Wide] {
+            let published = Grid::new(scale, OutageRow::Published);
+            let proper = Grid::new(scale, OutageRow::Proper);
+            for (row, rate) in published.rows.iter().zip(&published.rates).skip(1) {
+                let sum: f32 = row.shares.iter().sum();
+                assert!((sum - 1.0).abs() < 1e-5, "{scale:?} {rate}: {sum}");
+            }
+            let of_outage = |grid: &Grid| grid.rows[0].shares.iter().sum::<f32>();
+            assert!((of_outage(&proper) - 1.0).abs() < 1e-5);
+            if scale == Scale::Linear {
+                // 0.9802 * 0.5549 + 0.0198 * 0.4451.
+                assert!((of_outage(&published) - 0.5527).abs() < 1e-4);
+                assert_eq!(published.rows[128].shares.len(), 73, "36 bins each way");
+            }
+        }
+    }
+
+    #[test]
+    fn scales_have_their_bins_at_their_rates() {
+        let linear = Grid::new(Scale::Linear, OutageRow::default()).rates;
+        assert_eq!((linear.len(), linear[0], linear[1]), (257, 0.0, 1.5 * 3.906_25));
+        assert!((linear[256] - 1_001.953).abs() < 1e-3);
+        let wide = Grid::new(Scale::Wide, OutageRow::default()).rates;
+        assert_eq!((wide.len(), wide[0], wide[1]), (256, 0.0, 2.0));
+        assert!((wide[255] - 200_000.0).abs() < 1e-6 && (wide[2] / wide[1] - 1.046).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,205 @@
+//! How many packets arrive within the next ticks, from each rate on: tables of cumulative distributions, and their quantiles.
+//!
+//! Each tick's count is taken as independent of those before it, given the first rate, as the published program does: the
+//! distribution is a little narrower than that of the model, and the forecast a little less cautious.
+
+use crate::sprout::grid::Grid;
+use crate::sprout::model::poisson;
+use crate::sprout::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS, occupied, single};
+
+/// Distributions of the packets that arrive within 1, 2, ... ticks.
+#[derive(Clone, Debug)]
+pub(crate) struct Horizons {
+    bins: usize,
+    /// For each horizon, for each count, for each bin the probability of at most so many.
+    /// Single precision keeps 10^-7, and half of the memory.
+    tables: Vec<Vec<f32>>,
+}
+
+/// The distribution of rates and of counts after some ticks, from one bin on.
+struct Path {
+    rates: Vec<f64>,
+    counts: Vec<f64>,
+}
+
+impl Horizons {
+    /// Computes the tables of a grid for all ticks of a forecast.
+    pub(crate) fn new(grid: &Grid) -> Self {
+        let bins = grid.rates.len();
+        let counts: Vec<Vec<f64>> = (0..=COUNT_MAX)
+            .map(|count| {
+                grid.rates.iter().map(|rate| poisson(count, rate * TICK_SECONDS)).collect()
+            })
+            .collect();
+        let largest = usize::try_from(COUNT_MAX).expect("a small number");
+        let len = |ticks: usize| (largest * ticks + 1) * bins;
+        let mut tables: Vec<Vec<f32>> =
+            (1..=FORECAST_TICKS).map(|ticks| vec![0.0; len(ticks)]).collect();
+        for bin in 0..bins {
+            let mut path = Path { rates: vec![0.0; bins], counts: vec![1.0] };
+            path.rates[bin] = 1.0;
+            for (tick, table) in tables.iter_mut().enumerate() {
+                if tick > 0 {
+                    path.evolve(grid);
+                }
+                path.count(&counts);
+                let mut sum = 0.0;
+                for (count, share) in path.counts.iter().enumerate() {
+                    sum += share;
+                    table[count * bins + bin] = single(sum);
+                }
+            }
+        }
+        Self { bins, tables }
+    }
+
+    /// Returns the least counts, of 1, 2, ... ticks, that are not exceeded with at least the probability `quantile`.
+    pub(crate) fn quantiles(&self, shares: &[f32], quantile: f64) -> [u32; FORECAST_TICKS] {
+        let range = occupied(shares);
+        let shares = (range.start, &shares[range]);
+        let mut quantiles = [0; FORECAST_TICKS];
+        let (mut before, mut last, mut most) = (0, 0, 0);
+        for (result, table) in quantiles.iter_mut().zip(&self.tables) {
+            // A longer time brings no fewer packets, and about as many more as the last tick did.
+            most += COUNT_MAX;
+            let guess = (2 * last - before).min(most);
+            let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);
+            let range = bracket(guess, [last, most], is_enough);
+            (before, last) = (last, self.search(table, range, shares, single(quantile)));
+            *result = last;
+        }
+        quantiles
+    }
+
+    /// Returns the same of one number of ticks.
+    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64) -> u32 {
+        let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
+            return 0;
+        };
+        let most = u32::try_from(table.len() / self.bins).unwrap_or(u32::MAX) - 1;
+        let range = occupied(shares);
+        let shares = (range.start, &shares[range]);
+        self.search(table, [0, most], shares, single(quantile))
+    }
+
+    /// Returns the least count within a range that is not exceeded with at least this probability; the range's end if none is.
+    fn search(
+        &self,
+        table: &[f32],
+        range: [u32; 2],
+        shares: (usize, &[f32]),
+        quantile: f32,
+    ) -> u32 {
+        let [mut low, mut high] = range;
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.cumulative(table, middle, shares) < quantile {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// Returns the probability of at most `count`. `shares` are those from a bin on.
+    fn cumulative(&self, table: &[f32], count: u32, (first, shares): (usize, &[f32])) -> f32 {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let from = (count * self.bins).min(table.len() - self.bins) + first;
+        let row = &table[from..from + shares.len()];
+        // Eight sums that do not wait for each other.
+        let mut sums = [0.0_f32; 8];
+        let (rows, shares) = (row.chunks_exact(8), shares.chunks_exact(8));
+        let rest: f32 =
+            rows.remainder().iter().zip(shares.remainder()).map(|(one, other)| one * other).sum();
+        for (row, shares) in rows.zip(shares) {
+            for lane in 0..8 {
+                sums[lane] += row[lane] * shares[lane];
+            }
+        }
+        sums.iter().sum::<f32>() + rest
+    }
+}
+
+impl Path {
+    fn evolve(&mut self, grid: &Grid) {
+        let mut next = vec![0.0; self.rates.len()];
+        for (row, share) in grid.rows.iter().zip(&self.rates).filter(|(_, share)| **share > 0.0) {
+            for (next, part) in next[row.first..].iter_mut().zip(&row.shares) {
+                *next += share * f64::from(*part);
+            }
+        }
+        let sum: f64 = next.iter().sum();
+        next.iter_mut().for_each(|share| *share /= sum);
+        self.rates = next;
+    }
+
+    /// Adds a tick's packets.
+    fn count(&mut self, counts: &[Vec<f64>]) {
+        let of_tick = |likelihoods: &Vec<f64>| -> f64 {
+            likelihoods.iter().zip(&self.rates).map(|(likely, share)| likely * share).sum()
+        };
+        let tick: Vec<f64> = counts.iter().map(of_tick).collect();
+        let mut sum = vec![0.0; self.counts.len() + tick.len() - 1];
+        for (before, share) in self.counts.iter().enumerate() {
+            for (next, more) in sum[before..].iter_mut().zip(&tick) {
+                *next += share * more;
+            }
+        }
+        self.counts = sum;
+    }
+}
+
+/// Returns a small range within another one that has the least count which is enough, or its end: it is near the guess.
+fn bracket(guess: u32, [low, high]: [u32; 2], is_enough: impl Fn(u32) -> bool) -> [u32; 2] {
+    let mut step = 1;
+    if is_enough(guess) {
+        let mut end = guess;
+        while end > low {
+            let next = end.saturating_sub(step).max(low);
+            if !is_enough(next) {
+                return [next + 1, end];
+            }
+            (end, step) = (next, 2 * step);
+        }
+        return [low, end];
+    }
+    let mut begin = guess;
+    while begin < high {
+        let next = (begin + step).min(high);
+        if is_enough(next) {
+            return [begin + 1, next];
+        }
+        (begin, step) = (next, 2 * step);
+    }
+    [high, high]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sprout::grid::{OutageRow, Scale};
+
+    #[test]
+    fn bisection_finds_what_a_scan_of_the_table_finds() {
+        let grid = Grid::new(Scale::Linear, OutageRow::default());
+        let horizons = Horizons::new(&grid);
+        let size: usize = horizons.tables.iter().map(Vec::len).sum();
+        assert_eq!(size, 257 * (29 * 36 + 8), "counts from 0 to 29 a tick");
+        for bin in [0, 1, 20, 100, 256] {
+            let mut shares = vec![0.2 / 257.0; 257];
+            shares[bin] += 0.8;
+            for quantile in [0.05, 0.25, 0.5, 0.95] {
+                let found = horizons.quantiles(&shares, quantile);
+                for (table, found) in horizons.tables.iter().zip(found) {
+                    let is_enough = |count: &u32| {
+                        horizons.cumulative(table, *count, (0, &shares)) >= single(quantile)
+                    };
+                    let last = u32::try_from(table.len() / 257 - 1).expect("small");
+                    let scanned = (0..=last).find(is_enough).unwrap_or(last);
+                    assert!(found.abs_diff(scanned) == 0, "{bin} {quantile}: {found} {scanned}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What the two ends of a Sprout flow tell each other in each packet, and its bytes.
+//!
+//! The fields are those of the paper; the layout is our own, all numbers big-endian:
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 1 | 0, or 1 where a forecast follows |
+//! | 8 | sequence number: bytes sent before, each packet's with 50 for its headers |
+//! | 4 | throwaway window: bytes before it of which the last was sent 10 ms ago |
+//! | 2 | time to next, in ms |
+//! | 48 | with a forecast: bytes received or lost (8), time of the tick in ms (8), bytes of each tick with those before (4 each) |
+
+use rove_units::{Bytes, Duration};
+
+use crate::sprout::{FORECAST_TICKS, Forecast};
+
+/// Bytes of a packet's fields without a forecast.
+pub const HEADER: Bytes = Bytes::new(15);
+
+/// Bytes that a forecast adds.
+pub const FEEDBACK: Bytes = Bytes::new(48);
+
+/// Bytes that count for the headers of each packet in sequence numbers. Source: the published program.
+pub(crate) const SEQUENCE_OVERHEAD: u64 = 50;
+
+/// A packet without its application data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Bytes sent before this packet, with 50 for the headers of each packet.
+    pub sequence: u64,
+    /// Bytes before `sequence` of which the last was sent more than 10 ms earlier: everything before those has come or is lost.
+    pub throwaway: u32,
+    /// The sender's promise of how long until its next packet; zero inside a flight.
+    pub time_to_next: Duration,
+    /// The forecast of the other direction, if there is a new one.
+    pub feedback: Option<Feedback>,
+    /// The application's bytes.
+    pub payload: Bytes,
+}
+
+/// What a receiver knows of the direction that it hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// Bytes of sequence that have come or are lost.
+    pub received_or_lost: u64,
+    /// The tick that it was made at, in ms of the receiver's clock. It only tells one forecast from another.
+    pub tick: u64,
+    /// The forecast.
+    pub forecast: Forecast,
+}
+
+impl Packet {
+    /// Returns how many bytes it has with its application data.
+    pub fn len(&self) -> Bytes {
+        let feedback = if self.feedback.is_some() { FEEDBACK } else { Bytes::ZERO };
+        HEADER + feedback + self.payload
+    }
+
+    /// Returns whether it has no application data.
+    pub fn is_empty(&self) -> bool {
+        self.payload == Bytes::ZERO
+    }
+
+    /// Appends its fields. The application data comes next.
+    pub fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(self.feedback.is_some()));
+        bytes.extend(self.sequence.to_be_bytes());
+        bytes.extend(self.throwaway.to_be_bytes());
+        let millis = u16::try_from(self.time_to_next.as_millis()).unwrap_or(u16::MAX);
+        bytes.extend(millis.to_be_bytes());
+        let Some(Feedback { received_or_lost, tick, forecast }) = self.feedback else { return };
+        bytes.extend(received_or_lost.to_be_bytes());
+        bytes.extend(tick.to_be_bytes());
+        for tick in forecast.bytes {
+            bytes.extend(u32::try_from(tick).unwrap_or(u32::MAX).to_be_bytes());
+        }
+    }
+
+    /// Reads a packet; returns it and its application data. `None` of bytes that are no packet.
+    pub fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let mut reader = Reader(bytes);
+        let has_feedback = match reader.take::<1>()? {
+            [0] => false,
+            [1] => true,
+            _ => return None,
+        };
+        let sequence = u64::from_be_bytes(reader.take()?);
+        let throwaway = u32::from_be_bytes(reader.take()?);
+        let millis = u16::from_be_bytes(reader.take()?);
+        let feedback = if has_feedback { Some(reader.feedback()?) } else { None };
+        let packet = Self {
+            sequence,
+            throwaway,
+            time_to_next: Duration::from_millis(millis.into()),
+            feedback,
+            payload: Bytes::from(reader.0.len()),
+        };
+        Some((packet, reader.0))
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn feedback(&mut self) -> Option<Feedback> {
+        let received_or_lost = u64::from_be_bytes(self.take()?);
+        let tick = u64::from_be_bytes(self.take()?);
+        let mut bytes = [0; FORECAST_TICKS];
+        for tick in &mut bytes {
+            *tick = u32::from_be_bytes(self.take()?).into();
+        }
+        Some(Feedback { received_or_lost, tick, forecast: Forecast { bytes } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_anything_shorter_is_none() {
+        let forecast = Forecast { bytes: [1, 2, 3, 4, 5, 6, 7, 4_000_000_000] };
+        let feedback = Feedback { received_or_lost: u64::MAX, tick: 1 << 40, forecast };
+        for feedback in [None, Some(feedback)] {
+            let packet = Packet {
+                sequence: 1 << 60,
+                throwaway: 77,
+                time_to_next: Duration::from_millis(50),
+                feedback,
+                payload: Bytes::new(3),
+            };
+            let mut bytes = Vec::new();
+            packet.encode(&mut bytes);
+            let fields = bytes.len();
+            bytes.extend(b"abc");
+            assert_eq!(Bytes::from(bytes.len()), packet.len());
+            assert_eq!(Packet::decode(&bytes), Some((packet, &b"abc"[..])));
+            assert!((0..fields).all(|len| Packet::decode(&bytes[..len]).is_none()));
+        }
+        assert_eq!(Packet::decode(&[2; 100]), None);
+    }
+}

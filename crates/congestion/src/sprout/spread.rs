@@ -1,0 +1,121 @@
+//! How many packets arrive within some time, from each rate on, by the normal approximation: for rates and times that are
+//! beyond tables.
+
+use crate::sprout::grid::Grid;
+use crate::sprout::normal::Table;
+use crate::sprout::{TICK_SECONDS, float};
+
+/// Longest time looked ahead, in ticks. Chosen: 20 s, beyond which a normal walk of the rate says nothing any more.
+const TICKS_MAX: usize = 1_000;
+
+/// Bins of less weight are left out. Chosen: all of them together are a thousandth of a quantile.
+const NEGLIGIBLE: f32 = 1e-7;
+
+/// How the counts of two ticks depend on each other, given the rate before both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ticks {
+    /// Not at all, as the tables have it: for times that are too long for those.
+    Independent,
+    /// By the rate's way through both: the model as the paper states it, more cautious.
+    Correlated,
+}
+
+/// The walk of the rate from each bin on.
+#[derive(Clone, Debug)]
+pub(crate) struct Spread {
+    ticks: Ticks,
+    /// Each bin's rate, and how far that moves in a second (its variance).
+    bins: Vec<(f64, f64)>,
+    normal: Table,
+}
+
+impl Spread {
+    pub(crate) fn new(grid: &Grid, ticks: Ticks) -> Self {
+        let variance = |deviation: &f64| deviation * deviation / TICK_SECONDS;
+        let variances = grid.deviations.iter().map(variance);
+        Self {
+            ticks,
+            bins: grid.rates.iter().copied().zip(variances).collect(),
+            normal: Table::new(),
+        }
+    }
+
+    /// Returns the least count that is not exceeded with at least the probability `quantile`, of some ticks together.
+    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64) -> u64 {
+        let time = float(ticks.min(TICKS_MAX)) * TICK_SECONDS;
+        // A Poisson count has its mean for its variance; a rate's walk adds to that.
+        let cubed = match self.ticks {
+            Ticks::Independent => TICK_SECONDS * time.powi(2) / 2.0,
+            Ticks::Correlated => time.powi(3) / 3.0,
+        };
+        let of = |(share, (rate, variance)): (&f32, &(f64, f64))| {
+            let mean = rate * time;
+            (f64::from(*share), mean, 1.0 / (mean + variance * cubed).sqrt())
+        };
+        let bins: Vec<(f64, f64, f64)> = shares
+            .iter()
+            .zip(&self.bins)
+            .filter(|(share, _)| **share > NEGLIGIBLE)
+            .map(of)
+            .collect();
+        let highest = bins.last().map_or(0.0, |(_, mean, _)| *mean);
+        let (mut low, mut high) =
+            (0, u64::try_from(crate::sprout::whole(2.0 * highest)).unwrap_or(0));
+        while low < high {
+            let middle = low.midpoint(high);
+            // A whole number reaches half-way to the next.
+            let end = float(usize::try_from(middle).unwrap_or(usize::MAX)) + 0.5;
+            let below = |(share, mean, inverse): &(f64, f64, f64)| {
+                share * self.normal.cumulative((end - mean) * inverse)
+            };
+            if bins.iter().map(below).sum::<f64>() < quantile {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sprout::grid::{OutageRow, Scale};
+    use crate::sprout::horizon::Horizons;
+
+    #[test]
+    fn the_approximation_is_near_the_tables_where_both_are() {
+        let grid = Grid::new(Scale::Linear, OutageRow::default());
+        let (tables, spread) = (Horizons::new(&grid), Spread::new(&grid, Ticks::Independent));
+        for bin in [30, 60, 120, 200] {
+            let mut shares = vec![0.0; 257];
+            (bin - 8..=bin + 8).for_each(|bin| shares[bin] = 1.0 / 17.0);
+            for ticks in [6, 7, 8] {
+                let exact = u64::from(tables.quantile(&shares, ticks, 0.05));
+                let near = spread.quantile(&shares, ticks, 0.05);
+                // The tables leave the walk's correlation from tick to tick out: they are less cautious.
+                assert!(
+                    near <= exact + 1 && near * 10 >= exact * 8,
+                    "{bin} {ticks}: {near} {exact}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_rate_has_the_quantile_of_its_normal_distribution() {
+        let grid = Grid::new(Scale::Wide, OutageRow::default());
+        let spread = Spread::new(&grid, Ticks::Correlated);
+        let mut shares = vec![0.0; 256];
+        shares[200] = 1.0;
+        let (rate, time) = (grid.rates[200], 0.2);
+        let deviation = (rate * time + (0.15 * rate).powi(2) / 0.02 * 0.008 / 3.0).sqrt();
+        let expected = rate * time - 1.645 * deviation;
+        let found = spread.quantile(&shares, 10, 0.05);
+        assert!(
+            (float(usize::try_from(found).unwrap()) / expected - 1.0).abs() < 0.01,
+            "{found} {expected}"
+        );
+    }
+}
