@@ -3,7 +3,7 @@
 //!
 //! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`mod@run`]
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
-//! the processes have used. [`table`] and [`bursts`] say what came of all runs.
+//! the processes have used. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -20,7 +20,6 @@ use self::peer::Peer;
 use self::run::{Played, RunOptions};
 use self::seat::{Interrupt, Interrupted};
 use self::table::Tally;
-use crate::emulate::acquire_rights;
 use crate::path::Path;
 use crate::replay::figures::Figures;
 use crate::replay::script::{Repertoire, Script};
@@ -32,6 +31,7 @@ mod bursts;
 mod cost;
 pub(crate) mod peer;
 mod player;
+pub(crate) mod rights;
 pub(crate) mod run;
 pub(crate) mod seat;
 mod table;
@@ -122,7 +122,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     let file = file
         .map(|file| File::create(file).with_context(|| format!("cannot write {}", file.display())));
     let file = file.transpose()?;
-    acquire_rights()?;
+    rights::acquire()?;
     let interrupt = Interrupt::listen()?;
     let (mut done, mut bursts) = (Vec::new(), Vec::new());
     let ended = match options.work {

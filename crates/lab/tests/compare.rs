@@ -3,11 +3,14 @@
 //! Where namespaces, ssh or Mosh are missing, a test says so and is done.
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::{env, fs, thread};
 
+use common::copy_of_program;
 use rove_units::Duration;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
@@ -91,6 +94,44 @@ fn every_key_is_answered_by_ssh_and_mosh_and_ssh_takes_a_round_trip() {
     }
     let median = &of(&report, "ssh")["all"]["latency_ms"]["p50"];
     assert!(median.as_f64() >= Some(60.0), "nothing is answered before the round trip: {median}");
+}
+
+/// Runs a program as a user who has nothing but a name and a shell.
+const AS_A_USER: &str = "\
+folder=$1; shift
+cp /etc/passwd \"$folder/passwd\"
+echo 'rove-anna:x:61234:61234::/:/bin/sh' >> \"$folder/passwd\"
+mount --make-rprivate / && mount --bind \"$folder/passwd\" /etc/passwd || exit 99
+exec setpriv --reuid 61234 --regid 61234 --clear-groups -- \"$@\"
+";
+
+#[test]
+fn a_user_without_rights_compares_ssh_and_mosh() {
+    if !has(&["ssh", "sshd", "ssh-keygen", "mosh-client", "mosh-server", "unshare", "setpriv"]) {
+        return;
+    }
+    let folder = env::temp_dir().join(format!("rove-lab-compare-user-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("the temporary directory can be written");
+    let program = copy_of_program(&folder);
+    let recording = folder.join("keys.jsonl");
+    fs::copy(RECORDING, &recording).expect("there is room");
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", AS_A_USER, "sh"]).arg(&folder).arg(&program);
+    command.arg("compare").arg(&recording).args(["--keys", "6", "--link", "rtt=40ms"]);
+    command.args(["--system", "ssh", "--system", "mosh", "--json", "-"]).stdin(Stdio::null());
+    let output = output(command);
+    fs::remove_dir_all(&folder).expect("it is ours");
+    let errors = text(&output.stderr);
+    if output.status.code() == Some(99) || errors.contains("cannot make a network namespace") {
+        println!("skipped: no namespaces here: {errors}");
+        return;
+    }
+    assert!(output.status.success(), "{errors}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for system in ["ssh", "mosh"] {
+        let found = of(&report, system);
+        assert_eq!((&found["keys"], &found["all"]["never_seen"]), (&6.into(), &0.into()));
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -21,6 +22,9 @@ use crate::sys::linux;
 
 /// How often processes are killed that others start meanwhile. Chosen: more than any but a fork bomb needs.
 const KILLS_MAX: u32 = 20;
+/// How often it is tried to leave the user namespace while a thread ends. Chosen: some milliseconds of tries; the end takes
+/// microseconds.
+const UNSHARE_TRIES: u32 = 10_000;
 /// How long a killed process may take to be gone. Chosen: far longer than the kernel needs.
 const KILL_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -163,11 +167,37 @@ impl AsFd for Namespace {
 /// Returns the system's refusal: `EPERM` or `ENOSPC` where users may not make namespaces.
 pub fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    linux::unshare(UnshareFlags::NEWUSER)?;
+    unshare_users()?;
     // Without this the kernel takes no group map from a user.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1", user = user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1", group = group.as_raw()))
+}
+
+/// Moves this process into a user namespace.
+///
+/// A thread that was waited for may still be counted by the kernel for some microseconds, and a process with threads is refused.
+fn unshare_users() -> io::Result<()> {
+    for _ in 0..UNSHARE_TRIES {
+        match linux::unshare(UnshareFlags::NEWUSER) {
+            Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => {
+                thread::yield_now();
+            }
+            other => return other,
+        }
+    }
+    linux::unshare(UnshareFlags::NEWUSER)
+}
+
+/// Shows `copy` in the place of `file` to this process and all that it starts, in a mount namespace of its own. It must not
+/// have started threads yet. `copy` may be removed afterwards.
+///
+/// # Errors
+///
+/// Returns the system's refusal: `EPERM` without rights over mounts.
+pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
+    linux::unshare(UnshareFlags::NEWNS)?;
+    Ok(rustix::mount::mount_bind(copy, file)?)
 }
 
 /// Asks that this thread is woken on time: by real-time priority where that is permitted, and without timer slack.

@@ -25,6 +25,9 @@ use crate::live::yes;
 /// The word that calls the program at the far end.
 pub(crate) const WORD: &str = "pour";
 
+/// Bytes that the program writes at a time. Source: the buffer of coreutils' `cat`.
+const WRITE: usize = 131_072;
+
 /// What came of a run.
 #[derive(Debug)]
 pub(crate) struct Burst {
@@ -131,7 +134,9 @@ pub(crate) fn pour(args: &[OsString]) -> Result<()> {
     if input.read(&mut typed)? == 0 {
         return Ok(());
     }
-    output.write_all(&flood)?;
+    for part in flood.chunks(WRITE) {
+        output.write_all(part)?;
+    }
     output.write_all(b"\r\n")?;
     output.write_all(OVER.as_bytes())?;
     output.flush()?;
