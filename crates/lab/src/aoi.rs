@@ -134,6 +134,7 @@ impl AoiOptions {
         FiguresOptions {
             names: experiment::names_about_references(),
             traces: None,
+            tables: None,
             out: self.out.clone(),
             is_full: self.is_full,
             seed: self.seed,

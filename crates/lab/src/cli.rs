@@ -11,24 +11,32 @@ use rove_manual::{Book, Manual, Words, matches};
 use crate::cli::aoi::AoiArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::compare::CompareArgs;
+use crate::cli::contest::ContestArgs;
 #[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::figures::FiguresArgs;
 use crate::cli::record::RecordArgs;
+use crate::cli::remy::RemyArgs;
 use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
+#[cfg(unix)]
+use crate::cli::sprout::SproutArgs;
 
 mod aoi;
 #[cfg(target_os = "linux")]
 mod compare;
 mod completions;
+mod contest;
 #[cfg(target_os = "linux")]
 pub(crate) mod emulate;
 mod figures;
 mod man;
 mod record;
+mod remy;
 mod replay;
 mod screen;
+#[cfg(unix)]
+mod sprout;
 #[cfg(target_os = "linux")]
 mod validate;
 
@@ -98,6 +106,10 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
     Subcommand { manual: &aoi::MANUAL, run: run_aoi },
+    Subcommand { manual: &remy::MANUAL, run: run_remy },
+    #[cfg(unix)]
+    Subcommand { manual: &sprout::MANUAL, run: run_sprout },
+    Subcommand { manual: &contest::MANUAL, run: run_contest },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &compare::MANUAL, run: run_compare },
     #[cfg(target_os = "linux")]
@@ -303,6 +315,45 @@ fn run_aoi(args: Vec<OsString>) -> u8 {
         Err(code) => return code,
     };
     report(&aoi::MANUAL, crate::aoi::run(&args.options(), io::stdout().lock()))
+}
+
+fn run_remy(args: Vec<OsString>) -> u8 {
+    let args: RemyArgs = match read(&remy::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    match args.call() {
+        Ok(call) => report(&remy::MANUAL, crate::remy::run(&call, io::stdout().lock())),
+        Err(sentence) => {
+            complain(&remy::MANUAL, &sentence);
+            USAGE
+        }
+    }
+}
+
+#[cfg(unix)]
+fn run_sprout(args: Vec<OsString>) -> u8 {
+    let args: SproutArgs = match read(&sprout::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    if let Some(sentence) = args.refusal() {
+        complain(&sprout::MANUAL, &sentence);
+        return USAGE;
+    }
+    report(&sprout::MANUAL, args.run(io::stdout().lock(), io::stderr()))
+}
+
+fn run_contest(args: Vec<OsString>) -> u8 {
+    let args: ContestArgs = match read(&contest::MANUAL, args) {
+        Ok(args) => args,
+        Err(code) => return code,
+    };
+    if let Some(sentence) = args.refusal() {
+        complain(&contest::MANUAL, &sentence);
+        return USAGE;
+    }
+    report(&contest::MANUAL, args.run(io::stdout().lock()))
 }
 
 /// Says what went wrong, if something did; returns the exit code.

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
-use self::material::{Material, write_whole};
+use self::material::Material;
+pub(crate) use self::material::write_whole;
 use self::measure::Measure;
 use self::programs::Programs;
 use self::scenario::Scenario;
@@ -20,6 +21,7 @@ pub(crate) use self::sweep::Shard;
 use self::sweep::{Plan, Profile};
 use self::system::Clock;
 
+mod averages;
 mod material;
 mod measure;
 mod page;
@@ -48,6 +50,8 @@ pub(crate) struct FiguresOptions {
     pub(crate) names: Vec<String>,
     /// The directory of recordings of others.
     pub(crate) traces: Option<PathBuf>,
+    /// The directory of congestion controllers that others have published.
+    pub(crate) tables: Option<PathBuf>,
     /// The directory that everything is written to.
     pub(crate) out: PathBuf,
     /// Whether the long profile runs.
@@ -121,7 +125,11 @@ pub(crate) fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<V
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
     let programs = Programs::prepare(is_real);
     let store = Store::open(&options.out.join(RUNS))?;
-    let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
+    let material = Material {
+        traces: options.traces.clone(),
+        tables: options.tables.clone(),
+        drawn: options.out.clone(),
+    };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
     let mut figures = Vec::new();
     for scenario in &scenarios {
@@ -154,6 +162,20 @@ pub(crate) fn names_about_references() -> Vec<String> {
     Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
 }
 
+/// Returns the names of the figures about senders that share a path.
+pub(crate) fn names_about_sharing() -> Vec<String> {
+    let is_about = |scenario: &Scenario| scenario.body.measure == Measure::Shared;
+    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
+}
+
+/// Returns the names of the figures about Sprout and other congestion controllers.
+pub(crate) fn names_about_controllers() -> Vec<String> {
+    let is_about = |scenario: &Scenario| {
+        matches!(scenario.body.measure, Measure::Flow | Measure::FlowSetting | Measure::Tunnel)
+    };
+    Scenario::built_in().filter(is_about).map(|scenario| scenario.name).collect()
+}
+
 fn make_directory(options: &FiguresOptions) -> Result<()> {
     let shown = options.out.display();
     fs::create_dir_all(&options.out).with_context(|| format!("cannot make the directory {shown}"))
@@ -168,7 +190,11 @@ fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> 
     let scenarios = scenarios(&options.names)?;
     make_directory(options)?;
     let store = Store::open(&options.out.join(RUNS))?;
-    let material = Material { traces: options.traces.clone(), drawn: options.out.clone() };
+    let material = Material {
+        traces: options.traces.clone(),
+        tables: options.tables.clone(),
+        drawn: options.out.clone(),
+    };
     let profile = Profile { is_full: options.is_full, seed: options.seed };
     let (mut done, mut all) = (0, 0);
     let programs = Programs::prepare(false);

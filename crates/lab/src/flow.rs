@@ -1,20 +1,30 @@
-//! Plain flows in virtual time: datagrams of a [`Source`] one way, an acknowledgment of each the other way.
+//! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
-//! [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types. [`ends`] are the two
-//! ends of a flow, and [`beside`] puts a flow beside a session on one path. [`run`] measures a flow alone. The same seed gives
+//! [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types; [`controlled`] as a
+//! congestion controller says. [`ends`] are the two ends of such a flow, `crowd` is many senders on one path, [`sprout`] has those of Sprout, [`beside`] puts a flow
+//! beside a session on one path, and [`shared`] several flows, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The same seed gives
 //! the same datagrams to the nanosecond.
 
-use rove_link::Steps;
+use rove_congestion::Controller;
+use rove_congestion::sprout::{Config, Estimator};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_units::{Duration, Instant, Seed};
+use rove_link::{LinkConfig, Steps};
+use rove_units::{Bytes, Duration, Instant, Seed};
 use serde::Serialize;
 
 pub mod beside;
+pub mod controlled;
+pub(crate) mod crowd;
 pub mod ends;
+pub mod shared;
 pub mod source;
+pub mod sprout;
 
+use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
+use crate::flow::shared::TUNNELLED;
 use crate::flow::source::Source;
+use crate::flow::sprout::SproutEnd;
 use crate::metrics::{Delivery, end_to_end_delay, omniscient_delay, packet_delay};
 
 /// A flow over a path of its own.
@@ -43,6 +53,8 @@ pub struct FlowReport {
     pub arrived: u64,
     /// Their bits, headers included, by the time in seconds.
     pub bits_per_second: f64,
+    /// The same as a share of what the link could have carried; `None` where it has no bottleneck, or one that changes.
+    pub utilisation: Option<f64>,
     /// The median of the one-way delays of packets, in milliseconds.
     pub p50_delay_ms: Option<f64>,
     /// The one-way delay that 95 % of the packets do not exceed, in milliseconds.
@@ -56,42 +68,106 @@ pub struct FlowReport {
     pub self_inflicted_ms: Option<f64>,
 }
 
+/// The directions that have all the data of the world in a flow of Sprout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saturation {
+    /// Both, as with the published program: a forecast comes back with data.
+    Both,
+    /// Only the one that is measured: a forecast comes back in a datagram of its own.
+    One,
+}
+
 /// Runs a source over a path of its own; returns its figures, and what arrived and when.
 pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arrival>) {
-    let FlowOptions { uplink, downlink, seed, length, skipped } = options;
-    let first = uplink.first().clone();
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
     sender.start(Instant::ZERO);
     let receiver = Receiver::new(LEFT_ADDRESS);
+    let FlowOptions { uplink, downlink, seed, length, .. } = options.clone();
     let mut net = Net::new(sender, receiver, uplink, downlink, seed);
     net.run_for(length);
-    let begin = Instant::ZERO + skipped;
     let arrivals = net.right.take_arrivals();
-    let counted: Vec<&Arrival> =
-        arrivals.iter().filter(|arrival| arrival.delivery.arrived >= begin).collect();
+    let report = report(&options, [net.left.sent(), net.left.lost()], &arrivals);
+    (report, arrivals)
+}
+
+/// Runs a flow of Sprout over a path of its own; returns its figures, and what arrived and when. Each end has an estimator.
+pub fn run_sprout<E: Estimator>(
+    config: Config,
+    estimators: [E; 2],
+    saturation: Saturation,
+    options: FlowOptions,
+) -> (FlowReport, Vec<Arrival>) {
+    let [left, right] = estimators;
+    let left = SproutEnd::new(config, left, RIGHT_ADDRESS, true);
+    let right = SproutEnd::new(config, right, LEFT_ADDRESS, saturation == Saturation::Both);
+    let FlowOptions { uplink, downlink, seed, length, .. } = options.clone();
+    let mut net = Net::new(left, right, uplink, downlink, seed);
+    net.run_for(length);
+    let arrivals = net.right.take_arrivals();
+    let lost = net.uplink.stats().entered - net.uplink.stats().delivered;
+    let inside = u64::try_from(net.uplink.inside()).unwrap_or_default();
+    let report = report(&options, [net.left.sent(), lost.saturating_sub(inside)], &arrivals);
+    (report, arrivals)
+}
+
+/// Runs a flow with all the data of the world through a Sprout tunnel of its own, as a controller says; returns its figures.
+pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowReport {
+    let source = Controlled::new(controller).in_packets_of(TUNNELLED);
+    let mut sender = Sender::new(source, RIGHT_ADDRESS);
+    sender.start(Instant::ZERO);
+    let receiver = Receiver::new(LEFT_ADDRESS);
+    let FlowOptions { uplink, downlink, seed, length, .. } = options.clone();
+    let (near, far) = shared::tunnel(vec![sender], vec![receiver]);
+    let mut net = Net::new(near, far, uplink, downlink, seed);
+    net.run_for(length);
+    let arrivals = net.right.ends[0].take_arrivals();
+    report(&options, [net.left.ends[0].sent(), net.left.ends[0].lost()], &arrivals)
+}
+
+/// Returns the figures of a flow.
+fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -> FlowReport {
+    let FlowOptions { uplink, length, skipped, .. } = options;
+    let begin = Instant::ZERO + *skipped;
+    let is_counted = |arrival: &&Arrival| arrival.delivery.arrived >= begin;
+    let counted: Vec<&Arrival> = arrivals.iter().filter(is_counted).collect();
     let bytes: u64 = counted.iter().map(|it| it.size.get() + rove_headless::HEADERS.get()).sum();
-    let seconds = length.saturating_sub(skipped).as_secs_f64();
+    let seconds = length.saturating_sub(*skipped).as_secs_f64();
     let all: Vec<Delivery> = arrivals.iter().map(|arrival| arrival.delivery).collect();
     let late: Vec<Delivery> = counted.iter().map(|arrival| arrival.delivery).collect();
     let millis = |delay: Duration| delay.as_secs_f64() * 1e3;
     let end_to_end = end_to_end_delay(&all, begin, 95).map(millis);
+    let link = uplink.first();
     let opportunities =
-        first.schedule.filter(|it| it.trace.period() >= length && it.skipped.is_zero());
+        link.schedule.as_ref().filter(|it| it.trace.period() >= *length && it.skipped.is_zero());
     let omniscient = opportunities
-        .and_then(|schedule| omniscient_delay(&schedule.trace, first.delay, skipped))
+        .and_then(|schedule| omniscient_delay(&schedule.trace, link.delay, *skipped..*length))
         .map(millis);
-    let report = FlowReport {
-        sent: net.left.sent(),
-        lost: net.left.lost(),
+    let bits_per_second = as_f64(bytes) * 8.0 / seconds.max(1e-9);
+    FlowReport {
+        sent,
+        lost,
         arrived: u64::try_from(counted.len()).unwrap_or(u64::MAX),
-        bits_per_second: as_f64(bytes) * 8.0 / seconds.max(1e-9),
+        bits_per_second,
+        utilisation: capacity(link, *skipped, *length).map(|most| bits_per_second / most),
         p50_delay_ms: packet_delay(&late, 50).map(millis),
         p95_delay_ms: packet_delay(&late, 95).map(millis),
         end_to_end_p95_ms: end_to_end,
         omniscient_p95_ms: omniscient,
         self_inflicted_ms: end_to_end.zip(omniscient).map(|(all, least)| all - least),
+    }
+}
+
+/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck.
+fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
+    let Some(schedule) = &link.schedule else {
+        return link.rate.map(|rate| as_f64(rate.bits_per_second()));
     };
-    (report, arrivals)
+    if schedule.trace.period() < to || !schedule.skipped.is_zero() {
+        return None;
+    }
+    let times = schedule.trace.times().filter(|time| (from..to).contains(time));
+    let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
+    Some(as_f64(bytes) * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
 }
 
 /// Returns a number, to 2^32 of its size.

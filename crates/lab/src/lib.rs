@@ -4,8 +4,8 @@
 //! session, and [`trace`] is the form in which recorded sessions are kept; `replay` types their keys at the
 //! client and the server that ship, and judges the answers. [`mod@emulate`] puts a command behind a link in real time; `validate` holds
 //! that link against what it should do. [`live`] runs real clients and servers, and `compare` types
-//! recorded keys at them over such a link. `aoi` asks which state a difference should start from. [`flow`] sends plain flows
-//! in virtual time, [`metrics`] are their delays, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
+//! recorded keys at them over such a link. `aoi` asks which state a difference should start from. [`flow`] sends flows
+//! in virtual time, [`contest`] scores what controls them, [`sprout`] is Sprout over UDP, [`metrics`] are their delays, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
 //! commands; `clock` is the only clock. What the commands print is described in `docs/lab.md`.
 
 #![forbid(unsafe_code)]
@@ -15,6 +15,7 @@ pub mod cli;
 mod clock;
 #[cfg(target_os = "linux")]
 mod compare;
+pub mod contest;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 mod experiment;
@@ -25,8 +26,10 @@ pub mod metrics;
 mod parallel;
 mod path;
 mod record;
+mod remy;
 mod replay;
 mod screen;
+pub mod sprout;
 pub mod trace;
 #[cfg(target_os = "linux")]
 mod validate;

@@ -4,6 +4,8 @@
 //! time, not over packets: a silence counts for as long as it lasts. Each is made of pieces on which the delay grows or
 //! falls by a second each second, and none is sampled.
 
+use core::ops::Range;
+
 use rove_link::Trace;
 use rove_units::{Duration, Instant};
 
@@ -34,10 +36,14 @@ pub fn end_to_end_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> 
 }
 
 /// Returns the 95th percentile that no sender over this trace can be below, with this propagation delay: the end-to-end
-/// delay of packets that were sent just in time for each opportunity. Opportunities before `from` are left out.
+/// delay of packets that were sent just in time for each opportunity. Opportunities outside `range` are left out.
 /// Self-inflicted delay is what a sender has beyond it.
-pub fn omniscient_delay(trace: &Trace, propagation: Duration, from: Duration) -> Option<Duration> {
-    let times = trace.times().filter(|time| *time >= from).map(|time| Instant::ZERO + time);
+pub fn omniscient_delay(
+    trace: &Trace,
+    propagation: Duration,
+    range: Range<Duration>,
+) -> Option<Duration> {
+    let times = trace.times().filter(|time| range.contains(time)).map(|time| Instant::ZERO + time);
     let deliveries: Vec<Delivery> =
         times.map(|sent| Delivery { sent, arrived: sent + propagation }).collect();
     end_to_end_delay(&deliveries, Instant::ZERO, 95)
@@ -207,7 +213,8 @@ mod tests {
         for (name, _, _, whole, late) in PUBLISHED {
             let Some(trace) = published(name) else { continue };
             for (from, expected) in [(ms(0), whole), (ms(60_000), late)] {
-                let delay = omniscient_delay(&trace, ms(20), from).expect("many opportunities");
+                let delay = omniscient_delay(&trace, ms(20), from..Duration::MAX)
+                    .expect("many opportunities");
                 assert!(delay.abs_diff(ms(expected)) <= ms(1), "{name} from {from:?}: {delay:?}");
             }
         }

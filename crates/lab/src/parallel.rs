@@ -12,9 +12,24 @@ pub(crate) fn map<T: Sync, R: Send>(
     work: impl Fn(&T) -> R + Sync,
     progress: impl Fn(usize) + Sync,
 ) -> Vec<R> {
+    map_on(processors(), items, work, progress)
+}
+
+/// Returns how many processors this program may use.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Does the same on so many threads.
+pub(crate) fn map_on<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&T) -> R + Sync,
+    progress: impl Fn(usize) + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    let workers = threads.max(1).min(items.len());
     thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {

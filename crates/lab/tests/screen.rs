@@ -135,7 +135,7 @@ fn shells_read_the_completions_and_complete_options_and_values() {
     let script = rove_lab(&["completions", "bash"]).output().unwrap();
     assert_eq!(script.status.code(), Some(0));
     for (words, wanted) in [
-        ("rove-lab re", " record replay "),
+        ("rove-lab re", " record replay remy "),
         ("rove-lab record --scr", " --script= "),
         ("rove-lab replay --engine sto", " stock "),
         ("rove-lab man scr", " screen "),

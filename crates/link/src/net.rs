@@ -39,6 +39,24 @@ pub trait End {
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
+impl<E: End + ?Sized> End for Box<E> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        (**self).handle_datagram(now, source, payload);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        (**self).handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        (**self).poll_transmit(now)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        (**self).poll_timeout()
+    }
+}
+
 /// Two ends and the path between them, in virtual time.
 #[derive(Debug)]
 pub struct Net<A, B> {

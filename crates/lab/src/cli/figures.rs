@@ -35,7 +35,10 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("rove-lab figures ./mine.toml --json | jq '.figures[0].series'", "a scenario of your own"),
     ],
-    environment: &[("ROVE_TRACES", "The directory of recordings, where --traces names none.")],
+    environment: &[
+        ("ROVE_TRACES", "The directory of recordings, where --traces names none."),
+        ("ROVE_REMY", "The directory of published controllers, where --tables names none."),
+    ],
     files: &[
         ("DIR/figures.html", "Everything on one page."),
         ("DIR/NAME.svg", "Each figure's picture."),
@@ -64,6 +67,9 @@ pub(crate) struct FiguresArgs {
     /// Directory of recordings of others: key traces, and delivery opportunities of links
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
+    /// Directory of congestion controllers that others have published (.dna)
+    #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_hint = ValueHint::DirPath)]
+    tables: Option<PathBuf>,
     /// Directory that everything is written to
     #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
     out: PathBuf,
@@ -95,6 +101,7 @@ impl FiguresArgs {
         FiguresOptions {
             names: self.names,
             traces: self.traces,
+            tables: self.tables,
             out: self.out,
             is_full: self.full,
             seed: self.seed,

@@ -8,12 +8,12 @@ use anyhow::{Context, Result, anyhow};
 use rove_link::Synthetic;
 use rove_units::{Duration, Seed};
 
-use crate::experiment::scenario::{Link, Scenario};
+use crate::experiment::scenario::{Direction, Link, Scenario};
 use crate::path::Path;
 use crate::trace::Trace;
 
 /// The recordings that the laboratory brings.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: &[(&str, &str)] = &[
     ("bash-long", include_str!("../../traces/bash-long.jsonl")),
     ("fish", include_str!("../../traces/fish.jsonl")),
     ("listing", include_str!("../../traces/listing.jsonl")),
@@ -36,6 +36,8 @@ const STAND_IN: Synthetic = Synthetic {
 pub(crate) struct Material {
     /// The directory of recordings, or one with the directories `keys` and `links` in it.
     pub(crate) traces: Option<PathBuf>,
+    /// The directory of congestion controllers that others have published.
+    pub(crate) tables: Option<PathBuf>,
     /// Where links that were drawn are written to.
     pub(crate) drawn: PathBuf,
 }
@@ -89,7 +91,11 @@ impl Material {
         let mut text = link.description(value);
         let mut is_recorded = true;
         if let Some(name) = &link.cellular {
-            for (way, ending) in [("uplink", "up"), ("downlink", "down")] {
+            let endings = match link.direction {
+                Direction::Up => ["up", "down"],
+                Direction::Down => ["down", "up"],
+            };
+            for (way, ending) in ["uplink", "downlink"].into_iter().zip(endings) {
                 let file = match self.find("links", &format!("{name}.{ending}")) {
                     Some(file) => file,
                     None => {

@@ -5,18 +5,26 @@ use rove_units::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::material::Recording;
+use crate::experiment::measure::shared::Traffic;
 use crate::experiment::system::System;
 use crate::path::Path;
 use crate::replay::Pace;
 
 mod age;
+mod flow;
 mod host_response;
+mod idle;
 mod interrupt;
 mod protocol_delay;
 mod response;
 mod session;
+pub(crate) mod shared;
 mod silence;
+mod start;
 mod study;
+mod tunnel;
+
+pub(super) use self::flow::UTILISATION;
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -32,12 +40,24 @@ pub(crate) enum Measure {
     Silence,
     /// The same where nobody types, and a client of rove's is told that the network of its computer is back.
     Return,
+    /// How long after the client's start the first word of a program is on the user's screen.
+    Start,
+    /// How long a client sleeps between two wake-ups in an hour without a word.
+    Idle,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
     Interrupt,
     /// How old the screen is that the client has, in the mean over a run.
     Age,
     /// The same of the states of a published study.
     Study,
+    /// How much longer than over an empty path packets take of senders that share it, and what throughput the senders have.
+    Shared,
+    /// The delay that a flow makes for itself, and its throughput, as a congestion controller has it.
+    Flow,
+    /// The same where the value sets the controller: Sprout's confidence, the packets of a fixed window.
+    FlowSetting,
+    /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel.
+    Tunnel,
 }
 
 /// A figure of a whole run beside its times.
@@ -70,6 +90,12 @@ pub(crate) struct Conditions<'a> {
     pub(crate) keys: Option<usize>,
     /// Downloads beside the session, in real time.
     pub(crate) downloads: u16,
+    /// The traffic of senders that share a path.
+    pub(crate) traffic: Option<&'a Traffic>,
+    /// The directory of congestion controllers that others have published.
+    pub(crate) tables: Option<&'a std::path::Path>,
+    /// How long a flow runs, at most as long as the recording of its link.
+    pub(crate) length: Option<Duration>,
 }
 
 /// The result of a run.
@@ -82,6 +108,9 @@ pub(crate) struct Samples {
     /// Figures of the whole run, as [`Measure::figures`] names them; none where nothing came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) figures: Vec<u64>,
+    /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pairs: Vec<[u64; 2]>,
 }
 
 impl RunFigure {
@@ -100,9 +129,15 @@ impl Measure {
             Self::ProtocolDelay => "protocol-delay",
             Self::Silence => "silence",
             Self::Return => "return",
+            Self::Start => "start",
+            Self::Idle => "idle",
             Self::Interrupt => "interrupt",
             Self::Age => "age",
             Self::Study => "study",
+            Self::Shared => "shared",
+            Self::Flow => "flow",
+            Self::FlowSetting => "flow-setting",
+            Self::Tunnel => "tunnel",
         }
     }
 
@@ -113,8 +148,13 @@ impl Measure {
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
             Self::Silence | Self::Return => "time without an answer (ms)",
+            Self::Start => "time to the first frame (ms)",
+            Self::Idle => "time between two wake-ups (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study => "age (ms)",
+            Self::Shared => "queueing delay (ms)",
+            Self::Flow | Self::FlowSetting => "self-inflicted delay (ms)",
+            Self::Tunnel => "95 % delay of a call (ms)",
         }
     }
 
@@ -125,9 +165,15 @@ impl Measure {
             Self::Response
                 | Self::Silence
                 | Self::Return
+                | Self::Start
+                | Self::Idle
                 | Self::Interrupt
                 | Self::Age
                 | Self::Study
+                | Self::Shared
+                | Self::Flow
+                | Self::FlowSetting
+                | Self::Tunnel
         )
     }
 
@@ -138,14 +184,24 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return)
+        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return | Self::FlowSetting)
     }
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
+            Self::Shared => shared::is_measured(system),
+            Self::Flow => system.contender().is_some(),
+            Self::FlowSetting => flow::has_setting(system.contender()),
+            Self::Tunnel => tunnel::is_measured(system.contender()),
+            _ if system.is_controller() => false,
             Self::Study => study::known_share(system).is_some(),
-            Self::Silence | Self::Return | Self::Interrupt | Self::Age => true,
+            Self::Silence
+            | Self::Return
+            | Self::Start
+            | Self::Idle
+            | Self::Interrupt
+            | Self::Age => true,
             _ => system.reference().is_none(),
         }
     }
@@ -154,7 +210,11 @@ impl Measure {
     pub(crate) const fn figures(self) -> &'static [RunFigure] {
         match self {
             Self::Age => &age::FIGURES,
+            Self::Idle => &idle::FIGURES,
             Self::Study => &study::FIGURES,
+            Self::Shared => &shared::FIGURES,
+            Self::Flow | Self::FlowSetting => &flow::FIGURES,
+            Self::Tunnel => &tunnel::FIGURES,
             _ => &[],
         }
     }
@@ -175,9 +235,15 @@ impl Measure {
             Self::ProtocolDelay => Ok(protocol_delay::run(conditions)),
             Self::Silence => Ok(silence::run(conditions)),
             Self::Return => Ok(silence::run_return(conditions)),
+            Self::Start => Ok(start::run(conditions)),
+            Self::Idle => Ok(idle::run(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),
             Self::Study => Ok(study::run(conditions)),
+            Self::Shared => shared::run(conditions),
+            Self::Flow => Ok(flow::run(conditions)),
+            Self::FlowSetting => Ok(flow::run_setting(conditions)),
+            Self::Tunnel => Ok(tunnel::run(conditions)),
         }
     }
 }
@@ -202,6 +268,9 @@ impl Conditions<'_> {
         seed: 1,
         keys: None,
         downloads: 0,
+        traffic: None,
+        tables: None,
+        length: None,
     };
 
     pub(super) fn system(&self) -> System {

@@ -5,6 +5,7 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, context};
 use serde_json::json;
 
+use crate::experiment::averages;
 use crate::experiment::plot::Picture;
 use crate::experiment::sweep::{Figure, Profile};
 
@@ -64,6 +65,7 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "curves": picture.reading.legend(),
         "columns": figure.columns(),
         "rows": rows,
+        "averages": averages::to_text(&averages::averages(figure)),
         "verdicts": verdicts,
     })
 }

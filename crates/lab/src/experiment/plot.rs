@@ -8,7 +8,9 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use serde::Serialize;
 
+use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::Plot;
+use crate::experiment::statistics::Times;
 use crate::experiment::sweep::{Figure, Series};
 
 /// The picture's size, in pixels.
@@ -16,6 +18,9 @@ const SIZE: (u32, u32) = (860, 430);
 
 /// Most points of a curve: further ones cannot be seen.
 const POINTS_MAX: usize = 400;
+
+/// Points of an ellipse's outline.
+const OUTLINE_POINTS: u32 = 72;
 
 /// Colours of the curves, told apart by people who see fewer. Source: Okabe and Ito, *Color Universal Design* (2008).
 const COLORS: [RGBColor; 7] = [
@@ -92,6 +97,15 @@ pub(crate) fn draw(figure: &Figure) -> Result<Picture> {
             let value = figure.scenario.body.value.clone().unwrap_or_default();
             (by_value(figure), value, format!("mean {}", figure.scenario.body.measure.axis()))
         }
+        Plot::Ellipses => {
+            let outlines = drawn(figure).map(|series| (series.label(), ellipse(&series.pairs)));
+            let y_label = "throughput of a sender (kbit/s)".to_owned();
+            (outlines.collect(), figure.scenario.body.measure.axis().to_owned(), y_label)
+        }
+        Plot::UseByTime => {
+            let x = figure.scenario.body.measure.axis().to_owned();
+            (use_by_time(figure), x, "use of the link (%)".to_owned())
+        }
     };
     let curves: Vec<Curve> = labelled
         .into_iter()
@@ -105,17 +119,25 @@ pub(crate) fn draw(figure: &Figure) -> Result<Picture> {
     let ys = curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));
     let (x_low, x_high) = ends(xs);
     let (_, y_high) = ends(ys);
-    let is_distribution = figure.scenario.body.plot == Plot::Distribution;
-    let y = 0.0..if is_distribution { 100.0 } else { (y_high * 1.1).max(1.0) };
+    let shows = |plot| figure.scenario.body.plot == plot;
+    let (is_distribution, are_points) = (shows(Plot::Distribution), shows(Plot::UseByTime));
+    let y = 0.0..if is_distribution || are_points { 100.0 } else { (y_high * 1.1).max(1.0) };
     // A logarithmic axis has no place for 0, where a value may begin; a time below a tenth of a millisecond is none.
-    let is_log = is_distribution || x_low > 0.0;
+    let is_log = is_distribution || are_points || x_low > 0.0;
     let ends = if is_log {
         x_low.max(0.1)..(x_high * 1.1).max(1.0)
     } else {
         x_low..(x_high * 1.05).max(1.0)
     };
     let axes = Axes { x: XAxis { ends, is_log }, y, labels: (x_label, y_label) };
-    render(axes, curves).map_err(|error| anyhow!("cannot draw {}: {error}", figure.scenario.name))
+    let has_lines = !are_points || figure.series.iter().any(|series| series.value.is_some());
+    let mut picture = render(axes, has_lines, curves)
+        .map_err(|error| anyhow!("cannot draw {}: {error}", figure.scenario.name))?;
+    if figure.scenario.body.plot == Plot::Ellipses {
+        // A page reads the medians off an outline, and nothing else.
+        picture.reading.curves.iter_mut().for_each(|curve| curve.points.truncate(1));
+    }
+    Ok(picture)
 }
 
 /// The axes.
@@ -187,7 +209,11 @@ impl ValueFormatter<f64> for XAxis {
     }
 }
 
-fn render(axes: Axes, curves: Vec<Curve>) -> Result<Picture, Box<dyn core::error::Error>> {
+fn render(
+    axes: Axes,
+    has_lines: bool,
+    curves: Vec<Curve>,
+) -> Result<Picture, Box<dyn core::error::Error>> {
     let mut svg = String::new();
     let reading = {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -211,7 +237,11 @@ fn render(axes: Axes, curves: Vec<Curve>) -> Result<Picture, Box<dyn core::error
             .draw()?;
         for (curve, color) in curves.iter().zip(COLORS.iter().cycle()) {
             let points = curve.points.iter().copied();
-            chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
+            if has_lines {
+                chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
+            } else {
+                chart.draw_series(points.map(|point| Circle::new(point, 4, color.filled())))?;
+            }
         }
         root.present()?;
         let (pixels_x, pixels_y) = chart.plotting_area().get_pixel_range();
@@ -266,6 +296,54 @@ fn by_value(figure: &Figure) -> Vec<(String, Vec<(f64, f64)>)> {
     curves
 }
 
+/// Returns the outline of one standard deviation around the medians of pairs, with a line from its middle.
+fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let middle = [0, 1].map(|part| {
+        let mut values: Vec<f64> = pairs.iter().map(|pair| pair[part]).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    });
+    let count = pairs.len() as f64;
+    let moment = |a: usize, b: usize| {
+        pairs.iter().map(|it| (it[a] - middle[a]) * (it[b] - middle[b])).sum::<f64>() / count
+    };
+    // The root of the covariances: x by x, then what of y goes with it, and what does not.
+    let x_by_x = moment(0, 0).sqrt();
+    let y_by_x = if x_by_x > 0.0 { moment(0, 1) / x_by_x } else { 0.0 };
+    let y_by_y = (moment(1, 1) - y_by_x * y_by_x).max(0.0).sqrt();
+    let outline = (0..=OUTLINE_POINTS).map(|step| {
+        let (sin, cos) =
+            (f64::from(step) / f64::from(OUTLINE_POINTS) * core::f64::consts::TAU).sin_cos();
+        let x = middle[0] + x_by_x * cos;
+        (x.max(0.0), (middle[1] + y_by_x * cos + y_by_y * sin).max(0.0))
+    });
+    core::iter::once((middle[0], middle[1])).chain(outline).collect()
+}
+
+/// Returns the points of each system, those of one link with several values as a curve.
+fn use_by_time(figure: &Figure) -> Vec<(String, Vec<(f64, f64)>)> {
+    let mut curves: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for series in drawn(figure) {
+        let used = Times::new(series.figure(UTILISATION), 0).mean();
+        let Some(point) = series.times.mean().zip(used) else { continue };
+        let label = match (series.value, series.system) {
+            (None, Some(system)) => system.name().to_owned(),
+            _ => series.label(),
+        };
+        match curves.iter_mut().find(|(known, _)| *known == label) {
+            Some((_, points)) => points.push(point),
+            None => curves.push((label, vec![point])),
+        }
+    }
+    for (_, points) in &mut curves {
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    }
+    curves
+}
+
 /// Returns the least and the greatest of some numbers; 0 and 1 of none.
 fn ends(of: impl Iterator<Item = f64>) -> (f64, f64) {
     of.fold(None, |ends, value| match ends {
@@ -291,7 +369,14 @@ mod tests {
 
     fn series(times: &[f64], missing: u64) -> Series {
         let times = Times::new(times.to_vec(), missing);
-        Series { system: None, link: String::new(), value: None, times, by_seed: BTreeMap::new() }
+        Series {
+            system: None,
+            link: String::new(),
+            value: None,
+            times,
+            by_seed: BTreeMap::new(),
+            pairs: Vec::new(),
+        }
     }
 
     #[test]
@@ -314,6 +399,23 @@ mod tests {
         assert_eq!(marks(90.0, 700.0), ["100", "200", "500"]);
         assert_eq!(axis(1.0, 100.0).map(&10.0, (100, 300)), 200);
         assert_eq!(axis(1.0, 100.0).map(&0.0, (100, 300)), 100, "0 is at the left end");
+    }
+
+    #[test]
+    fn an_ellipse_lies_around_the_medians_and_leans_with_its_pairs() {
+        let pairs: Vec<[f64; 2]> =
+            (-50..=50).map(|it| [100.0 + f64::from(it), 900.0 - 2.0 * f64::from(it)]).collect();
+        let outline = ellipse(&pairs);
+        assert_eq!(outline[0], (100.0, 900.0));
+        let (x, y) = outline[1];
+        let deviation = (2.0 * (1..=50).map(|it| f64::from(it * it)).sum::<f64>() / 101.0).sqrt();
+        assert!((x - 100.0 - deviation).abs() < 1e-9 && (y - 900.0 + 2.0 * deviation).abs() < 1e-9);
+        assert!(
+            outline[1..].iter().all(|(x, y)| (y - 900.0 + 2.0 * (x - 100.0)).abs() < 1e-3),
+            "a line"
+        );
+        assert_eq!(ellipse(&[[3.0, 4.0]])[1], (3.0, 4.0), "a point");
+        assert!(ellipse(&[]).is_empty());
     }
 
     #[test]

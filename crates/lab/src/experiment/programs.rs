@@ -17,9 +17,9 @@ mod here {
     use crate::compare::bulk::{BulkOptions, CongestionControl};
     use crate::compare::burst;
     use crate::compare::peer::{Peer, rove_beside};
+    use crate::compare::rights;
     use crate::compare::run::{self, RunOptions};
     use crate::compare::seat::{Interrupt, Interrupted};
-    use crate::emulate::acquire_rights;
     use crate::experiment::measure::nanos;
     use crate::experiment::system::System;
     use crate::replay::script::Script;
@@ -41,7 +41,7 @@ mod here {
         /// Takes the rights, if programs are wanted at all. To be called before there are threads.
         pub(crate) fn prepare(is_wanted: bool) -> Self {
             let rove = if is_wanted {
-                acquire_rights().and_then(|_| rove_beside(None))
+                rights::acquire().and_then(|()| rove_beside(None))
             } else {
                 Err(anyhow::anyhow!("runs in real time are left out"))
             };

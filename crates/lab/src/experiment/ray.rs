@@ -31,6 +31,9 @@ pub(crate) fn run(options: &FiguresOptions, runs: &Path) -> Result<()> {
     if let Some(traces) = &options.traces {
         command.arg("--traces").arg(fs::canonicalize(traces).unwrap_or_else(|_| traces.clone()));
     }
+    if let Some(tables) = &options.tables {
+        command.arg("--tables").arg(fs::canonicalize(tables).unwrap_or_else(|_| tables.clone()));
+    }
     if options.is_full {
         command.arg("--full");
     }

@@ -6,12 +6,13 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::measure::Measure;
+use crate::experiment::measure::shared::Traffic;
 use crate::experiment::system::{Clock, System};
 use crate::path::Path;
 use crate::replay::Pace;
 
 /// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: [(&str, &str); 23] = [
+const BUILT_IN: &[(&str, &str)] = &[
     ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
     ("response-5s", include_str!("../../experiments/response-5s.toml")),
     ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
@@ -23,6 +24,8 @@ const BUILT_IN: [(&str, &str); 23] = [
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("roaming", include_str!("../../experiments/roaming.toml")),
     ("return", include_str!("../../experiments/return.toml")),
+    ("start", include_str!("../../experiments/start.toml")),
+    ("idle", include_str!("../../experiments/idle.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
     ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
     ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
@@ -30,6 +33,17 @@ const BUILT_IN: [(&str, &str); 23] = [
     ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
     ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
     ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
+    ("remy-dumbbell", include_str!("../../experiments/remy-dumbbell.toml")),
+    ("remy-heavy-tail", include_str!("../../experiments/remy-heavy-tail.toml")),
+    ("remy-lte-4", include_str!("../../experiments/remy-lte-4.toml")),
+    ("remy-lte-8", include_str!("../../experiments/remy-lte-8.toml")),
+    ("remy-range", include_str!("../../experiments/remy-range.toml")),
+    ("sprout-links", include_str!("../../experiments/sprout-links.toml")),
+    ("sprout-loss", include_str!("../../experiments/sprout-loss.toml")),
+    ("sprout-confidence", include_str!("../../experiments/sprout-confidence.toml")),
+    ("sprout-gain", include_str!("../../experiments/sprout-gain.toml")),
+    ("sprout-tunnel", include_str!("../../experiments/sprout-tunnel.toml")),
+    ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
     ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
     ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
     ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
@@ -101,6 +115,8 @@ pub(crate) struct Body {
     /// The values it takes.
     #[serde(default)]
     pub(crate) values: Vec<f64>,
+    /// The traffic of senders that share a path.
+    pub(crate) traffic: Option<Traffic>,
     /// The system that the others are compared with, run by run with the same seed.
     pub(crate) baseline: Option<System>,
     /// The systems that the picture shows; all where there is none.
@@ -123,6 +139,25 @@ pub(crate) struct Link {
     pub(crate) schedule: Option<Spanned<String>>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
+    /// The direction that a flow goes.
+    #[serde(default)]
+    pub(crate) direction: Direction,
+    /// How many seconds of the recording a flow runs; all of them where it is left out.
+    pub(crate) seconds: Option<u64>,
+    /// Whether averages of all links leave it out.
+    #[serde(default)]
+    pub(crate) apart: bool,
+}
+
+/// A direction of a recorded link.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Direction {
+    /// As the path says it: near to far is the recording's uplink.
+    #[default]
+    Up,
+    /// The other way round.
+    Down,
 }
 
 /// A band that a statistic is expected in.
@@ -135,9 +170,9 @@ pub(crate) struct Expected {
     pub(crate) link: Option<String>,
     /// The statistic.
     pub(crate) statistic: Statistic,
-    /// The least that is expected, in ms.
+    /// The least that is expected, in ms; of throughput in kbit/s.
     pub(crate) from: Option<f64>,
-    /// The most that is expected, in ms.
+    /// The most that is expected, likewise.
     pub(crate) to: Option<f64>,
     /// The source of the expectation.
     pub(crate) source: String,
@@ -151,6 +186,8 @@ pub(crate) enum Statistic {
     Mean,
     P90,
     P99,
+    /// The median of the throughputs of senders that share a path, in kbit/s.
+    Throughput,
 }
 
 /// How a figure is drawn.
@@ -161,6 +198,11 @@ pub(crate) enum Plot {
     Distribution,
     /// The mean time (y) by the value that is varied (x).
     MeanByValue,
+    /// The throughput (y) by the queueing delay (x) of senders that share a path: the medians, each with the ellipse of one standard
+    /// deviation.
+    Ellipses,
+    /// The share of the link that is used (y) by the mean time (x): a point for each run's system, link and value.
+    UseByTime,
 }
 
 const fn look() -> Pace {
@@ -193,6 +235,17 @@ impl Statistic {
             Self::Mean => "mean",
             Self::P90 => "p90",
             Self::P99 => "p99",
+            Self::Throughput => "median throughput",
+        }
+    }
+}
+
+impl Statistic {
+    /// Returns the unit of its values.
+    pub(crate) const fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput => "kbit/s",
+            _ => "ms",
         }
     }
 }
@@ -200,7 +253,7 @@ impl Statistic {
 impl Scenario {
     /// Returns the scenarios that the laboratory brings, in their order.
     pub(crate) fn built_in() -> impl Iterator<Item = Self> {
-        BUILT_IN.into_iter().map(|(name, text)| {
+        BUILT_IN.iter().map(|(name, text)| {
             Self::parse(name, &format!("{name}.toml"), text).expect("a test reads each of them")
         })
     }
@@ -286,6 +339,7 @@ impl Scenario {
                 body.plot == Plot::MeanByValue && body.value.is_none(),
                 "value: what is varied, with its unit",
             ),
+            (body.measure == Measure::Shared && body.traffic.is_none(), "[traffic]"),
         ];
         for (is_missing, what) in needs {
             if is_missing {
@@ -294,6 +348,14 @@ impl Scenario {
                     format!("measure = \"{}\" needs {what}", body.measure.name()),
                 ));
             }
+        }
+        if let Some(Err(sentence)) = body.traffic.as_ref().map(Traffic::check) {
+            return Err((at("[traffic]"), format!("traffic: {sentence}")));
+        }
+        if body.plot == Plot::Ellipses && body.measure != Measure::Shared {
+            let sentence =
+                "plot = \"ellipses\" is of senders that share a path: measure = \"shared\"";
+            return Err((at("plot"), sentence.to_owned()));
         }
         self.check_clock()?;
         if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
@@ -339,6 +401,9 @@ impl Scenario {
         };
         if link.schedule.is_some() && body.measure == Measure::Study {
             return at("measure = \"study\" takes delay and loss of a path, not a schedule", start);
+        }
+        if link.seconds == Some(0) {
+            return at("a flow runs for at least a second", start);
         }
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
         if is_varied && body.values.is_empty() {
@@ -391,7 +456,7 @@ mod tests {
             ("rtt=1ms", "rtt=x", 10, "link"),
             ("response", "speed", 3, "unknown variant"),
             ("title", "name", 1, "unknown field"),
-            ("[\"rove\"]", "[\"telnet\"]", 5, "unknown variant"),
+            ("[\"rove\"]", "[\"telnet\"]", 5, "no such system"),
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
             ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),

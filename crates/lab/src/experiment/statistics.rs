@@ -67,6 +67,8 @@ impl Times {
             Statistic::Mean => self.mean(),
             Statistic::P90 => self.quantile(90),
             Statistic::P99 => self.quantile(99),
+            // No time.
+            Statistic::Throughput => None,
         }
     }
 }

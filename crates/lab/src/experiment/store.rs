@@ -109,7 +109,12 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("rove-lab-store-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let file = directory.join("runs.jsonl");
-        let samples = Samples { times: vec![1_500_000, 2], missing: 1, figures: vec![7] };
+        let samples = Samples {
+            times: vec![1_500_000, 2],
+            missing: 1,
+            figures: vec![7],
+            pairs: vec![[3, 4]],
+        };
         let store = Store::open(&file).expect("new");
         let (first, second) = (store.key(&["a", "b"]), store.key(&["ab", ""]));
         assert_ne!(first, second);

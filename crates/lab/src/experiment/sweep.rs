@@ -2,12 +2,14 @@
 
 use core::str::FromStr;
 use std::collections::BTreeMap;
+use std::path::Path as FilePath;
 
 use anyhow::{Context, Result};
 use rove_link::Steps;
-use rove_units::{Instant, Seed};
+use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::material::{Material, Recording};
+use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::measure::{Conditions, RunFigure, Samples};
 use crate::experiment::programs::Programs;
 use crate::experiment::scenario::Scenario;
@@ -54,6 +56,8 @@ pub(crate) struct Series {
     pub(crate) times: Times,
     /// The mean of all recordings together for each seed that has one, for the confidence of the mean.
     pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
+    /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
+    pub(crate) pairs: Vec<[f64; 2]>,
 }
 
 /// The runs of one seed, with all recordings.
@@ -108,6 +112,8 @@ pub(crate) struct Plan<'a> {
     recordings: Vec<Recording>,
     links: Vec<NamedPath>,
     made_from: String,
+    /// The directory of congestion controllers that others have published.
+    tables: Option<&'a FilePath>,
 }
 
 /// A path with its name: for each value that is varied, a text that no other path has, and the path.
@@ -115,6 +121,7 @@ pub(crate) struct Plan<'a> {
 struct NamedPath {
     name: String,
     by_value: Vec<(String, Path)>,
+    length: Option<Duration>,
 }
 
 /// A run to be done, and which series it belongs to.
@@ -168,7 +175,7 @@ impl<'a> Plan<'a> {
     pub(crate) fn new(
         scenario: &'a Scenario,
         profile: Profile,
-        material: &Material,
+        material: &'a Material,
         programs: &'a Programs,
     ) -> Result<Self> {
         let body = &scenario.body;
@@ -184,12 +191,27 @@ impl<'a> Plan<'a> {
                 are_recorded &= is_recorded;
                 by_value.push((contents(&path), path));
             }
-            links.push(NamedPath { name: link.name.clone(), by_value });
+            let length = link.seconds.map(Duration::from_secs);
+            links.push(NamedPath { name: link.name.clone(), by_value, length });
         }
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
-        let made_from = made_from(scenario, are_wanted, are_recorded);
+        let tables = material.tables.as_deref();
+        let has_table =
+            |system: &System| !is_published(*system) || table_of(*system, tables).is_some();
+        let are_published = body.systems.iter().all(has_table);
+        let made_from = made_from(scenario, are_wanted, are_recorded, are_published);
         let first_seed = profile.seed;
-        Ok(Self { scenario, programs, keys, first_seed, seeds, recordings, links, made_from })
+        Ok(Self {
+            scenario,
+            programs,
+            keys,
+            first_seed,
+            seeds,
+            recordings,
+            links,
+            made_from,
+            tables,
+        })
     }
 
     /// Does a part of the runs, but for those that the store has; returns how many runs the part and the whole have.
@@ -225,18 +247,22 @@ impl<'a> Plan<'a> {
             let mut times = Vec::new();
             let mut missing = 0;
             let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
+            let mut pairs = Vec::new();
             for (cell, samples) in
                 cells.iter().zip(&results).filter(|(cell, _)| cell.series == number)
             {
                 times.extend(samples.millis());
                 missing += samples.missing;
+                let of_sender =
+                    |[delay, rate]: &[u64; 2]| [to_float(*delay) * 1e-6, to_float(*rate) * 1e-3];
+                pairs.extend(samples.pairs.iter().map(of_sender));
                 by_seed.entry(cell.conditions.seed).or_default().push(samples);
             }
             let figures = self.scenario.body.measure.figures();
             let of_seed =
                 |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
             let by_seed = by_seed.into_iter().filter_map(of_seed).collect();
-            Series { system, link, value, times: Times::new(times, missing), by_seed }
+            Series { system, link, value, times: Times::new(times, missing), by_seed, pairs }
         });
         Ok(Figure {
             scenario: self.scenario.clone(),
@@ -310,6 +336,9 @@ impl<'a> Plan<'a> {
                                 seed,
                                 keys: self.keys,
                                 downloads: body.downloads,
+                                traffic: body.traffic.as_ref(),
+                                tables: self.tables,
+                                length: link.and_then(|link| link.length),
                             };
                             let contents = path.map_or("", |(contents, _)| contents.as_str());
                             let key = key(store, self.scenario, contents, &conditions);
@@ -343,7 +372,12 @@ fn or_none<T>(of: impl Iterator<Item = T>) -> Vec<Option<T>> {
 }
 
 /// Returns what a figure was made from, for its title.
-fn made_from(scenario: &Scenario, are_wanted: bool, are_recorded: bool) -> String {
+fn made_from(
+    scenario: &Scenario,
+    are_wanted: bool,
+    are_recorded: bool,
+    are_published: bool,
+) -> String {
     let mut parts = Vec::new();
     if scenario.body.measure.needs_recordings() && !are_wanted {
         parts.push("the laboratory's own recordings");
@@ -351,12 +385,18 @@ fn made_from(scenario: &Scenario, are_wanted: bool, are_recorded: bool) -> Strin
     if !are_recorded {
         parts.push("drawn links");
     }
+    if !are_published {
+        parts.push("without the published tables");
+    }
     parts.join(" and ")
 }
 
 /// Returns the name that a run's result is kept under.
 fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'_>) -> String {
     let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
+    // A table that has changed, or was not there, makes other runs.
+    let table =
+        conditions.system.map(|system| format!("{:?}", table_of(system, conditions.tables)));
     store.key(&[
         &scenario.name,
         &scenario.text,
@@ -366,6 +406,7 @@ fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'
         &format!("{:?}", conditions.value),
         &conditions.seed.to_string(),
         &format!("{:?}", conditions.keys),
+        &table.unwrap_or_default(),
     ])
 }
 

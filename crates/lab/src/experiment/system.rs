@@ -4,6 +4,7 @@ use rove_session::{EngineKind, Prediction, Preference};
 use rove_ssp::{Config, ReferencePolicy};
 use serde::Deserialize;
 
+use crate::contest::Contender;
 use crate::replay::Ends;
 
 /// The clock of a scenario.
@@ -17,9 +18,9 @@ pub(crate) enum Clock {
     Real,
 }
 
-/// A remote shell. In virtual time all of them are our code; the programs of others run in real time only.
+/// A remote shell, or what controls a flow. In virtual time all of them are our code; the programs of others run in real time only.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", expecting = "there is no such system: docs/lab.md lists them")]
 pub(crate) enum System {
     /// rove at both ends, as it ships.
     Rove,
@@ -47,6 +48,21 @@ pub(crate) enum System {
     Mosh,
     /// The same without predictions.
     MoshUnpredicted,
+    /// A RemyCC of the laboratory's, for two senders.
+    RemyTwoSenders,
+    /// The same for 1 to 16 senders.
+    RemySixteenSenders,
+    /// The published RemyCC for delta 0.1.
+    RemyDeltaTenth,
+    /// The published RemyCC for delta 1.
+    RemyDeltaOne,
+    /// The published RemyCC for delta 10.
+    RemyDeltaTen,
+    /// The published RemyCC for links of a hundredfold range of rates.
+    RemyHundredfold,
+    /// A congestion controller.
+    #[serde(untagged)]
+    Flow(Contender),
 }
 
 impl System {
@@ -66,7 +82,28 @@ impl System {
             Self::Ssh => "ssh",
             Self::Mosh => "stock Mosh",
             Self::MoshUnpredicted => "stock Mosh, no predictions",
+            Self::RemyTwoSenders => "RemyCC of ours, 2 senders",
+            Self::RemySixteenSenders => "RemyCC of ours, 1-16 senders",
+            Self::RemyDeltaTenth => "RemyCC, delta 0.1",
+            Self::RemyDeltaOne => "RemyCC, delta 1",
+            Self::RemyDeltaTen => "RemyCC, delta 10",
+            Self::RemyHundredfold => "RemyCC, 100x",
+            Self::Flow(contender) => contender.name(),
         }
+    }
+
+    /// Returns whether it is a controller of flows, and no remote shell.
+    pub(crate) const fn is_controller(self) -> bool {
+        matches!(
+            self,
+            Self::Flow(_)
+                | Self::RemyTwoSenders
+                | Self::RemySixteenSenders
+                | Self::RemyDeltaTenth
+                | Self::RemyDeltaOne
+                | Self::RemyDeltaTen
+                | Self::RemyHundredfold
+        )
     }
 
     /// Returns whether it can run by a clock.
@@ -76,6 +113,14 @@ impl System {
             (Self::Rove | Self::RoveUnpredicted, _) => true,
             (_, Clock::Virtual) => !is_stock,
             (_, Clock::Real) => is_stock,
+        }
+    }
+
+    /// Returns the controller, if it is one.
+    pub(crate) const fn contender(self) -> Option<Contender> {
+        match self {
+            Self::Flow(contender) => Some(contender),
+            _ => None,
         }
     }
 
@@ -98,19 +143,13 @@ impl System {
     /// Returns the state that diffs start from, where that is all that the system has of its own.
     pub(crate) const fn reference(self) -> Option<ReferencePolicy> {
         match self {
-            Self::Rove
-            | Self::RoveUnpredicted
-            | Self::MoshRules
-            | Self::MoshRulesUnpredicted
-            | Self::Ssh
-            | Self::Mosh
-            | Self::MoshUnpredicted => None,
             Self::AssumedReference => Some(ReferencePolicy::Assumed),
             Self::QuarterReference => Some(ReferencePolicy::Mixture { known_percent: 25 }),
             Self::HalfReference => Some(ReferencePolicy::Mixture { known_percent: 50 }),
             Self::ThreeQuartersReference => Some(ReferencePolicy::Mixture { known_percent: 75 }),
             Self::KnownReference => Some(ReferencePolicy::Known),
             Self::AdaptiveReference => Some(ReferencePolicy::Adaptive),
+            _ => None,
         }
     }
 

@@ -4,8 +4,10 @@ use core::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use crate::experiment::averages;
 use crate::experiment::measure::RunFigure;
-use crate::experiment::scenario::Expected;
+use crate::experiment::measure::shared::is_published;
+use crate::experiment::scenario::{Expected, Statistic};
 use crate::experiment::statistics::{Times, interval, paired_ratio};
 use crate::experiment::sweep::{Figure, SeedMeans, Series};
 
@@ -84,6 +86,11 @@ impl Series {
         paired_ratio(&of, &to)
     }
 
+    /// Returns the median of the throughputs of senders that share a path, in kbit/s.
+    pub(crate) fn median_throughput(&self) -> Option<f64> {
+        Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
+    }
+
     fn to_json(&self, figure: &Figure) -> Value {
         let times: &Times = &self.times;
         let of_run = |(number, run_figure): (usize, &RunFigure)| {
@@ -117,6 +124,7 @@ impl Series {
             "deviation_ms": times.deviation(),
             "quantiles_ms": quantiles,
             "instant_percent": times.share_below(INSTANT),
+            "median_throughput_kbit_s": self.median_throughput(),
             "figures": of_runs,
             "of_baseline": ratios,
         })
@@ -189,9 +197,13 @@ impl Figure {
                 series.system == Some(expected.system)
                     && expected.link.as_ref().is_none_or(|link| *link == series.link)
             });
-            series.map(|series| verdict(expected, series)).collect::<Vec<_>>()
+            // Nothing can be said of a published table that is not there.
+            let is_there =
+                |series: &&Series| !is_published(expected.system) || !series.pairs.is_empty();
+            series.filter(is_there).map(|series| verdict(expected, series)).collect::<Vec<_>>()
         };
-        self.scenario.body.expected.iter().flat_map(of).collect()
+        let expected = self.scenario.body.expected.iter().flat_map(of);
+        expected.chain(averages::verdicts(self)).collect()
     }
 
     /// Returns the table as text.
@@ -231,6 +243,7 @@ impl Figure {
         if let Some(baseline) = self.scenario.body.baseline {
             let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
         }
+        out.push_str(&averages::to_text(&averages::averages(self)));
         for Verdict { sentence, holds } in self.verdicts() {
             let _ = writeln!(
                 out,
@@ -251,6 +264,7 @@ impl Figure {
             "seeds": self.seeds,
             "missing": self.missing,
             "series": self.series.iter().map(|series| series.to_json(self)).collect::<Vec<_>>(),
+            "averages": averages::to_json(&averages::averages(self)),
             "expected": verdicts
                 .iter()
                 .map(|verdict| json!({ "holds": verdict.holds, "sentence": verdict.sentence }))
@@ -260,20 +274,24 @@ impl Figure {
 }
 
 fn verdict(expected: &Expected, series: &Series) -> Verdict {
-    let got = series.times.statistic(expected.statistic);
+    let got = match expected.statistic {
+        Statistic::Throughput => series.median_throughput(),
+        statistic => series.times.statistic(statistic),
+    };
     let holds = got.is_some_and(|got| {
         expected.from.is_none_or(|from| from <= got) && expected.to.is_none_or(|to| got <= to)
     });
+    let unit = expected.statistic.unit();
     let band = match (expected.from, expected.to) {
-        (Some(from), Some(to)) => format!("{from} to {to} ms"),
-        (Some(from), None) => format!("at least {from} ms"),
-        (None, Some(to)) => format!("at most {to} ms"),
+        (Some(from), Some(to)) => format!("{from} to {to} {unit}"),
+        (Some(from), None) => format!("at least {from} {unit}"),
+        (None, Some(to)) => format!("at most {to} {unit}"),
         (None, None) => "anything".to_owned(),
     };
     let statistic = expected.statistic.name();
     let (label, got, source) = (series.label(), ms(got), &expected.source);
     Verdict {
-        sentence: format!("{statistic} of {label} is {got} ms, expected {band} ({source})"),
+        sentence: format!("{statistic} of {label} is {got} {unit}, expected {band} ({source})"),
         holds,
     }
 }

@@ -45,6 +45,7 @@ impl Directory {
         let options = FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
             traces: None,
+            tables: None,
             out: self.0.join("out"),
             is_full: false,
             seed,

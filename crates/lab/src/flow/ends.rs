@@ -1,8 +1,9 @@
 //! The two ends of a flow: one sends what a source says, the other acknowledges each datagram.
 
 use core::net::SocketAddr;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use rove_congestion::{Ack, Loss};
 use rove_link::net::End;
 use rove_units::{Bytes, Duration, Instant};
 
@@ -22,6 +23,20 @@ const REORDERING: u64 = 3;
 /// the links here lasts; it only keeps a flow from waiting for ever.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 
+/// How much later than the newest that has been acknowledged a datagram may be, as a share of the round-trip time.
+/// Source: RFC 9002, section 6.1.2: 9/8.
+const LATE_SHARE: f64 = 1.125;
+
+/// The least time after which a datagram is sent to find out whether those on their way are lost.
+/// Source: Linux's least retransmission timeout; RFC 9002, section 6.2, has the rule.
+const PROBE_MIN: Duration = Duration::from_millis(200);
+
+/// The time before a first probe when no round-trip time is known. Source: RFC 9002, section 6.2.2: twice 333 ms.
+const PROBE_FIRST: Duration = Duration::from_millis(666);
+
+/// The payload of a datagram that only keeps a flow from being silent. Chosen: that of a QUIC packet with a PING frame.
+const HEARTBEAT: Bytes = Bytes::new(40);
+
 /// Most arrivals that are kept. Chosen: an hour of 30 Mbit/s, 400 MB.
 const ARRIVALS_MAX: usize = 10_000_000;
 
@@ -34,7 +49,8 @@ pub struct Arrival {
     pub size: Bytes,
 }
 
-/// Sends what a source says. Data is not sent again: a flow is measured by its datagrams, which nobody reads.
+/// Sends what a source says, and tells its controller what becomes of it. Data is not sent again: a flow is measured by its
+/// datagrams, which nobody reads.
 #[derive(Debug)]
 pub struct Sender<S> {
     source: S,
@@ -42,25 +58,70 @@ pub struct Sender<S> {
     is_started: bool,
     sent: u64,
     lost: u64,
-    /// The size of each datagram on its way, by its number.
-    in_flight: BTreeMap<u64, Bytes>,
+    /// The datagrams from the oldest on its way on; `None` where one has been acknowledged.
+    in_flight: VecDeque<Option<Flying>>,
     in_flight_bytes: Bytes,
     /// When something was last acknowledged, or sent after nothing was on its way.
     heard_at: Instant,
+    probe: Probe,
+}
+
+/// A datagram on its way.
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    size: Bytes,
+    sent: Instant,
+}
+
+/// When a datagram is sent beyond the window because nothing has been acknowledged for long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Probe {
+    srtt: Option<Duration>,
+    rttvar: Duration,
+    /// How many there were since something was last acknowledged.
+    count: u32,
+    /// When the last datagram was sent.
+    sent_at: Instant,
+    /// The largest size so far.
+    size: Bytes,
+    /// The size of a datagram that is due beyond the window.
+    due: Option<Bytes>,
+}
+
+impl Probe {
+    /// Takes a sample of the round-trip time. Source: RFC 6298, section 2.
+    fn update(&mut self, rtt: Duration) {
+        let srtt = self.srtt.unwrap_or(rtt);
+        let off = if self.srtt.is_some() { srtt.abs_diff(rtt) } else { rtt * 2 };
+        self.rttvar = self.rttvar - self.rttvar / 4 + off / 4;
+        self.srtt = Some(srtt - srtt / 8 + rtt / 8);
+        (self.count, self.due) = (0, None);
+    }
+
+    fn timeout(&self) -> Instant {
+        let timeout = self.srtt.map_or(PROBE_FIRST, |srtt| (srtt + 4 * self.rttvar).max(PROBE_MIN));
+        self.sent_at + timeout.saturating_mul(1 << self.count.min(6)).min(SILENCE_MAX)
+    }
+
+    /// Returns how long after a datagram's sending it is late, if a later one has come.
+    fn lateness(&self) -> Duration {
+        self.srtt.unwrap_or(PROBE_FIRST).mul_f64(LATE_SHARE)
+    }
 }
 
 impl<S: Source> Sender<S> {
     /// Creates an end that sends nothing before [`Sender::start`].
-    pub const fn new(source: S, peer: SocketAddr) -> Self {
+    pub fn new(source: S, peer: SocketAddr) -> Self {
         Self {
             source,
             peer,
             is_started: false,
             sent: 0,
             lost: 0,
-            in_flight: BTreeMap::new(),
+            in_flight: VecDeque::new(),
             in_flight_bytes: Bytes::ZERO,
             heard_at: Instant::ZERO,
+            probe: Probe::default(),
         }
     }
 
@@ -82,43 +143,116 @@ impl<S: Source> Sender<S> {
         self.lost
     }
 
-    fn remove(&mut self, number: u64) -> bool {
-        let size = self.in_flight.remove(&number);
-        self.in_flight_bytes -= size.unwrap_or_default();
-        size.is_some()
+    /// Returns the number of the oldest datagram that is remembered.
+    fn oldest(&self) -> u64 {
+        self.sent - u64::try_from(self.in_flight.len()).unwrap_or_default()
     }
 
-    fn lose_up_to(&mut self, end: u64) {
-        while let Some((&number, _)) = self.in_flight.first_key_value().filter(|it| *it.0 < end) {
-            self.remove(number);
-            self.lost += 1;
+    fn remove(&mut self, number: u64) -> Option<Flying> {
+        let place = usize::try_from(number.checked_sub(self.oldest())?).ok()?;
+        let flying = self.in_flight.get_mut(place)?.take()?;
+        self.in_flight_bytes -= flying.size;
+        self.forget();
+        Some(flying)
+    }
+
+    /// Forgets the oldest that have been acknowledged.
+    fn forget(&mut self) {
+        while self.in_flight.front().is_some_and(Option::is_none) {
+            self.in_flight.pop_front();
+        }
+    }
+
+    /// Gives up datagrams from the oldest on, as long as they are lost by what is said of a number and of when it was sent.
+    fn lose(&mut self, now: Instant, is_persistent: bool, is_lost: impl Fn(u64, Instant) -> bool) {
+        let mut number = self.oldest();
+        let mut loss: Option<Loss> = None;
+        while let Some(oldest) = self.in_flight.front().copied() {
+            if let Some(Flying { size, sent }) = oldest {
+                if !is_lost(number, sent) {
+                    break;
+                }
+                self.in_flight_bytes -= size;
+                self.lost += 1;
+                let size = loss.map_or(size, |loss| loss.size + size);
+                loss = Some(Loss { sent, size, in_flight: Bytes::ZERO, is_persistent });
+            }
+            self.in_flight.pop_front();
+            number += 1;
+        }
+        let in_flight = self.in_flight_bytes;
+        if let Some((loss, controller)) = loss.zip(self.source.controller()) {
+            controller.on_loss(now, &Loss { in_flight, ..loss });
         }
     }
 
     fn silence_ends(&self) -> Option<Instant> {
         (!self.in_flight.is_empty()).then(|| self.heard_at + SILENCE_MAX)
     }
+
+    /// Returns when a probe is due. Without a controller there is none: such a flow has nothing to find out.
+    fn probe_due(&self) -> Option<Instant> {
+        let is_asked = self.source.is_controlled() && !self.in_flight.is_empty();
+        (is_asked && self.probe.due.is_none()).then(|| self.probe.timeout())
+    }
+
+    fn heartbeat_due(&self) -> Option<Instant> {
+        let is_asked = !self.in_flight.is_empty() && self.probe.due.is_none();
+        self.source.heartbeat().filter(|_| is_asked).map(|silence| self.probe.sent_at + silence)
+    }
+
+    fn handle_ack(&mut self, now: Instant, number: u64, received: Instant) {
+        // A copy of an acknowledgment, or that of a datagram taken for lost, says nothing new.
+        let Some(Flying { size, sent }) = self.remove(number) else { return };
+        self.heard_at = now;
+        let rtt = now.saturating_since(sent);
+        self.probe.update(rtt);
+        let (in_flight, is_app_limited) = (self.in_flight_bytes, self.source.is_app_limited());
+        if let Some(controller) = self.source.controller() {
+            controller.on_ack(now, &Ack { sent, received, size, rtt, in_flight, is_app_limited });
+        }
+        let end = number.saturating_sub(REORDERING - 1);
+        // By time only with a controller, as probes are.
+        let lateness = self.probe.lateness();
+        let is_controlled = self.source.is_controlled();
+        self.lose(now, false, |other, at| {
+            other < end || (is_controlled && other < number && at + lateness <= now)
+        });
+        let in_flight = self.in_flight_bytes;
+        if let Some(controller) = self.source.controller() {
+            controller.on_end_acks(now, in_flight, is_app_limited);
+        }
+    }
 }
 
 impl<S: Source> End for Sender<S> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        let Some(number) = word(payload, 1) else { return };
+        let (Some(number), Some(received)) = (word(payload, 1), word(payload, 2)) else { return };
         self.peer = source;
-        // A copy of an acknowledgment, or that of a datagram taken for lost, says nothing new.
-        if self.remove(number) {
-            self.heard_at = now;
-            self.lose_up_to(number.saturating_sub(REORDERING - 1));
-        }
+        self.handle_ack(now, number, Instant::from_nanos(received));
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         if self.silence_ends().is_some_and(|end| end <= now) {
-            self.lose_up_to(u64::MAX);
+            self.lose(now, true, |_, _| true);
+        }
+        if self.probe_due().is_some_and(|due| due <= now) {
+            self.probe.due = Some(self.probe.size);
+            self.probe.count += 1;
+        }
+        if self.heartbeat_due().is_some_and(|due| due <= now) {
+            self.probe.due = Some(HEARTBEAT);
+        }
+        if let Some(controller) = self.source.controller()
+            && controller.poll_timeout().is_some_and(|due| due <= now)
+        {
+            controller.on_tick(now);
         }
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        let size = self.source.poll_send(now, self.in_flight_bytes)?;
+        let size = self.source.poll_send(now, self.in_flight_bytes).or(self.probe.due)?;
+        self.probe.due = None;
         if self.in_flight.is_empty() {
             self.heard_at = now;
         }
@@ -127,14 +261,20 @@ impl<S: Source> End for Sender<S> {
         payload.extend(self.sent.to_be_bytes());
         payload.extend(now.as_nanos().to_be_bytes());
         payload.resize(payload.capacity(), 0);
-        self.in_flight.insert(self.sent, size);
+        self.in_flight.push_back(Some(Flying { size, sent: now }));
         self.in_flight_bytes += size;
+        (self.probe.sent_at, self.probe.size) = (now, self.probe.size.max(size));
         self.sent += 1;
+        let in_flight = self.in_flight_bytes;
+        if let Some(controller) = self.source.controller() {
+            controller.on_sent(now, size, in_flight);
+        }
         Some((self.peer, payload))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        [self.source.poll_timeout(), self.silence_ends()].into_iter().flatten().min()
+        let waits = [self.silence_ends(), self.probe_due(), self.heartbeat_due()];
+        waits.into_iter().chain([self.source.poll_timeout()]).flatten().min()
     }
 }
 
@@ -143,7 +283,8 @@ impl<S: Source> End for Sender<S> {
 pub struct Receiver {
     peer: SocketAddr,
     arrivals: Vec<Arrival>,
-    unacknowledged: VecDeque<u64>,
+    /// The number of each datagram, and when it came.
+    unacknowledged: VecDeque<(u64, Instant)>,
 }
 
 impl Receiver {
@@ -162,18 +303,16 @@ impl End for Receiver {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let (Some(number), Some(sent)) = (word(payload, 1), word(payload, 2)) else { return };
         self.peer = source;
-        self.unacknowledged.push_back(number);
-        if self.arrivals.len() < ARRIVALS_MAX {
-            let delivery = Delivery { sent: Instant::from_nanos(sent), arrived: now };
-            self.arrivals.push(Arrival { delivery, size: Bytes::from(payload.len()) });
-        }
+        self.unacknowledged.push_back((number, now));
+        let delivery = Delivery { sent: Instant::from_nanos(sent), arrived: now };
+        keep(&mut self.arrivals, Arrival { delivery, size: Bytes::from(payload.len()) });
     }
 
     fn handle_timeout(&mut self, _: Instant) {}
 
     fn poll_transmit(&mut self, _: Instant) -> Option<(SocketAddr, Vec<u8>)> {
-        let number = self.unacknowledged.pop_front()?;
-        Some((self.peer, [MARK, number.to_be_bytes()].concat()))
+        let (number, at) = self.unacknowledged.pop_front()?;
+        Some((self.peer, [MARK, number.to_be_bytes(), at.as_nanos().to_be_bytes()].concat()))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
@@ -181,8 +320,15 @@ impl End for Receiver {
     }
 }
 
+/// Keeps an arrival, unless there are too many.
+pub(super) fn keep(arrivals: &mut Vec<Arrival>, arrival: Arrival) {
+    if arrivals.len() < ARRIVALS_MAX {
+        arrivals.push(arrival);
+    }
+}
+
 /// Returns a number of eight bytes.
-fn word(payload: &[u8], index: usize) -> Option<u64> {
+pub(super) fn word(payload: &[u8], index: usize) -> Option<u64> {
     let bytes = payload.get(8 * index..8 * (index + 1))?;
     bytes.try_into().ok().map(u64::from_be_bytes)
 }

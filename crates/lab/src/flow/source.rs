@@ -1,5 +1,6 @@
 //! Sources: when a flow's datagrams go, and how large they are.
 
+use rove_congestion::Controller;
 use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
 
 use crate::flow::ends::HEADER;
@@ -17,6 +18,26 @@ pub trait Source {
 
     /// Returns when to ask again, if nothing happens before.
     fn poll_timeout(&self) -> Option<Instant>;
+
+    /// Returns the controller that is told what becomes of the datagrams, if there is one.
+    fn controller(&mut self) -> Option<&mut dyn Controller> {
+        None
+    }
+
+    /// Returns whether there is a controller.
+    fn is_controlled(&self) -> bool {
+        false
+    }
+
+    /// Returns the longest silence while something is on its way.
+    fn heartbeat(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Returns whether it sent less than it might have for want of data.
+    fn is_app_limited(&self) -> bool {
+        false
+    }
 }
 
 /// Sends full packets as long as no more than a window is on its way: TCP with all the data of the world, whose window has
@@ -138,7 +159,7 @@ impl Source for Keystrokes {
 }
 
 /// Returns an exponentially distributed time: the quantile of `unit` in `[0, 1)`.
-fn exponential(mean: Duration, unit: f64) -> Duration {
+pub(super) fn exponential(mean: Duration, unit: f64) -> Duration {
     // At least a nanosecond, so that time moves on.
     mean.mul_f64(-(1.0 - unit).ln()).max(Duration::from_nanos(1))
 }

@@ -159,7 +159,8 @@ fn within<'de, D: Deserializer<'de>>(name: &str, value: D, max: f64) -> Result<f
 /// Returns what is wrong with a JSON text, its place first.
 fn sentence(error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
-    let text = error.to_string();
+    // A name that is quoted may hold a line break.
+    let text = error.to_string().replace('\n', " ");
     let place = format!(" at line {line} column {column}");
     format!("line {line}, column {column}: {}", text.strip_suffix(&place).unwrap_or(&text))
 }
@@ -223,6 +224,7 @@ mod tests {
                 "[{\"delay_ms\": \"5\"}]",
                 "line 1, column 17: invalid type: string \"5\", expected f64",
             ),
+            ("[{\"de\\nlay\": 6}]", "line 1, column 11: unknown field `de lay`, expected one of"),
             ("[{\"delay_ms\": 60001}]", "delay_ms is a number from 0 to 60000, not 60001"),
             ("[{\"jitter_ms\": -1}]", "jitter_ms is a number from 0 to 60000, not -1"),
             ("[{\"loss_pct\": 100.5}]", "loss_pct is a number from 0 to 100, not 100.5"),

@@ -165,7 +165,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let packets = sent.datagrams * 1_000 / whole;
     let figures =
         vec![nanos(age.mean_peak), nanos(age.percentile_95), catch_up, high, bits, packets];
-    Samples { times: vec![nanos(age.mean)], missing: 0, figures }
+    Samples { times: vec![nanos(age.mean)], missing: 0, figures, ..Samples::default() }
 }
 
 /// Joins both ends by the path. Nothing has been sent yet.

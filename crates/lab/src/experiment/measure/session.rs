@@ -14,6 +14,18 @@ pub(super) fn session<U: User, P: Program>(
     user: U,
     program: P,
 ) -> Net<NearEnd<U>, FarEnd<P>> {
+    let (near, far) = ends(conditions, user, program);
+    let seed = Seed::new(conditions.seed);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    Net::new(near, far, uplink, downlink, seed)
+}
+
+/// Creates a client and a server of the conditions' system.
+pub(super) fn ends<U: User, P: Program>(
+    conditions: &Conditions<'_>,
+    user: U,
+    program: P,
+) -> (NearEnd<U>, FarEnd<P>) {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let client = ClientConfig {
         prediction: system.prediction(),
@@ -23,6 +35,5 @@ pub(super) fn session<U: User, P: Program>(
     let server = server_config(system.transport(Config::server()), seed);
     let near = NearEnd::new(client, user, Instant::ZERO);
     let far = FarEnd::new(server, program, Instant::ZERO);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    Net::new(near, far, uplink, downlink, seed)
+    (near, far)
 }

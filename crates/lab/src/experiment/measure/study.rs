@@ -40,7 +40,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         [age.catch_up.percentile(50), age.catch_up.mean(), age.catch_up.percentile(95)]
             .map(|time| nanos(time.unwrap_or_default()));
     let figures = vec![nanos(age.mean_peak), nanos(age.percentile_95), median, mean, high];
-    Samples { times: vec![nanos(age.mean)], missing: 0, figures }
+    Samples { times: vec![nanos(age.mean)], missing: 0, figures, ..Samples::default() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,181 @@
+//! The command line of `rove-lab remy`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueEnum, ValueHint};
+use rove_manual::{Manual, Words};
+
+use crate::cli::BOOK;
+use crate::experiment::{self, Engine, FiguresOptions};
+use crate::parallel;
+use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
+
+/// The manual of `rove-lab remy`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "remy",
+    definition: || RemyArgs::augment_args(Command::new("rove-lab remy")),
+    words: Words::OneOf(&["describe", "convert", "evaluate", "train", "figures"]),
+    notes: &[
+        "A table is a congestion controller: for each combination of a few signals of a flow it says how the \
+         window changes, and how far apart packets are sent. describe prints its rules, and with --out NAME.svg draws \
+         them. convert writes it in another form: .dna is the published one, .toml the readable one. evaluate says \
+         what tables are worth on the networks of a prior. train searches a table for a prior and an objective. figures puts \
+         tables beside other controllers, on paths that several senders share.",
+        "A prior is a file (TOML) of assumptions: the links, the round trips, how many senders, when they have \
+         data. An objective says what a sender's throughput and delay are worth. Both are described in docs/lab.md.",
+        "A search writes its table, and beside it a checkpoint, after every improvement. The same command goes \
+         on from the checkpoint, and ends with the table of a search that was not interrupted.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove-lab remy describe table.dna --out table.svg", "rules, and a picture of them"),
+        ("rove-lab remy convert table.dna --out table.toml", "the readable form"),
+        ("rove-lab remy evaluate table.toml --prior two-senders.toml", "its score"),
+        ("rove-lab remy train --prior two-senders.toml --out table.toml", "search a table"),
+    ],
+    environment: &[
+        ("ROVE_REMY", "The directory of published tables, where --tables names none."),
+        ("ROVE_TRACES", "The directory of recorded links, where --traces names none."),
+    ],
+    files: &[("NAME.search.json", "The checkpoint of a search for the table NAME.toml.")],
+    exit_status: &[
+        ("0", "It was done."),
+        ("1", "A table, a prior or a checkpoint could not be used, or a result not be written."),
+        ("2", "The command line is wrong."),
+    ],
+};
+
+/// The thing to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// Prints the rules of a table
+    Describe,
+    /// Writes a table in another form
+    Convert,
+    /// Says what tables are worth
+    Evaluate,
+    /// Searches a table
+    Train,
+    /// Makes the figures about senders that share a path
+    Figures,
+}
+
+/// Congestion controllers found by search: describes, evaluates and searches them
+#[derive(Debug, Args)]
+pub(crate) struct RemyArgs {
+    /// The thing to be done
+    #[arg(value_name = "ACTION", hide_possible_values = true)]
+    action: Action,
+    /// Tables: .dna (published) or .toml (readable); evaluate also takes aimd, new-reno, cubic and vegas
+    #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
+    tables: Vec<PathBuf>,
+    /// Assumptions about the networks (evaluate, train)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    prior: Option<PathBuf>,
+    /// Worth of throughput and delay, such as alpha=1,delta=0.1 or alpha=2,delta=0,throughput=on-time
+    #[arg(long, value_name = "LIST", default_value = "alpha=1,beta=1,delta=1,throughput=share")]
+    objective: Objective,
+    /// File that is written to; of figures the directory
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+    /// Number that decides all chance
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// A search ends after so many splits of a rule
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    epochs: u32,
+    /// A search ends after so many steps: the table says how many made it
+    #[arg(long, value_name = "COUNT")]
+    steps: Option<u64>,
+    /// A search ends for now after so many minutes
+    #[arg(long, value_name = "COUNT")]
+    minutes: Option<f64>,
+    /// Threads that work at once; all processors where it is left out. No result depends on it
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<usize>,
+    /// Directory of published tables (figures)
+    #[arg(long = "tables", value_name = "DIR", env = "ROVE_REMY", value_hint = ValueHint::DirPath)]
+    published: Option<PathBuf>,
+    /// Directory of recorded links (figures)
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    traces: Option<PathBuf>,
+    /// Runs as often as each figure's scenario says for its long profile (figures)
+    #[arg(long)]
+    full: bool,
+    /// Writes JSON in place of text (evaluate, figures)
+    #[arg(long)]
+    json: bool,
+}
+
+impl RemyArgs {
+    /// Returns what is asked for.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence if the command line does not say enough, or too much.
+    pub(crate) fn call(self) -> Result<RemyCall, String> {
+        let missing = |what: &str, example: &str| format!("{what}, as in: rove-lab remy {example}");
+        let threads = self.threads.unwrap_or_else(parallel::processors);
+        let one = |example: &str| match self.tables.as_slice() {
+            [table] => Ok(table.clone()),
+            _ => Err(missing("name one table", example)),
+        };
+        match self.action {
+            Action::Describe => {
+                let table = one("describe table.dna")?;
+                Ok(RemyCall::Describe { table, picture: self.out })
+            }
+            Action::Convert => {
+                let example = "convert table.dna --out table.toml";
+                let table = one(example)?;
+                let out = self.out.ok_or_else(|| missing("name the file with --out", example))?;
+                Ok(RemyCall::Convert { table, out })
+            }
+            Action::Evaluate => {
+                let example = "evaluate table.toml --prior prior.toml";
+                let prior = self.prior.ok_or_else(|| missing("name a prior", example))?;
+                if self.tables.is_empty() {
+                    return Err(missing("name a table", example));
+                }
+                Ok(RemyCall::Evaluate(EvaluateOptions {
+                    tables: self.tables,
+                    prior,
+                    objective: self.objective,
+                    seed: self.seed,
+                    threads,
+                    json: self.json,
+                }))
+            }
+            Action::Figures => Ok(RemyCall::Figures(FiguresOptions {
+                names: experiment::names_about_sharing(),
+                traces: self.traces,
+                tables: self.published,
+                out: self.out.unwrap_or_else(|| "figures".into()),
+                is_full: self.full,
+                seed: self.seed,
+                shard: None,
+                engine: Engine::Local,
+                json: self.json,
+            })),
+            Action::Train => {
+                let example = "train --prior prior.toml --out table.toml";
+                let prior = self.prior.ok_or_else(|| missing("name a prior", example))?;
+                let out = self.out.ok_or_else(|| missing("name the table with --out", example))?;
+                if out.extension().is_none_or(|ending| ending != "toml") {
+                    return Err(missing("a search writes a readable table", example));
+                }
+                Ok(RemyCall::Train(TrainOptions {
+                    prior,
+                    objective: self.objective,
+                    out,
+                    seed: self.seed,
+                    epochs: self.epochs,
+                    steps: self.steps,
+                    minutes: self.minutes,
+                    threads,
+                }))
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The command line of `rove-lab sprout`.
+
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::{Args, Command, ValueEnum, ValueHint};
+use rove_manual::{Manual, Words};
+use rove_ssp::Key;
+use rove_units::{Duration, parse_duration};
+
+use crate::cli::BOOK;
+use crate::experiment::{self, Engine, FiguresOptions};
+use crate::sprout::wire::{self, Task};
+
+/// The variable that the key is in.
+const KEY: &str = "ROVE_SPROUT_KEY";
+
+/// The port of a server unless another one is named. Chosen: after those of Mosh, which end at 61000.
+const PORT: u16 = 61_013;
+
+/// The manual of `rove-lab sprout`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "sprout",
+    definition: || SproutArgs::augment_args(Command::new("rove-lab sprout")),
+    words: Words::Unknown,
+    notes: &[
+        "Sprout infers from arrivals how fast a link is, forecasts how much it will carry, and has no more on its way than will \
+         be through within 100 ms with a probability of 95 %. `figures` compares it with other congestion controllers in virtual time, \
+         `serve` and `send` run it over UDP between two computers.",
+        "`serve` prints the key that `send` needs in ROVE_SPROUT_KEY; datagrams are sealed with it as those of a session are. `send` has all the \
+         data of the world for as long as --for says. With --enter and --target the two carry the UDP packets of local programs instead, \
+         with a queue for each of them that none of the others fills.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove-lab sprout figures --traces DIR", "the figures about Sprout and other controllers"),
+        ("rove-lab sprout serve", "a server for bulk data, which prints its key"),
+        (
+            "rove-lab sprout send 192.0.2.1:61013 --for 60s",
+            "a minute of it, with that key in ROVE_SPROUT_KEY",
+        ),
+        (
+            "rove-lab sprout send 192.0.2.1:61013 --enter 127.0.0.1:5000",
+            "a tunnel; `serve --target 127.0.0.1:53` is its other end",
+        ),
+    ],
+    environment: &[
+        ("ROVE_SPROUT_KEY", "The key of `send`, and of `serve` if it is not to draw one."),
+        ("ROVE_TRACES", "The directory of recordings, where --traces names none."),
+    ],
+    files: &[("DIR/figures.html", "All figures on one page.")],
+    exit_status: &[
+        ("0", "It was done."),
+        ("1", "A link could not be read, a socket not be had, or a result not be written."),
+        ("2", "The command line is wrong."),
+    ],
+};
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// Makes the figures about Sprout and other congestion controllers
+    Figures,
+    /// Waits for a peer, and receives
+    Serve,
+    /// Sends to a server
+    Send,
+}
+
+/// Runs Sprout: its figures in virtual time, or its two ends over UDP
+#[derive(Debug, Args)]
+pub(crate) struct SproutArgs {
+    /// What to do
+    #[arg(value_name = "ACTION")]
+    action: Action,
+    /// The server that is sent to
+    #[arg(value_name = "ADDRESS:PORT")]
+    peer: Option<SocketAddr>,
+    /// Address and port of a server
+    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)))]
+    listen: SocketAddr,
+    /// How long bulk data is sent
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = length)]
+    length: Duration,
+    /// Ends a server when its first peer has been silent for 5 s
+    #[arg(long)]
+    once: bool,
+    /// Address of this computer whose UDP packets enter a tunnel
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    enter: Option<SocketAddr>,
+    /// Address that the packets of a tunnel are sent to by a server
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    target: Option<SocketAddr>,
+    /// Directory of recorded links, or one with the directory `links` in it
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    traces: Option<PathBuf>,
+    /// Directory that figures are written to
+    #[arg(long, value_name = "DIR", default_value = "sprout", value_hint = ValueHint::DirPath)]
+    out: PathBuf,
+    /// Runs as often as each scenario says for its long profile
+    #[arg(long)]
+    full: bool,
+    /// Number that decides all chance
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// Spreads the runs of figures over these processors
+    #[arg(long, value_name = "ENGINE", default_value = "local")]
+    engine: Engine,
+    /// Writes JSON in place of text
+    #[arg(long)]
+    json: bool,
+}
+
+impl SproutArgs {
+    /// Returns a sentence on words that do not go together.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let sentence = match self.action {
+            Action::Send if self.peer.is_none() => {
+                "send needs the server's ADDRESS:PORT, such as 192.0.2.1:61013"
+            }
+            Action::Serve | Action::Figures if self.peer.is_some() => {
+                "only send takes an ADDRESS:PORT; a server's own is that of --listen"
+            }
+            Action::Serve | Action::Figures if self.enter.is_some() => {
+                "--enter is for send; the other end has --target"
+            }
+            Action::Send | Action::Figures if self.target.is_some() => {
+                "--target is for serve; the other end has --enter"
+            }
+            _ => return None,
+        };
+        Some(sentence.to_owned())
+    }
+
+    /// Does what is asked for; what a server's user must know goes to `notes`.
+    pub(crate) fn run(self, output: impl Write, mut notes: impl Write) -> Result<()> {
+        let task = match (self.action, self.peer) {
+            (Action::Figures, _) => return experiment::run(&self.figures(), output),
+            (Action::Serve, _) => self.serve(),
+            (Action::Send, peer) => {
+                let peer = peer.context("send needs the server's ADDRESS:PORT")?;
+                match self.enter {
+                    Some(listen) => Task::Enter { peer, listen },
+                    None => Task::Send { peer, length: self.length },
+                }
+            }
+        };
+        let (key, is_new) = self.key()?;
+        let ready = |port: u16| {
+            if !is_new {
+                return Ok(());
+            }
+            let text = key.to_text();
+            writeln!(notes, "{KEY}={} rove-lab sprout send ADDRESS:{port}", &*text)
+                .context("cannot write standard error")
+        };
+        wire::run(task, &key, self.json, ready, output)
+    }
+
+    fn serve(&self) -> Task {
+        let listen = self.listen;
+        match self.target {
+            Some(target) => Task::Leave { listen, target },
+            None => Task::Serve { listen, once: self.once },
+        }
+    }
+
+    /// Returns the key of the environment, or for a server without one a new one, and whether it is new.
+    fn key(&self) -> Result<(Key, bool)> {
+        if let Ok(text) = std::env::var(KEY) {
+            let key = Key::from_text(&text).with_context(|| format!("{KEY} holds no key"))?;
+            return Ok((key, false));
+        }
+        if self.action == Action::Send {
+            anyhow::bail!(
+                "{KEY} is not set: put the key into it that `rove-lab sprout serve` has printed"
+            );
+        }
+        let key = Key::draw(|bytes| getrandom::fill(bytes)).context("cannot draw a key")?;
+        Ok((key, true))
+    }
+
+    fn figures(&self) -> FiguresOptions {
+        FiguresOptions {
+            names: experiment::names_about_controllers(),
+            traces: self.traces.clone(),
+            tables: None,
+            out: self.out.clone(),
+            is_full: self.full,
+            seed: self.seed,
+            shard: None,
+            engine: self.engine,
+            json: self.json,
+        }
+    }
+}
+
+fn length(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,110 @@
+//! A flow of a congestion controller by itself: its throughput, and the delay that it makes.
+
+use rove_units::{Duration, Instant, Seed};
+
+use crate::contest::Contender;
+use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::flow::{FlowOptions, FlowReport};
+
+/// Length over a link that has no recorded opportunities. Chosen: the slowest controller has settled in a tenth of it.
+const LENGTH: Duration = Duration::from_secs(120);
+
+/// The begin that figures leave out. Source: Sprout paper, section 4.2: the first minute.
+const SKIPPED: Duration = Duration::from_secs(60);
+
+/// Figures of a run beside its self-inflicted delay.
+pub(super) const FIGURES: [RunFigure; 4] = [
+    RunFigure { name: "kbit/s", scale: 1e-3, is_compared: true },
+    RunFigure { name: "use (%)", scale: 1e-4, is_compared: false },
+    RunFigure::of_time("95 % delay"),
+    RunFigure { name: "lost (%)", scale: 1e-4, is_compared: false },
+];
+
+/// The place of the utilisation among them.
+pub(in crate::experiment) const UTILISATION: usize = 1;
+
+/// Runs a flow as the system's paper or RFC says.
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    measure(conditions, None)
+}
+
+/// Runs a flow whose controller the value sets.
+pub(super) fn run_setting(conditions: &Conditions<'_>) -> Samples {
+    measure(conditions, conditions.value)
+}
+
+/// Returns whether a system has something that a value sets.
+pub(super) fn has_setting(contender: Option<Contender>) -> bool {
+    contender.is_some_and(|contender| contender.setting().is_some())
+}
+
+fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Samples {
+    let contender = conditions.system().contender().expect("a checked scenario has controllers");
+    let seed = Seed::new(conditions.seed);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let period = uplink.first().schedule.as_ref().map(|schedule| schedule.trace.period());
+    let whole = period.unwrap_or(LENGTH);
+    let length = conditions.length.map_or(whole, |length| length.min(whole));
+    let skipped = SKIPPED.min(length / 2);
+    let options = FlowOptions { uplink, downlink, seed, length, skipped };
+    samples(&contender.run(setting, options))
+}
+
+fn samples(report: &FlowReport) -> Samples {
+    // Over links without a recording there is no least delay to be taken off.
+    let delay = report.self_inflicted_ms.or(report.end_to_end_p95_ms);
+    let Some((delay, end_to_end)) = delay.zip(report.end_to_end_p95_ms) else {
+        return Samples { missing: 1, ..Samples::default() };
+    };
+    #[expect(clippy::cast_precision_loss, reason = "packets of an hour")]
+    let lost = report.lost as f64 / report.sent.max(1) as f64;
+    let figures = vec![
+        whole(report.bits_per_second),
+        whole(report.utilisation.unwrap_or_default() * 1e6),
+        whole(end_to_end * 1e6),
+        whole(lost * 1e6),
+    ];
+    Samples { times: vec![whole(delay * 1e6)], missing: 0, figures, ..Samples::default() }
+}
+
+/// Returns a number as a whole one, 0 of one below.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast holds every number within the type"
+)]
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::path::Path;
+
+    fn flow(system: System, path: &str, value: Option<f64>) -> Samples {
+        let path: Path = path.parse().expect("a path");
+        let length = Some(Duration::from_secs(20));
+        let conditions = Conditions {
+            system: Some(system),
+            path: Some(&path),
+            value,
+            length,
+            ..Conditions::NONE
+        };
+        if value.is_some() { run_setting(&conditions) } else { run(&conditions) }
+    }
+
+    #[test]
+    fn a_window_has_the_throughput_that_it_sets() {
+        // A full packet in each millisecond, 41 ms of round trip.
+        let path = "rtt=40ms,rate=12Mbit";
+        for (packets, share) in [(10.0, 10.0 / 41.0), (30.0, 30.0 / 41.0), (200.0, 1.0)] {
+            let samples = flow(System::Flow(Contender::FixedWindow), path, Some(packets));
+            let expected = whole(share * 1e6);
+            assert!(samples.figures[UTILISATION].abs_diff(expected) < 2_000, "{samples:?}");
+        }
+        assert_eq!(flow(System::Flow(Contender::Cubic), path, None).figures.len(), FIGURES.len());
+    }
+}

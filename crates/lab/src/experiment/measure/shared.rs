@@ -1,0 +1,292 @@
+//! A shared path: the throughput and the queueing delay of senders that one controller drives.
+//!
+//! Data comes down the path, acknowledgments go up. Throughput is that of the times in which a sender had something to send; queueing
+//! delay is how much longer than over an empty path a packet and its acknowledgment took, in the mean over a sender's packets.
+
+use std::fs;
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use rove_congestion::Controller;
+use rove_congestion::aimd::Aimd;
+use rove_congestion::cubic::Cubic;
+use rove_congestion::new_reno::NewReno;
+use rove_congestion::remy::{RemyController, Table};
+use rove_congestion::sprout::Scale;
+use rove_congestion::sprout_ack::SproutAck;
+use rove_congestion::vegas::Vegas;
+use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_link::{CoDelConfig, Discipline, LinkConfig};
+use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
+use serde::Deserialize;
+
+use crate::contest::Contender;
+use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
+use crate::experiment::system::System;
+use crate::flow::crowd::{Crowd, FlowSize, SenderFigures};
+use crate::flow::ends::Receiver;
+use crate::flow::source::FULL;
+
+/// Figures of a run beside the queueing delays of its senders.
+pub(super) const FIGURES: [RunFigure; 2] = [
+    RunFigure { name: "throughput (kbit/s)", scale: 1e-3, is_compared: true },
+    RunFigure { name: "all together (kbit/s)", scale: 1e-3, is_compared: false },
+];
+
+/// Most senders of a scenario. Chosen: as the evaluator's priors.
+const SENDERS_MAX: usize = 256;
+
+/// The tables that the laboratory brings.
+const TABLES: [(System, &str); 2] = [
+    (System::RemyTwoSenders, include_str!("../../../remy/remy-two-senders.toml")),
+    (System::RemySixteenSenders, include_str!("../../../remy/remy-sixteen-senders.toml")),
+];
+
+/// Files of tables that others have published.
+const PUBLISHED: [(System, &str); 4] = [
+    (System::RemyDeltaTenth, "RemyCC-2013-delta0.1.dna"),
+    (System::RemyDeltaOne, "RemyCC-2013-delta1.dna"),
+    (System::RemyDeltaTen, "RemyCC-2013-delta10.dna"),
+    (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
+];
+
+/// What the senders have to send.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Traffic {
+    /// How many there are.
+    senders: usize,
+    /// The mean size of a flow in bytes; left out for the heavy tail of the paper.
+    mean_flow_bytes: Option<u64>,
+    /// The mean pause between two flows.
+    mean_pause: String,
+    /// How long a run takes.
+    length: String,
+}
+
+impl Traffic {
+    /// Returns a sentence if there can be no such traffic.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if !(1..=SENDERS_MAX).contains(&self.senders) {
+            return Err(format!("senders are from 1 to {SENDERS_MAX}"));
+        }
+        if self.mean_flow_bytes == Some(0) {
+            return Err("mean-flow-bytes is above 0".to_owned());
+        }
+        for time in [&self.mean_pause, &self.length] {
+            let duration = parse_duration(time).map_err(|error| error.to_string())?;
+            if duration.is_zero() || duration > Duration::from_secs(3_600) {
+                return Err(format!("{time:?} is no time up to an hour"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the text or the bytes of a system's table; `None` if it has none, or it is not there.
+pub(crate) fn table_of(system: System, published: Option<&FilePath>) -> Option<Vec<u8>> {
+    if let Some((_, text)) = TABLES.iter().find(|(its, _)| *its == system) {
+        return Some(text.as_bytes().to_vec());
+    }
+    let (_, file) = PUBLISHED.iter().find(|(its, _)| *its == system)?;
+    fs::read(published?.join(file)).ok()
+}
+
+/// Returns whether a system needs a table that others have published.
+pub(crate) fn is_published(system: System) -> bool {
+    PUBLISHED.iter().any(|(its, _)| *its == system)
+}
+
+/// Makes the controllers of a system's flows.
+type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
+
+/// Returns what makes a system's controllers; `None` if its table is not there.
+fn factory(system: System, published: Option<&FilePath>) -> Result<Option<Factory>> {
+    Ok(Some(match system {
+        System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
+        System::Flow(Contender::NewReno) => Box::new(|| Box::new(NewReno::new(FULL))),
+        System::Flow(Contender::Cubic | Contender::CubicCodel) => {
+            Box::new(|| Box::new(Cubic::new(FULL)))
+        }
+        System::Flow(Contender::Vegas) => Box::new(|| Box::new(Vegas::new(FULL))),
+        System::Flow(Contender::SproutAckWide) => {
+            Box::new(|| Box::new(SproutAck::new(Scale::Wide, FULL, Duration::ZERO)))
+        }
+        _ => {
+            let Some(bytes) = table_of(system, published) else { return Ok(None) };
+            let table = if is_published(system) {
+                Table::from_dna(&bytes)
+            } else {
+                Table::from_readable(&String::from_utf8_lossy(&bytes))
+            };
+            let name = system.name();
+            let table =
+                Arc::new(table.with_context(|| format!("the table of {name} cannot be used"))?);
+            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), FULL)))
+        }
+    }))
+}
+
+/// Returns whether senders can follow a system here.
+pub(super) const fn is_measured(system: System) -> bool {
+    match system.contender() {
+        Some(contender) => matches!(
+            contender,
+            Contender::Aimd
+                | Contender::NewReno
+                | Contender::Cubic
+                | Contender::CubicCodel
+                | Contender::Vegas
+                | Contender::SproutAckWide
+        ),
+        None => system.is_controller(),
+    }
+}
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
+    let system = conditions.system();
+    let Some(controller) = factory(system, conditions.tables)? else {
+        return Ok(Samples { missing: 1, ..Samples::default() });
+    };
+    let traffic = conditions.traffic.expect("a checked scenario has traffic");
+    let time = |text: &str| parse_duration(text).expect("a checked scenario has times");
+    let size = match traffic.mean_flow_bytes {
+        Some(mean) => FlowSize::Exponential(Bytes::new(mean)),
+        None => FlowSize::HeavyTailed,
+    };
+    let mut path = conditions.path().clone();
+    // Acknowledgments have a way of their own, as in the publications.
+    path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
+    if system == System::Flow(Contender::CubicCodel) {
+        path.downlink.queue = Discipline::CoDel(CoDelConfig::default());
+    }
+    let packet = FULL + rove_headless::HEADERS;
+    let transmission = path.downlink.rate.map(|rate| rate.transmission_time(packet));
+    let base = path.uplink.delay + path.downlink.delay + transmission.unwrap_or_default();
+    let seed = Seed::new(conditions.seed);
+    let [uplink, downlink] = path.links(Instant::ZERO, seed);
+    let chance = seed.stream("shared.traffic");
+    let pause = time(&traffic.mean_pause);
+    let crowd = Crowd::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, controller);
+    let mut net = Net::new(Receiver::new(RIGHT_ADDRESS), crowd, uplink, downlink, seed);
+    let length = time(&traffic.length);
+    net.run_for(length);
+    let figures = net.right.figures(Instant::ZERO + length);
+    Ok(samples(&figures, packet, length))
+}
+
+/// Returns the samples of a run: a pair for each sender that got something through.
+fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Samples {
+    let rate = |packets: u64, time: Duration| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates"
+        )]
+        let rate =
+            (packets as f64 * packet.get() as f64 * 8.0 / time.as_secs_f64().max(1e-9)) as u64;
+        rate
+    };
+    let mut pairs = Vec::new();
+    for sender in figures.iter().filter(|sender| sender.packets > 0) {
+        let packets = u32::try_from(sender.packets).unwrap_or(u32::MAX);
+        pairs.push([nanos(sender.queueing / packets), rate(sender.packets, sender.on)]);
+    }
+    let mut rates: Vec<u64> = pairs.iter().map(|pair| pair[1]).collect();
+    rates.sort_unstable();
+    let Some(median) = rates.get(rates.len() / 2) else {
+        return Samples { missing: figures.len() as u64, ..Samples::default() };
+    };
+    let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
+    Samples {
+        times: pairs.iter().map(|pair| pair[0]).collect(),
+        missing: (figures.len() - pairs.len()) as u64,
+        figures: vec![*median, all],
+        pairs,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::Path;
+
+    fn samples(system: System, senders: usize, path: &str) -> Samples {
+        let path: Path = path.parse().expect("a path");
+        let traffic = Traffic {
+            senders,
+            mean_flow_bytes: Some(100_000),
+            mean_pause: "500ms".to_owned(),
+            length: "30s".to_owned(),
+        };
+        traffic.check().expect("traffic");
+        let conditions = Conditions {
+            system: Some(system),
+            path: Some(&path),
+            traffic: Some(&traffic),
+            ..Conditions::NONE
+        };
+        run(&conditions).expect("a run")
+    }
+
+    #[test]
+    fn every_controller_gets_its_senders_through_a_shared_path() {
+        for system in [
+            System::Flow(Contender::Aimd),
+            System::Flow(Contender::NewReno),
+            System::Flow(Contender::Cubic),
+            System::Flow(Contender::CubicCodel),
+            System::Flow(Contender::Vegas),
+            System::Flow(Contender::SproutAckWide),
+            System::RemyTwoSenders,
+            System::RemySixteenSenders,
+        ] {
+            let samples = samples(system, 4, "rtt=100ms,rate=15M,queue=1000p");
+            let name = system.name();
+            assert_eq!((samples.missing, samples.pairs.len()), (0, 4), "{name}");
+            let [median, all] = samples.figures[..] else { panic!("{name}: two figures") };
+            assert!(all < 15_100_000 && all > 500_000, "{name}: {all} bit/s");
+            assert!(median < 15_100_000 && median > 100_000, "{name}: {median} bit/s");
+        }
+    }
+
+    #[test]
+    fn a_queue_that_codel_keeps_short_delays_less() {
+        let path = "rtt=100ms,rate=3M,queue=1000p";
+        let median = |system| {
+            let mut times = samples(system, 8, path).times;
+            times.sort_unstable();
+            times[times.len() / 2]
+        };
+        let (long, short) =
+            (median(System::Flow(Contender::Cubic)), median(System::Flow(Contender::CubicCodel)));
+        assert!(short * 2 < long, "{short} {long}");
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_makes_no_samples() {
+        let samples = samples(System::RemyDeltaOne, 1, "rtt=100ms,rate=15M");
+        assert_eq!(samples, Samples { missing: 1, ..Samples::default() });
+    }
+
+    #[test]
+    fn traffic_that_cannot_be_is_refused() {
+        let good = Traffic {
+            senders: 8,
+            mean_flow_bytes: None,
+            mean_pause: "0.2s".to_owned(),
+            length: "100s".to_owned(),
+        };
+        assert_eq!(good.check(), Ok(()));
+        for bad in [
+            Traffic { senders: 0, ..good.clone() },
+            Traffic { senders: 257, ..good.clone() },
+            Traffic { mean_flow_bytes: Some(0), ..good.clone() },
+            Traffic { mean_pause: "soon".to_owned(), ..good.clone() },
+            Traffic { length: "0s".to_owned(), ..good.clone() },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The start: how long a user waits for what a program prints at once.
+
+use rove_headless::{Act, Program, User};
+use rove_session::{Client, Server, ServerEvent};
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant};
+
+use crate::experiment::measure::session::session;
+use crate::experiment::measure::{Conditions, Samples, nanos};
+
+/// The program's only word.
+const WORD: &str = "hello";
+
+/// How long it is waited for. Chosen: a client gives up a server that it has never heard sooner.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A user who looks.
+struct Watcher;
+
+/// A program that prints a word as soon as it is started.
+#[derive(Default)]
+struct Printer {
+    is_started: bool,
+}
+
+impl User for Watcher {
+    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        None
+    }
+}
+
+impl Program for Printer {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        if core::mem::take(&mut self.is_started) {
+            server.handle_host_output(now, WORD.as_bytes());
+        }
+    }
+
+    fn handle_event(&mut self, event: ServerEvent) {
+        self.is_started |= event == ServerEvent::Start;
+    }
+}
+
+/// Measures the time from the client's start, when the server waits for it, to the program's word on the user's screen.
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let mut net = session(conditions, Watcher, Printer::default());
+    let is_shown = net.run_until(PATIENCE, |near, _| near.row_text(0) == WORD);
+    let time = nanos(net.now().saturating_since(Instant::ZERO));
+    let times = is_shown.then_some(time).into_iter().collect();
+    Samples { missing: u64::from(!is_shown), times, ..Samples::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::path::Path;
+
+    #[test]
+    fn a_path_without_loss_takes_a_round_trip() {
+        let path: Path = "rtt=100ms".parse().expect("a path");
+        for (system, most) in [(System::Rove, 120.0), (System::MoshRules, 360.0)] {
+            let conditions = Conditions {
+                system: Some(system),
+                path: Some(&path),
+                value: Some(0.0),
+                ..Conditions::NONE
+            };
+            let samples = run(&conditions);
+            let time = samples.millis().next().expect("the word is shown");
+            assert!((100.0..=most).contains(&time), "{system:?}: {time}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A call beside a bulk flow: on one path as they are, or through a Sprout tunnel.
+
+use rove_congestion::cubic::Cubic;
+use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_units::{Bytes, Duration, Instant, Seed};
+
+use crate::contest::Contender;
+use crate::experiment::measure::{Conditions, RunFigure, Samples};
+use crate::flow::controlled::Controlled;
+use crate::flow::ends::{Arrival, Receiver, Sender};
+use crate::flow::shared::{self, Shared, TUNNELLED};
+use crate::flow::source::Keystrokes;
+use crate::metrics::{Delivery, packet_delay};
+
+/// Length over a link that has no recorded opportunities, and the begin that figures leave out. Source: as with flows.
+const LENGTH: Duration = Duration::from_secs(120);
+const SKIPPED: Duration = Duration::from_secs(60);
+
+/// A call: a packet of a kilobyte each 20 ms in the mean, 400 kbit/s. Chosen: a video call of the paper's time takes as much.
+const CALL: (Duration, Bytes) = (Duration::from_millis(20), Bytes::new(1_000));
+
+/// Figures of a run beside the 95 % delay of the call's packets.
+pub(super) const FIGURES: [RunFigure; 2] = [
+    RunFigure { name: "call, kbit/s", scale: 1e-3, is_compared: false },
+    RunFigure { name: "bulk, kbit/s", scale: 1e-3, is_compared: true },
+];
+
+type Near = Shared<Box<dyn End>>;
+
+/// Returns whether a system is measured.
+pub(super) fn is_measured(contender: Option<Contender>) -> bool {
+    matches!(contender, Some(Contender::Cubic | Contender::CubicTunnel))
+}
+
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let seed = Seed::new(conditions.seed);
+    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let period = uplink.first().schedule.as_ref().map(|schedule| schedule.trace.period());
+    let length = period.unwrap_or(LENGTH);
+    let (near, far) = ends(conditions.system().contender() == Some(Contender::CubicTunnel), seed);
+    let mut net = Net::new(near, far, uplink, downlink, seed);
+    net.run_for(length);
+    let skipped = SKIPPED.min(length / 2);
+    let begin = Instant::ZERO + skipped;
+    let mut taken = net.right.ends.iter_mut().map(|receiver| {
+        let mut arrivals = receiver.take_arrivals();
+        arrivals.retain(|arrival| arrival.delivery.arrived >= begin);
+        arrivals
+    });
+    let (bulk, call) = (taken.next().unwrap_or_default(), taken.next().unwrap_or_default());
+    let deliveries: Vec<Delivery> = call.iter().map(|arrival| arrival.delivery).collect();
+    let Some(delay) = packet_delay(&deliveries, 95) else {
+        return Samples { missing: 1, ..Samples::default() };
+    };
+    let seconds = length.saturating_sub(skipped).as_secs().max(1);
+    let bits = |arrivals: &[Arrival]| {
+        let bytes: u64 = arrivals.iter().map(|arrival| arrival.size.get()).sum();
+        8 * bytes / seconds
+    };
+    let figures = vec![bits(&call), bits(&bulk)];
+    Samples {
+        times: vec![crate::experiment::measure::nanos(delay)],
+        missing: 0,
+        figures,
+        ..Samples::default()
+    }
+}
+
+/// Returns both ends: the bulk flow first, then the call.
+fn ends(is_tunnelled: bool, seed: Seed) -> (Near, Shared<Receiver>) {
+    let source = Controlled::new(Cubic::new(TUNNELLED)).in_packets_of(TUNNELLED);
+    let mut bulk = Sender::new(source, RIGHT_ADDRESS);
+    bulk.start(Instant::ZERO);
+    let (pause, size) = CALL;
+    let mut call = Sender::new(Keystrokes::new(pause, size, seed.stream("call")), RIGHT_ADDRESS);
+    call.start(Instant::ZERO);
+    let near: Vec<Box<dyn End>> = vec![Box::new(bulk), Box::new(call)];
+    let far = vec![Receiver::new(LEFT_ADDRESS), Receiver::new(LEFT_ADDRESS)];
+    if !is_tunnelled {
+        return (Shared::direct(near, RIGHT_ADDRESS), Shared::direct(far, LEFT_ADDRESS));
+    }
+    shared::tunnel(near, far)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::path::Path;
+
+    #[test]
+    fn a_tunnel_takes_the_call_out_of_the_queue_of_the_bulk_flow() {
+        let path: Path = "rtt=40ms,rate=4Mbit".parse().expect("a path");
+        let of = |contender| {
+            let system = Some(System::Flow(contender));
+            let samples = run(&Conditions { system, path: Some(&path), ..Conditions::NONE });
+            let delay = samples.millis().next();
+            (delay.expect("packets came"), samples.figures)
+        };
+        let (direct, _) = of(Contender::Cubic);
+        let (tunnelled, figures) = of(Contender::CubicTunnel);
+        assert!(direct > 1_000.0 && tunnelled < 200.0, "{direct} {tunnelled}");
+        assert!(figures[0] > 360_000 && figures[1] > 1_000_000, "{figures:?}");
+    }
+}

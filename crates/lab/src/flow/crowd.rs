@@ -1,0 +1,370 @@
+//! A crowd: senders that share a path, each with flows of its own, one after another with pauses between.
+//!
+//! Each flow is a transfer of some packets, which ends when all of them have been acknowledged; a controller that begins with the flow
+//! decides when they go. What is lost is sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
+
+use core::net::SocketAddr;
+use std::collections::BTreeMap;
+
+use rove_congestion::{Ack, Controller, Loss};
+use rove_link::net::End;
+use rove_units::{Bytes, Duration, Instant, Stream};
+
+use crate::flow::ends::{MARK, word};
+use crate::flow::source::{FULL, exponential};
+
+/// How many later ones must be acknowledged before a packet counts as lost. Source: RFC 9002, section 6.1.1.
+const REORDERING: u64 = 3;
+
+/// The retransmission timeout before a round trip is known, and the least one. Source: RFC 6298, section 2.1; the least is that of Linux,
+/// since the RFC's second would be half of a short flow.
+const TIMEOUTS: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(200)];
+
+/// Longest retransmission timeout. Source: RFC 6298, section 2.5.
+const TIMEOUT_MAX: Duration = Duration::from_secs(60);
+
+/// Bits of a packet's number that are its own; those above name its sender.
+const NUMBER_BITS: u32 = 48;
+
+/// Sizes of flows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum FlowSize {
+    /// Distributed exponentially around a mean.
+    Exponential(Bytes),
+    /// A least size and a part with a heavy tail. Source: the Remy paper's fit of flows seen at a research institute, Pareto(x + 40) with
+    /// a least of 147 bytes and an exponent of 0.5, and 16 kB more.
+    HeavyTailed,
+}
+
+impl FlowSize {
+    /// Returns the packets of a flow, by the quantile `unit` in `[0, 1)`.
+    fn packets(self, unit: f64) -> u64 {
+        let bytes = match self {
+            Self::Exponential(mean) => -(mean.get() as f64) * (1.0 - unit).ln(),
+            Self::HeavyTailed => {
+                let tail = 147.0 * (1.0 - unit).powi(-2) - 40.0;
+                16_384.0 + tail
+            }
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "`as` saturates"
+        )]
+        let packets = (bytes / FULL.get() as f64).ceil() as u64;
+        packets.max(1)
+    }
+}
+
+/// The figures of a sender.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SenderFigures {
+    /// Packets that were acknowledged.
+    pub(crate) packets: u64,
+    /// The time for which it had something to send.
+    pub(crate) on: Duration,
+    /// The sum of the times that acknowledged packets waited in queues.
+    pub(crate) queueing: Duration,
+}
+
+/// A flow under way.
+#[derive(Debug)]
+struct Flow {
+    controller: Box<dyn Controller>,
+    started: Instant,
+    /// Packets that are neither acknowledged nor on their way.
+    left: u64,
+    /// When each packet on its way was sent.
+    in_flight: BTreeMap<u64, Instant>,
+    last_sent: Option<Instant>,
+    /// Smoothed round-trip time and its variation (RFC 6298).
+    rtt: Option<(Duration, Duration)>,
+    /// When everything counts as lost, unless something is acknowledged before.
+    timeout_at: Instant,
+    /// How often that has come in a row.
+    timeouts: u32,
+}
+
+impl Flow {
+    fn timeout(&self) -> Duration {
+        let [first, least] = TIMEOUTS;
+        let timeout = self.rtt.map_or(first, |(srtt, var)| (srtt + 4 * var).max(least));
+        timeout.saturating_mul(1 << self.timeouts.min(10)).min(TIMEOUT_MAX)
+    }
+
+    fn in_flight_bytes(&self) -> Bytes {
+        Bytes::new(FULL.get() * self.in_flight.len() as u64)
+    }
+
+    /// Returns when a packet may go: at once, later, or not before something is acknowledged.
+    fn sends_at(&self) -> Option<Instant> {
+        let in_flight = self.in_flight_bytes();
+        let is_open = in_flight + FULL <= self.controller.window() || self.in_flight.is_empty();
+        let last = |last: Instant| last + self.controller.spacing();
+        (self.left > 0 && is_open).then(|| self.last_sent.map_or(Instant::ZERO, last))
+    }
+
+    fn note_rtt(&mut self, rtt: Duration) {
+        // RFC 6298, section 2.3.
+        self.rtt = Some(match self.rtt {
+            None => (rtt, rtt / 2),
+            Some((srtt, var)) => ((srtt * 7 + rtt) / 8, (var * 3 + srtt.abs_diff(rtt)) / 4),
+        });
+    }
+
+    /// Gives up packets below a number.
+    fn lose_below(&mut self, now: Instant, end: u64, is_persistent: bool) {
+        let kept = self.in_flight.split_off(&end);
+        let lost = core::mem::replace(&mut self.in_flight, kept);
+        let Some((_, sent)) = lost.last_key_value() else { return };
+        self.left += lost.len() as u64;
+        let size = Bytes::new(FULL.get() * lost.len() as u64);
+        let loss = Loss { sent: *sent, size, in_flight: self.in_flight_bytes(), is_persistent };
+        self.controller.on_loss(now, &loss);
+    }
+}
+
+/// A sender: a flow, or a pause.
+#[derive(Debug)]
+struct Sender {
+    flow: Option<Flow>,
+    begins: Instant,
+    /// The number of its next packet; no two of its packets have the same.
+    next: u64,
+    chance: Stream,
+    /// How many sizes and pauses have been drawn.
+    draws: u64,
+    figures: SenderFigures,
+}
+
+/// The senders, as one end of a path.
+pub(crate) struct Crowd<F> {
+    senders: Vec<Sender>,
+    /// Makes the controller of a flow.
+    controller: F,
+    size: FlowSize,
+    mean_pause: Duration,
+    /// The time that a packet and its acknowledgment take without queues.
+    base: Duration,
+    peer: SocketAddr,
+    /// The sender that is asked first for a packet.
+    turn: usize,
+}
+
+impl<F: Fn() -> Box<dyn Controller>> Crowd<F> {
+    /// Creates so many senders, all in a pause.
+    pub(crate) fn new(
+        count: usize,
+        size: FlowSize,
+        mean_pause: Duration,
+        base: Duration,
+        peer: SocketAddr,
+        chance: Stream,
+        controller: F,
+    ) -> Self {
+        let senders = (0..count as u64).map(|number| {
+            let mut sender = Sender {
+                flow: None,
+                begins: Instant::ZERO,
+                next: number << NUMBER_BITS,
+                chance: chance.fork(number),
+                draws: 0,
+                figures: SenderFigures::default(),
+            };
+            sender.begins = Instant::ZERO + exponential(mean_pause, sender.draw());
+            sender
+        });
+        Self { senders: senders.collect(), controller, size, mean_pause, base, peer, turn: 0 }
+    }
+
+    /// Returns the figures of each sender up to now.
+    pub(crate) fn figures(&self, now: Instant) -> Vec<SenderFigures> {
+        let of = |sender: &Sender| {
+            let mut figures = sender.figures;
+            if let Some(flow) = &sender.flow {
+                figures.on += now.saturating_since(flow.started);
+            }
+            figures
+        };
+        self.senders.iter().map(of).collect()
+    }
+}
+
+impl Sender {
+    fn draw(&mut self) -> f64 {
+        self.draws += 1;
+        self.chance.at(self.draws).unit()
+    }
+
+    /// Takes in an acknowledgment; returns whether it ends the flow.
+    fn acknowledge(&mut self, now: Instant, number: u64, base: Duration) -> bool {
+        let Some(flow) = &mut self.flow else { return false };
+        // A packet that was given up, or of an earlier flow, says nothing.
+        let Some(sent) = flow.in_flight.remove(&number) else { return false };
+        let rtt = now.saturating_since(sent);
+        self.figures.packets += 1;
+        self.figures.queueing += rtt.saturating_sub(base);
+        flow.note_rtt(rtt);
+        flow.timeouts = 0;
+        flow.timeout_at = now + flow.timeout();
+        let ack = Ack {
+            sent,
+            received: now,
+            size: FULL,
+            rtt,
+            in_flight: flow.in_flight_bytes(),
+            is_app_limited: flow.left == 0,
+        };
+        flow.controller.on_ack(now, &ack);
+        flow.lose_below(now, number.saturating_sub(REORDERING - 1), false);
+        let (in_flight, is_app_limited) = (flow.in_flight_bytes(), flow.left == 0);
+        flow.controller.on_end_acks(now, in_flight, is_app_limited);
+        flow.left == 0 && flow.in_flight.is_empty()
+    }
+}
+
+impl<F: Fn() -> Box<dyn Controller>> End for Crowd<F> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        let Some(number) = word(payload, 1) else { return };
+        self.peer = source;
+        let place = usize::try_from(number >> NUMBER_BITS).unwrap_or(usize::MAX);
+        let Some(sender) = self.senders.get_mut(place) else { return };
+        if sender.acknowledge(now, number, self.base)
+            && let Some(flow) = sender.flow.take()
+        {
+            sender.figures.on += now.saturating_since(flow.started);
+            sender.begins = now + exponential(self.mean_pause, sender.draw());
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        for sender in &mut self.senders {
+            if sender.flow.is_none() && sender.begins <= now {
+                let mut controller = (self.controller)();
+                controller.on_start(now);
+                let left = self.size.packets(sender.draw());
+                sender.flow = Some(Flow {
+                    controller,
+                    started: now,
+                    left,
+                    in_flight: BTreeMap::new(),
+                    last_sent: None,
+                    rtt: None,
+                    timeout_at: Instant::FAR_FUTURE,
+                    timeouts: 0,
+                });
+            }
+            let Some(flow) = &mut sender.flow else { continue };
+            if flow.controller.poll_timeout().is_some_and(|at| at <= now) {
+                flow.controller.on_tick(now);
+            }
+            if !flow.in_flight.is_empty() && flow.timeout_at <= now {
+                flow.timeouts += 1;
+                flow.timeout_at = now + flow.timeout();
+                flow.lose_below(now, u64::MAX, true);
+            }
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        let count = self.senders.len();
+        for place in (0..count).map(|step| (self.turn + step) % count) {
+            let sender = &mut self.senders[place];
+            let Some(flow) = &mut sender.flow else { continue };
+            if flow.sends_at().is_none_or(|at| at > now) {
+                continue;
+            }
+            if flow.in_flight.is_empty() {
+                flow.timeout_at = now + flow.timeout();
+            }
+            flow.left -= 1;
+            flow.in_flight.insert(sender.next, now);
+            flow.last_sent = Some(now);
+            let in_flight = flow.in_flight_bytes();
+            flow.controller.on_sent(now, FULL, in_flight);
+            let mut payload = Vec::with_capacity(usize::try_from(FULL.get()).unwrap_or_default());
+            payload.extend(MARK);
+            payload.extend(sender.next.to_be_bytes());
+            payload.extend(now.as_nanos().to_be_bytes());
+            payload.resize(payload.capacity(), 0);
+            sender.next += 1;
+            self.turn = (place + 1) % count;
+            return Some((self.peer, payload));
+        }
+        None
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let of = |sender: &Sender| match &sender.flow {
+            None => Some(sender.begins),
+            Some(flow) => {
+                let timeout = (!flow.in_flight.is_empty()).then_some(flow.timeout_at);
+                let tick = flow.controller.poll_timeout();
+                [flow.sends_at(), timeout, tick].into_iter().flatten().min()
+            }
+        };
+        self.senders.iter().filter_map(of).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_congestion::fixed_window::FixedWindow;
+    use rove_link::LinkConfig;
+    use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+    use rove_units::{BitRate, Seed};
+
+    use super::*;
+    use crate::flow::ends::Receiver;
+
+    fn run(count: usize, size: FlowSize, loss: f64, seed: u64) -> Vec<SenderFigures> {
+        let uplink = LinkConfig {
+            delay: Duration::from_millis(50),
+            rate: BitRate::from_bits_per_second(12_000_000),
+            loss,
+            ..LinkConfig::default()
+        };
+        let chance = Seed::new(seed).stream("crowd");
+
+        let controller = || -> Box<dyn Controller> { Box::new(FixedWindow::new(20, FULL)) };
+        let base = Duration::from_millis(51);
+        let pause = Duration::from_millis(500);
+        let crowd = Crowd::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);
+        let receiver = Receiver::new(LEFT_ADDRESS);
+        let mut net = Net::new(crowd, receiver, uplink, LinkConfig::default(), Seed::new(seed));
+        net.run_for(Duration::from_secs(200));
+        net.left.figures(Instant::ZERO + Duration::from_secs(200))
+    }
+
+    #[test]
+    fn a_lone_sender_has_its_window_each_round_trip_and_no_queue() {
+        let size = FlowSize::Exponential(Bytes::mib(1));
+        let figures = run(1, size, 0.0, 1)[0];
+        // 20 packets each 51 ms, less the round trip in which a flow's last packets come.
+        let rate = figures.packets as f64 / figures.on.as_secs_f64();
+        assert!((360.0..393.0).contains(&rate), "{rate} packets/s");
+        let queueing = figures.queueing.as_secs_f64() * 1e3 / figures.packets as f64;
+        assert!(queueing < 20.0, "{queueing} ms: a window's burst, and nothing more");
+        assert_eq!(figures.packets, run(1, size, 0.0, 1)[0].packets, "the same seed");
+    }
+
+    #[test]
+    fn lost_packets_are_sent_again_until_a_flow_is_whole() {
+        let clean = run(4, FlowSize::Exponential(Bytes::new(100_000)), 0.0, 2);
+        let lossy = run(4, FlowSize::Exponential(Bytes::new(100_000)), 0.05, 2);
+        let packets = |figures: &[SenderFigures]| figures.iter().map(|it| it.packets).sum::<u64>();
+        let on =
+            |figures: &[SenderFigures]| figures.iter().map(|it| it.on.as_secs_f64()).sum::<f64>();
+        assert!(packets(&lossy) > 10_000 && packets(&lossy) < packets(&clean));
+        assert!(on(&lossy) / packets(&lossy) as f64 > 1.2 * on(&clean) / packets(&clean) as f64);
+    }
+
+    #[test]
+    fn sizes_have_the_quantiles_of_their_distributions() {
+        let mean = FlowSize::Exponential(Bytes::new(100_000));
+        assert_eq!(mean.packets(0.0), 1);
+        assert_eq!(mean.packets(0.5), 48, "69 kB");
+        assert_eq!(FlowSize::HeavyTailed.packets(0.0), 12, "16 kB and 107 bytes");
+        assert_eq!(FlowSize::HeavyTailed.packets(0.99), 1_010, "1.47 MB more");
+    }
+}

@@ -1,0 +1,80 @@
+//! `rove-lab remy`: congestion controllers found by search.
+//!
+//! [`specimen`] is a network, and [`network`] runs one: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
+//! comes of that is worth, and [`evaluator`] does so for many tables and specimens ([`evaluate`] is its command). A [`prior`] is the
+//! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
+//! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
+//! no result.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::experiment::{self, FiguresOptions};
+
+mod action_range;
+mod baseline;
+mod bisection;
+mod checkpoint;
+mod control;
+mod describe;
+mod evaluate;
+mod evaluator;
+mod fault;
+mod network;
+mod objective;
+mod prior;
+#[cfg(test)]
+mod published;
+mod search;
+mod specimen;
+mod surface;
+mod tables;
+mod train;
+
+pub(crate) use evaluate::EvaluateOptions;
+pub(crate) use objective::Objective;
+pub(crate) use train::TrainOptions;
+
+/// The thing to be done, with what it needs.
+#[derive(Clone, Debug)]
+pub(crate) enum RemyCall {
+    /// Print a table's rules, and maybe draw them.
+    Describe {
+        /// The table.
+        table: PathBuf,
+        /// The file of the picture.
+        picture: Option<PathBuf>,
+    },
+    /// Write a table in another form.
+    Convert {
+        /// The table.
+        table: PathBuf,
+        /// The file to be written.
+        out: PathBuf,
+    },
+    /// Say what tables are worth.
+    Evaluate(EvaluateOptions),
+    /// Search a table.
+    Train(TrainOptions),
+    /// Make the figures about senders that share a path.
+    Figures(FiguresOptions),
+}
+
+/// Does what is asked for.
+///
+/// # Errors
+///
+/// Returns an error if a file cannot be used, an evaluation fails, or `output` cannot be written.
+pub(crate) fn run(call: &RemyCall, output: impl Write) -> Result<()> {
+    match call {
+        RemyCall::Describe { table, picture } => {
+            describe::describe(&tables::read(table)?, picture.as_deref(), output)
+        }
+        RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
+        RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
+        RemyCall::Train(options) => train::train(options, io::stderr()),
+        RemyCall::Figures(options) => experiment::run(options, output),
+    }
+}

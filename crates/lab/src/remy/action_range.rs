@@ -1,0 +1,155 @@
+//! Action range: the actions that a search tries in the place of another one.
+
+use rove_congestion::remy::Action;
+use serde::Deserialize;
+
+/// Values of one part of an action.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Range {
+    /// The least value.
+    pub(crate) min: f64,
+    /// The largest value.
+    pub(crate) max: f64,
+    /// The smallest change.
+    pub(crate) min_change: f64,
+    /// No change is larger.
+    pub(crate) max_change: f64,
+    /// Each change by the one before.
+    pub(crate) factor: f64,
+    /// The value that a search begins with.
+    pub(crate) first: f64,
+}
+
+/// Values of all parts.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ActionRanges {
+    /// Of the window's multiple.
+    pub(crate) window_multiple: Range,
+    /// Of the window's increment.
+    pub(crate) window_increment: Range,
+    /// Of the time between packets.
+    pub(crate) intersend_ms: Range,
+}
+
+impl Default for ActionRanges {
+    /// Source: the published program, as observed.
+    fn default() -> Self {
+        let range = |min, max, min_change, max_change, first| Range {
+            min,
+            max,
+            min_change,
+            max_change,
+            factor: 4.0,
+            first,
+        };
+        Self {
+            window_multiple: range(0.0, 1.0, 0.01, 0.5, 1.0),
+            window_increment: range(0.0, 256.0, 1.0, 32.0, 1.0),
+            intersend_ms: range(0.25, 3.0, 0.05, 1.0, 3.0),
+        }
+    }
+}
+
+impl Range {
+    /// Returns the value, and it less and more every change.
+    fn around(&self, value: f64) -> Vec<f64> {
+        let mut values = vec![value];
+        let mut change = self.min_change;
+        while change <= self.max_change * (1.0 + 1e-9) {
+            values.extend([value - change, value + change]);
+            change *= self.factor;
+        }
+        values.retain(|it| *it == value || (self.min..=self.max).contains(it));
+        values
+    }
+}
+
+impl ActionRanges {
+    /// Returns the action that a search begins with.
+    pub(crate) fn first(&self) -> Action {
+        action(self.window_multiple.first, self.window_increment.first, self.intersend_ms.first)
+    }
+
+    /// Returns the actions around one, all combinations of their parts; that one is the first.
+    pub(crate) fn candidates(&self, from: &Action) -> Vec<Action> {
+        let multiples = self.window_multiple.around(from.multiple);
+        let increments = self.window_increment.around(f64::from(from.increment));
+        let intersends = self.intersend_ms.around(from.intersend_ms);
+        let mut actions: Vec<Action> = Vec::new();
+        for multiple in &multiples {
+            for increment in &increments {
+                for intersend_ms in &intersends {
+                    let action = action(*multiple, *increment, *intersend_ms);
+                    if !actions.contains(&action) {
+                        actions.push(action);
+                    }
+                }
+            }
+        }
+        actions
+    }
+
+    /// Returns a sentence if a range cannot be.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (name, range, least, most) in [
+            ("window_multiple", self.window_multiple, 0.0, 2.0),
+            ("window_increment", self.window_increment, -1e6, 1e6),
+            ("intersend_ms", self.intersend_ms, 1e-3, 1e5),
+        ] {
+            let Range { min, max, min_change, max_change, factor, first } = range;
+            let is_within = least <= min && min <= first && first <= max && max <= most;
+            let changes = min_change > 0.0 && min_change <= max_change && factor >= 1.5;
+            // Ten changes each way are thousands of actions.
+            let count = (max_change / min_change).ln() / factor.ln();
+            if !(is_within && changes && max_change.is_finite() && count < 10.0) {
+                return Err(format!(
+                    "search.actions.{name} cannot be: it needs {least} <= min <= first <= max <= {most}, a \
+                     min_change above 0 and up to max_change, a factor of 1.5 or more, and at most ten changes"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns an action whose parts are cut to four decimals, as the publications have it.
+fn action(multiple: f64, increment: f64, intersend_ms: f64) -> Action {
+    // A value such as 0.29 stands a hair below itself; the cut must not take a whole step for that.
+    let cut = |value: f64| ((value * 1e4 + 1e-6).trunc()) / 1e4;
+    #[expect(clippy::cast_possible_truncation, reason = "held within a million by the check")]
+    let increment = increment as i32;
+    Action { multiple: cut(multiple), increment, intersend_ms: cut(intersend_ms) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_the_published_grid_within_its_limits() {
+        let ranges = ActionRanges::default();
+        let middle = Action { multiple: 0.5, increment: 100, intersend_ms: 1.5 };
+        let candidates = ranges.candidates(&middle);
+        assert_eq!(candidates.len(), 343);
+        assert_eq!(candidates[0], middle);
+        assert!(candidates.contains(&Action { multiple: 0.34, increment: 116, intersend_ms: 0.7 }));
+        // One packet less is none, and no multiple is above one.
+        let corner = ranges.candidates(&ranges.first());
+        assert_eq!(ranges.first(), Action { multiple: 1.0, increment: 1, intersend_ms: 3.0 });
+        assert_eq!(corner.len(), 4 * 5 * 4);
+    }
+
+    #[test]
+    fn a_range_that_cannot_be_is_refused() {
+        let mut ranges = ActionRanges::default();
+        ranges.intersend_ms.min = 0.0;
+        assert!(ranges.check().expect_err("no time").contains("search.actions.intersend_ms"));
+        for change in [f64::NAN, 0.0, 1e-9] {
+            let mut ranges = ActionRanges::default();
+            ranges.window_multiple.min_change = change;
+            assert!(ranges.check().is_err(), "{change}");
+        }
+    }
+}

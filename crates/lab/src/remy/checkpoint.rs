@@ -1,0 +1,123 @@
+//! Checkpoint: a search on disk, from which it goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_congestion::remy::Table;
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::write_whole;
+use crate::remy::search::{Grown, State};
+
+/// Everything that a search depends on, and where it is.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Checkpoint {
+    /// The prior's text.
+    pub(crate) prior: String,
+    /// The objective.
+    pub(crate) objective: String,
+    /// The seed.
+    pub(crate) seed: u64,
+    /// Time that the search has taken, in s.
+    pub(crate) seconds: f64,
+    generation: u32,
+    epoch: u32,
+    steps: u64,
+    backup_score: Option<f64>,
+    grown: Saved,
+    backup: Saved,
+}
+
+/// A table and the generations of its rules.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    generations: Vec<u32>,
+    table: String,
+}
+
+impl Saved {
+    fn of(grown: &Grown) -> Self {
+        Self { generations: grown.generations.clone(), table: grown.table.to_readable() }
+    }
+
+    fn grown(&self) -> Result<Grown> {
+        let table = Table::from_readable(&self.table)?;
+        if table.rules().len() != self.generations.len() {
+            bail!("it has {} generations of {} rules", self.generations.len(), table.rules().len());
+        }
+        Ok(Grown { table, generations: self.generations.clone() })
+    }
+}
+
+/// Returns the file of a table's checkpoint.
+pub(crate) fn file_of(table: &Path) -> PathBuf {
+    table.with_extension("search.json")
+}
+
+impl Checkpoint {
+    /// Returns what a search continues from.
+    pub(crate) fn new(
+        prior: &str,
+        objective: &str,
+        seed: u64,
+        seconds: f64,
+        state: &State,
+    ) -> Self {
+        Self {
+            prior: prior.to_owned(),
+            objective: objective.to_owned(),
+            seed,
+            seconds,
+            generation: state.generation,
+            epoch: state.epoch,
+            steps: state.steps,
+            backup_score: state.backup_score,
+            grown: Saved::of(&state.grown),
+            backup: Saved::of(&state.backup),
+        }
+    }
+
+    /// Returns the state of the search.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a table in it cannot be used.
+    pub(crate) fn state(&self) -> Result<State> {
+        Ok(State {
+            grown: self.grown.grown()?,
+            backup: self.backup.grown()?,
+            backup_score: self.backup_score,
+            generation: self.generation,
+            epoch: self.epoch,
+            steps: self.steps,
+        })
+    }
+
+    /// Reads a checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is none, or it is damaged.
+    pub(crate) fn read(file: &Path) -> Result<Self> {
+        let shown = file.display();
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        let damaged = || format!("{shown} is damaged; delete it to begin the search again");
+        let checkpoint: Self =
+            serde_json::from_str(&text).map_err(|error| anyhow!(error)).with_context(damaged)?;
+        checkpoint.state().with_context(damaged)?;
+        Ok(checkpoint)
+    }
+
+    /// Writes it so that it is there whole or not at all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be written.
+    pub(crate) fn write(&self, file: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).context("cannot write a checkpoint")?;
+        write_whole(file, &(text + "\n"))
+    }
+}

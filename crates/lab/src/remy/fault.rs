@@ -1,0 +1,27 @@
+//! Fault: the ways in which a search or an evaluation fails.
+
+/// A reason for which there is no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum Fault {
+    /// An evaluation has died.
+    #[error(
+        "the evaluation of specimen {specimen} has died ({reason}); nothing but the work in flight is lost"
+    )]
+    WorkerDied {
+        /// The specimen's number, from 1.
+        specimen: usize,
+        /// The words of the panic.
+        reason: String,
+    },
+    /// A score is no number.
+    #[error(
+        "the score of specimen {specimen} is no number; the objective {objective} has no value for what was \
+         received there"
+    )]
+    NoScore {
+        /// The specimen's number, from 1.
+        specimen: usize,
+        /// The objective.
+        objective: String,
+    },
+}

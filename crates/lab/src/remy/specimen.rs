@@ -1,0 +1,42 @@
+//! Specimen: one network that a controller is tried on.
+
+use serde::{Deserialize, Serialize};
+
+/// A dumbbell: some senders before one queue and one link. One packet per ms is 10 Mbit/s in the publications, whose packets have
+/// 1250 bytes.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Specimen {
+    /// The link's rate.
+    pub(crate) packets_per_ms: f64,
+    /// The round trip's propagation.
+    pub(crate) rtt_ms: f64,
+    /// The number of senders.
+    pub(crate) senders: usize,
+    /// The mean of the times for which a sender has data, distributed exponentially.
+    pub(crate) mean_on_ms: f64,
+    /// The mean of the times for which it has none.
+    pub(crate) mean_off_ms: f64,
+    /// How many packets wait for the link at most; `None` for any number.
+    pub(crate) buffer_packets: Option<usize>,
+    /// The share of packets that are lost after the link.
+    pub(crate) loss: f64,
+}
+
+impl Specimen {
+    /// Returns the time that the link takes for a packet, in ns.
+    pub(crate) fn transmission_nanos(&self) -> u64 {
+        nanos(1.0 / self.packets_per_ms).max(1)
+    }
+}
+
+/// Returns a number of ms in ns.
+pub(crate) fn nanos(millis: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+    let nanos = (millis * 1e6).round() as u64;
+    nanos
+}
+
+/// Returns a number of ns in ms.
+pub(crate) fn millis(nanos: u64) -> f64 {
+    nanos as f64 * 1e-6
+}

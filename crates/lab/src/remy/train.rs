@@ -1,0 +1,166 @@
+//! `rove-lab remy train`: a search, with its progress, its checkpoints and its result on disk.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, anyhow, bail};
+use rove_congestion::remy::{Action, Table};
+use rove_machine::clock::Clock;
+use rove_units::Seed;
+
+use crate::experiment::write_whole;
+use crate::remy::checkpoint::{Checkpoint, file_of};
+use crate::remy::objective::Objective;
+use crate::remy::prior::Prior;
+use crate::remy::search::{Search, State, Step};
+
+/// A search as it is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct TrainOptions {
+    /// The file of the prior.
+    pub(crate) prior: PathBuf,
+    /// What counts.
+    pub(crate) objective: Objective,
+    /// The file of the table.
+    pub(crate) out: PathBuf,
+    /// Decides all chance.
+    pub(crate) seed: u64,
+    /// After so many splits the search ends.
+    pub(crate) epochs: u32,
+    /// After so many steps it ends.
+    pub(crate) steps: Option<u64>,
+    /// After so many minutes it ends before the next step.
+    pub(crate) minutes: Option<f64>,
+    /// How many threads work at once.
+    pub(crate) threads: usize,
+}
+
+/// Searches until it has split often enough, or time is up; goes on where a checkpoint is.
+///
+/// # Errors
+///
+/// Returns an error if the prior or a checkpoint cannot be used, a file not be written, or an evaluation fails.
+pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<()> {
+    let shown = options.prior.display();
+    let prior = Prior::read(&options.prior)?;
+    let text =
+        fs::read_to_string(&options.prior).with_context(|| format!("cannot read {shown}"))?;
+    let seed = Seed::new(options.seed);
+    let specimens = prior.specimens(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
+    let file = file_of(&options.out);
+    let objective = options.objective.to_string();
+    let (state, before) = if file.exists() {
+        let checkpoint = Checkpoint::read(&file)?;
+        let is_same = checkpoint.prior == text && checkpoint.objective == objective;
+        if !is_same || checkpoint.seed != options.seed {
+            bail!(
+                "{} is of a search with another prior, objective or seed; give the same ones to go on, or \
+                 delete it to begin again",
+                file.display()
+            );
+        }
+        (checkpoint.state()?, checkpoint.seconds)
+    } else {
+        (State::first(&prior)?, 0.0)
+    };
+    let mut search = Search {
+        prior: &prior,
+        specimens: &specimens,
+        objective: options.objective,
+        seed,
+        threads: options.threads,
+        state,
+    };
+    let clock = Clock::start();
+    let elapsed = || clock.now().as_nanos() as f64 * 1e-9;
+    loop {
+        let is_late = options.minutes.is_some_and(|minutes| elapsed() > minutes * 60.0);
+        let has_steps = options.steps.is_some_and(|steps| search.state.steps >= steps);
+        if is_late || has_steps || search.state.epoch >= options.epochs {
+            break;
+        }
+        let step = search.step()?;
+        tell(&mut progress, before + elapsed(), &search.state, &step);
+        Checkpoint::new(&text, &objective, options.seed, before + elapsed(), &search.state)
+            .write(&file)?;
+        if let Step::Split { score, .. } = step {
+            write_table(options, &search, &search.state.grown.table, score, before + elapsed())?;
+        }
+        if step == Step::Done {
+            break;
+        }
+    }
+    // What has been improved since the last split counts if it is better in the long run.
+    let State { grown, backup, backup_score, .. } = &search.state;
+    let score = search.check(&grown.table)?;
+    let (table, score) = match backup_score.filter(|older| *older >= score) {
+        Some(older) => (&backup.table, older),
+        None => (&grown.table, score),
+    };
+    let seconds = before + elapsed();
+    write_table(options, &search, table, score, seconds)?;
+    let (out, rules) = (options.out.display(), table.rules().len());
+    let _ = writeln!(progress, "{out}: {rules} rules, score {score:.4}, after {seconds:.0} s");
+    Ok(())
+}
+
+/// Writes a table with where it comes from.
+fn write_table(
+    options: &TrainOptions,
+    search: &Search<'_>,
+    table: &Table,
+    score: f64,
+    seconds: f64,
+) -> Result<()> {
+    let State { epoch, steps, .. } = &search.state;
+    let mut table = table.clone();
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (prior, out) = (name(&options.prior), name(&options.out));
+    let count = |number: usize, what: &str| {
+        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    };
+    table.about = format!(
+        "Found by search: {}\nScore {score:.4}, summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
+         Made with: rove-lab remy train --prior {prior} --objective {} --seed {} --steps {steps} --out {out}",
+        search.prior.about.trim(),
+        count(search.specimens.len(), "specimen"),
+        count(options.threads, "thread"),
+        options.objective,
+        options.seed,
+    );
+    write_whole(&options.out, &table.to_readable())
+}
+
+/// Tells of a step, in a line.
+fn tell(progress: &mut impl Write, seconds: f64, state: &State, step: &Step) {
+    let action = |it: &Action| {
+        format!("window x {} {:+}, {} ms", it.multiple, it.increment, it.intersend_ms)
+    };
+    let (epoch, generation) = (state.epoch, state.generation);
+    let line = match step {
+        Step::Improved { rule, actions: [before, after], scores: [first, best] }
+            if before != after =>
+        {
+            format!(
+                "rule {rule}: {} -> {}; score {first:.4} -> {best:.4}",
+                action(before),
+                action(after)
+            )
+        }
+        Step::Improved { rule, scores: [first, _], .. } => {
+            format!("rule {rule}: nothing better; score {first:.4}")
+        }
+        Step::Generation => "every rule has been improved".to_owned(),
+        Step::Split { score, is_reverted: false, rules } => {
+            format!("score {score:.4} in the long run; split into {rules} rules")
+        }
+        Step::Split { score, is_reverted: true, rules } => format!(
+            "nothing better in the long run: back to the older table with {score:.4}; split into {rules} rules"
+        ),
+        Step::Done => "no rule can be split".to_owned(),
+    };
+    // A reader that has gone away must not end a search.
+    let _ = writeln!(progress, "{seconds:8.0} s  epoch {epoch}, generation {generation}: {line}");
+    let _ = io::stderr().flush();
+}

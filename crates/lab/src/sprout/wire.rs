@@ -1,0 +1,337 @@
+//! Sprout in real time: moves datagrams between sockets and a session.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use anyhow::{Context, Result};
+use rove_congestion::sprout::tunnel::FLOWS_MAX;
+use rove_link::net::End;
+use rove_machine::clock::Clock;
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_ssp::Key;
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
+use rove_units::{Duration, Instant};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::sprout::bulk::Bulk;
+use crate::sprout::session::{Application, Session};
+use crate::sprout::tunnel::Tunnel;
+
+/// Most datagrams of a socket that are taken before others are looked at. Chosen: what arrives in a tick of 40 Mbit/s.
+const BATCH: usize = 64;
+
+/// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
+const DONE_AFTER: Duration = Duration::from_secs(5);
+
+/// What an end does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Task {
+    /// Sends all the data of the world for some time.
+    Send {
+        /// The peer.
+        peer: SocketAddr,
+        /// How long.
+        length: Duration,
+    },
+    /// Receives, until a signal comes, or once.
+    Serve {
+        /// The address to be bound to.
+        listen: SocketAddr,
+        /// Whether it ends when the first peer has gone.
+        once: bool,
+    },
+    /// Carries what local programs send to `listen` to the peer, until a signal comes.
+    Enter {
+        /// The peer.
+        peer: SocketAddr,
+        /// The local address.
+        listen: SocketAddr,
+    },
+    /// Carries what comes out of a tunnel to `target`, and back, until a signal comes.
+    Leave {
+        /// The address to be bound to.
+        listen: SocketAddr,
+        /// Where packets go.
+        target: SocketAddr,
+    },
+}
+
+/// What a session's data comes from and goes to.
+trait Side<A> {
+    /// Returns the descriptors that may have something to read.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// Moves what is there, both ways.
+    fn exchange(&mut self, session: &mut Session<A>);
+}
+
+/// Nothing beside the session.
+struct Alone;
+
+impl Side<Bulk> for Alone {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    fn exchange(&mut self, _: &mut Session<Bulk>) {}
+}
+
+/// The end of a tunnel that local programs send to: each address is a flow.
+struct Entrance {
+    socket: UdpSocket,
+    flows: BTreeMap<SocketAddr, u16>,
+}
+
+impl Side<Tunnel> for Entrance {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        vec![self.socket.as_fd()]
+    }
+
+    fn exchange(&mut self, session: &mut Session<Tunnel>) {
+        let mut buffer = [0; DATAGRAM_LEN_MAX];
+        for _ in 0..BATCH {
+            let Ok((len, source)) = self.socket.recv_from(&mut buffer) else { break };
+            let next = u16::try_from(self.flows.len()).unwrap_or(u16::MAX);
+            if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&source) {
+                continue;
+            }
+            let flow = *self.flows.entry(source).or_insert(next);
+            push(session, flow, &buffer[..len]);
+        }
+        while let Some((flow, packet)) = session.application.pop() {
+            let program = self.flows.iter().find(|(_, number)| **number == flow);
+            // A program that has gone away misses nothing.
+            if let Some((program, _)) = program {
+                let _ = self.socket.send_to(&packet, program);
+            }
+        }
+    }
+}
+
+/// The end of a tunnel that sends on what comes out: each flow from a socket of its own.
+struct Exit {
+    target: SocketAddr,
+    sockets: BTreeMap<u16, UdpSocket>,
+}
+
+impl Side<Tunnel> for Exit {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.sockets.values().map(AsFd::as_fd).collect()
+    }
+
+    fn exchange(&mut self, session: &mut Session<Tunnel>) {
+        while let Some((flow, packet)) = session.application.pop() {
+            if self.sockets.len() >= FLOWS_MAX && !self.sockets.contains_key(&flow) {
+                continue;
+            }
+            if !self.sockets.contains_key(&flow)
+                && let Ok(socket) = connected(self.target)
+            {
+                self.sockets.insert(flow, socket);
+            }
+            if let Some(socket) = self.sockets.get(&flow) {
+                let _ = socket.send(&packet);
+            }
+        }
+        let mut buffer = [0; DATAGRAM_LEN_MAX];
+        for (flow, socket) in &self.sockets {
+            for _ in 0..BATCH {
+                let Ok(len) = socket.recv(&mut buffer) else { break };
+                push(session, *flow, &buffer[..len]);
+            }
+        }
+    }
+}
+
+/// Puts a packet into the tunnel, unless no datagram has room for it: as a link with a smaller MTU does.
+fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
+    let deliverable = session.deliverable();
+    if session.payload_max().get() >= u64::try_from(packet.len()).unwrap_or(u64::MAX) + 2 {
+        session.application.push(flow, packet.to_vec(), deliverable);
+    }
+}
+
+/// Does a task, and writes what came of it. `ready` is told the port that a server has.
+///
+/// # Errors
+///
+/// Returns an error if a socket cannot be had, or the result not be written.
+pub(crate) fn run(
+    task: Task,
+    key: &Key,
+    json: bool,
+    ready: impl FnOnce(u16) -> Result<()>,
+    mut output: impl Write,
+) -> Result<()> {
+    let clock = Clock::start();
+    let now = clock.now();
+    let text = match task {
+        Task::Send { peer, length } => {
+            let session = Session::near(key, peer, Bulk::sending(), now);
+            let socket = bound(any(peer))?;
+            pump(session, &socket, Alone, clock, |_, now| now >= Instant::ZERO + length, json)?
+        }
+        Task::Serve { listen, once } => {
+            let session = Session::far(key, Bulk::receiving(), now);
+            let is_over = |session: &Session<Bulk>, now: Instant| {
+                let last = session.traffic.last.filter(|_| once);
+                last.is_some_and(|last| now.saturating_since(last) >= DONE_AFTER)
+            };
+            let socket = bound(listen)?;
+            ready(port(&socket)?)?;
+            pump(session, &socket, Alone, clock, is_over, json)?
+        }
+        Task::Enter { peer, listen } => {
+            let session = Session::near(key, peer, Tunnel::default(), now);
+            let side = Entrance { socket: bound(listen)?, flows: BTreeMap::new() };
+            pump(session, &bound(any(peer))?, side, clock, |_, _| false, json)?
+        }
+        Task::Leave { listen, target } => {
+            let session = Session::far(key, Tunnel::default(), now);
+            let side = Exit { target, sockets: BTreeMap::new() };
+            let socket = bound(listen)?;
+            ready(port(&socket)?)?;
+            pump(session, &socket, side, clock, |_, _| false, json)?
+        }
+    };
+    output.write_all(text.as_bytes()).context("cannot write standard output")
+}
+
+/// Moves datagrams until a signal comes or it is over; returns what became of them.
+fn pump<A: Application>(
+    mut session: Session<A>,
+    socket: &UdpSocket,
+    mut side: impl Side<A>,
+    clock: Clock,
+    is_over: impl Fn(&Session<A>, Instant) -> bool,
+    json: bool,
+) -> Result<String> {
+    let mut event_loop =
+        EventLoop::new(clock, &[SIGINT, SIGTERM]).context("cannot wait for sockets")?;
+    let mut buffer = [0; DATAGRAM_LEN_MAX];
+    loop {
+        let now = event_loop.now();
+        for _ in 0..BATCH {
+            let Ok((len, source)) = socket.recv_from(&mut buffer) else { break };
+            session.handle_datagram(now, source, &buffer[..len]);
+        }
+        side.exchange(&mut session);
+        session.handle_timeout(now);
+        while let Some((peer, datagram)) = session.poll_transmit(now) {
+            // The network loses datagrams, and so may this computer.
+            let _ = socket.send_to(&datagram, peer);
+        }
+        if is_over(&session, now) || !event_loop.take_signals().is_empty() {
+            return Ok(report(&session, json));
+        }
+        // Whether it is over is looked at every second at least.
+        let soon = now + Duration::from_secs(1);
+        let deadline = session.poll_timeout().map_or(soon, |due| due.min(soon));
+        let mut interests = vec![Interest::new(socket.as_fd(), true, false)];
+        interests.extend(side.descriptors().into_iter().map(|it| Interest::new(it, true, false)));
+        event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
+    }
+}
+
+fn report<A>(session: &Session<A>, json: bool) -> String {
+    let traffic = &session.traffic;
+    let span = traffic.first.zip(traffic.last);
+    let seconds = span.map_or(0.0, |(first, last)| last.saturating_since(first).as_secs_f64());
+    let bits = Duration::from_nanos(traffic.received_bytes).as_secs_f64() * 8e9;
+    let kbit = if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 };
+    let rtt = traffic.rtt.map(|rtt| rtt.as_millis());
+    if json {
+        let value = json!({
+            "sent": traffic.sent, "received": traffic.received, "refused": traffic.refused,
+            "received_bytes": traffic.received_bytes, "seconds": seconds, "kbit_per_second": kbit,
+            "rtt_ms": rtt.map(|it| u64::try_from(it).unwrap_or(u64::MAX)),
+            "queueing_ms": { "median": traffic.queueing_at(50), "p95": traffic.queueing_at(95) },
+        });
+        return format!("{value}\n");
+    }
+    let queueing = match (traffic.queueing_at(50), traffic.queueing_at(95)) {
+        (Some(median), Some(high)) => {
+            format!("; queueing {median} ms in the median, {high} ms at 95 %")
+        }
+        _ => String::new(),
+    };
+    let rtt = rtt.map_or_else(String::new, |rtt| format!("; last round trip {rtt} ms"));
+    format!(
+        "sent {} datagrams; received {} of {} bytes in {seconds:.1} s, {kbit:.0} kbit/s; refused {}{rtt}{queueing}\n",
+        traffic.sent, traffic.received, traffic.received_bytes, traffic.refused
+    )
+}
+
+fn bound(address: SocketAddr) -> Result<UdpSocket> {
+    let bind = || -> io::Result<UdpSocket> {
+        let socket = UdpSocket::bind(address)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    };
+    bind().with_context(|| format!("cannot have the UDP address {address}; name another one"))
+}
+
+fn port(socket: &UdpSocket) -> Result<u16> {
+    Ok(socket.local_addr().context("cannot tell the server's port")?.port())
+}
+
+fn connected(target: SocketAddr) -> Result<UdpSocket> {
+    let socket = bound(any(target))?;
+    socket.connect(target).with_context(|| format!("cannot send to {target}"))?;
+    Ok(socket)
+}
+
+/// Returns any address of this computer of the same family.
+fn any(peer: SocketAddr) -> SocketAddr {
+    match peer {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::thread;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn key() -> Key {
+        Key::from_bytes([9; 16])
+    }
+
+    #[test]
+    fn bulk_data_goes_from_one_end_to_the_other_in_real_time() {
+        let (told, port) = mpsc::channel();
+        let server = thread::spawn(move || {
+            let task = Task::Serve { listen: (Ipv4Addr::LOCALHOST, 0).into(), once: true };
+            let mut output = Vec::new();
+            let ready = |port| told.send(port).context("the test waits");
+            run(task, &key(), true, ready, &mut output).map(|()| output)
+        });
+        let port = port.recv_timeout(Duration::from_secs(60)).expect("the server is ready");
+        let task =
+            Task::Send { peer: (Ipv4Addr::LOCALHOST, port).into(), length: Duration::from_secs(2) };
+        let mut output = Vec::new();
+        run(task, &key(), true, |_| Ok(()), &mut output).expect("sent");
+        let sent: Value = serde_json::from_slice(&output).expect("JSON");
+        let received = server.join().expect("no panic").expect("received");
+        let received: Value = serde_json::from_slice(&received).expect("JSON");
+        assert!(received["received"].as_u64() > Some(20), "{received}");
+        assert!(sent["received"].as_u64() > Some(10) && sent["rtt_ms"].is_u64(), "{sent}");
+        assert_eq!(received["refused"].as_u64(), Some(0));
+    }
+
+    #[test]
+    fn an_address_that_is_not_ours_is_refused_in_a_sentence() {
+        let listen = "192.0.2.1:1".parse().expect("an address");
+        let task = Task::Serve { listen, once: true };
+        let error = run(task, &key(), false, |_| Ok(()), io::sink()).expect_err("not ours");
+        assert!(error.to_string().contains("cannot have the UDP address 192.0.2.1:1"), "{error}");
+    }
+}

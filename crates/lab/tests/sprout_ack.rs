@@ -1,0 +1,146 @@
+//! Sprout-ACK over whole links, in virtual time.
+
+use rove_congestion::sprout::Scale;
+use rove_congestion::sprout_ack::SproutAck;
+use rove_lab::contest::{Contender, Course};
+use rove_lab::flow::controlled::{Application, Controlled};
+use rove_lab::flow::ends::Arrival;
+use rove_lab::flow::source::FULL;
+use rove_lab::flow::{self, FlowOptions};
+use rove_link::{LinkConfig, Steps};
+use rove_units::{BitRate, Duration, Instant, Seed};
+
+/// 500 full packets a second: ten in each tick.
+const RATE: u64 = 6_000_000;
+
+fn link(rate: u64) -> LinkConfig {
+    LinkConfig {
+        rate: BitRate::from_bits_per_second(rate),
+        overhead: rove_headless::HEADERS,
+        ..LinkConfig::lossless(Duration::from_millis(20))
+    }
+}
+
+fn options(uplink: impl Into<Steps>, seconds: u64) -> FlowOptions {
+    FlowOptions {
+        uplink: uplink.into(),
+        downlink: LinkConfig::lossless(Duration::from_millis(20)).into(),
+        seed: Seed::new(7),
+        length: Duration::from_secs(seconds),
+        skipped: Duration::ZERO,
+    }
+}
+
+fn arrivals(scale: Scale, application: Application, options: FlowOptions) -> Vec<Arrival> {
+    let controller = SproutAck::new(scale, FULL, Duration::ZERO);
+    flow::run(Controlled::with(controller, application), options).1
+}
+
+/// Returns the waits of packets that were sent in a time, in ms, the shortest first.
+fn waits(arrivals: &[Arrival], from: u64, to: u64) -> Vec<u128> {
+    let [from, to] = [from, to].map(Instant::from_millis);
+    let sent = arrivals.iter().map(|arrival| arrival.delivery);
+    let sent = sent.filter(|delivery| (from..to).contains(&delivery.sent));
+    let wait = sent.map(|it| it.arrived.saturating_since(it.sent).as_millis().saturating_sub(22));
+    let mut waits: Vec<u128> = wait.collect();
+    waits.sort_unstable();
+    assert!(!waits.is_empty(), "packets came");
+    waits
+}
+
+/// Returns the longest of them.
+fn longest_queue(arrivals: &[Arrival], from: u64, to: u64) -> u128 {
+    waits(arrivals, from, to).last().copied().expect("packets came")
+}
+
+/// Returns how many packets came in a time, as a share of what the link carries.
+fn share(arrivals: &[Arrival], from: u64, to: u64) -> f64 {
+    let [begin, end] = [from, to].map(Instant::from_millis);
+    let came = arrivals.iter().filter(|it| (begin..end).contains(&it.delivery.arrived));
+    let carried = f64::from(u32::try_from(to - from).expect("ms")) / 2.0;
+    f64::from(u32::try_from(came.count()).expect("few")) / carried
+}
+
+#[test]
+fn a_steady_link_settles_at_the_forecast_with_a_short_queue() {
+    for scale in [Scale::Linear, Scale::Wide] {
+        let came = arrivals(scale, Application::Saturating, options(link(RATE), 30));
+        assert!(share(&came, 10_000, 30_000) > 0.6, "{scale:?} {}", share(&came, 10_000, 30_000));
+        assert!(longest_queue(&came, 10_000, 30_000) < 100, "{scale:?}");
+    }
+    // On Sprout's grid the 5 % quantile of ten packets in each of five ticks is 34: 68 ms of the link, 40 ms of which are its delay.
+    let came = arrivals(Scale::Linear, Application::Saturating, options(link(RATE), 30));
+    let waits = waits(&came, 10_000, 30_000);
+    let median = waits[waits.len() / 2];
+    assert!((15..45).contains(&median), "{median} ms");
+}
+
+#[test]
+fn the_queue_is_short_again_five_ticks_after_the_rate_has_halved() {
+    for scale in [Scale::Linear, Scale::Wide] {
+        let halves = [(Duration::from_secs(10), link(RATE)), (Duration::MAX, link(RATE / 2))];
+        let steps = Steps::new(halves).expect("two steps");
+        let came = arrivals(scale, Application::Saturating, options(steps, 20));
+        let wait = longest_queue(&came, 10_140, 20_000);
+        assert!(wait < 100, "{scale:?}: {wait} ms");
+    }
+}
+
+#[test]
+fn a_flow_that_had_little_to_send_fills_the_link_within_three_round_trips() {
+    for scale in [Scale::Linear, Scale::Wide] {
+        // A tenth of the link.
+        let (gap, until) = (Duration::from_millis(20), Instant::from_millis(5_000));
+        let slow = Application::SlowUntil { gap, until };
+        let came = arrivals(scale, slow, options(link(RATE), 10));
+        assert!((0.08..0.12).contains(&share(&came, 1_000, 5_000)), "{scale:?}");
+        let used = share(&came, 5_120, 6_120);
+        assert!(used > 0.8, "{scale:?}: {used}");
+    }
+}
+
+#[test]
+fn on_drawn_links_it_is_near_sprout() {
+    for Course { name, options } in Course::drawn(Seed::new(3)) {
+        let sprout = Contender::SproutOneWay.run(None, options.clone());
+        let ack = Contender::SproutAck.run(None, options);
+        let delay = |report: &flow::FlowReport| report.self_inflicted_ms.expect("a trace");
+        let ratio = ack.bits_per_second / sprout.bits_per_second;
+        let more = delay(&ack) - delay(&sprout);
+        assert!(ratio > 0.85 && more < 20.0, "{name}: {ratio} of its throughput, {more} ms more");
+    }
+}
+
+#[test]
+fn a_bad_way_back_never_stops_it() {
+    for scale in [Scale::Linear, Scale::Wide] {
+        let back = LinkConfig {
+            loss: 0.3,
+            jitter: Duration::from_millis(60),
+            reorder: true,
+            ..LinkConfig::lossless(Duration::from_millis(20))
+        };
+        let options = FlowOptions { downlink: back.into(), ..options(link(RATE), 60) };
+        let came = arrivals(scale, Application::Saturating, options);
+        for second in 1..60 {
+            let used = share(&came, 1_000 * second, 1_000 * second + 1_000);
+            assert!(used > 0.01, "{scale:?}: {used} in second {second}");
+        }
+    }
+}
+
+#[test]
+fn a_link_of_a_gigabit_is_used_on_the_wide_grid_and_as_one_of_12_megabits_on_sprouts() {
+    let of = |contender: Contender| {
+        let report = contender.run(
+            None,
+            FlowOptions { skipped: Duration::from_secs(1), ..options(link(1_000_000_000), 4) },
+        );
+        report.bits_per_second / 1e6
+    };
+    let [wide, linear, sprout] =
+        [Contender::SproutAckWide, Contender::SproutAck, Contender::SproutOneWay].map(of);
+    assert!(wide > 300.0, "{wide} Mbit/s on the wide grid");
+    assert!((8.0..40.0).contains(&linear), "{linear} Mbit/s on Sprout's");
+    assert!((8.0..20.0).contains(&sprout), "{sprout} Mbit/s of Sprout itself");
+}
