@@ -1,4 +1,4 @@
-//! What tests of real processes share.
+//! The parts that tests of real processes share.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -51,7 +51,7 @@ const PUBLISHED: [(System, &str); 4] = [
     (System::RemyHundredfold, "RemyCC-2014-100x.dna"),
 ];
 
-/// What the senders have to send.
+/// The data that the senders have to send.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Traffic {
