@@ -3,31 +3,27 @@
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::recovery::Recovery;
+use crate::packet_window::{INITIAL, LEAST, PacketWindow};
 use crate::rtt::Smoothed;
 use crate::slow_start::{Growth, SlowStart};
-use crate::{INITIAL_PACKETS, LEAST_PACKETS, in_packets, of_packets, packets};
 
 /// How fast the function grows, in packets per second cubed. Source: RFC 9438, section 5.1.
 const C: f64 = 0.4;
 
-/// What is left of the window after a loss. Source: RFC 9438, section 4.6.
+/// The share of the window that a loss leaves. Source: RFC 9438, section 4.6.
 const BETA: f64 = 0.7;
 
 /// How fast Reno's window would grow that gets as much on average. Source: RFC 9438, section 4.3.
 const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// The control of TCP CUBIC. Windows are in packets.
+/// The control of TCP CUBIC.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    packet: Bytes,
-    window: f64,
-    threshold: f64,
-    /// The window before the last loss.
+    window: PacketWindow,
+    /// The window before the last loss, in packets.
     window_before: f64,
     epoch: Option<Epoch>,
     slow_start: SlowStart,
-    recovery: Recovery,
     rtt: Smoothed,
 }
 
@@ -37,7 +33,7 @@ struct Epoch {
     began: Instant,
     /// When the function reaches the window before the loss, in seconds.
     plateau: f64,
-    /// The window that Reno would have.
+    /// The window that Reno would have, in packets.
     reno: f64,
 }
 
@@ -45,19 +41,16 @@ impl Cubic {
     /// Creates a controller for full packets of this size.
     pub fn new(packet: Bytes) -> Self {
         Self {
-            packet,
-            window: in_packets(packets(INITIAL_PACKETS, packet), packet),
-            threshold: f64::INFINITY,
+            window: PacketWindow::new(INITIAL, LEAST, packet),
             window_before: 0.0,
             epoch: None,
             slow_start: SlowStart::default(),
-            recovery: Recovery::default(),
             rtt: Smoothed::default(),
         }
     }
 
     fn avoid(&mut self, now: Instant, acked: f64) {
-        let (window, before) = (self.window, self.window_before);
+        let (window, before) = (self.window.packets, self.window_before);
         let begin =
             || Epoch { began: now, plateau: ((before - window).max(0.0) / C).cbrt(), reno: window };
         let epoch = self.epoch.get_or_insert_with(begin);
@@ -71,7 +64,7 @@ impl Cubic {
         if epoch.plateau > 0.0 || before > 0.0 {
             epoch.reno += growth * acked / window;
         }
-        self.window = if current < epoch.reno {
+        self.window.packets = if current < epoch.reno {
             epoch.reno
         } else {
             window + (target - window) / window * acked
@@ -81,57 +74,55 @@ impl Cubic {
 
 impl Controller for Cubic {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.packet);
+        *self = Self::new(self.window.packet());
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         self.rtt.update(ack.rtt);
-        if self.recovery.covers(ack.sent) {
+        if self.window.predates_recovery(ack) {
             return;
         }
         if ack.is_app_limited {
             // Time without data to send is not time to grow in. Source: RFC 9438, section 4.2.
             if let Some(epoch) = &mut self.epoch {
-                let share = in_packets(ack.size, self.packet) / self.window;
+                let share = self.window.packets_in(ack.size) / self.window.packets;
                 epoch.began += self.rtt.value().mul_f64(share.min(1.0));
             }
             return;
         }
-        if self.window < self.threshold {
+        if self.window.is_starting() {
             let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
-            self.window += in_packets(bytes, self.packet);
+            self.window.packets += self.window.packets_in(bytes);
             if is_over {
-                (self.threshold, self.window_before) = (self.window, self.window);
+                self.window.end_slow_start();
+                self.window_before = self.window.packets;
             }
         } else {
-            self.avoid(now, in_packets(ack.size, self.packet));
+            self.avoid(now, self.window.packets_in(ack.size));
         }
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
-        let least = in_packets(packets(LEAST_PACKETS, self.packet), self.packet);
-        if self.recovery.begins(now, loss.sent) {
+        let window = self.window.packets;
+        if self.window.cut(now, loss, BETA) {
             // A flow that had not come back to its old window makes room for others. Source: RFC 9438, section 4.7.
-            let is_shrinking = self.window < self.window_before;
+            let is_shrinking = window < self.window_before;
             let share = if is_shrinking { (1.0 + BETA) / 2.0 } else { 1.0 };
-            self.window_before = self.window * share;
-            self.window = (self.window * BETA).max(least);
-            self.threshold = self.window;
+            self.window_before = window * share;
             self.epoch = None;
         }
         if loss.is_persistent {
-            self.window = least;
             self.slow_start = SlowStart::default();
             self.epoch = None;
         }
     }
 
     fn on_mtu_update(&mut self, packet: Bytes) {
-        self.packet = packet;
+        self.window.on_mtu_update(packet);
     }
 
     fn window(&self) -> Bytes {
-        of_packets(self.window, self.packet)
+        self.window.bytes()
     }
 }
 
@@ -144,9 +135,9 @@ mod tests {
     fn the_window_comes_back_to_where_it_was_when_the_function_says() {
         let mut path = Path::new(Cubic::new(PACKET), 100);
         path.windows(6);
-        let before = in_packets(path.controller.window(), PACKET);
+        let before = path.controller.window.packets;
         path.lose();
-        assert!((path.controller.window - BETA * before).abs() < 1.0);
+        assert!((path.controller.window.packets - BETA * before).abs() < 1.0);
         // K = cbrt(W (1 - beta) / C).
         let seconds = (before * (1.0 - BETA) / C).cbrt();
         let windows: Vec<u64> = path.windows(200);

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::recovery::Recovery;
-use crate::{in_packets, of_packets};
+use crate::packet_window::PacketWindow;
 
 /// The queueing delay that it adds at most, in seconds. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
 const TARGET: f64 = 0.1;
@@ -29,11 +28,13 @@ const ALLOWED_INCREASE: f64 = 1.0;
 /// Least window in packets, and the first. Source: as above, `MIN_CWND` and `INIT_CWND`.
 const LEAST: f64 = 2.0;
 
-/// The control of LEDBAT. The window is in packets.
+/// The share of the window that a loss leaves. Source: as above, section 2.4.1: at least half.
+const DECREASE: f64 = 0.5;
+
+/// The control of LEDBAT.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
-    packet: Bytes,
-    window: f64,
+    window: PacketWindow,
     /// The bytes on their way when the last packet had been sent: acknowledgments of a batch leave none.
     flight: Bytes,
     /// The last samples of the one-way delay, in ns, of clocks that need not agree.
@@ -41,20 +42,17 @@ pub struct Ledbat {
     /// The least delay of each of the last minutes.
     base: VecDeque<i128>,
     minute: Option<Instant>,
-    recovery: Recovery,
 }
 
 impl Ledbat {
     /// Creates a controller for full packets of this size.
     pub const fn new(packet: Bytes) -> Self {
         Self {
-            packet,
-            window: LEAST,
+            window: PacketWindow::new(LEAST, LEAST, packet),
             flight: Bytes::ZERO,
             current: VecDeque::new(),
             base: VecDeque::new(),
             minute: None,
-            recovery: Recovery::NONE,
         }
     }
 
@@ -86,7 +84,7 @@ impl Ledbat {
 
 impl Controller for Ledbat {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.packet);
+        *self = Self::new(self.window.packet());
     }
 
     fn on_sent(&mut self, _: Instant, _: Bytes, in_flight: Bytes) {
@@ -97,27 +95,23 @@ impl Controller for Ledbat {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         self.update_delays(now, delay);
         let off_target = (TARGET - self.queueing()) / TARGET;
-        let acked = in_packets(ack.size, self.packet);
-        let flight = in_packets(self.flight.max(ack.in_flight), self.packet);
-        self.window += GAIN * off_target.max(-1.0) * acked / self.window;
-        self.window = self.window.min(flight + ALLOWED_INCREASE).max(LEAST);
+        let acked = self.window.packets_in(ack.size);
+        let flight = self.window.packets_in(self.flight.max(ack.in_flight));
+        let window =
+            self.window.packets + GAIN * off_target.max(-1.0) * acked / self.window.packets;
+        self.window.packets = window.min(flight + ALLOWED_INCREASE).max(LEAST);
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
-        if self.recovery.begins(now, loss.sent) {
-            self.window = (self.window / 2.0).max(LEAST);
-        }
-        if loss.is_persistent {
-            self.window = LEAST;
-        }
+        self.window.cut(now, loss, DECREASE);
     }
 
     fn on_mtu_update(&mut self, packet: Bytes) {
-        self.packet = packet;
+        self.window.on_mtu_update(packet);
     }
 
     fn window(&self) -> Bytes {
-        of_packets(self.window, self.packet)
+        self.window.bytes()
     }
 }
 

@@ -4,80 +4,71 @@
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::recovery::Recovery;
+use crate::packet_window::{INITIAL, LEAST, PacketWindow};
 use crate::slow_start::{Growth, SlowStart};
-use crate::{INITIAL_PACKETS, LEAST_PACKETS, packets};
+
+/// The share of the window that a loss leaves. Source: RFC 5681, section 3.1, equation 4.
+const DECREASE: f64 = 0.5;
 
 /// The control of TCP NewReno, with HyStart++ (RFC 9406) to end slow start: on a link that never drops nothing else would.
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    packet: Bytes,
-    window: Bytes,
-    /// The window below which it grows by slow start.
-    threshold: Bytes,
+    window: PacketWindow,
     slow_start: SlowStart,
-    /// Bytes acknowledged since the window last grew.
-    acked: Bytes,
-    recovery: Recovery,
+    /// Packets acknowledged since the window last grew.
+    acked: f64,
 }
 
 impl NewReno {
     /// Creates a controller for full packets of this size.
     pub fn new(packet: Bytes) -> Self {
         Self {
-            packet,
-            window: packets(INITIAL_PACKETS, packet),
-            threshold: Bytes::MAX,
+            window: PacketWindow::new(INITIAL, LEAST, packet),
             slow_start: SlowStart::default(),
-            acked: Bytes::ZERO,
-            recovery: Recovery::default(),
+            acked: 0.0,
         }
     }
 }
 
 impl Controller for NewReno {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.packet);
+        *self = Self::new(self.window.packet());
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        if ack.is_app_limited || self.recovery.covers(ack.sent) {
+        if ack.is_app_limited || self.window.predates_recovery(ack) {
             return;
         }
-        if self.window < self.threshold {
+        if self.window.is_starting() {
             let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
-            self.window += bytes;
+            self.window.packets += self.window.packets_in(bytes);
             if is_over {
-                self.threshold = self.window;
+                self.window.end_slow_start();
             }
             return;
         }
-        self.acked += ack.size;
-        if self.acked >= self.window {
-            self.acked -= self.window;
-            self.window += self.packet;
+        self.acked += self.window.packets_in(ack.size);
+        if self.acked >= self.window.packets {
+            self.acked -= self.window.packets;
+            self.window.packets += 1.0;
         }
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
-        let least = packets(LEAST_PACKETS, self.packet);
-        if self.recovery.begins(now, loss.sent) {
-            self.window = Bytes::new(self.window.get() / 2).max(least);
-            self.threshold = self.window;
-            self.acked = Bytes::ZERO;
+        if self.window.cut(now, loss, DECREASE) {
+            self.acked = 0.0;
         }
         if loss.is_persistent {
-            self.window = least;
             self.slow_start = SlowStart::default();
         }
     }
 
     fn on_mtu_update(&mut self, packet: Bytes) {
-        self.packet = packet;
+        self.window.on_mtu_update(packet);
     }
 
     fn window(&self) -> Bytes {
-        self.window
+        self.window.bytes()
     }
 }
 

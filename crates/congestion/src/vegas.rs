@@ -4,9 +4,8 @@
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::recovery::Recovery;
+use crate::packet_window::PacketWindow;
 use crate::rounds::{Round, Rounds};
-use crate::{in_packets, of_packets};
 
 /// Least and most packets that wait in the queue. Source: the paper, section 4, "Vegas-2,4".
 const ALPHA: f64 = 2.0;
@@ -18,62 +17,58 @@ const GAMMA: f64 = 1.0;
 /// The first window, in packets. Source: RFC 5681, section 3.1.
 const FIRST: f64 = 2.0;
 
-/// The control of TCP Vegas. Windows are in packets.
+/// The share of the window that a loss leaves. Source: RFC 5681, section 3.1.
+const DECREASE: f64 = 0.5;
+
+/// The control of TCP Vegas.
 #[derive(Clone, Debug)]
 pub struct Vegas {
-    packet: Bytes,
-    window: f64,
-    threshold: f64,
+    window: PacketWindow,
     base: Option<Duration>,
     rounds: Rounds,
     /// Slow start grows every other round trip, and compares in those between.
     grows: bool,
-    recovery: Recovery,
 }
 
 impl Vegas {
     /// Creates a controller for full packets of this size.
     pub fn new(packet: Bytes) -> Self {
         Self {
-            packet,
-            window: FIRST,
-            threshold: f64::INFINITY,
+            window: PacketWindow::new(FIRST, FIRST, packet),
             base: None,
             rounds: Rounds::default(),
             grows: true,
-            recovery: Recovery::default(),
         }
     }
 
     /// Adjusts the window once each round trip.
     fn adjust(&mut self, rtt: Duration, base: Duration) {
         // (Expected - Actual) * BaseRTT: what of the window is in the queue.
-        let queued = self.window * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));
-        if self.window < self.threshold {
+        let queued = self.window.packets * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));
+        if self.window.is_starting() {
             self.grows = !self.grows;
             if queued > GAMMA {
-                self.window = (self.window - queued).max(FIRST);
-                self.threshold = self.window;
+                self.window.packets = (self.window.packets - queued).max(FIRST);
+                self.window.end_slow_start();
             }
         } else if queued < ALPHA {
-            self.window += 1.0;
+            self.window.packets += 1.0;
         } else if queued > BETA {
-            self.window = (self.window - 1.0).max(FIRST);
+            self.window.packets = (self.window.packets - 1.0).max(FIRST);
         }
     }
 }
 
 impl Controller for Vegas {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.packet);
+        *self = Self::new(self.window.packet());
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         let base = self.base.map_or(ack.rtt, |base| base.min(ack.rtt));
         self.base = Some(base);
-        let is_starting = self.window < self.threshold;
-        if is_starting && self.grows && !ack.is_app_limited {
-            self.window += in_packets(ack.size, self.packet);
+        if self.window.is_starting() && self.grows && !ack.is_app_limited {
+            self.window.packets += self.window.packets_in(ack.size);
         }
         let ended = self.rounds.update(now, ack.sent, ack.rtt);
         if let Some(Round { rtt: Some(rtt), .. }) = ended.filter(|_| !ack.is_app_limited) {
@@ -82,21 +77,16 @@ impl Controller for Vegas {
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
-        if self.recovery.begins(now, loss.sent) {
-            self.window = (self.window / 2.0).max(FIRST);
-            self.threshold = self.window;
-        }
-        if loss.is_persistent {
-            (self.window, self.grows) = (FIRST, true);
-        }
+        self.window.cut(now, loss, DECREASE);
+        self.grows |= loss.is_persistent;
     }
 
     fn on_mtu_update(&mut self, packet: Bytes) {
-        self.packet = packet;
+        self.window.on_mtu_update(packet);
     }
 
     fn window(&self) -> Bytes {
-        of_packets(self.window, self.packet)
+        self.window.bytes()
     }
 }
 

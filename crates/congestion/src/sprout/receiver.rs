@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rove_units::{Bytes, Duration, Instant};
 
-use crate::in_packets;
+use crate::packet_window::in_packets;
 use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::{Forecast, TICK};
@@ -26,9 +26,9 @@ pub struct Receiver<E> {
     tick: Option<Instant>,
     /// From when on a tick without arrivals says that the link stood still: the sender has broken its promise then.
     score_from: Instant,
-    /// What came in the current tick, in packets.
+    /// The packets that came in the current tick, with fractions.
     count: f64,
-    /// Everything of the sequence before this has come or is lost.
+    /// The sequence number before which every byte has come or is lost.
     written_off: u64,
     /// Packets from there on, by their sequence number.
     held: BTreeMap<u64, Bytes>,
@@ -48,7 +48,7 @@ impl<E: Estimator> Receiver<E> {
         }
     }
 
-    /// Takes a packet. One that is a copy, or too late, counts as an arrival all the same: the link has carried it.
+    /// Counts a packet. A copy, or a packet that is too late, counts as an arrival all the same: the link has carried it.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.advance(now);
         let tick = *self.tick.get_or_insert(now);

@@ -1,0 +1,147 @@
+//! A congestion window that is counted in packets, and what losses do to it.
+
+use rove_units::{Bytes, Instant};
+
+use crate::controller::{Ack, Loss};
+use crate::recovery::Recovery;
+use crate::sprout::whole;
+
+/// The first window of controllers that start as QUIC does, in packets. Source: RFC 9002, section 7.2; RFC 6928.
+pub(crate) const INITIAL: f64 = 10.0;
+
+/// The least window of controllers that keep QUIC's, in packets. Source: RFC 9002, section 7.2.
+pub(crate) const LEAST: f64 = 2.0;
+
+/// A window in packets, of any fraction. A congestion event leaves a share of it, persistent congestion the least window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PacketWindow {
+    /// The window, in packets.
+    pub(crate) packets: f64,
+    /// The size of a full packet.
+    packet: Bytes,
+    /// The window that is never fallen below, in packets.
+    least: f64,
+    /// The slow start threshold, in packets: the window grows by slow start below it.
+    threshold: f64,
+    recovery: Recovery,
+}
+
+impl PacketWindow {
+    /// Creates a window of `first` full packets that never falls below `least` and starts slowly.
+    pub(crate) const fn new(first: f64, least: f64, packet: Bytes) -> Self {
+        Self { packets: first, packet, least, threshold: f64::INFINITY, recovery: Recovery::NONE }
+    }
+
+    /// Returns the size of a full packet.
+    pub(crate) const fn packet(&self) -> Bytes {
+        self.packet
+    }
+
+    /// Returns the window in bytes.
+    pub(crate) fn bytes(&self) -> Bytes {
+        let packet = f64::from(u32::try_from(self.packet.get()).unwrap_or(u32::MAX));
+        Bytes::from(whole(self.packets * packet))
+    }
+
+    /// Returns a size as a number of full packets.
+    pub(crate) fn packets_in(&self, size: Bytes) -> f64 {
+        in_packets(size, self.packet)
+    }
+
+    /// Returns whether the window is below the slow start threshold.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.packets < self.threshold
+    }
+
+    /// Ends slow start without a loss: the threshold is the window as it is.
+    pub(crate) const fn end_slow_start(&mut self) {
+        self.threshold = self.packets;
+    }
+
+    /// Returns whether an acknowledged packet was sent before the last congestion event: it says nothing of the window since.
+    pub(crate) fn predates_recovery(&self, ack: &Ack) -> bool {
+        self.recovery.covers(ack.sent)
+    }
+
+    /// Leaves a `share` of the window, which becomes the slow start threshold, if the loss is a new congestion event; returns whether it
+    /// is. Persistent congestion leaves the least window in any case, below that threshold.
+    pub(crate) fn cut(&mut self, now: Instant, loss: &Loss, share: f64) -> bool {
+        let is_new = self.recovery.begins(now, loss.sent);
+        if is_new {
+            self.packets = (self.packets * share).max(self.least);
+            self.threshold = self.packets;
+        }
+        if loss.is_persistent {
+            self.packets = self.least;
+        }
+        is_new
+    }
+
+    /// Changes the size of a full packet; the window keeps its number of packets.
+    pub(crate) const fn on_mtu_update(&mut self, packet: Bytes) {
+        self.packet = packet;
+    }
+}
+
+/// Returns a size as a multiple of a packet.
+pub(crate) fn in_packets(size: Bytes, packet: Bytes) -> f64 {
+    let [size, packet] = [size, packet].map(|it| u32::try_from(it.get()).unwrap_or(u32::MAX));
+    f64::from(size) / f64::from(packet.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::PACKET;
+
+    fn loss(sent: u64, is_persistent: bool) -> Loss {
+        let sent = Instant::from_millis(sent);
+        Loss { sent, size: PACKET, in_flight: Bytes::ZERO, is_persistent }
+    }
+
+    #[test]
+    fn losses_of_packets_that_were_sent_before_a_cut_do_not_cut_again() {
+        let mut window = PacketWindow::new(100.0, LEAST, PACKET);
+        let now = Instant::from_millis(50);
+        assert!(window.is_starting(), "nothing has ended slow start");
+        assert!(window.cut(now, &loss(10, false), 0.7));
+        assert!(!window.cut(now, &loss(20, false), 0.7) && !window.cut(now, &loss(50, false), 0.7));
+        assert_eq!(window.bytes(), Bytes::new(70_000));
+        assert!(!window.is_starting(), "the threshold is the window");
+        assert!(window.cut(Instant::from_millis(90), &loss(51, false), 0.5), "sent after the cut");
+        assert_eq!(window.bytes(), Bytes::new(35_000));
+    }
+
+    #[test]
+    fn no_number_of_losses_takes_the_window_below_the_least() {
+        for least in [1.0, LEAST] {
+            let mut window = PacketWindow::new(INITIAL, least, PACKET);
+            for millis in 1..20 {
+                let now = Instant::from_millis(10 * millis);
+                window.cut(now, &loss(10 * millis - 1, false), 0.5);
+            }
+            assert!(window.packets == least, "{} packets", window.packets);
+        }
+    }
+
+    #[test]
+    fn persistent_congestion_leaves_the_least_window_and_the_threshold_of_the_cut() {
+        let mut window = PacketWindow::new(40.0, LEAST, PACKET);
+        assert!(window.cut(Instant::from_millis(9), &loss(1, true), 0.5));
+        assert!(window.packets == LEAST && window.is_starting());
+        window.packets = 20.0;
+        assert!(!window.is_starting(), "slow start ends at half of the window before");
+        // The same packets are told of again: no new event, but the window is the least one again.
+        assert!(!window.cut(Instant::from_millis(10), &loss(1, true), 0.5));
+        assert!(window.packets == LEAST);
+    }
+
+    #[test]
+    fn another_packet_size_keeps_the_number_of_packets() {
+        let mut window = PacketWindow::new(2.5, LEAST, PACKET);
+        window.on_mtu_update(Bytes::new(1_200));
+        assert_eq!((window.bytes(), window.packet()), (Bytes::new(3_000), Bytes::new(1_200)));
+        assert!((window.packets_in(Bytes::new(300)) - 0.25).abs() < 1e-12);
+        assert!(in_packets(PACKET, Bytes::ZERO).is_finite());
+    }
+}
