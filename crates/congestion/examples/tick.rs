@@ -1,4 +1,4 @@
-//! What Sprout's inference costs: `cargo run --release -p rove-congestion --example tick`.
+//! Measures the cost of Sprout's inference: `cargo run --release -p rove-congestion --example tick`.
 //!
 //! Printed are the time to make the tables, and medians of a tick with its forecast, in microseconds, at several rates.
 

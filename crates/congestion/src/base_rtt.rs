@@ -24,7 +24,7 @@ struct Probe {
 }
 
 impl BaseRtt {
-    /// Takes a sample.
+    /// Counts a sample.
     pub(crate) fn update(&mut self, now: Instant, sample: Duration) {
         if self.least.is_none_or(|least| sample <= least) {
             (self.least, self.seen_at, self.probe) = (Some(sample), now, None);

@@ -10,10 +10,10 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    /// Nothing has been lost.
+    /// The state of a flow that has lost nothing.
     pub(crate) const NONE: Self = Self { began: None };
 
-    /// Takes a loss of packets of which the newest was sent at `sent`; returns whether it is a new event.
+    /// Counts a loss of packets of which the newest was sent at `sent`; returns whether the loss is a new event.
     pub(crate) fn begins(&mut self, now: Instant, sent: Instant) -> bool {
         let is_new = !self.covers(sent);
         if is_new {

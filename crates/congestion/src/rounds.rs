@@ -19,8 +19,8 @@ pub(crate) struct Round {
 }
 
 impl Rounds {
-    /// Takes the acknowledgment of a packet that was sent at `sent`; returns the round that it ends, if it does. Its own sample is
-    /// the next round's first.
+    /// Counts the acknowledgment of a packet that was sent at `sent`; returns the round that the acknowledgment ends, if it ends one. Its
+    /// own sample is the next round's first.
     pub(crate) fn update(&mut self, now: Instant, sent: Instant, rtt: Duration) -> Option<Round> {
         let ended = self.began.is_none_or(|began| sent >= began).then_some(self.current);
         if ended.is_some() {

@@ -36,7 +36,7 @@ struct Conservative {
     rounds: u32,
 }
 
-/// What slow start makes of an acknowledgment.
+/// The effect of an acknowledgment on a window in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Growth {
     /// Bytes that the window grows by.

@@ -57,7 +57,7 @@ pub struct SproutAck {
     look_ahead: Duration,
 }
 
-/// What was sent and is neither acknowledged nor lost, by the millisecond in which it was sent.
+/// The bytes that are neither acknowledged nor lost, by the millisecond in which they were sent.
 #[derive(Clone, Debug, Default)]
 struct Outstanding {
     bins: VecDeque<(u64, u64)>,
@@ -120,7 +120,7 @@ impl SproutAck {
         if is_busy {
             self.belief.observe(Count::Exactly(packets));
         } else if is_acked {
-            // All that could have come has come: the link may be faster.
+            // Every byte that could have come has come: the link may be faster.
             self.belief.observe(Count::AtLeast(packets));
         }
     }
@@ -207,7 +207,7 @@ impl Outstanding {
         self.forget_empty();
     }
 
-    /// Takes lost bytes off the oldest that were sent up to a time: losses are told together.
+    /// Removes lost bytes from the oldest that were sent up to a time: losses are told together.
     fn lose(&mut self, millis: u64, mut size: u64) {
         for (_, bytes) in self.bins.iter_mut().take_while(|(at, _)| *at <= millis) {
             let taken = size.min(*bytes);

@@ -48,7 +48,7 @@ impl<C: Controller> Path<C> {
         for _ in 0..count {
             self.controller.on_sent(sent, PACKET, window);
         }
-        // What does not fit the round trip waits.
+        // Packets that do not fit the round trip wait.
         let carried = |rate: u32| Duration::from_secs(count) / rate;
         let rtt = self.rate.map_or(self.rtt, |rate| self.rtt.max(carried(rate)));
         self.now += rtt;

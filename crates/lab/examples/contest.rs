@@ -1,6 +1,6 @@
 //! A congestion controller of one's own in the contest: `cargo run --release -p rove-lab --example contest [DIR]`.
 //!
-//! This one keeps the round-trip time at one and a half times its least: it adds a packet each round trip below that, and takes a tenth
+//! The controller `Mine` keeps the round-trip time at one and a half times its least: it adds a packet each round trip below that, and takes a tenth
 //! away above. DIR has recorded links; without it some are drawn.
 
 use std::path::PathBuf;

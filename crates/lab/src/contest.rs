@@ -23,10 +23,10 @@ pub use self::course::Course;
 /// Windows of the frontier, in packets. Source: powers of two up to the most that any of the public links holds.
 const WINDOWS: [u32; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
 
-/// What takes part: a name, and how a flow of it runs.
+/// A controller that takes part: its name, and how a flow of it runs.
 pub type Entry<'a> = (String, Box<dyn Fn(FlowOptions) -> FlowReport + Sync + 'a>);
 
-/// What a contest is about.
+/// The links and the output of a contest.
 #[derive(Clone, Copy, Debug)]
 pub struct ContestOptions<'a> {
     /// The directory of recorded links; links are drawn where there is none.

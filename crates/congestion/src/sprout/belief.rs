@@ -1,4 +1,4 @@
-//! What is believed of a link's rate: a probability for each bin of a grid, brought up to date by Bayes' rule.
+//! The belief in a link's rate: a probability for each bin of a grid, brought up to date by Bayes' rule.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ impl Belief {
         self.normalise();
     }
 
-    /// Takes into account how many packets came in the last tick.
+    /// Multiplies the belief with the likelihood of the packets that came in the last tick.
     pub(crate) fn observe(&mut self, count: Count) {
         self.model.likelihood(count, &mut self.next);
         self.shares.iter_mut().zip(&self.next).for_each(|(share, likely)| *share *= likely);

@@ -1,4 +1,4 @@
-//! One end of a Sprout flow: it sends, and tells its peer what arrives.
+//! An end of a Sprout flow, which sends and tells its peer what arrives.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::sprout::sender::Sender;
 /// How long an end is silent at most: it promises its next packet within this time. Source: the published program.
 pub const HEARTBEAT: Duration = Duration::from_millis(50);
 
-/// One end of a flow, without the bytes that it carries.
+/// An end of a flow, without the bytes that the flow carries.
 #[derive(Clone, Debug)]
 pub struct Endpoint<E> {
     config: Config,
@@ -30,7 +30,7 @@ pub struct Endpoint<E> {
 /// Application data that waits to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// None.
+    /// No data waits.
     Nothing,
     /// So many bytes of a stream, which may be cut anywhere.
     Stream(Bytes),
@@ -59,7 +59,7 @@ impl<E: Estimator> Endpoint<E> {
         self.config.packet - HEADER - FEEDBACK
     }
 
-    /// Takes a packet of the peer.
+    /// Counts a packet of the peer, and follows the forecast in it.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.receiver.handle_packet(now, packet);
         self.has_news |= !packet.is_empty();
@@ -92,7 +92,7 @@ impl<E: Estimator> Endpoint<E> {
 
     /// Returns how much data the next packet carries, and whether it ends a flight; `None` if the window has no room for it.
     fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
-        // Whatever a packet carries, the window has room for its forecast.
+        // The window has room for a forecast even if the packet carries none.
         let fields = HEADER + FEEDBACK;
         let room = window - fields;
         match waiting {

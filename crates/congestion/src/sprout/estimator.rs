@@ -27,7 +27,7 @@ pub trait Estimator: Debug + Send {
 /// The belief that the first packet meets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// All rates are equally likely, as the paper says.
+    /// Each rate is as likely as any other, as the paper says.
     #[default]
     Uniform,
     /// The same after 49 ticks without an observation, as in the published program: the first window is two and a half times as large.

@@ -45,7 +45,7 @@ pub enum OutageRow {
     /// of its weight with each tick. Expected forecasts were measured with this rule.
     #[default]
     Published,
-    /// They sum to 1: 98 % stay, the rest goes where the random walk leads.
+    /// The two sum to 1: 98 % stay, the rest goes where the random walk leads.
     Proper,
 }
 

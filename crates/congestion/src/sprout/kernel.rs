@@ -1,6 +1,6 @@
 //! A tick of the random walk on the linear grid: every bin but that of an outage goes to its neighbours in the same way.
 //!
-//! This is the product with the rows of the grid, in a quarter of the time.
+//! The result is the product with the rows of the grid, in a quarter of the time.
 
 use crate::sprout::grid::{Grid, Row};
 use crate::sprout::occupied;

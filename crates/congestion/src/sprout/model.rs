@@ -1,5 +1,5 @@
-//! Everything that is known before a link is seen: the grid, the likelihood of each count, and the distributions of what arrives
-//! from each rate on. It is computed once and shared.
+//! The model of a link before the link is seen: the grid, the likelihood of each count, and the distributions of what arrives
+//! from each rate on. The model is computed once and shared.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::sprout::{FORECAST_TICKS, TICK_SECONDS, float, single};
 /// Counts whose likelihoods are kept in a table. Chosen: those of a tick at the linear grid's highest rate.
 const TABLED: u32 = 30;
 
-/// What is known of all links of a kind.
+/// The model of all links of a kind.
 #[derive(Debug)]
 pub(crate) struct Model {
     grid: Grid,

@@ -1,4 +1,4 @@
-//! What the two ends of a Sprout flow tell each other in each packet, and its bytes.
+//! The fields that the two ends of a Sprout flow send with each packet, and their bytes.
 //!
 //! The fields are those of the paper; the layout is our own, all numbers big-endian:
 //!
@@ -38,7 +38,7 @@ pub struct Packet {
     pub payload: Bytes,
 }
 
-/// What a receiver knows of the direction that it hears.
+/// A receiver's account of the direction that it hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
     /// Bytes of sequence that have come or are lost.
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_anything_shorter_is_none() {
+    fn a_written_packet_is_read_back_and_anything_shorter_is_refused() {
         let forecast = Forecast { bytes: [1, 2, 3, 4, 5, 6, 7, 4_000_000_000] };
         let feedback = Feedback { received_or_lost: u64::MAX, tick: 1 << 40, forecast };
         for feedback in [None, Some(feedback)] {

@@ -38,7 +38,7 @@ pub struct Sender {
     newest: Option<u64>,
     /// Ticks of the forecast whose deliveries have been taken off the queue.
     drained: usize,
-    /// What waits before the link, as far as the sender knows.
+    /// The bytes that wait before the link, as far as the sender knows.
     queue: u64,
 }
 
@@ -57,7 +57,7 @@ impl Sender {
         }
     }
 
-    /// Takes what the receiver says. Whatever is older than something known, or of bytes that were never sent, is left alone.
+    /// Follows a receiver's forecast. Feedback that is older than the newest, or counts bytes that were never sent, is left alone.
     pub fn handle_feedback(&mut self, now: Instant, feedback: &Feedback) {
         let is_old = self.newest.is_some_and(|newest| feedback.tick <= newest);
         if is_old || feedback.received_or_lost > self.sequence {

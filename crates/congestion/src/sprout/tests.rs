@@ -151,10 +151,10 @@ fn any_packet() -> impl Strategy<Value = (u64, Packet)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Nothing that a peer says panics, hangs or makes an end send without bound: at one instant it sends no more than the window,
+    /// No packet of a peer panics, hangs or makes an end send without bound: at one instant the end sends no more than the window,
     /// and once nothing more comes it is down to heartbeats.
     #[test]
-    fn whatever_a_peer_says_an_end_sends_within_its_window(
+    fn an_end_sends_within_its_window_with_any_feedback(
         packets in proptest::collection::vec(any_packet(), 1..60)
     ) {
         let mut now = Instant::ZERO;

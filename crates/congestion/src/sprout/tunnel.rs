@@ -1,7 +1,7 @@
 //! The queues of a tunnel: one for each flow, filled into the window in turn.
 //!
-//! No more waits than the link carries while the forecast lasts. What is beyond that is dropped from the head of the longest queue: the
-//! flow that queues most loses first, and the oldest of it.
+//! No more bytes wait than the link carries while the forecast lasts. Packets beyond that are dropped from the head of the longest queue:
+//! the flow that queues most loses first, its oldest packets before its newer ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::sprout::endpoint::Waiting;
 /// Most flows of a tunnel. Chosen: beyond what a person has open at once.
 pub const FLOWS_MAX: usize = 256;
 
-/// What waits at least, whatever the forecast says: a tunnel over a link that stands still keeps its newest packets.
+/// The bytes that may wait with any forecast: a tunnel over a link that stands still keeps its newest packets.
 /// Chosen: ten full packets, as a first window.
 const BACKLOG_LEAST: Bytes = Bytes::new(15_000);
 
@@ -64,7 +64,7 @@ impl Queues {
         })
     }
 
-    /// Takes the packet that comes next, and its flow.
+    /// Removes and returns the packet that comes next, and its flow.
     pub fn pop(&mut self) -> Option<(u16, Vec<u8>)> {
         let flow = self.next_flow(self.last)?;
         self.last = flow;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_the_oldest_of_the_longest_queue() {
+    fn the_oldest_packets_of_the_longest_queue_are_dropped_first() {
         let mut queues = Queues::default();
         queues.push(7, packet(7, 0), PLENTY);
         for number in 0..40 {

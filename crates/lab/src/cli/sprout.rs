@@ -59,7 +59,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
 };
 
-/// What to do.
+/// The word that says what is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
     /// Makes the figures about Sprout and other congestion controllers
@@ -73,7 +73,7 @@ enum Action {
 /// Runs Sprout: its figures in virtual time, or its two ends over UDP
 #[derive(Debug, Args)]
 pub(crate) struct SproutArgs {
-    /// What to do
+    /// Word that says what is to be done
     #[arg(value_name = "ACTION")]
     action: Action,
     /// The server that is sent to

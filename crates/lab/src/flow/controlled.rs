@@ -12,9 +12,9 @@ pub const RECEIVE_WINDOW: Bytes = Bytes::mib(6);
 /// The data of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Application {
-    /// All the data of the world.
+    /// As much data as can be sent.
     Saturating,
-    /// A full packet in each `gap` up to `until`, and all the data of the world from then on.
+    /// A full packet in each `gap` up to `until`, and as much data as can be sent from then on.
     SlowUntil {
         /// The time between two packets.
         gap: Duration,

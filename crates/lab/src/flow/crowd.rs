@@ -1,7 +1,7 @@
 //! A crowd: senders that share a path, each with flows of its own, one after another with pauses between.
 //!
 //! Each flow is a transfer of some packets, which ends when all of them have been acknowledged; a controller that begins with the flow
-//! decides when they go. What is lost is sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
+//! decides when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl Sender {
         self.chance.at(self.draws).unit()
     }
 
-    /// Takes in an acknowledgment; returns whether it ends the flow.
+    /// Counts an acknowledgment; returns whether it ends the flow.
     fn acknowledge(&mut self, now: Instant, number: u64, base: Duration) -> bool {
         let Some(flow) = &mut self.flow else { return false };
         // A packet that was given up, or of an earlier flow, says nothing.

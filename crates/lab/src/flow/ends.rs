@@ -89,7 +89,7 @@ struct Probe {
 }
 
 impl Probe {
-    /// Takes a sample of the round-trip time. Source: RFC 6298, section 2.
+    /// Counts a sample of the round-trip time. Source: RFC 6298, section 2.
     fn update(&mut self, rtt: Duration) {
         let srtt = self.srtt.unwrap_or(rtt);
         let off = if self.srtt.is_some() { srtt.abs_diff(rtt) } else { rtt * 2 };

@@ -41,7 +41,7 @@ pub trait Source {
 }
 
 /// Sends full packets as long as no more than a window is on its way: TCP with all the data of the world, whose window has
-/// reached the receiver's. What sets the window by what comes back takes the place of this source.
+/// reached the receiver's. A source with a congestion controller is [`Controlled`](crate::flow::controlled::Controlled).
 #[derive(Clone, Debug)]
 pub struct Bulk {
     window: Bytes,

@@ -58,7 +58,7 @@ fn lost_datagrams_leave_the_window() {
     let share = report.lost * 1_000 / report.sent;
     assert!((90..110).contains(&share), "{report:?}");
     assert!(arrivals.len() > 10_000, "{report:?}");
-    // Nothing comes back any more, and the flow begins again after a while.
+    // No acknowledgment comes back any more, and the flow begins again after a while.
     let outage = LinkConfig { loss: 1.0, ..link() };
     let (report, _) = run(Bulk::new(Bytes::new(20 * 1_472)), options(outage, 65));
     assert_eq!((report.sent, report.lost, report.arrived), (60, 40, 0));

@@ -1,11 +1,11 @@
-//! Bulk data: as much as the window lets through, which nobody reads.
+//! Bulk data: as many bytes as the window lets through, which nobody reads.
 
 use rove_congestion::sprout::endpoint::Waiting;
 use rove_units::Bytes;
 
 use crate::sprout::session::Application;
 
-/// All the data of the world, or none.
+/// An end that always has data to send, or never.
 #[derive(Clone, Debug)]
 pub struct Bulk {
     is_sending: bool,

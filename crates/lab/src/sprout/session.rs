@@ -23,19 +23,19 @@ const ECHO_MAX: Duration = Duration::from_secs(1);
 /// Most datagrams whose time on the way is kept. Chosen: a quarter of an hour at 12 Mbit/s.
 const TRANSITS_MAX: usize = 1_000_000;
 
-/// What a session carries.
+/// The data that a session carries.
 pub trait Application {
     /// Returns what waits to be sent; `deliverable` is what the link carries while the forecast lasts.
     fn waiting(&mut self, deliverable: Bytes) -> Waiting;
 
-    /// Takes the next data: as many bytes as were granted.
+    /// Removes and returns the next data: as many bytes as were granted.
     fn take(&mut self, size: usize) -> Vec<u8>;
 
-    /// Takes what has arrived.
+    /// Receives data that has arrived.
     fn deliver(&mut self, data: &[u8]);
 }
 
-/// What became of a session's datagrams.
+/// Counters of a session's datagrams.
 #[derive(Clone, Debug, Default)]
 pub struct Traffic {
     /// Datagrams that were sent.
@@ -79,9 +79,9 @@ impl Traffic {
 /// An end of a Sprout flow.
 #[derive(Debug)]
 pub struct Session<A> {
-    /// What it carries.
+    /// The data that it carries.
     pub application: A,
-    /// What became of its datagrams.
+    /// Counters of its datagrams.
     pub traffic: Traffic,
     endpoint: Endpoint<Bayesian>,
     cipher: Cipher,
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_another_key_gets_nothing_in_and_is_not_answered() {
+    fn datagrams_under_another_key_are_refused_and_not_answered() {
         let mut net = net(&[1; 16], &[2; 16], link());
         net.run_for(Duration::from_secs(5));
         assert!(net.right.traffic.refused > 10 && net.right.traffic.received == 0);

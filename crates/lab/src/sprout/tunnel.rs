@@ -27,7 +27,7 @@ impl Tunnel {
         self.queues.push(flow, packet, deliverable);
     }
 
-    /// Takes a packet that has come through.
+    /// Removes and returns a packet that has come through.
     pub fn pop(&mut self) -> Option<(u16, Vec<u8>)> {
         self.delivered.pop_front()
     }

@@ -26,7 +26,7 @@ const BATCH: usize = 64;
 /// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
 const DONE_AFTER: Duration = Duration::from_secs(5);
 
-/// What an end does.
+/// The work of an end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Task {
     /// Sends all the data of the world for some time.
@@ -59,7 +59,7 @@ pub(crate) enum Task {
     },
 }
 
-/// What a session's data comes from and goes to.
+/// The place that a session's data comes from and goes to.
 trait Side<A> {
     /// Returns the descriptors that may have something to read.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
@@ -68,7 +68,7 @@ trait Side<A> {
     fn exchange(&mut self, session: &mut Session<A>);
 }
 
-/// Nothing beside the session.
+/// A session whose data has no place outside it.
 struct Alone;
 
 impl Side<Bulk> for Alone {
