@@ -3,28 +3,30 @@
 //! The receiver infers the link's rate from when packets arrive, forecasts how much the link will at least carry, and the sender has
 //! no more on its way than will be through within 100 ms with a probability of 95 %. From the bottom up:
 //!
-//! - `normal`, `grid`, `horizon`, `spread` → `model`: everything that is known before a link is seen. `belief`: its rate.
+//! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile` (what arrives) → `model`:
+//!   all that is known before a link is seen. `belief`: its rate. `lanes`: sums.
 //! - [`estimator`]: the inference, or the moving average of Sprout-EWMA in its place.
 //! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. [`endpoint`]: one end, both ways.
 //! - [`tunnel`]: a queue for each flow that shares the window.
 
 pub(crate) mod belief;
+mod columns;
 pub mod endpoint;
 pub mod estimator;
 pub(crate) mod grid;
 mod horizon;
 mod kernel;
+mod lanes;
 pub(crate) mod model;
 pub(crate) mod normal;
 pub mod packet;
+mod quantile;
 pub mod receiver;
 pub mod sender;
 mod spread;
 #[cfg(test)]
 mod tests;
 pub mod tunnel;
-
-use core::ops::Range;
 
 use rove_units::{Bytes, Duration};
 
@@ -87,13 +89,6 @@ impl Forecast {
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
 pub(crate) fn float(count: usize) -> f64 {
     count as f64
-}
-
-/// Returns the range of the bins that have a share.
-pub(crate) fn occupied(shares: &[f32]) -> Range<usize> {
-    let first = shares.iter().position(|share| *share > 0.0).unwrap_or(0);
-    let end = shares.iter().rposition(|share| *share > 0.0).map_or(0, |last| last + 1);
-    first..end.max(first)
 }
 
 /// Returns a number with seven digits.

@@ -111,18 +111,17 @@ impl SproutAck {
     }
 
     fn end_tick(&mut self, end: Instant) {
-        self.belief.evolve();
         let packet = self.packet.get().max(1);
         let packets = u32::try_from(self.acked / packet).unwrap_or(u32::MAX);
         let is_acked = core::mem::take(&mut self.is_acked);
         let is_busy = self.sent.has_before(end - self.round_trip());
         self.acked %= packet;
-        if is_busy {
-            self.belief.observe(Count::Exactly(packets));
-        } else if is_acked {
+        self.belief.tick(if is_busy {
+            Some(Count::Exactly(packets))
+        } else {
             // Every byte that could have come has come: the link may be faster.
-            self.belief.observe(Count::AtLeast(packets));
-        }
+            is_acked.then_some(Count::AtLeast(packets))
+        });
     }
 
     fn set_window(&mut self) {
@@ -130,7 +129,8 @@ impl SproutAck {
         let horizon = self.round_trip() + look_ahead;
         let ticks = horizon.as_nanos().div_ceil(TICK.as_nanos());
         let ticks = usize::try_from(ticks).unwrap_or(usize::MAX);
-        let packets = self.model.quantile(self.belief.shares(), ticks, QUANTILE);
+        let last = self.window.get() / self.packet.get().max(1);
+        let packets = self.model.quantile(self.belief.shares(), ticks, QUANTILE, last);
         let packets = packets.max(WINDOW_PACKETS_MIN);
         self.window = Bytes::new(packets.saturating_mul(self.packet.get()));
     }

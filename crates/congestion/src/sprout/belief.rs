@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::sprout::model::Model;
+use crate::sprout::{float, lanes, single};
 
 /// A bin below this share is empty. Chosen: what is left out never shows, and smaller numbers of this precision would be slow to
 /// calculate with. With 10^-15 an outage is believed too late.
@@ -16,6 +17,8 @@ pub(crate) struct Belief {
     shares: Vec<f32>,
     /// Where the next tick's shares are put together.
     next: Vec<f32>,
+    /// Room for work.
+    work: Vec<f32>,
 }
 
 /// The packets of a tick.
@@ -30,7 +33,8 @@ pub(crate) enum Count {
 impl Belief {
     /// Creates a belief that holds all rates equally likely.
     pub(crate) fn new(model: Arc<Model>) -> Self {
-        let mut belief = Self { shares: vec![0.0; model.bins()], next: Vec::new(), model };
+        let shares = vec![0.0; model.bins()];
+        let mut belief = Self { shares, next: Vec::new(), work: Vec::new(), model };
         belief.reset();
         belief
     }
@@ -53,22 +57,18 @@ impl Belief {
         &self.shares
     }
 
-    /// Lets a tick go by.
-    pub(crate) fn evolve(&mut self) {
-        self.model.evolve(&self.shares, &mut self.next);
+    /// Lets a tick go by, in which a count was observed or none.
+    pub(crate) fn tick(&mut self, count: Option<Count>) {
+        self.model.evolve(&self.shares, &mut self.next, &mut self.work);
         core::mem::swap(&mut self.shares, &mut self.next);
-        self.normalise();
-    }
-
-    /// Multiplies the belief with the likelihood of the packets that came in the last tick.
-    pub(crate) fn observe(&mut self, count: Count) {
-        self.model.likelihood(count, &mut self.next);
-        self.shares.iter_mut().zip(&self.next).for_each(|(share, likely)| *share *= likely);
+        if let Some(count) = count {
+            self.model.weigh(count, &mut self.shares);
+        }
         self.normalise();
     }
 
     fn normalise(&mut self) {
-        let sum: f32 = self.shares.iter().sum();
+        let sum = lanes::sum(&self.shares);
         if sum > 0.0 && sum.is_finite() {
             let factor = 1.0 / sum;
             for share in &mut self.shares {
@@ -76,7 +76,7 @@ impl Belief {
             }
         } else {
             // No rate of the grid explains this: what was believed was wrong.
-            let share = 1.0 / crate::sprout::single(crate::sprout::float(self.shares.len()));
+            let share = 1.0 / single(float(self.shares.len()));
             self.shares.fill(share);
         }
     }
@@ -105,8 +105,7 @@ mod tests {
         for scale in [Scale::Linear, Scale::Wide] {
             let mut belief = belief(scale);
             for _ in 0..100 {
-                belief.evolve();
-                belief.observe(Count::Exactly(8));
+                belief.tick(Some(Count::Exactly(8)));
             }
             assert!((mean(&belief) / 400.0 - 1.0).abs() < 0.1, "{scale:?}: {}", mean(&belief));
             let sum: f32 = belief.shares().iter().sum();
@@ -121,8 +120,7 @@ mod tests {
             for (belief, count) in
                 [(&mut exact, Count::Exactly(3)), (&mut least, Count::AtLeast(3))]
             {
-                belief.evolve();
-                belief.observe(count);
+                belief.tick(Some(count));
             }
         }
         assert!(mean(&exact) < 200.0 && mean(&least) > 500.0, "{} {}", mean(&exact), mean(&least));
@@ -131,9 +129,9 @@ mod tests {
     #[test]
     fn an_arrival_rules_out_an_outage_and_an_impossible_count_nothing() {
         let mut belief = belief(Scale::Linear);
-        belief.observe(Count::Exactly(1));
+        belief.tick(Some(Count::Exactly(1)));
         assert!(belief.shares()[0] == 0.0);
-        belief.observe(Count::Exactly(u32::MAX));
+        belief.tick(Some(Count::Exactly(u32::MAX)));
         assert!((belief.shares().iter().sum::<f32>() - 1.0).abs() < 1e-5);
         belief.reset_to_outage();
         assert!((belief.shares()[0] - 0.5).abs() < 0.01);

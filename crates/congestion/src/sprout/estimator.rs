@@ -79,13 +79,11 @@ impl Default for Bayesian {
 
 impl Estimator for Bayesian {
     fn tick(&mut self, count: Option<f64>) {
-        self.belief.evolve();
-        if let Some(count) = count {
+        self.belief.tick(count.map(|count| {
             // A part of a packet is a packet: something has come. Source: the published program.
             let packets = if count > 0.0 { count.round().max(1.0) } else { 0.0 };
-            let packets = u32::try_from(whole(packets)).unwrap_or(u32::MAX);
-            self.belief.observe(Count::Exactly(packets));
-        }
+            Count::Exactly(u32::try_from(whole(packets)).unwrap_or(u32::MAX))
+        }));
     }
 
     fn forecast(&self) -> [f64; FORECAST_TICKS] {

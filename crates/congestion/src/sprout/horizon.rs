@@ -5,7 +5,10 @@
 
 use crate::sprout::grid::Grid;
 use crate::sprout::model::poisson;
-use crate::sprout::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS, occupied, single};
+use crate::sprout::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS, lanes, quantile, single};
+
+/// Bins at the ends with less weight each are left out. Chosen: all 257 of them are a five-thousandth of the quantile.
+const NEGLIGIBLE: f32 = 4e-8;
 
 /// Distributions of the packets that arrive within 1, 2, ... ticks.
 #[derive(Clone, Debug)]
@@ -55,70 +58,45 @@ impl Horizons {
 
     /// Returns the least counts, of 1, 2, ... ticks, that are not exceeded with at least the probability `quantile`.
     pub(crate) fn quantiles(&self, shares: &[f32], quantile: f64) -> [u32; FORECAST_TICKS] {
-        let range = occupied(shares);
-        let shares = (range.start, &shares[range]);
+        let shares = weighty(shares);
         let mut quantiles = [0; FORECAST_TICKS];
         let (mut before, mut last, mut most) = (0, 0, 0);
         for (result, table) in quantiles.iter_mut().zip(&self.tables) {
             // A longer time brings no fewer packets, and about as many more as the last tick did.
-            most += COUNT_MAX;
-            let guess = (2 * last - before).min(most);
+            most += u64::from(COUNT_MAX);
+            let guess = 2 * last - before;
             let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);
-            let range = bracket(guess, [last, most], is_enough);
-            (before, last) = (last, self.search(table, range, shares, single(quantile)));
-            *result = last;
+            (before, last) = (last, quantile::least(guess, [last, most], is_enough));
+            *result = u32::try_from(last).unwrap_or(u32::MAX);
         }
         quantiles
     }
 
-    /// Returns the same of one number of ticks.
-    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64) -> u32 {
+    /// Returns the same of one number of ticks. It is found soonest if it is near the guess.
+    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
             return 0;
         };
-        let most = u32::try_from(table.len() / self.bins).unwrap_or(u32::MAX) - 1;
-        let range = occupied(shares);
-        let shares = (range.start, &shares[range]);
-        self.search(table, [0, most], shares, single(quantile))
-    }
-
-    /// Returns the least count within a range that is not exceeded with at least this probability; the range's end if none is.
-    fn search(
-        &self,
-        table: &[f32],
-        range: [u32; 2],
-        shares: (usize, &[f32]),
-        quantile: f32,
-    ) -> u32 {
-        let [mut low, mut high] = range;
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.cumulative(table, middle, shares) < quantile {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+        let most = u64::try_from(table.len() / self.bins).unwrap_or(u64::MAX) - 1;
+        let shares = weighty(shares);
+        let is_enough = |count| self.cumulative(table, count, shares) >= single(quantile);
+        quantile::least(guess, [0, most], is_enough)
     }
 
     /// Returns the probability of at most `count`. `shares` are those from a bin on.
-    fn cumulative(&self, table: &[f32], count: u32, (first, shares): (usize, &[f32])) -> f32 {
+    fn cumulative(&self, table: &[f32], count: u64, (first, shares): (usize, &[f32])) -> f32 {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let from = (count * self.bins).min(table.len() - self.bins) + first;
-        let row = &table[from..from + shares.len()];
-        // Eight sums that do not wait for each other.
-        let mut sums = [0.0_f32; 8];
-        let (rows, shares) = (row.chunks_exact(8), shares.chunks_exact(8));
-        let rest: f32 =
-            rows.remainder().iter().zip(shares.remainder()).map(|(one, other)| one * other).sum();
-        for (row, shares) in rows.zip(shares) {
-            for lane in 0..8 {
-                sums[lane] += row[lane] * shares[lane];
-            }
-        }
-        sums.iter().sum::<f32>() + rest
+        lanes::dot(&table[from..from + shares.len()], shares)
     }
+}
+
+/// Returns the first bin of any weight, and the shares from there to the last one.
+fn weighty(shares: &[f32]) -> (usize, &[f32]) {
+    let is_weighty = |share: &f32| *share > NEGLIGIBLE;
+    let first = shares.iter().position(is_weighty).unwrap_or(0);
+    let end = shares.iter().rposition(is_weighty).map_or(0, |last| last + 1);
+    (first, &shares[first..end.max(first)])
 }
 
 impl Path {
@@ -150,31 +128,6 @@ impl Path {
     }
 }
 
-/// Returns a small range within another one that has the least count which is enough, or its end: it is near the guess.
-fn bracket(guess: u32, [low, high]: [u32; 2], is_enough: impl Fn(u32) -> bool) -> [u32; 2] {
-    let mut step = 1;
-    if is_enough(guess) {
-        let mut end = guess;
-        while end > low {
-            let next = end.saturating_sub(step).max(low);
-            if !is_enough(next) {
-                return [next + 1, end];
-            }
-            (end, step) = (next, 2 * step);
-        }
-        return [low, end];
-    }
-    let mut begin = guess;
-    while begin < high {
-        let next = (begin + step).min(high);
-        if is_enough(next) {
-            return [begin + 1, next];
-        }
-        (begin, step) = (next, 2 * step);
-    }
-    [high, high]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,7 +146,8 @@ mod tests {
                 let found = horizons.quantiles(&shares, quantile);
                 for (table, found) in horizons.tables.iter().zip(found) {
                     let is_enough = |count: &u32| {
-                        horizons.cumulative(table, *count, (0, &shares)) >= single(quantile)
+                        horizons.cumulative(table, u64::from(*count), (0, &shares))
+                            >= single(quantile)
                     };
                     let last = u32::try_from(table.len() / 257 - 1).expect("small");
                     let scanned = (0..=last).find(is_enough).unwrap_or(last);

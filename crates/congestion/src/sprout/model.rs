@@ -4,6 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::sprout::belief::Count;
+use crate::sprout::columns::Columns;
 use crate::sprout::grid::{Grid, OutageRow, Scale};
 use crate::sprout::horizon::Horizons;
 use crate::sprout::kernel::Kernel;
@@ -27,7 +28,16 @@ pub(crate) struct Model {
     /// Whether the tables have room for the packets of a tick at every rate.
     has_tables: bool,
     spread: Spread,
-    kernel: Option<Kernel>,
+    walk: Walk,
+}
+
+/// A tick of the random walk.
+#[derive(Debug)]
+enum Walk {
+    /// On the linear grid, where each bin's is the same.
+    Even(Kernel),
+    /// On any other.
+    Uneven(Columns),
 }
 
 impl Model {
@@ -39,15 +49,14 @@ impl Model {
             grid.rates.iter().map(move |rate| single(poisson(count, rate * TICK_SECONDS)))
         };
         let likelihoods = (0..TABLED).map(|count| poisson(count).collect()).collect();
-        let least = |count: u32| {
-            let of = move |rate: &f64| single(at_least(count, rate * TICK_SECONDS));
-            grid.rates.iter().map(of)
-        };
-        let at_leasts = (0..TABLED).map(|count| least(count).collect()).collect();
+        let at_leasts = (0..TABLED).map(|count| at_leasts(&grid, count)).collect();
         let has_tables = scale == Scale::Linear;
         let ticks = if has_tables { Ticks::Independent } else { Ticks::Correlated };
         let spread = Spread::new(&grid, ticks);
-        let kernel = has_tables.then(|| Kernel::new(&grid));
+        let walk = match scale {
+            Scale::Linear => Walk::Even(Kernel::new(&grid)),
+            Scale::Wide => Walk::Uneven(Columns::new(&grid)),
+        };
         Self {
             grid,
             log_means,
@@ -56,7 +65,7 @@ impl Model {
             horizons: OnceLock::new(),
             has_tables,
             spread,
-            kernel,
+            walk,
         }
     }
 
@@ -83,65 +92,67 @@ impl Model {
         self.horizons.get_or_init(|| Horizons::new(&self.grid))
     }
 
-    /// Writes a belief as it is a tick later, up to a common factor.
-    pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>) {
-        if let Some(kernel) = &self.kernel {
-            return kernel.evolve(&self.grid.rows[0], shares, next);
-        }
-        next.clear();
-        next.resize(shares.len(), 0.0);
-        for (row, share) in self.grid.rows.iter().zip(shares).filter(|(_, share)| **share > 0.0) {
-            for (next, part) in next[row.first..].iter_mut().zip(&row.shares) {
-                *next += share * part;
-            }
+    /// Writes a belief as it is a tick later, up to a common factor. `work` is room for that.
+    pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>, work: &mut Vec<f32>) {
+        match &self.walk {
+            Walk::Even(kernel) => kernel.evolve(shares, next, work),
+            Walk::Uneven(columns) => columns.evolve(shares, next),
         }
     }
 
-    /// Returns the least count of some ticks together that is not exceeded with at least the probability `quantile`.
-    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64) -> u64 {
+    /// Returns the least count of some ticks together that is not exceeded with at least the probability `quantile`. It is found soonest
+    /// if it is near the guess.
+    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         if self.has_tables && (1..=FORECAST_TICKS).contains(&ticks) {
-            self.horizons().quantile(shares, ticks, quantile).into()
+            self.horizons().quantile(shares, ticks, quantile, guess)
         } else {
-            self.spread.quantile(shares, ticks, quantile)
+            self.spread.quantile(shares, ticks, quantile, guess)
         }
     }
 
-    /// Writes the likelihood of a count in each bin, up to a common factor.
-    pub(crate) fn likelihood(&self, count: Count, into: &mut Vec<f32>) {
-        into.clear();
-        match count {
-            Count::Exactly(count) => {
-                let tabled = usize::try_from(count).ok().and_then(|it| self.likelihoods.get(it));
-                match tabled {
-                    Some(likelihoods) => into.extend(likelihoods),
-                    None => self.computed(count, into),
+    /// Multiplies each bin's share with the likelihood of a count, up to a common factor.
+    pub(crate) fn weigh(&self, count: Count, shares: &mut [f32]) {
+        let tabled = |tables: &'_ [Vec<f32>], count: u32| -> Option<usize> {
+            usize::try_from(count).ok().filter(|place| *place < tables.len())
+        };
+        let computed: Vec<f32>;
+        let likelihoods = match count {
+            Count::Exactly(count) => match tabled(&self.likelihoods, count) {
+                Some(place) => &self.likelihoods[place],
+                None => {
+                    computed = self.likelihood(count);
+                    &computed
                 }
-            }
-            Count::AtLeast(count) => {
-                match usize::try_from(count).ok().and_then(|it| self.at_leasts.get(it)) {
-                    Some(likelihoods) => into.extend(likelihoods),
-                    None => {
-                        let least = |rate: &f64| single(at_least(count, rate * TICK_SECONDS));
-                        into.extend(self.grid.rates.iter().map(least));
-                    }
+            },
+            Count::AtLeast(count) => match tabled(&self.at_leasts, count) {
+                Some(place) => &self.at_leasts[place],
+                None => {
+                    computed = at_leasts(&self.grid, count);
+                    &computed
                 }
-            }
-        }
+            },
+        };
+        shares.iter_mut().zip(likelihoods).for_each(|(share, likely)| *share *= likely);
     }
 
-    /// Writes the likelihood of a large count, the largest as 1: none is too small for the type then.
-    fn computed(&self, count: u32, into: &mut Vec<f32>) {
+    /// Returns the likelihood of a large count in each bin, the largest as 1: none is too small for the type then.
+    fn likelihood(&self, count: u32) -> Vec<f32> {
         let count = f64::from(count);
         let of = |(log, rate): (&f64, &f64)| count * log - rate * TICK_SECONDS;
         let logs = || self.log_means.iter().zip(&self.grid.rates).map(of);
         let highest = logs().fold(f64::NEG_INFINITY, f64::max);
-        into.extend(logs().map(|log| single((log - highest).exp())));
+        logs().map(|log| single((log - highest).exp())).collect()
     }
 }
 
 /// Returns the probability of `count` events where `mean` are expected.
 pub(crate) fn poisson(count: u32, mean: f64) -> f64 {
     (1..=count).fold((-mean).exp(), |share, number| share * mean / f64::from(number))
+}
+
+/// Returns the likelihood of at least `count` packets in a tick in each bin.
+fn at_leasts(grid: &Grid, count: u32) -> Vec<f32> {
+    grid.rates.iter().map(|rate| single(at_least(count, rate * TICK_SECONDS))).collect()
 }
 
 /// Returns the probability of at least `count` events where `mean` are expected.
@@ -182,15 +193,16 @@ mod tests {
     #[test]
     fn a_count_beyond_the_table_continues_it() {
         let model = Model::new(Scale::Linear, OutageRow::default());
-        let (mut tabled, mut computed) = (Vec::new(), Vec::new());
-        model.likelihood(Count::Exactly(29), &mut tabled);
-        model.computed(29, &mut computed);
+        let mut tabled = vec![1.0; model.bins()];
+        model.weigh(Count::Exactly(29), &mut tabled);
+        let computed = model.likelihood(29);
         let ratio = tabled[200] / computed[200];
         for (one, other) in tabled.iter().zip(&computed).skip(100) {
             assert!((one / other / ratio - 1.0).abs() < 1e-4);
         }
         assert_eq!(computed.iter().position(|share| *share == 1.0), Some(256), "1450 packets/s");
-        model.likelihood(Count::Exactly(1_000_000), &mut computed);
-        assert!(computed.iter().all(|share| share.is_finite()));
+        let mut weighed = vec![1.0; model.bins()];
+        model.weigh(Count::Exactly(1_000_000), &mut weighed);
+        assert!(weighed.iter().all(|share| share.is_finite()));
     }
 }

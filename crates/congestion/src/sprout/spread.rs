@@ -3,7 +3,7 @@
 
 use crate::sprout::grid::Grid;
 use crate::sprout::normal::Table;
-use crate::sprout::{TICK_SECONDS, float};
+use crate::sprout::{TICK_SECONDS, float, quantile};
 
 /// Longest time looked ahead, in ticks. Chosen: 20 s, beyond which a normal walk of the rate says nothing any more.
 const TICKS_MAX: usize = 1_000;
@@ -40,8 +40,15 @@ impl Spread {
         }
     }
 
-    /// Returns the least count that is not exceeded with at least the probability `quantile`, of some ticks together.
-    pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64) -> u64 {
+    /// Returns the least count that is not exceeded with at least this `probability`, of some ticks together. It is found
+    /// soonest if it is near the guess.
+    pub(crate) fn quantile(
+        &self,
+        shares: &[f32],
+        ticks: usize,
+        probability: f64,
+        guess: u64,
+    ) -> u64 {
         let time = float(ticks.min(TICKS_MAX)) * TICK_SECONDS;
         // A Poisson count has its mean for its variance; a rate's walk adds to that.
         let cubed = match self.ticks {
@@ -59,22 +66,15 @@ impl Spread {
             .map(of)
             .collect();
         let highest = bins.last().map_or(0.0, |(_, mean, _)| *mean);
-        let (mut low, mut high) =
-            (0, u64::try_from(crate::sprout::whole(2.0 * highest)).unwrap_or(0));
-        while low < high {
-            let middle = low.midpoint(high);
+        let most = u64::try_from(crate::sprout::whole(2.0 * highest)).unwrap_or(0);
+        quantile::least(guess, [0, most], |count| {
             // A whole number reaches half-way to the next.
-            let end = float(usize::try_from(middle).unwrap_or(usize::MAX)) + 0.5;
+            let end = float(usize::try_from(count).unwrap_or(usize::MAX)) + 0.5;
             let below = |(share, mean, inverse): &(f64, f64, f64)| {
                 share * self.normal.cumulative((end - mean) * inverse)
             };
-            if bins.iter().map(below).sum::<f64>() < quantile {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low
+            bins.iter().map(below).sum::<f64>() >= probability
+        })
     }
 }
 
@@ -92,8 +92,8 @@ mod tests {
             let mut shares = vec![0.0; 257];
             (bin - 8..=bin + 8).for_each(|bin| shares[bin] = 1.0 / 17.0);
             for ticks in [6, 7, 8] {
-                let exact = u64::from(tables.quantile(&shares, ticks, 0.05));
-                let near = spread.quantile(&shares, ticks, 0.05);
+                let exact = tables.quantile(&shares, ticks, 0.05, 0);
+                let near = spread.quantile(&shares, ticks, 0.05, 0);
                 // The tables leave the walk's correlation from tick to tick out: they are less cautious.
                 assert!(
                     near <= exact + 1 && near * 10 >= exact * 8,
@@ -112,7 +112,7 @@ mod tests {
         let (rate, time) = (grid.rates[200], 0.2);
         let deviation = (rate * time + (0.15 * rate).powi(2) / 0.02 * 0.008 / 3.0).sqrt();
         let expected = rate * time - 1.645 * deviation;
-        let found = spread.quantile(&shares, 10, 0.05);
+        let found = spread.quantile(&shares, 10, 0.05, 0);
         assert!(
             (float(usize::try_from(found).unwrap()) / expected - 1.0).abs() < 0.01,
             "{found} {expected}"

@@ -1,0 +1,68 @@
+//! A tick of the random walk on any grid: for each bin, the shares of the bins that lead to it.
+
+use crate::sprout::grid::Grid;
+use crate::sprout::lanes;
+
+/// The transitions by where they lead. A sum for each bin is quicker than a part for each transition: nothing is read and
+/// written again.
+#[derive(Clone, Debug)]
+pub(crate) struct Columns {
+    columns: Vec<Column>,
+}
+
+/// The transitions to a bin.
+#[derive(Clone, Debug, Default)]
+struct Column {
+    /// The first bin that leads here.
+    first: usize,
+    /// The probability of each from there on.
+    shares: Vec<f32>,
+}
+
+impl Columns {
+    /// Turns the rows of a grid.
+    pub(crate) fn new(grid: &Grid) -> Self {
+        let mut columns = vec![Column::default(); grid.rows.len()];
+        for (from, row) in grid.rows.iter().enumerate() {
+            for (column, share) in columns[row.first..].iter_mut().zip(&row.shares) {
+                if column.shares.is_empty() {
+                    column.first = from;
+                }
+                // The bins that lead to one are neighbours, but for the outage, which leads further than the lowest rates.
+                column.shares.resize(from - column.first, 0.0);
+                column.shares.push(*share);
+            }
+        }
+        Self { columns }
+    }
+
+    /// Writes a belief as it is a tick later.
+    pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>) {
+        let to = |column: &Column| lanes::dot(&column.shares, &shares[column.first..]);
+        next.clear();
+        next.extend(self.columns.iter().map(to));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sprout::grid::{OutageRow, Scale};
+
+    #[test]
+    fn it_is_the_product_with_the_rows() {
+        let grid = Grid::new(Scale::Wide, OutageRow::default());
+        let columns = Columns::new(&grid);
+        let mut next = Vec::new();
+        for (bin, row) in grid.rows.iter().enumerate() {
+            let mut shares = vec![0.0; grid.rows.len()];
+            shares[bin] = 1.0;
+            columns.evolve(&shares, &mut next);
+            assert_eq!(next.len(), grid.rows.len());
+            for (place, found) in next.iter().enumerate() {
+                let expected = place.checked_sub(row.first).and_then(|it| row.shares.get(it));
+                assert!((found - expected.copied().unwrap_or_default()).abs() < 1e-7);
+            }
+        }
+    }
+}
