@@ -1,22 +1,16 @@
 //! `rove-lab figures` as its users call it.
 
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::{Command, Output};
-use std::{env, fs};
+
+mod folder;
+
+use folder::Folder;
 
 const SCENARIO: &str = include_str!("scenarios/small.toml");
 
-/// A directory of a test's own.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Self {
-        let path = env::temp_dir().join(format!("rove-lab-figures-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a directory");
-        fs::write(path.join("small.toml"), SCENARIO).expect("a file");
-        Self(path)
-    }
-
     fn figures(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
         command.arg("figures").args(args).current_dir(&self.0).env_remove("ROVE_TRACES");
@@ -28,10 +22,11 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Returns the folder of a test with the scenario in it.
+fn folder_of(name: &str) -> Folder {
+    let folder = Folder::new(&format!("figures-{name}"));
+    fs::write(folder.0.join("small.toml"), SCENARIO).expect("a file");
+    folder
 }
 
 fn stderr(output: &Output) -> String {
@@ -40,7 +35,7 @@ fn stderr(output: &Output) -> String {
 
 #[test]
 fn a_scenario_of_ones_own_becomes_a_table_a_picture_and_a_page() {
-    let folder = Folder::new("own");
+    let folder = folder_of("own");
     let output = folder.figures(&["small.toml"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8_lossy(&output.stdout);
@@ -54,7 +49,7 @@ fn a_scenario_of_ones_own_becomes_a_table_a_picture_and_a_page() {
 
 #[test]
 fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
-    let folder = Folder::new("schedule");
+    let folder = folder_of("schedule");
     let steps = include_str!("scenarios/steps.json");
     fs::create_dir_all(folder.0.join("beside")).expect("a directory");
     fs::write(folder.0.join("beside/steps.json"), steps).expect("a file");
@@ -75,7 +70,7 @@ fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
 
 #[test]
 fn ray_makes_the_figures_of_this_computer_or_says_how_to_get_it() {
-    let folder = Folder::new("ray");
+    let folder = folder_of("ray");
     let output = folder.figures(&["small.toml", "--engine", "ray", "--out", "ray"]);
     if !output.status.success() {
         let said = stderr(&output);
@@ -99,7 +94,7 @@ const PROGRAMS: &str = "title = \"Programs\"\nabout = \"a\"\nmeasure = \"respons
 
 #[test]
 fn a_figure_of_programs_that_are_missing_says_so_in_its_place() {
-    let folder = Folder::new("programs");
+    let folder = folder_of("programs");
     fs::write(folder.0.join("programs.toml"), PROGRAMS).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
     command.args(["figures", "programs.toml", "small.toml", "--out", "out"]);
@@ -124,7 +119,7 @@ fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
         println!("skipped: it needs root, and ssh with its server");
         return;
     }
-    let folder = Folder::new("really");
+    let folder = folder_of("really");
     fs::write(folder.0.join("programs.toml"), PROGRAMS).expect("a file");
     let first = folder.figures(&["programs.toml", "--json"]);
     assert!(first.status.success(), "{}", stderr(&first));
@@ -139,7 +134,7 @@ fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
 
 #[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
-    let folder = Folder::new("wrong");
+    let folder = folder_of("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
     for (args, code, words) in [
         (&["bad.toml"][..], 1, "bad.toml:12: link:"),

@@ -1,19 +1,14 @@
 //! `rove-lab remy` as users call it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A directory of a test's own.
-struct Directory(PathBuf);
+mod folder;
 
-impl Directory {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("rove-remy-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).expect("a directory");
-        Self(path)
-    }
+use folder::Folder;
 
+impl Folder {
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.0.join(name);
         fs::write(&path, text).expect("a file");
@@ -44,61 +39,37 @@ impl Directory {
     }
 }
 
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A table of the laboratory's, with remarks.
+const TABLE: &str = include_str!("../remy/remy-two-senders.toml");
+
+const PRIOR: &str = include_str!("priors/small.toml");
+
+/// Returns the rules of a readable table, a text each.
+fn rules(table: &str) -> Vec<&str> {
+    table.split("\n[[rule]]\n").skip(1).map(str::trim_end).collect()
 }
-
-const TABLE: &str = r#"form = "rove-remy-1"
-
-[[rule]]
-when = { rtt_ratio = [0.0, 1.5] }
-window_multiple = 1.0
-window_increment = 2
-intersend_ms = 0.25
-
-[[rule]]
-when = { rtt_ratio = [1.5, 163840.0] }
-window_multiple = 0.5
-window_increment = 1
-intersend_ms = 3.0
-"#;
-
-const PRIOR: &str = "
-link_packets_per_ms = 1.0
-rtt_ms = 50
-senders = 2
-mean_on_ms = 1000
-mean_off_ms = 1000
-length_s = 4
-
-[search]
-generations = 1
-signals = 1
-
-[search.actions]
-window_multiple = { min = 0, max = 1, min_change = 0.5, max_change = 0.5, factor = 4, first = 1 }
-window_increment = { min = 0, max = 64, min_change = 8, max_change = 8, factor = 4, first = 1 }
-intersend_ms = { min = 0.25, max = 3, min_change = 1, max_change = 1, factor = 4, first = 3 }
-";
 
 #[test]
 fn a_table_is_described_drawn_converted_there_and_back_and_evaluated() {
-    let directory = Directory::new("tables");
-    directory.file("table.toml", TABLE);
-    directory.file("prior.toml", PRIOR);
-    let text = directory.succeeds(&["describe", "table.toml", "--out", "table.svg"]);
-    assert!(text.starts_with("2 rules by rtt_ratio\n"), "{text}");
-    let svg = fs::read_to_string(directory.0.join("table.svg")).expect("a picture");
+    let folder = Folder::new("remy-tables");
+    folder.file("table.toml", TABLE);
+    folder.file("prior.toml", PRIOR);
+    let text = folder.succeeds(&["describe", "table.toml", "--out", "table.svg"]);
+    let count = rules(TABLE).len();
+    assert!(
+        text.contains(&format!("\n{count} rules by send_ewma_ms, ack_ewma_ms, rtt_ratio\n")),
+        "{text}"
+    );
+    let svg = fs::read_to_string(folder.0.join("table.svg")).expect("a picture");
     assert!(svg.starts_with("<svg"), "{svg:.40}");
-    directory.succeeds(&["convert", "table.toml", "--out", "table.dna"]);
-    directory.succeeds(&["convert", "table.dna", "--out", "back.toml"]);
-    assert_eq!(fs::read_to_string(directory.0.join("back.toml")).expect("a table"), TABLE);
+    folder.succeeds(&["convert", "table.toml", "--out", "table.dna"]);
+    folder.succeeds(&["convert", "table.dna", "--out", "back.toml"]);
+    let back = fs::read_to_string(folder.0.join("back.toml")).expect("a table");
+    assert_eq!(rules(&back), rules(TABLE), "the published form keeps no remarks");
     let score = |args: &[&str]| {
         let args = [&["evaluate", "table.dna", "cubic", "--prior", "prior.toml", "--json"], args];
         let json: serde_json::Value =
-            serde_json::from_str(&directory.succeeds(&args.concat())).expect("JSON");
+            serde_json::from_str(&folder.succeeds(&args.concat())).expect("JSON");
         [&json[0]["specimens"], &json[1]["specimens"]].map(ToString::to_string)
     };
     assert_eq!(score(&["--threads", "1"]), score(&["--threads", "3"]), "no result depends on them");
@@ -108,7 +79,7 @@ fn a_table_is_described_drawn_converted_there_and_back_and_evaluated() {
 
 #[test]
 fn a_search_goes_on_after_an_interruption_and_ends_with_the_same_table() {
-    let (whole, parts) = (Directory::new("whole"), Directory::new("parts"));
+    let (whole, parts) = (Folder::new("remy-whole"), Folder::new("remy-parts"));
     let train = ["train", "--prior", "prior.toml", "--out", "table.toml", "--steps"];
     let with = |steps: &'static str| [&train[..], &[steps]].concat();
     whole.file("prior.toml", PRIOR);
@@ -118,8 +89,8 @@ fn a_search_goes_on_after_an_interruption_and_ends_with_the_same_table() {
         parts.succeeds(&with(steps));
     }
     // Only the time that it took is another.
-    let read = |directory: &Directory, name: &str| {
-        let text = fs::read_to_string(directory.0.join(name)).expect("a file");
+    let read = |folder: &Folder, name: &str| {
+        let text = fs::read_to_string(folder.0.join(name)).expect("a file");
         let lines =
             text.lines().filter(|line| !line.contains(" s on ") && !line.contains("\"seconds\""));
         lines.collect::<Vec<_>>().join("\n")
@@ -138,22 +109,23 @@ fn a_search_goes_on_after_an_interruption_and_ends_with_the_same_table() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused_in_one_sentence() {
-    let directory = Directory::new("refused");
-    directory.file("table.toml", TABLE);
-    directory.file("prior.toml", PRIOR);
-    directory.succeeds(&["convert", "table.toml", "--out", "table.dna"]);
-    let whole = fs::read(directory.0.join("table.dna")).expect("a table");
-    directory.file("cut.dna", &whole[..whole.len() / 2]);
-    directory.file("overlap.toml", TABLE.replace("1.5]", "1.6]"));
-    directory.file("gap.toml", TABLE.replace("1.5]", "1.4]"));
-    directory.file("bytes.toml", b"\xff\xfe");
-    directory.file("nobody.toml", PRIOR.replace("senders = 2", "senders = 0"));
-    directory.file("absurd.toml", PRIOR.replace("rtt_ms = 50", "rtt_ms = 1e99"));
+fn unusable_files_and_calls_are_refused_in_one_sentence() {
+    let folder = Folder::new("remy-refused");
+    folder.file("table.toml", TABLE);
+    folder.file("prior.toml", PRIOR);
+    folder.succeeds(&["convert", "table.toml", "--out", "table.dna"]);
+    let whole = fs::read(folder.0.join("table.dna")).expect("a table");
+    folder.file("cut.dna", &whole[..whole.len() / 2]);
+    let (rest, last) = TABLE.rsplit_once("\n[[rule]]\n").expect("rules");
+    folder.file("overlap.toml", format!("{TABLE}\n[[rule]]\n{last}"));
+    folder.file("gap.toml", rest);
+    folder.file("bytes.toml", b"\xff\xfe");
+    folder.file("nobody.toml", PRIOR.replace("[1, 2, 1]", "0"));
+    folder.file("absurd.toml", PRIOR.replace("rtt_ms = 50", "rtt_ms = 1e99"));
     for (args, code, told) in [
         (&["describe", "nothing.dna"][..], 1, "cannot read nothing.dna"),
         (&["describe", "cut.dna"], 1, "cut.dna cannot be used: the file is cut off"),
-        (&["describe", "overlap.toml"], 1, "rules 1 and 2 overlap"),
+        (&["describe", "overlap.toml"], 1, "the boxes of rules 15 and 16 overlap"),
         (&["describe", "gap.toml"], 1, "no rule is for memories around"),
         (&["describe", "bytes.toml"], 1, "is no text"),
         (&["describe"], 2, "name one table"),
@@ -167,8 +139,8 @@ fn what_cannot_be_used_is_refused_in_one_sentence() {
         (&["train", "--prior", "prior.toml", "--out", "new.dna"], 2, "writes a readable table"),
         (&["train", "--prior", "prior.toml"], 2, "name the table with --out"),
     ] {
-        let sentence = directory.fails(args, code);
+        let sentence = folder.fails(args, code);
         assert!(sentence.contains(told), "{args:?}: {sentence}");
     }
-    assert!(!Path::new(&directory.0).join("new.toml").exists(), "nothing was begun");
+    assert!(!folder.0.join("new.toml").exists(), "nothing was begun");
 }

@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+mod folder;
+
+use folder::Folder;
+
 /// A session in which `a`, `b` and `c` are typed and echoed, in base64.
 const SESSION: &str = r#"{"t":0,"dir":"size","cols":20,"rows":3}
 {"t":0.1,"dir":"host","data":"JCA="}
@@ -14,27 +18,11 @@ const SESSION: &str = r#"{"t":0,"dir":"size","cols":20,"rows":3}
 {"t":1.101,"dir":"host","data":"Yw=="}
 "#;
 
-/// A directory of one test, gone with it.
-struct Folder(PathBuf);
-
 impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = format!("rove-lab-replay-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(folder);
-        std::fs::create_dir_all(&path).expect("the temporary directory can be written");
-        Self(path)
-    }
-
     fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.0.join(name);
         std::fs::write(&path, text).expect("the temporary directory can be written");
         path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
@@ -53,7 +41,7 @@ fn stderr(output: &Output) -> &str {
 
 #[test]
 fn a_session_is_replayed_and_judged() {
-    let folder = Folder::new("session");
+    let folder = Folder::new("replay-session");
     let path = folder.write("abc.jsonl", SESSION);
     folder.write("other.txt", "no recording");
     let directory = text(&folder.0);
@@ -77,7 +65,7 @@ fn a_session_is_replayed_and_judged() {
 
 #[test]
 fn a_recording_that_is_none_gets_one_sentence_with_file_and_line() {
-    let folder = Folder::new("broken");
+    let folder = Folder::new("replay-broken");
     let size = SESSION.lines().next().unwrap();
     let after_size = |line: &str| format!("{size}\n{line}\n");
     for (name, content, words) in [
@@ -119,7 +107,7 @@ fn a_recording_that_is_none_gets_one_sentence_with_file_and_line() {
 
 #[test]
 fn recorded_opportunities_that_are_none_get_one_sentence() {
-    let folder = Folder::new("opportunities");
+    let folder = Folder::new("replay-opportunities");
     let path = folder.write("abc.jsonl", SESSION);
     let good = folder.write("good.up", "1\n2\n5\n");
     let bad = folder.write("bad.up", "1\nx\n");
@@ -153,7 +141,7 @@ fn a_wrong_command_line_is_refused_with_code_two() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
     }
-    let folder = Folder::new("nothing");
+    let folder = Folder::new("replay-nothing");
     let output = replay(&["--traces", text(&folder.0)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("there is no recording"));
@@ -161,7 +149,7 @@ fn a_wrong_command_line_is_refused_with_code_two() {
 
 #[test]
 fn mechanisms_are_switched_off_by_name_and_each_in_turn() {
-    let folder = Folder::new("ablation");
+    let folder = Folder::new("replay-ablation");
     let path = folder.write("abc.jsonl", SESSION);
     let ablate = |more: &[&str]| replay(&[&[text(&path), "--ablate"], more].concat());
     let (first, second) = (ablate(&[]), ablate(&[]));
@@ -181,7 +169,7 @@ fn mechanisms_are_switched_off_by_name_and_each_in_turn() {
 
 #[test]
 fn the_gate_for_secrets_and_stock_have_no_mechanisms_to_switch_off() {
-    let folder = Folder::new("gate");
+    let folder = Folder::new("replay-gate");
     let path = folder.write("abc.jsonl", SESSION);
     for (args, code, sentence) in [
         (&["--without", "secrecy"][..], 2, "secrecy"),

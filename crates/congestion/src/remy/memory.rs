@@ -20,7 +20,7 @@ pub enum Axis {
     AckEwma,
     /// The last round-trip time by the least one of the flow.
     RttRatio,
-    /// As [`Axis::AckEwma`], averaged over many more acknowledgments (tables of 2014).
+    /// The same average over many more acknowledgments (tables of 2014).
     SlowAckEwma,
 }
 
@@ -76,7 +76,7 @@ impl MemoryTracker {
         &self.memory
     }
 
-    /// Takes in the acknowledgment of a packet of this flow. After the first packet of a flow all signals are still zero: there is
+    /// Called when a packet of this flow is acknowledged. After the first packet of a flow all signals are still zero: there is
     /// nothing yet to compare it with.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         let rtt_ms = millis(sent, received);

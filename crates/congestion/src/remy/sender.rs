@@ -22,8 +22,8 @@ impl RemySender {
         sender
     }
 
-    /// Takes in the acknowledgment of a packet of this flow. Packets that are acknowledged together are taken in one by one, and
-    /// followed by one [`RemySender::decide`].
+    /// Called when a packet of this flow is acknowledged; for packets that are acknowledged together once each, before one
+    /// [`RemySender::decide`].
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         self.tracker.acknowledge(sent, received);
     }

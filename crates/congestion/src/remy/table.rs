@@ -16,7 +16,7 @@ const INTERSEND_LONGEST_MS: f64 = 3_600_000.0;
 pub struct Rule {
     /// The memories that the rule is for.
     pub domain: Domain,
-    /// What a sender does at them.
+    /// The answer of a sender to them.
     pub action: Action,
 }
 
@@ -33,7 +33,7 @@ pub struct Table {
 /// A table that cannot be used. Rules count from 1, in the order of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
-    /// It is larger than any table.
+    /// The file is larger than any table.
     #[error("the file has {len} bytes, and no table has more than {max}; is it a table at all?")]
     TooLarge {
         /// Bytes of the file.
@@ -41,10 +41,10 @@ pub enum TableError {
         /// Most bytes.
         max: usize,
     },
-    /// It is no protobuf message, or its end is missing.
+    /// The file is no protobuf message, or its end is missing.
     #[error("the file is cut off or is no .dna file: its bytes do not read as a protobuf message")]
     Malformed,
-    /// It is a table of another kind.
+    /// The file holds a table of another kind.
     #[error(
         "the file holds a table of Poisson rates (a FinTree); only tables of windows can be used"
     )]
@@ -61,16 +61,16 @@ pub enum TableError {
         /// The children and rules that it has.
         what: &'static str,
     },
-    /// It divides by a signal that is not known.
+    /// The table divides by a signal that is not known.
     #[error("the table divides by signal {number}, which rove does not measure; it knows 0 to 3")]
     UnknownAxis {
         /// The signal's number.
         number: u64,
     },
-    /// It has no rules.
+    /// The table has no rules.
     #[error("the table has no rules; it needs at least one, for all memories")]
     NoRules,
-    /// It has too many rules.
+    /// The table has too many rules.
     #[error("the table has more than {max} rules")]
     TooManyRules {
         /// Most rules.
@@ -101,7 +101,7 @@ pub enum TableError {
     /// Two boxes have a part in common.
     #[error("the boxes of rules {first} and {second} overlap; a memory must have one rule")]
     Overlap {
-        /// One rule.
+        /// The number of the rule.
         first: usize,
         /// The other one.
         second: usize,

@@ -25,11 +25,11 @@ pub(crate) struct Range {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ActionRanges {
-    /// Of the window's multiple.
+    /// Values of the window's multiple.
     pub(crate) window_multiple: Range,
-    /// Of the window's increment.
+    /// Values of the window's increment.
     pub(crate) window_increment: Range,
-    /// Of the time between packets.
+    /// Values of the time between packets.
     pub(crate) intersend_ms: Range,
 }
 
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(candidates.len(), 343);
         assert_eq!(candidates[0], middle);
         assert!(candidates.contains(&Action { multiple: 0.34, increment: 116, intersend_ms: 0.7 }));
-        // One packet less is none, and no multiple is above one.
+        // A window one packet smaller is empty, and no multiple is above one.
         let corner = ranges.candidates(&ranges.first());
         assert_eq!(ranges.first(), Action { multiple: 1.0, increment: 1, intersend_ms: 3.0 });
         assert_eq!(corner.len(), 4 * 5 * 4);

@@ -1,9 +1,9 @@
-//! Control: what decides when a sender of a specimen sends.
+//! Control: decides when a sender of a specimen sends.
 
 use rove_congestion::remy::{Memory, RemySender, Table};
 use rove_units::Instant;
 
-/// Decides on the window and the pace of one sender. It is told of what comes back.
+/// Decides on the window and the pace of one sender, from the acknowledgments that come back.
 pub(crate) trait Control {
     /// Begins a flow: nothing of an earlier one counts.
     fn start(&mut self, now: Instant);
@@ -11,7 +11,7 @@ pub(crate) trait Control {
     /// Called when a packet has been sent.
     fn sent(&mut self, _now: Instant) {}
 
-    /// Takes in the acknowledgment of a packet of this flow; so many before it in the flow were lost.
+    /// Called when a packet of this flow is acknowledged; `lost` packets before it in the flow were lost.
     fn acknowledge(&mut self, sent: Instant, received: Instant, lost: u64);
 
     /// Decides, after all acknowledgments of one moment.
@@ -32,7 +32,7 @@ pub(crate) struct Ruled<'a> {
     intersend_nanos: u64,
     /// How often each rule was followed.
     pub(crate) uses: Vec<u64>,
-    /// The rule whose memories are kept, and those.
+    /// The rule whose memories are kept, and its memories.
     pub(crate) traced: Option<(usize, Vec<Memory>)>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct EvaluateOptions {
     pub(crate) tables: Vec<PathBuf>,
     /// The file of the prior.
     pub(crate) prior: PathBuf,
-    /// What counts.
+    /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// Decides all chance.
     pub(crate) seed: u64,

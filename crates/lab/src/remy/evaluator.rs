@@ -20,7 +20,7 @@ use crate::remy::specimen::Specimen;
 pub(crate) struct Evaluator<'a> {
     /// The networks.
     pub(crate) specimens: &'a [Specimen],
-    /// What counts.
+    /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// Decides all chance.
     pub(crate) seed: Seed,

@@ -54,7 +54,7 @@ pub(crate) struct Outcome {
 /// All figures of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<C> {
-    /// Those of each sender.
+    /// The figures of each sender.
     pub(crate) outcomes: Vec<Outcome>,
     /// The controls, as they are at the end.
     pub(crate) controls: Vec<C>,

@@ -7,7 +7,7 @@ use crate::remy::network::Outcome;
 #[cfg(test)]
 use crate::remy::specimen::Specimen;
 
-/// What a sender is worth that was on, and of which nothing was received. Source: the published evaluator, as observed.
+/// Utility of a sender that was on, and of which nothing was received. Source: the published evaluator, as observed.
 const STARVED: f64 = -2_147_483_647.0;
 
 /// The unit of delays, in ms. Source: as above.
@@ -30,7 +30,7 @@ pub(crate) enum Normalisation {
 pub(crate) struct Objective {
     /// How much fairness of throughput counts.
     pub(crate) alpha: f64,
-    /// As `alpha`, of delay.
+    /// The same for delay.
     pub(crate) beta: f64,
     /// How much delay counts.
     pub(crate) delta: f64,

@@ -92,7 +92,7 @@ pub(crate) struct Search<'a> {
     pub(crate) prior: &'a Prior,
     /// The networks.
     pub(crate) specimens: &'a [Specimen],
-    /// What counts.
+    /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// Decides all chance.
     pub(crate) seed: Seed,
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
             known.insert(key(&unknown[*number]), evaluation.score);
         }
         let scores = actions.iter().filter_map(|it| Some((*it, *known.get(&key(it))?)));
-        // Of equals the first.
+        // The first of equals is taken.
         Ok(scores.reduce(|best, next| if next.1 > best.1 { next } else { best }))
     }
 
@@ -256,7 +256,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the score that candidates must have in a short run: the median, or what is hardly worse than the best.
+/// Returns the score that candidates must have in a short run: the median, or a score hardly below the best.
 fn least_of_trials(trials: &[Evaluation]) -> f64 {
     let mut scores: Vec<f64> = trials.iter().map(|trial| trial.score).collect();
     scores.sort_by(f64::total_cmp);

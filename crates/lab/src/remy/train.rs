@@ -20,7 +20,7 @@ use crate::remy::search::{Search, State, Step};
 pub(crate) struct TrainOptions {
     /// The file of the prior.
     pub(crate) prior: PathBuf,
-    /// What counts.
+    /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// The file of the table.
     pub(crate) out: PathBuf,
@@ -91,7 +91,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
             break;
         }
     }
-    // What has been improved since the last split counts if it is better in the long run.
+    // Improvements since the last split count if they are better in the long run.
     let State { grown, backup, backup_score, .. } = &search.state;
     let score = search.check(&grown.table)?;
     let (table, score) = match backup_score.filter(|older| *older >= score) {

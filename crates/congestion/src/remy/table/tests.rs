@@ -79,7 +79,7 @@ fn a_box_of_no_width_is_for_no_memory() {
 }
 
 #[test]
-fn what_cannot_be_a_table_is_refused_with_its_place() {
+fn boxes_and_actions_that_make_no_table_are_refused_with_their_place() {
     let refusal = |domain, action| {
         Table::new(Domain::WHOLE, vec![Rule { domain, action }]).expect_err("refused").to_string()
     };

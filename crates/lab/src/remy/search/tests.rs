@@ -3,24 +3,7 @@
 use super::*;
 use crate::remy::checkpoint::Checkpoint;
 
-/// Two senders, short runs and few candidates.
-const PRIOR: &str = "
-    link_packets_per_ms = 1.0
-    rtt_ms = 50
-    senders = [1, 2, 1]
-    mean_on_ms = 1000
-    mean_off_ms = 1000
-    length_s = 10
-
-    [search]
-    generations = 1
-    signals = 2
-
-    [search.actions]
-    window_multiple = { min = 0, max = 1, min_change = 0.1, max_change = 0.5, factor = 4, first = 1 }
-    window_increment = { min = 0, max = 64, min_change = 2, max_change = 16, factor = 4, first = 1 }
-    intersend_ms = { min = 0.25, max = 3, min_change = 0.4, max_change = 1, factor = 4, first = 3 }
-";
+const PRIOR: &str = include_str!("../../../tests/priors/small.toml");
 
 fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], threads: usize) -> Search<'a> {
     Search {
@@ -111,7 +94,7 @@ fn a_worker_that_dies_ends_the_step_with_its_words_and_changes_nothing() {
 }
 
 #[test]
-fn trials_keep_the_better_half_and_whatever_is_hardly_worse_than_the_best() {
+fn trials_keep_the_better_half_and_actions_that_are_hardly_worse_than_the_best() {
     let trials = |scores: &[f64]| {
         let of = |score: &f64| Evaluation { score: *score, uses: Vec::new() };
         least_of_trials(&scores.iter().map(of).collect::<Vec<_>>())
