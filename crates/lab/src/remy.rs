@@ -1,7 +1,8 @@
 //! `rove-lab remy`: congestion controllers found by search.
 //!
 //! [`specimen`] is a network, and [`network`] runs one: senders that each follow a [`control`] (or a [`baseline`]), before one link. An [`objective`] says what
-//! comes of that is worth, and [`evaluator`] does so for many tables and specimens ([`evaluate`] is its command). A [`prior`] is the
+//! comes of that is worth, and [`evaluator`] does so for many tables and specimens ([`evaluate`] is its command), on [`workers`]: threads, or a
+//! [`crew`] that is sent each [`task`] ([`worker`] is the command that does them). A [`prior`] is the
 //! assumptions for which a [`search`] grows a table, from candidates of an [`action_range`] and by [`bisection`]; [`train`] is its
 //! command, and [`checkpoint`] keeps it. [`tables`] are files, [`describe`] is what people see of them, [`surface`] as a picture; a [`fault`] is why there is
 //! no result.
@@ -18,6 +19,7 @@ mod baseline;
 mod bisection;
 mod checkpoint;
 mod control;
+mod crew;
 mod describe;
 mod evaluate;
 mod evaluator;
@@ -31,7 +33,10 @@ mod search;
 mod specimen;
 mod surface;
 mod tables;
+mod task;
 mod train;
+mod worker;
+mod workers;
 
 pub(crate) use evaluate::EvaluateOptions;
 pub(crate) use objective::Objective;
@@ -58,6 +63,8 @@ pub(crate) enum RemyCall {
     Evaluate(EvaluateOptions),
     /// Search a table.
     Train(TrainOptions),
+    /// Do the tasks that standard input brings.
+    Work,
     /// Make the figures about senders that share a path.
     Figures(FiguresOptions),
 }
@@ -75,6 +82,7 @@ pub(crate) fn run(call: &RemyCall, output: impl Write) -> Result<()> {
         RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
         RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
         RemyCall::Train(options) => train::train(options, io::stderr()),
+        RemyCall::Work => worker::work(io::stdin().lock(), output),
         RemyCall::Figures(options) => experiment::run(options, output),
     }
 }

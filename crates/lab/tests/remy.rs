@@ -1,12 +1,14 @@
 //! `rove-lab remy` as users call it.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Lines};
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 mod folder;
 
 use folder::Folder;
+use serde_json::Value;
 
 impl Folder {
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
@@ -68,8 +70,7 @@ fn a_table_is_described_drawn_converted_there_and_back_and_evaluated() {
     assert_eq!(rules(&back), rules(TABLE), "the published form keeps no remarks");
     let score = |args: &[&str]| {
         let args = [&["evaluate", "table.dna", "cubic", "--prior", "prior.toml", "--json"], args];
-        let json: serde_json::Value =
-            serde_json::from_str(&folder.succeeds(&args.concat())).expect("JSON");
+        let json: Value = serde_json::from_str(&folder.succeeds(&args.concat())).expect("JSON");
         [&json[0]["specimens"], &json[1]["specimens"]].map(ToString::to_string)
     };
     assert_eq!(score(&["--threads", "1"]), score(&["--threads", "3"]), "no result depends on them");
@@ -77,35 +78,154 @@ fn a_table_is_described_drawn_converted_there_and_back_and_evaluated() {
     assert_ne!(score(&[]), score(&["--objective", "delta=0.1"]));
 }
 
+/// Returns a text without the lines that say how long a search took and on what.
+fn timeless(text: &str) -> String {
+    let is_timeless = |line: &&str| !line.contains(" s on ") && !line.contains("\"seconds\"");
+    text.lines().filter(is_timeless).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the arguments of a search that ends after so many steps.
+fn train(steps: &'static str) -> Vec<&'static str> {
+    vec!["train", "--prior", "prior.toml", "--out", "table.toml", "--steps", steps]
+}
+
+impl Folder {
+    /// Returns the table and the checkpoint of a search, but for their times.
+    fn search(&self) -> [String; 2] {
+        ["table.toml", "table.search.json"].map(|name| {
+            timeless(&fs::read_to_string(self.0.join(name)).expect("the search wrote it"))
+        })
+    }
+}
+
 #[test]
 fn a_search_goes_on_after_an_interruption_and_ends_with_the_same_table() {
     let (whole, parts) = (Folder::new("remy-whole"), Folder::new("remy-parts"));
-    let train = ["train", "--prior", "prior.toml", "--out", "table.toml", "--steps"];
-    let with = |steps: &'static str| [&train[..], &[steps]].concat();
     whole.file("prior.toml", PRIOR);
     parts.file("prior.toml", PRIOR);
-    whole.succeeds(&with("7"));
+    whole.succeeds(&train("7"));
     for steps in ["2", "5", "7"] {
-        parts.succeeds(&with(steps));
+        parts.succeeds(&train(steps));
     }
-    // Only the time that it took is another.
-    let read = |folder: &Folder, name: &str| {
-        let text = fs::read_to_string(folder.0.join(name)).expect("a file");
-        let lines =
-            text.lines().filter(|line| !line.contains(" s on ") && !line.contains("\"seconds\""));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    for name in ["table.toml", "table.search.json"] {
-        assert_eq!(read(&whole, name), read(&parts, name), "{name}");
-    }
-    let text = read(&whole, "table.toml");
+    assert_eq!(whole.search(), parts.search());
+    let [text, _] = whole.search();
     assert!(text.contains("rove-lab remy train --prior prior.toml"), "{text}");
     assert!(whole.succeeds(&["describe", "table.toml"]).contains("Found by search"));
-    let refusal = parts.fails(&[&with("8")[..], &["--seed", "2"]].concat(), 1);
+    let refusal = parts.fails(&[&train("8")[..], &["--seed", "2"]].concat(), 1);
     assert!(refusal.contains("another prior, objective or seed"), "{refusal}");
     parts.file("table.search.json", "{");
-    let refusal = parts.fails(&with("8"), 1);
+    let refusal = parts.fails(&train("8"), 1);
     assert!(refusal.contains("table.search.json is damaged"), "{refusal}");
+}
+
+#[test]
+fn a_search_can_begin_with_a_table() {
+    let folder = Folder::new("remy-begin");
+    folder.file("prior.toml", PRIOR);
+    folder.file("first.toml", TABLE);
+    folder.succeeds(&[&train("1")[..], &["--begin", "first.toml"]].concat());
+    let [text, _] = folder.search();
+    assert_eq!(rules(&text).len(), rules(TABLE).len(), "one rule was improved, and none split");
+    assert!(text.contains(" --begin first.toml --steps 1 "), "{text}");
+}
+
+/// A search on Ray, whose progress is read line by line.
+struct RaySearch {
+    child: Child,
+    progress: Lines<BufReader<ChildStderr>>,
+    /// The workers' processes, as its first line tells them.
+    workers: Vec<String>,
+}
+
+impl RaySearch {
+    /// Starts a search with two workers; `None`, with a word about it, where there is no Ray.
+    fn start(folder: &Folder, steps: &'static str) -> Option<Self> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.arg("remy").args(train(steps)).args(["--engine", "ray", "--threads", "2"]);
+        command.current_dir(&folder.0).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("rove-lab runs");
+        let stderr = child.stderr.take().expect("a pipe");
+        let mut progress = BufReader::new(stderr).lines();
+        let first = progress.next().expect("a line").expect("text");
+        let Some(workers) = first.split_once(" of Ray: ").map(|(_, names)| names) else {
+            let is_missing =
+                first.contains("pip install ray") || first.contains("cannot run python3");
+            assert!(is_missing && first.contains("without --engine ray"), "{first}");
+            assert_eq!(child.wait().expect("it ends").code(), Some(1));
+            println!("skipped: no Ray; get it with: pip install ray");
+            return None;
+        };
+        let workers = workers.split(", ").map(process).collect();
+        Some(Self { child, progress, workers })
+    }
+
+    /// Returns the next line of the progress that has a part, and passes the lines before it on to `see`.
+    fn wait_for(&mut self, part: &str, mut see: impl FnMut(&str)) -> String {
+        loop {
+            let line = self.progress.next().unwrap_or_else(|| panic!("no line with {part:?}"));
+            let line = line.expect("text");
+            if line.contains(part) {
+                return line;
+            }
+            see(&line);
+        }
+    }
+
+    fn code(mut self) -> Option<i32> {
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+/// Returns the process of a worker that is named by its computer and that.
+fn process(name: &str) -> String {
+    name.split(' ').nth(1).expect("a computer and a process").to_owned()
+}
+
+fn kill(process: &str) {
+    assert!(Command::new("kill").args(["-9", process]).status().expect("kill runs").success());
+}
+
+#[test]
+fn a_search_on_ray_ends_with_the_table_of_this_computer_though_a_worker_is_killed() {
+    let (here, ray) = (Folder::new("remy-here"), Folder::new("remy-ray"));
+    here.file("prior.toml", PRIOR);
+    ray.file("prior.toml", PRIOR);
+    let Some(mut search) = RaySearch::start(&ray, "6") else { return };
+    search.wait_for("rule 1: ", |_| ());
+    kill(&search.workers[0]);
+    let lost = search.wait_for("a worker is lost", |_| ());
+    assert!(lost.contains(&format!("{} died of signal 9", search.workers[0])), "{lost}");
+    search.wait_for("table.toml: ", |line| assert!(!line.contains("lost"), "{line}"));
+    assert_eq!(search.code(), Some(0));
+    here.succeeds(&train("6"));
+    assert_eq!(here.search(), ray.search());
+}
+
+#[test]
+fn a_search_on_ray_whose_workers_die_again_and_again_says_so_and_keeps_its_checkpoint() {
+    let folder = Folder::new("remy-deaths");
+    folder.file("prior.toml", PRIOR);
+    folder.succeeds(&train("2"));
+    // From here on a single run takes longer than it takes to kill its worker.
+    let long = PRIOR.replace("length_s = 10", "length_s = 100000");
+    let checkpoint = fs::read(folder.0.join("table.search.json")).expect("a checkpoint");
+    let mut checkpoint: Value = serde_json::from_slice(&checkpoint).expect("JSON");
+    checkpoint["prior"] = long.clone().into();
+    let checkpoint = checkpoint.to_string();
+    folder.file("prior.toml", long);
+    folder.file("table.search.json", &checkpoint);
+    let Some(mut search) = RaySearch::start(&folder, "6") else { return };
+    search.workers.iter().for_each(|worker| kill(worker));
+    // The process that takes the place of a dead one dies as soon as it is named.
+    let end = search.wait_for("rove-lab remy: ", |line| {
+        let (_, next) = line.split_once("; ").expect("the next worker");
+        kill(&process(next));
+    });
+    assert!(end.contains("3 workers were lost over the same tasks"), "{end}");
+    assert!(end.contains("nothing but the work in flight is lost"), "{end}");
+    assert_eq!(search.code(), Some(1));
+    let kept = fs::read_to_string(folder.0.join("table.search.json")).expect("a checkpoint");
+    assert_eq!(kept, checkpoint);
 }
 
 #[test]

@@ -15,13 +15,13 @@ pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "remy",
     definition: || RemyArgs::augment_args(Command::new("rove-lab remy")),
-    words: Words::OneOf(&["describe", "convert", "evaluate", "train", "figures"]),
+    words: Words::OneOf(&["describe", "convert", "evaluate", "train", "worker", "figures"]),
     notes: &[
         "A table is a congestion controller: for each combination of a few signals of a flow it says how the \
          window changes, and how far apart packets are sent. describe prints its rules, and with --out NAME.svg draws \
          them. convert writes it in another form: .dna is the published one, .toml the readable one. evaluate says \
-         what tables are worth on the networks of a prior. train searches a table for a prior and an objective. figures puts \
-         tables beside other controllers, on paths that several senders share.",
+         what tables are worth on the networks of a prior. train searches a table for a prior and an objective. worker \
+         does parts of a search for an engine: tasks come in as lines of JSON, answers go out. figures puts tables beside other controllers, on paths that several senders share.",
         "A prior is a file (TOML) of assumptions: the links, the round trips, how many senders, when they have \
          data. An objective says what a sender's throughput and delay are worth. Both are described in docs/lab.md.",
         "A search writes its table, and beside it a checkpoint, after every improvement. The same command goes \
@@ -57,6 +57,8 @@ enum Action {
     Evaluate,
     /// Searches a table
     Train,
+    /// Does tasks of a search that standard input brings
+    Worker,
     /// Makes the figures about senders that share a path
     Figures,
 }
@@ -79,6 +81,9 @@ pub(crate) struct RemyArgs {
     /// File that is written to; of figures the directory
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
+    /// Table that a search begins with; one rule where it is left out
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    begin: Option<PathBuf>,
     /// Number that decides all chance
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
@@ -91,9 +96,12 @@ pub(crate) struct RemyArgs {
     /// A search ends for now after so many minutes
     #[arg(long, value_name = "COUNT")]
     minutes: Option<f64>,
-    /// Threads that work at once; all processors where it is left out. No result depends on it
+    /// Threads, or workers of an engine; one for each processor where it is left out. No result depends on it
     #[arg(long, value_name = "COUNT")]
     threads: Option<usize>,
+    /// Spreads the runs over these processors (train, figures)
+    #[arg(long, value_name = "ENGINE", default_value = "local")]
+    engine: Engine,
     /// Directory of published tables (figures)
     #[arg(long = "tables", value_name = "DIR", env = "ROVE_REMY", value_hint = ValueHint::DirPath)]
     published: Option<PathBuf>,
@@ -116,7 +124,6 @@ impl RemyArgs {
     /// Returns a sentence if the command line does not say enough, or too much.
     pub(crate) fn call(self) -> Result<RemyCall, String> {
         let missing = |what: &str, example: &str| format!("{what}, as in: rove-lab remy {example}");
-        let threads = self.threads.unwrap_or_else(parallel::processors);
         let one = |example: &str| match self.tables.as_slice() {
             [table] => Ok(table.clone()),
             _ => Err(missing("name one table", example)),
@@ -143,7 +150,7 @@ impl RemyArgs {
                     prior,
                     objective: self.objective,
                     seed: self.seed,
-                    threads,
+                    threads: self.threads.unwrap_or_else(parallel::processors),
                     json: self.json,
                 }))
             }
@@ -155,9 +162,10 @@ impl RemyArgs {
                 is_full: self.full,
                 seed: self.seed,
                 shard: None,
-                engine: Engine::Local,
+                engine: self.engine,
                 json: self.json,
             })),
+            Action::Worker => Ok(RemyCall::Work),
             Action::Train => {
                 let example = "train --prior prior.toml --out table.toml";
                 let prior = self.prior.ok_or_else(|| missing("name a prior", example))?;
@@ -169,11 +177,13 @@ impl RemyArgs {
                     prior,
                     objective: self.objective,
                     out,
+                    begin: self.begin,
                     seed: self.seed,
                     epochs: self.epochs,
                     steps: self.steps,
                     minutes: self.minutes,
-                    threads,
+                    threads: self.threads,
+                    engine: self.engine,
                 }))
             }
         }

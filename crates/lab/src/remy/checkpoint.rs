@@ -26,6 +26,8 @@ pub(crate) struct Checkpoint {
     epoch: u32,
     steps: u64,
     backup_score: Option<f64>,
+    long_score: Option<f64>,
+    held_out: Option<f64>,
     grown: Saved,
     backup: Saved,
 }
@@ -75,6 +77,8 @@ impl Checkpoint {
             epoch: state.epoch,
             steps: state.steps,
             backup_score: state.backup_score,
+            long_score: state.long_score,
+            held_out: state.held_out,
             grown: Saved::of(&state.grown),
             backup: Saved::of(&state.backup),
         }
@@ -90,6 +94,8 @@ impl Checkpoint {
             grown: self.grown.grown()?,
             backup: self.backup.grown()?,
             backup_score: self.backup_score,
+            long_score: self.long_score,
+            held_out: self.held_out,
             generation: self.generation,
             epoch: self.epoch,
             steps: self.steps,
@@ -119,5 +125,27 @@ impl Checkpoint {
     pub(crate) fn write(&self, file: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self).context("cannot write a checkpoint")?;
         write_whole(file, &(text + "\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_congestion::remy::Action;
+    use rove_units::Seed;
+
+    use super::*;
+
+    #[test]
+    fn every_score_is_read_as_the_number_that_was_written() {
+        let action = Action { multiple: 1.0, increment: 1, intersend_ms: 3.0 };
+        let mut state = State::from(Table::uniform(action).expect("one rule"));
+        for draw in 0..2_000 {
+            let unit = |number| Seed::new(draw).stream("score").at(number).unit();
+            (state.backup_score, state.held_out) = (Some(-200.0 * unit(0)), Some(-unit(1)));
+            let text =
+                serde_json::to_string(&Checkpoint::new("", "", 1, 0.0, &state)).expect("JSON");
+            let read: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
+            assert_eq!(read.state().expect("a state"), state);
+        }
     }
 }

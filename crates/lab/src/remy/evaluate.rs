@@ -8,16 +8,16 @@ use rove_machine::clock::Clock;
 use rove_units::Seed;
 use serde_json::{Value, json};
 
-use crate::parallel;
 use crate::remy::baseline::{Baseline, Driven};
 use crate::remy::control::{Control, Ruled};
-use crate::remy::evaluator::Evaluator;
+use crate::remy::evaluator::{Evaluator, Terms};
 use crate::remy::fault::Fault;
 use crate::remy::network::Outcome;
 use crate::remy::objective::{Normalisation, Objective};
 use crate::remy::prior::Prior;
 use crate::remy::specimen::Specimen;
 use crate::remy::tables;
+use crate::remy::workers::Workers;
 
 /// An evaluation as it is asked for.
 #[derive(Clone, Debug)]
@@ -46,15 +46,12 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
         bail!("name the tables that are to be evaluated");
     }
     let prior = Prior::read(&options.prior)?;
-    let seed = Seed::new(options.seed);
-    let specimens = prior.specimens(seed).map_err(|sentence| anyhow!(sentence))?;
-    let evaluator = Evaluator {
-        specimens: &specimens,
-        objective: options.objective,
-        seed,
-        length_ms: prior.length_s * 1e3,
-        threads: options.threads,
-    };
+    let specimens =
+        prior.specimens(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
+    let terms =
+        Terms { objective: options.objective, seed: options.seed, length_ms: prior.length_s * 1e3 };
+    let workers = Workers::Threads(options.threads);
+    let evaluator = Evaluator { specimens: &specimens, terms, workers: &workers };
     let mut all = Vec::new();
     for file in &options.tables {
         let clock = Clock::start();
@@ -100,13 +97,10 @@ fn worth<C: Control + Send>(
     evaluator: &Evaluator<'_>,
     control: impl Fn(usize) -> C + Sync,
 ) -> Result<Worth, Fault> {
-    let numbers: Vec<usize> = (0..evaluator.specimens.len()).collect();
-    let work = |number: &usize| evaluator.run_with(*number, &control);
-    let runs = parallel::map_on(evaluator.threads, &numbers, work, |_| ());
     let mut worth = Worth { scores: Vec::new(), rows: Vec::new(), events: 0, packets: 0 };
-    for (specimen, run) in evaluator.specimens.iter().zip(runs) {
+    for (specimen, run) in evaluator.specimens.iter().zip(evaluator.run_all(control)) {
         let run = run?;
-        let score = evaluator.objective.score(&run.outcomes);
+        let score = evaluator.terms.objective.score(&run.outcomes);
         let senders: Vec<Value> =
             run.outcomes.iter().map(|outcome| sender(outcome, specimen)).collect();
         worth.scores.push(score);

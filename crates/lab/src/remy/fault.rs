@@ -1,7 +1,9 @@
 //! Fault: the ways in which a search or an evaluation fails.
 
+use serde::{Deserialize, Serialize};
+
 /// A reason for which there is no result.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, thiserror::Error)]
 pub(crate) enum Fault {
     /// An evaluation has died.
     #[error(
@@ -11,6 +13,12 @@ pub(crate) enum Fault {
         /// The specimen's number, from 1.
         specimen: usize,
         /// The words of the panic.
+        reason: String,
+    },
+    /// The workers answer no more.
+    #[error("the workers answer no more ({reason}); nothing but the work in flight is lost")]
+    CrewLost {
+        /// The words of the program that spreads the work, or what it has come to.
         reason: String,
     },
     /// A score is no number.

@@ -38,10 +38,10 @@ pub(crate) struct Objective {
     pub(crate) normalisation: Normalisation,
 }
 
-impl Default for Objective {
-    fn default() -> Self {
-        Self { alpha: 1.0, beta: 1.0, delta: 1.0, normalisation: Normalisation::Share }
-    }
+impl Objective {
+    /// The objective of the published program.
+    pub(crate) const DEFAULT: Self =
+        Self { alpha: 1.0, beta: 1.0, delta: 1.0, normalisation: Normalisation::Share };
 }
 
 impl Outcome {
@@ -103,7 +103,7 @@ impl FromStr for Objective {
 
     /// Reads a list such as `delta=0.1` or `alpha=2,delta=0,throughput=on-time`; what is not named has its usual value.
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut objective = Self::default();
+        let mut objective = Self::DEFAULT;
         for part in text.split(',').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             if name == "throughput" {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_sender_that_was_never_on_is_worth_nothing_and_one_without_packets_worse_than_any() {
-        let objective = Objective::default();
+        let objective = Objective::DEFAULT;
         assert_eq!(objective.utility(&Outcome::default()), 0.0);
         let starved = Outcome { share_ms: 1.0, on_ms: 1.0, ..Outcome::default() };
         assert_eq!(objective.utility(&starved), STARVED);

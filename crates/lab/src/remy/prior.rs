@@ -60,6 +60,10 @@ pub(crate) struct Settings {
     pub(crate) generations: u32,
     /// The signals by which rules are split: the first so many.
     pub(crate) signals: usize,
+    /// Whether each step draws specimens of its own.
+    pub(crate) redraws: bool,
+    /// Whether an improvement stays only if it is one in the long run.
+    pub(crate) check_each: bool,
     /// The actions that are tried.
     pub(crate) actions: ActionRanges,
 }
@@ -67,7 +71,13 @@ pub(crate) struct Settings {
 impl Default for Settings {
     /// Source: the published program, as observed.
     fn default() -> Self {
-        Self { generations: 5, signals: 4, actions: ActionRanges::default() }
+        Self {
+            generations: 5,
+            signals: 4,
+            redraws: false,
+            check_each: false,
+            actions: ActionRanges::default(),
+        }
     }
 }
 
@@ -180,6 +190,9 @@ impl Prior {
         if !(1..=100).contains(&self.search.generations) {
             let generations = self.search.generations;
             return Err(format!("search.generations is {generations}, and may be 1 to 100"));
+        }
+        if self.search.redraws && self.draws.is_none() {
+            return Err("search.redraws needs a number of draws".to_owned());
         }
         self.search.actions.check()
     }
@@ -316,6 +329,7 @@ mod tests {
             ("length_s = 100", "length_s = 100\nspeed = 3", "speed"),
             ("length_s = 100", "length_s = 100\nloss = 1.5", "loss goes from 1.5"),
             ("length_s = 100", "length_s = 100\n[search]\nsignals = 9", "search.signals is 9"),
+            ("length_s = 100", "length_s = 100\n[search]\nredraws = true", "number of draws"),
         ] {
             let text = PRIOR.replace(right, wrong);
             assert_ne!(text, PRIOR, "{right}");

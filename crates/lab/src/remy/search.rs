@@ -5,6 +5,11 @@
 //! is better: so the score of what is kept never falls. The program of the publication then begins again without a split; here the
 //! older table is split too, since a search that finds nothing better with few rules may with more.
 //!
+//! Specimens are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`
+//! each step has specimens of its own draw, and with `check_each` an improvement stays only if the table is better for it in the
+//! longer run. Neither is in the published program as described; the paper draws specimens for each step. The table's score on specimens
+//! that decide on nothing is told after each improvement.
+//!
 //! A search is a sequence of [`Search::step`]s. Each begins from what a checkpoint holds and draws its chance by its number, so that a
 //! search that was interrupted goes on as if it had not been.
 
@@ -14,11 +19,12 @@ use rove_congestion::remy::{Action, Table, TableError};
 use rove_units::Seed;
 
 use crate::remy::bisection::bisect;
-use crate::remy::evaluator::{Evaluation, Evaluator};
+use crate::remy::evaluator::{Evaluation, Evaluator, Terms};
 use crate::remy::fault::Fault;
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;
 use crate::remy::specimen::Specimen;
+use crate::remy::workers::Workers;
 
 /// Candidates are first tried for this part of the length. Source: the published program, as observed.
 const TRIAL_PART: f64 = 0.1;
@@ -26,8 +32,14 @@ const TRIAL_PART: f64 = 0.1;
 /// Slack of the trial: candidates that are worse than the best by no more stay. Source: as above.
 const TRIAL_SLACK: f64 = 0.05;
 
-/// How much longer the run is that decides on what is kept. Source: as above.
-const CHECK_FACTOR: f64 = 10.0;
+/// How much longer the runs are that decide on what is kept, and that decide on nothing. Source: as above.
+const LONG_FACTOR: f64 = 10.0;
+
+/// The number of the run that decides on what is kept: that of no step.
+const CHECK: u64 = 0;
+
+/// The number of the run that decides on nothing: that of no step either.
+const HELD_OUT: u64 = u64::MAX;
 
 /// Most improvements of one rule in a row. Chosen: each may change its action by the largest change, so that no rule needs as many; none may
 /// hold a search up for ever.
@@ -51,6 +63,10 @@ pub(crate) struct State {
     pub(crate) backup: Grown,
     /// The score of that one in the long run, once it is known.
     pub(crate) backup_score: Option<f64>,
+    /// The score of the table that is being improved in the long run, where it is known.
+    pub(crate) long_score: Option<f64>,
+    /// Its score on specimens that decide on nothing, as of the last improvement.
+    pub(crate) held_out: Option<f64>,
     /// Generations since the last split.
     pub(crate) generation: u32,
     /// How many splits there were.
@@ -70,6 +86,8 @@ pub(crate) enum Step {
         actions: [Action; 2],
         /// The score before and after, of one seed.
         scores: [f64; 2],
+        /// The scores before and after in the long run that decides on what is kept, where there was one.
+        long: Option<[f64; 2]>,
     },
     /// All rules in use have been improved in this generation.
     Generation,
@@ -90,14 +108,16 @@ pub(crate) enum Step {
 pub(crate) struct Search<'a> {
     /// The assumptions.
     pub(crate) prior: &'a Prior,
-    /// The networks.
+    /// The networks of the long run that decides on what is kept, and of all steps unless each draws its own.
     pub(crate) specimens: &'a [Specimen],
+    /// The networks that decide on nothing.
+    pub(crate) held_out: &'a [Specimen],
     /// The worth of throughput and delay.
     pub(crate) objective: Objective,
     /// Decides all chance.
     pub(crate) seed: Seed,
-    /// How many threads work at once.
-    pub(crate) threads: usize,
+    /// The processors.
+    pub(crate) workers: &'a Workers,
     /// The state that it is in.
     pub(crate) state: State,
 }
@@ -109,10 +129,23 @@ impl State {
     ///
     /// Returns an error if the first action of the prior makes no sense.
     pub(crate) fn first(prior: &Prior) -> Result<Self, TableError> {
-        let table = Table::uniform(prior.search.actions.first())?;
-        let grown = Grown { table, generations: vec![0] };
-        let backup = grown.clone();
-        Ok(Self { grown, backup, backup_score: None, generation: 0, epoch: 0, steps: 0 })
+        Ok(Self::from(Table::uniform(prior.search.actions.first())?))
+    }
+
+    /// Returns the state at the begin of a search that improves a table.
+    pub(crate) fn from(table: Table) -> Self {
+        let generations = vec![0; table.rules().len()];
+        let grown = Grown { table, generations };
+        Self {
+            backup: grown.clone(),
+            grown,
+            backup_score: None,
+            long_score: None,
+            held_out: None,
+            generation: 0,
+            epoch: 0,
+            steps: 0,
+        }
     }
 }
 
@@ -123,7 +156,13 @@ impl<'a> Search<'a> {
     ///
     /// Returns a [`Fault`] if an evaluation fails; the state is that before the step.
     pub(crate) fn step(&mut self) -> Result<Step, Fault> {
-        let evaluator = self.evaluator(self.state.steps + 1, 1.0);
+        let number = self.state.steps + 1;
+        let drawn = self.prior.search.redraws.then(|| {
+            let seed = Seed::new(self.seed.stream("remy.redraw").at(number).bits());
+            self.prior.specimens(seed).expect("as many as with any other seed")
+        });
+        let specimens = drawn.as_deref().unwrap_or(self.specimens);
+        let evaluator = self.evaluator(specimens, number, 1.0);
         let step = if self.state.generation < self.prior.search.generations {
             let evaluation = evaluator.score(&self.state.grown.table)?;
             match self.most_used(&evaluation.uses, self.state.generation) {
@@ -143,23 +182,37 @@ impl<'a> Search<'a> {
         Ok(step)
     }
 
-    /// Returns the score of a table in the long run that decides on what is kept, with the same chance each time.
+    /// Returns the score of the table that is being improved in the long run that decides on what is kept.
     ///
     /// # Errors
     ///
     /// Returns a [`Fault`] if an evaluation fails.
-    pub(crate) fn check(&self, table: &Table) -> Result<f64, Fault> {
-        Ok(self.evaluator(0, CHECK_FACTOR).score(table)?.score)
+    pub(crate) fn long_score(&self) -> Result<f64, Fault> {
+        self.state.long_score.map_or_else(|| self.check(&self.state.grown.table), Ok)
     }
 
-    fn evaluator(&self, number: u64, length: f64) -> Evaluator<'a> {
-        Evaluator {
-            specimens: self.specimens,
-            objective: self.objective,
-            seed: Seed::new(self.seed.stream("remy.evaluator").at(number).bits()),
-            length_ms: self.prior.length_s * 1e3 * length,
-            threads: self.threads,
-        }
+    /// Returns the score of a table on the specimens that decide on nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Fault`] if an evaluation fails.
+    pub(crate) fn held_out_score(&self, table: &Table) -> Result<f64, Fault> {
+        Ok(self.evaluator(self.held_out, HELD_OUT, LONG_FACTOR).score(table)?.score)
+    }
+
+    /// Returns the score of a table in that run, which has the same chance each time.
+    fn check(&self, table: &Table) -> Result<f64, Fault> {
+        Ok(self.evaluator(self.specimens, CHECK, LONG_FACTOR).score(table)?.score)
+    }
+
+    fn evaluator<'b>(&self, specimens: &'b [Specimen], number: u64, length: f64) -> Evaluator<'b>
+    where
+        'a: 'b,
+    {
+        let seed = self.seed.stream("remy.evaluator").at(number).bits();
+        let length_ms = self.prior.length_s * 1e3 * length;
+        let terms = Terms { objective: self.objective, seed, length_ms };
+        Evaluator { specimens, terms, workers: self.workers }
     }
 
     /// Returns the most used rule of those that have not been improved in this generation; of equals the last.
@@ -176,8 +229,7 @@ impl<'a> Search<'a> {
         first: f64,
         evaluator: &Evaluator<'_>,
     ) -> Result<Step, Fault> {
-        let table = &self.state.grown.table;
-        let before = table.rules()[rule].action;
+        let before = self.state.grown.table.rules()[rule].action;
         let (mut action, mut best) = (before, first);
         let mut known: BTreeMap<[u64; 3], f64> = BTreeMap::from([(key(&before), first)]);
         for _ in 0..ROUNDS_MAX {
@@ -186,11 +238,30 @@ impl<'a> Search<'a> {
             let Some((next, score)) = better.filter(|(_, score)| *score > best) else { break };
             (action, best) = (next, score);
         }
-        if action != before {
-            self.state.grown.table = with_action(table, rule, action);
-        }
+        let long = if action == before { None } else { self.adopt(rule, action)? };
         self.state.grown.generations[rule] = self.state.generation + 1;
-        Ok(Step::Improved { rule: rule + 1, actions: [before, action], scores: [first, best] })
+        let (actions, scores) = ([before, action], [first, best]);
+        Ok(Step::Improved { rule: rule + 1, actions, scores, long })
+    }
+
+    /// Gives a rule an action, unless that is worse in the long run where it is asked for; returns the scores there before and after.
+    fn adopt(&mut self, rule: usize, action: Action) -> Result<Option<[f64; 2]>, Fault> {
+        let table = with_action(&self.state.grown.table, rule, action);
+        let long = if self.prior.search.check_each {
+            Some([self.long_score()?, self.check(&table)?])
+        } else {
+            None
+        };
+        if let Some([before, after]) = long
+            && before >= after
+        {
+            self.state.long_score = Some(before);
+            return Ok(long);
+        }
+        self.state.held_out = Some(self.held_out_score(&table)?);
+        self.state.long_score = long.map(|[_, after]| after);
+        self.state.grown.table = table;
+        Ok(long)
     }
 
     /// Returns the best of some actions for a rule. All are tried in a short run, and the better half in a whole one.
@@ -202,7 +273,9 @@ impl<'a> Search<'a> {
         known: &mut BTreeMap<[u64; 3], f64>,
     ) -> Result<Option<(Action, f64)>, Fault> {
         let table = &self.state.grown.table;
-        let trial = Evaluator { length_ms: evaluator.length_ms * TRIAL_PART, ..evaluator.clone() };
+        let length_ms = evaluator.terms.length_ms * TRIAL_PART;
+        let trial =
+            Evaluator { terms: Terms { length_ms, ..evaluator.terms }, ..evaluator.clone() };
         let unknown: Vec<Action> =
             actions.iter().filter(|action| !known.contains_key(&key(action))).copied().collect();
         let tables: Vec<Table> =
@@ -226,7 +299,7 @@ impl<'a> Search<'a> {
             Some(score) => score,
             None => self.check(&self.state.backup.table)?,
         };
-        let score = self.check(&self.state.grown.table)?;
+        let score = self.long_score()?;
         let is_reverted = backup_score >= score;
         let kept = if is_reverted { &self.state.backup.table } else { &self.state.grown.table };
         let mut generations = vec![0; kept.rules().len()];
@@ -248,6 +321,7 @@ impl<'a> Search<'a> {
             self.state.backup = backup;
             // A split changes no action, and so no score.
             self.state.backup_score = Some(score.max(backup_score));
+            self.state.long_score = self.state.backup_score;
             self.state.generation = 0;
             self.state.epoch += 1;
             return Ok(Step::Split { score: score.max(backup_score), is_reverted, rules });

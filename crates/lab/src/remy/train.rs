@@ -9,11 +9,15 @@ use rove_congestion::remy::{Action, Table};
 use rove_machine::clock::Clock;
 use rove_units::Seed;
 
-use crate::experiment::write_whole;
+use crate::experiment::{Engine, write_whole};
+use crate::parallel;
 use crate::remy::checkpoint::{Checkpoint, file_of};
+use crate::remy::crew::Crew;
 use crate::remy::objective::Objective;
 use crate::remy::prior::Prior;
 use crate::remy::search::{Search, State, Step};
+use crate::remy::tables;
+use crate::remy::workers::Workers;
 
 /// A search as it is asked for.
 #[derive(Clone, Debug)]
@@ -24,6 +28,8 @@ pub(crate) struct TrainOptions {
     pub(crate) objective: Objective,
     /// The file of the table.
     pub(crate) out: PathBuf,
+    /// The file of the table that the search begins with; `None` for one rule.
+    pub(crate) begin: Option<PathBuf>,
     /// Decides all chance.
     pub(crate) seed: u64,
     /// After so many splits the search ends.
@@ -32,8 +38,10 @@ pub(crate) struct TrainOptions {
     pub(crate) steps: Option<u64>,
     /// After so many minutes it ends before the next step.
     pub(crate) minutes: Option<f64>,
-    /// How many threads work at once.
-    pub(crate) threads: usize,
+    /// How many threads or workers there are; `None` for one for each processor.
+    pub(crate) threads: Option<usize>,
+    /// The processors that evaluations are spread over.
+    pub(crate) engine: Engine,
 }
 
 /// Searches until it has split often enough, or time is up; goes on where a checkpoint is.
@@ -62,14 +70,23 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
         }
         (checkpoint.state()?, checkpoint.seconds)
     } else {
-        (State::first(&prior)?, 0.0)
+        let state = match &options.begin {
+            Some(file) => State::from(tables::read(file)?),
+            None => State::first(&prior)?,
+        };
+        (state, 0.0)
     };
+    let workers = workers(options, &mut progress)?;
+    // Other draws than the search's own, by a seed that no step has.
+    let others = Seed::new(seed.stream("remy.held-out").at(0).bits());
+    let held_out = prior.specimens(others).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let mut search = Search {
         prior: &prior,
         specimens: &specimens,
+        held_out: &held_out,
         objective: options.objective,
         seed,
-        threads: options.threads,
+        workers: &workers,
         state,
     };
     let clock = Clock::start();
@@ -81,7 +98,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
             break;
         }
         let step = search.step()?;
-        tell(&mut progress, before + elapsed(), &search.state, &step);
+        tell(&mut progress, before + elapsed(), &search, &step);
         Checkpoint::new(&text, &objective, options.seed, before + elapsed(), &search.state)
             .write(&file)?;
         if let Step::Split { score, .. } = step {
@@ -93,7 +110,7 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     }
     // Improvements since the last split count if they are better in the long run.
     let State { grown, backup, backup_score, .. } = &search.state;
-    let score = search.check(&grown.table)?;
+    let score = search.long_score()?;
     let (table, score) = match backup_score.filter(|older| *older >= score) {
         Some(older) => (&backup.table, older),
         None => (&grown.table, score),
@@ -105,27 +122,40 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     Ok(())
 }
 
+/// Returns the processors that are asked for.
+fn workers(options: &TrainOptions, progress: &mut impl Write) -> Result<Workers> {
+    let workers = match options.engine {
+        Engine::Local => Workers::Threads(options.threads.unwrap_or_else(parallel::processors)),
+        Engine::Ray => Workers::Crew(Crew::on_ray(options.threads)?),
+    };
+    if let Workers::Crew(crew) = &workers {
+        let _ = writeln!(progress, "{workers}: {}", crew.names.join(", "));
+    }
+    Ok(workers)
+}
+
 /// Writes a table with where it comes from.
 fn write_table(
     options: &TrainOptions,
     search: &Search<'_>,
-    table: &Table,
+    grown: &Table,
     score: f64,
     seconds: f64,
 ) -> Result<()> {
     let State { epoch, steps, .. } = &search.state;
-    let mut table = table.clone();
+    let mut table = grown.clone();
     let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (prior, out) = (name(&options.prior), name(&options.out));
-    let count = |number: usize, what: &str| {
-        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-    };
+    let specimens = search.specimens.len();
+    let held_out = search.held_out_score(grown)?;
+    let begin =
+        options.begin.as_ref().map_or_else(String::new, |it| format!(" --begin {}", name(it)));
     table.about = format!(
-        "Found by search: {}\nScore {score:.4}, summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
-         Made with: rove-lab remy train --prior {prior} --objective {} --seed {} --steps {steps} --out {out}",
+        "Found by search: {}\nScore {score:.4} (on others {held_out:.4}), summed over {}, after {epoch} splits, {steps} steps and {seconds:.0} s on {}.\n\
+         Made with: rove-lab remy train --prior {prior} --objective {} --seed {}{begin} --steps {steps} --out {out}",
         search.prior.about.trim(),
-        count(search.specimens.len(), "specimen"),
-        count(options.threads, "thread"),
+        if specimens == 1 { "1 specimen".to_owned() } else { format!("{specimens} specimens") },
+        search.workers,
         options.objective,
         options.seed,
     );
@@ -133,20 +163,28 @@ fn write_table(
 }
 
 /// Tells of a step, in a line.
-fn tell(progress: &mut impl Write, seconds: f64, state: &State, step: &Step) {
+fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Step) {
     let action = |it: &Action| {
         format!("window x {} {:+}, {} ms", it.multiple, it.increment, it.intersend_ms)
     };
-    let (epoch, generation) = (state.epoch, state.generation);
+    let State { epoch, generation, held_out, .. } = search.state;
     let line = match step {
-        Step::Improved { rule, actions: [before, after], scores: [first, best] }
+        Step::Improved { rule, actions: [before, after], scores: [first, best], long }
             if before != after =>
         {
-            format!(
-                "rule {rule}: {} -> {}; score {first:.4} -> {best:.4}",
-                action(before),
-                action(after)
-            )
+            let verdict = match (long, held_out) {
+                (Some([older, newer]), _) if older >= newer => {
+                    format!("no better in the long run: {older:.4}, not {newer:.4}")
+                }
+                (Some([older, newer]), Some(others)) => {
+                    format!(
+                        "in the long run {older:.4} -> {newer:.4}; on other specimens {others:.4}"
+                    )
+                }
+                (_, others) => format!("on other specimens {:.4}", others.unwrap_or(f64::NAN)),
+            };
+            let [before, after] = [action(before), action(after)];
+            format!("rule {rule}: {before} -> {after}; score {first:.4} -> {best:.4}; {verdict}")
         }
         Step::Improved { rule, scores: [first, _], .. } => {
             format!("rule {rule}: nothing better; score {first:.4}")

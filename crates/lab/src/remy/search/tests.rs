@@ -5,13 +5,14 @@ use crate::remy::checkpoint::Checkpoint;
 
 const PRIOR: &str = include_str!("../../../tests/priors/small.toml");
 
-fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], threads: usize) -> Search<'a> {
+fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], workers: &'a Workers) -> Search<'a> {
     Search {
         prior,
         specimens,
-        objective: Objective::default(),
+        held_out: specimens,
+        objective: Objective::DEFAULT,
         seed: Seed::new(1),
-        threads,
+        workers,
         state: State::first(prior).expect("a first rule"),
     }
 }
@@ -20,7 +21,8 @@ fn search<'a>(prior: &'a Prior, specimens: &'a [Specimen], threads: usize) -> Se
 fn the_score_of_what_is_kept_never_falls_and_ends_above_its_begin() {
     let prior = Prior::parse(PRIOR).expect("a prior");
     let specimens = prior.specimens(Seed::new(1)).expect("two");
-    let mut search = search(&prior, &specimens, 2);
+    let workers = Workers::Threads(2);
+    let mut search = search(&prior, &specimens, &workers);
     let begin = search.check(&search.state.grown.table).expect("a score");
     let mut scores = vec![begin];
     while search.state.epoch < 3 {
@@ -34,7 +36,10 @@ fn the_score_of_what_is_kept_never_falls_and_ends_above_its_begin() {
                 assert_eq!(rules, search.state.grown.table.rules().len());
                 scores.push(score);
             }
-            Step::Improved { scores: [first, best], .. } => assert!(best >= first),
+            Step::Improved { scores: [first, best], long, .. } => {
+                assert!(best >= first);
+                assert_eq!(long, None, "it was not asked for");
+            }
             Step::Generation => {}
             Step::Done => panic!("there is always something to split"),
         }
@@ -46,17 +51,20 @@ fn the_score_of_what_is_kept_never_falls_and_ends_above_its_begin() {
 
 #[test]
 fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
-    let prior = Prior::parse(PRIOR).expect("a prior");
+    // Nothing of what a step may draw or compare is left out.
+    let text = PRIOR.replace("generations", "redraws = true\ncheck_each = true\ngenerations");
+    let prior = Prior::parse(&format!("draws = 2\n{text}")).expect("a prior");
     let specimens = prior.specimens(Seed::new(1)).expect("two");
-    let mut whole = search(&prior, &specimens, 1);
-    let mut interrupted = search(&prior, &specimens, 2);
+    let workers = [1, 2, 3].map(Workers::Threads);
+    let mut whole = search(&prior, &specimens, &workers[0]);
+    let mut interrupted = search(&prior, &specimens, &workers[1]);
     for step in 0..9 {
         let expected = whole.step().expect("a step");
         // The state goes through a file's text, and comes back in another search with another number of threads.
         let checkpoint = Checkpoint::new(PRIOR, "", 1, 0.0, &interrupted.state);
         let text = serde_json::to_string(&checkpoint).expect("JSON");
         let checkpoint: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
-        interrupted = search(&prior, &specimens, 1 + step % 3);
+        interrupted = search(&prior, &specimens, &workers[step % 3]);
         interrupted.state = checkpoint.state().expect("a state");
         assert_eq!(interrupted.step(), Ok(expected), "step {step}");
         assert_eq!(interrupted.state, whole.state, "after step {step}");
@@ -65,10 +73,48 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
 }
 
 #[test]
+fn an_improvement_that_is_none_in_the_long_run_is_given_up_where_that_is_asked_for() {
+    // Runs of a second say little.
+    let text = PRIOR.replace("length_s = 10", "length_s = 1");
+    let asked = text.replace("generations = 1", "generations = 2\ncheck_each = true");
+    let prior = Prior::parse(&asked).expect("a prior");
+    let specimens = prior.specimens(Seed::new(1)).expect("two");
+    let workers = Workers::Threads(2);
+    let mut search = search(&prior, &specimens, &workers);
+    let (mut kept, mut given_up) = (0, 0);
+    while kept == 0 || given_up == 0 {
+        assert!(search.state.steps < 60, "{kept} kept, {given_up} given up");
+        let before = search.state.clone();
+        let Step::Improved { rule, actions, long, .. } = search.step().expect("a step") else {
+            continue;
+        };
+        let Some([older, newer]) = long else {
+            assert_eq!(actions[0], actions[1]);
+            continue;
+        };
+        assert_eq!(Ok(older), search.check(&before.grown.table));
+        let adopted = with_action(&before.grown.table, rule - 1, actions[1]);
+        assert_eq!(Ok(newer), search.check(&adopted));
+        let now = &search.state;
+        if newer > older {
+            kept += 1;
+            assert_eq!((&now.grown.table, now.long_score), (&adopted, Some(newer)));
+            assert_ne!(now.held_out, before.held_out);
+        } else {
+            given_up += 1;
+            assert_eq!((&now.grown.table, now.long_score), (&before.grown.table, Some(older)));
+            assert_eq!(now.held_out, before.held_out);
+        }
+        assert_eq!(now.grown.generations[rule - 1], now.generation + 1, "it is not tried again");
+    }
+}
+
+#[test]
 fn a_score_that_is_no_number_ends_the_search_and_changes_nothing() {
     let prior = Prior::parse(PRIOR).expect("a prior");
     let specimens = prior.specimens(Seed::new(1)).expect("two");
-    let mut search = search(&prior, &specimens, 2);
+    let workers = Workers::Threads(2);
+    let mut search = search(&prior, &specimens, &workers);
     search.objective.delta = f64::INFINITY;
     search.objective.beta = f64::INFINITY;
     let before = search.state.clone();
@@ -83,7 +129,8 @@ fn a_worker_that_dies_ends_the_step_with_its_words_and_changes_nothing() {
     let mut specimens = prior.specimens(Seed::new(1)).expect("two");
     // More senders than memory has room for.
     specimens[1].senders = usize::MAX;
-    let mut search = search(&prior, &specimens, 2);
+    let workers = Workers::Threads(2);
+    let mut search = search(&prior, &specimens, &workers);
     let before = search.state.clone();
     let fault = search.step().expect_err("it dies").to_string();
     assert!(

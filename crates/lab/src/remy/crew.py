@@ -1,0 +1,125 @@
+"""Does the tasks of a search on Ray: crew.py PROGRAM COUNT
+
+An order comes in on standard input: a line of terms, a line for each task, an empty line. The answers go out on standard output, a line
+each in any order. The lines are not looked into: each worker is an actor that keeps one PROGRAM (remy worker), which reads and writes
+them. Tasks of a worker that is lost are done again by another one. A line on standard output that begins with "!" is the reason why there
+are no more answers.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+
+# Whatever Ray prints is no answer.
+answers_to = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+# A directory named ray where we are called is no package.
+sys.path[:] = [place for place in sys.path if place]
+
+
+def tell(line):
+    answers_to.write(line + "\n")
+    answers_to.flush()
+
+
+def give_up(reason):
+    tell("!" + " ".join(reason.split()))
+    sys.exit(1)
+
+
+try:
+    import ray
+except ImportError:
+    give_up("the Python package ray is not there; get it with: pip install ray")
+
+# How often the same tasks are tried, and in how many parts those of an order go to each worker.
+TRIES = 3
+PARTS = 4
+
+
+@ray.remote(num_cpus=1)
+class Worker:
+    def __init__(self, program):
+        self.place = tempfile.TemporaryDirectory()
+        self.copy = os.path.join(self.place.name, "rove-lab")
+        with open(self.copy, "wb") as file:
+            file.write(program)
+        os.chmod(self.copy, 0o700)
+        self.start()
+
+    def start(self):
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.child = subprocess.Popen([self.copy, "remy", "worker"], text=True, **pipes)
+
+    def name(self):
+        return f"{socket.gethostname()} {self.child.pid}"
+
+    def feed(self, lines):
+        try:
+            self.child.stdin.write("\n".join(lines) + "\n")
+            self.child.stdin.flush()
+        except OSError:
+            pass
+
+    def run(self, terms, tasks):
+        # Answers are read while tasks are written: neither pipe fills up.
+        feeder = threading.Thread(target=self.feed, args=([terms, *tasks],))
+        feeder.start()
+        answers = [self.child.stdout.readline() for _ in tasks]
+        feeder.join()
+        if all(line.endswith("\n") for line in answers):
+            return [line.rstrip("\n") for line in answers], ""
+        name, said = self.name(), self.child.stderr.read().strip()
+        code = self.child.wait()
+        self.start()
+        how = f"signal {-code}" if code < 0 else said or f"exit code {code}"
+        return None, f"{name} died of {how}; {self.name()} takes its place"
+
+
+def order():
+    lines = []
+    for line in sys.stdin:
+        if line == "\n":
+            return lines
+        lines.append(line.rstrip("\n"))
+    sys.exit(0)
+
+
+program, count = sys.argv[1:]
+ray.init(log_to_driver=False, logging_level="ERROR")
+of = max(1, int(ray.cluster_resources().get("CPU", 1)))
+of = min(of, int(count) or of)
+with open(program, "rb") as file:
+    shared = ray.put(file.read())
+crew = [Worker.remote(shared) for _ in range(of)]
+tell(" ".join(["ready", *ray.get([worker.name.remote() for worker in crew])]))
+while True:
+    terms, *tasks = order()
+    terms = ray.put(terms)
+    size = max(1, -(-len(tasks) // (PARTS * len(crew))))
+    parts = [(tasks[begin : begin + size], 1) for begin in range(0, len(tasks), size)]
+    free, running = list(crew), {}
+    while parts or running:
+        while parts and free:
+            worker, (part, tried) = free.pop(), parts.pop()
+            running[worker.run.remote(terms, part)] = worker, part, tried
+        [done, *_], _ = ray.wait(list(running))
+        worker, part, tried = running.pop(done)
+        try:
+            answers, reason = ray.get(done)
+            free.append(worker)
+        except ray.exceptions.RayError as error:
+            # Its computer is gone, and the actor with it.
+            crew.remove(worker)
+            answers, reason = None, f"a computer is lost ({type(error).__name__})"
+        if answers is not None:
+            for line in answers:
+                tell(line)
+            continue
+        if tried == TRIES or not crew:
+            give_up(f"{reason}; {tried} workers were lost over the same tasks" if crew else f"{reason}; no worker is left")
+        print(f"a worker is lost, and its tasks are done again: {reason}", file=sys.stderr, flush=True)
+        parts.append((part, tried + 1))

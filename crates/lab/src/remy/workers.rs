@@ -1,0 +1,40 @@
+//! Workers: the processors that do the runs of an evaluation.
+
+use core::fmt;
+
+use crate::parallel;
+use crate::remy::crew::Crew;
+
+/// Processors that do runs. No result depends on them.
+#[derive(Debug)]
+pub(crate) enum Workers {
+    /// So many threads of this process.
+    Threads(usize),
+    /// Other processes, maybe on other computers.
+    Crew(Crew),
+}
+
+impl Workers {
+    /// Returns how many threads of this process do what is done here.
+    pub(crate) fn threads(&self) -> usize {
+        match self {
+            Self::Threads(threads) => *threads,
+            Self::Crew(_) => parallel::processors(),
+        }
+    }
+}
+
+impl fmt::Display for Workers {
+    /// Writes their number and kind, as in `2 threads`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (count, kind) = match self {
+            Self::Threads(threads) => (*threads, "thread"),
+            Self::Crew(crew) => (crew.names.len(), "worker"),
+        };
+        write!(f, "{count} {kind}{}", if count == 1 { "" } else { "s" })?;
+        match self {
+            Self::Threads(_) => Ok(()),
+            Self::Crew(_) => f.write_str(" of Ray"),
+        }
+    }
+}
