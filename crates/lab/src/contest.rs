@@ -23,6 +23,10 @@ pub use self::course::Course;
 /// Windows of the frontier, in packets. Source: powers of two up to the most that any of the public links holds.
 const WINDOWS: [u32; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
 
+/// The headings of a table's first columns.
+const CONTROLLER: &str = "controller";
+const LINK: &str = "link";
+
 /// A controller that takes part: its name, and how a flow of it runs.
 pub type Entry<'a> = (String, Box<dyn Fn(FlowOptions) -> FlowReport + Sync + 'a>);
 
@@ -113,12 +117,14 @@ fn table(scores: &[Score], are_drawn: bool) -> String {
     if are_drawn {
         out.push_str("links are drawn; --traces DIR or ROVE_TRACES names recorded ones\n");
     }
-    let width = |of: fn(&Score) -> &str| scores.iter().map(|it| of(it).len()).max().unwrap_or(0);
-    let (entry, course) = (width(|it| &it.entry), width(|it| &it.course));
+    let width = |of: fn(&Score) -> &str, name: &str| {
+        scores.iter().map(|it| of(it).len()).chain([name.len()]).max().unwrap_or(0)
+    };
+    let (entry, course) = (width(|it| &it.entry, CONTROLLER), width(|it| &it.course, LINK));
     let _ = writeln!(
         out,
-        "{:entry$}  {:course$}  {:>8}  {:>6}  {:>12}  {:>14}  {:>6}  {:>8}",
-        "controller", "link", "kbit/s", "use %", "95 % delay", "self-inflicted", "lost %", "score"
+        "{CONTROLLER:entry$}  {LINK:course$}  {:>8}  {:>6}  {:>12}  {:>14}  {:>6}  {:>8}",
+        "kbit/s", "use %", "95 % delay", "self-inflicted", "lost %", "score"
     );
     let ms =
         |time: Option<f64>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.0} ms"));

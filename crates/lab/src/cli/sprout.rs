@@ -149,12 +149,16 @@ impl SproutArgs {
             }
         };
         let (key, is_new) = self.key()?;
-        let ready = |port: u16| {
-            if !is_new {
-                return Ok(());
-            }
+        let ready = |listens: SocketAddr| {
+            let peer = match listens {
+                everywhere if everywhere.ip().is_unspecified() => {
+                    format!("ADDRESS:{}", everywhere.port())
+                }
+                one => one.to_string(),
+            };
             let text = key.to_text();
-            writeln!(notes, "{KEY}={} rove-lab sprout send ADDRESS:{port}", &*text)
+            let key = if is_new { &*text } else { "..." };
+            writeln!(notes, "{KEY}={key} rove-lab sprout send {peer}")
                 .context("cannot write standard error")
         };
         wire::run(task, &key, self.json, ready, output)

@@ -154,7 +154,7 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     }
 }
 
-/// Does a task, and writes what came of it. `ready` is told the port that a server has.
+/// Does a task, and writes what came of it. `ready` is told the address that a server listens at.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ pub(crate) fn run(
     task: Task,
     key: &Key,
     json: bool,
-    ready: impl FnOnce(u16) -> Result<()>,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
     mut output: impl Write,
 ) -> Result<()> {
     let clock = Clock::start();
@@ -181,7 +181,7 @@ pub(crate) fn run(
                 last.is_some_and(|last| now.saturating_since(last) >= DONE_AFTER)
             };
             let socket = bound(listen)?;
-            ready(port(&socket)?)?;
+            ready(own_address(&socket)?)?;
             pump(session, &socket, Alone, clock, is_over, json)?
         }
         Task::Enter { peer, listen } => {
@@ -193,7 +193,7 @@ pub(crate) fn run(
             let session = Session::far(key, Tunnel::default(), now);
             let side = Exit { target, sockets: BTreeMap::new() };
             let socket = bound(listen)?;
-            ready(port(&socket)?)?;
+            ready(own_address(&socket)?)?;
             pump(session, &socket, side, clock, |_, _| false, json)?
         }
     };
@@ -260,7 +260,7 @@ fn report<A>(session: &Session<A>, json: bool) -> String {
     };
     let rtt = rtt.map_or_else(String::new, |rtt| format!("; last round trip {rtt} ms"));
     format!(
-        "sent {} datagrams; received {} of {} bytes in {seconds:.1} s, {kbit:.0} kbit/s; refused {}{rtt}{queueing}\n",
+        "sent {} datagrams; received {}, together {} bytes, in {seconds:.1} s, {kbit:.0} kbit/s; refused {}{rtt}{queueing}\n",
         traffic.sent, traffic.received, traffic.received_bytes, traffic.refused
     )
 }
@@ -274,8 +274,8 @@ fn bound(address: SocketAddr) -> Result<UdpSocket> {
     bind().with_context(|| format!("cannot have the UDP address {address}; name another one"))
 }
 
-fn port(socket: &UdpSocket) -> Result<u16> {
-    Ok(socket.local_addr().context("cannot tell the server's port")?.port())
+fn own_address(socket: &UdpSocket) -> Result<SocketAddr> {
+    socket.local_addr().context("cannot tell the server's address")
 }
 
 fn connected(target: SocketAddr) -> Result<UdpSocket> {
@@ -307,16 +307,15 @@ mod tests {
 
     #[test]
     fn bulk_data_goes_from_one_end_to_the_other_in_real_time() {
-        let (told, port) = mpsc::channel();
+        let (told, server_at) = mpsc::channel();
         let server = thread::spawn(move || {
             let task = Task::Serve { listen: (Ipv4Addr::LOCALHOST, 0).into(), once: true };
             let mut output = Vec::new();
-            let ready = |port| told.send(port).context("the test waits");
+            let ready = |address| told.send(address).context("the test waits");
             run(task, &key(), true, ready, &mut output).map(|()| output)
         });
-        let port = port.recv_timeout(Duration::from_secs(60)).expect("the server is ready");
-        let task =
-            Task::Send { peer: (Ipv4Addr::LOCALHOST, port).into(), length: Duration::from_secs(2) };
+        let peer = server_at.recv_timeout(Duration::from_secs(60)).expect("the server is ready");
+        let task = Task::Send { peer, length: Duration::from_secs(2) };
         let mut output = Vec::new();
         run(task, &key(), true, |_| Ok(()), &mut output).expect("sent");
         let sent: Value = serde_json::from_slice(&output).expect("JSON");
