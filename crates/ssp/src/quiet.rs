@@ -41,6 +41,14 @@ impl Quiet {
         }
     }
 
+    /// Returns when to send the newest heartbeat once more, given how long an answer takes.
+    pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
+        match self {
+            Self::Server(stretch) => stretch.again_at(answer_expected),
+            Self::Client(_) => None,
+        }
+    }
+
     /// Returns until when the peer need not speak if it has nothing to say.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
@@ -49,7 +57,7 @@ impl Quiet {
         }
     }
 
-    /// Returns until when whatever this end has sent counts as answered, though no acknowledgment says so.
+    /// Returns until when everything that this end has sent counts as answered, though no acknowledgment says so.
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
             Self::Server(_) => None,
@@ -57,14 +65,14 @@ impl Quiet {
         }
     }
 
-    /// Takes the newest state that the peer has acknowledged.
+    /// Called with the newest state that the peer has acknowledged.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
         if let Self::Server(stretch) = self {
             stretch.handle_ack(known);
         }
     }
 
-    /// Takes note that a client is somewhere else.
+    /// Called when a client is somewhere else.
     pub(crate) fn handle_moved(&mut self) {
         if let Self::Server(stretch) = self {
             stretch.handle_moved();
@@ -81,8 +89,8 @@ impl Quiet {
         }
     }
 
-    /// Takes note that something was sent that promises nothing. Returns whether it is no more than a client's answer to
-    /// a heartbeat, to which nothing comes back.
+    /// Called when an instruction is sent that promises nothing. Returns whether it is no more than a client's answer to a
+    /// heartbeat, to which nothing comes back.
     pub(crate) fn handle_sent(&mut self, has_contents: bool) -> bool {
         match self {
             Self::Server(stretch) => {

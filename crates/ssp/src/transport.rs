@@ -646,6 +646,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
 /// Returns the sender's intervals of this moment.
 fn pace<'a>(connection: &Connection, quiet: &Quiet, config: &'a Config) -> Pace<'a> {
+    let pace = connection.pace(config);
     let (speaks_by, hears_by) = (quiet.speaks_by(), quiet.hears_by());
-    Pace { speaks_by, hears_by, ..connection.pace(config) }
+    let heartbeat_again_at = quiet.again_at(pace.ack_expected);
+    Pace { speaks_by, hears_by, heartbeat_again_at, ..pace }
 }

@@ -1,12 +1,12 @@
-//! What a server has promised its client: when it speaks again.
+//! A server's promise to its client: when it speaks again.
 
 use rove_units::{Duration, Instant};
 
 use crate::quiet::PAUSE_MAX;
 
 /// How late a promised heartbeat may be before the client speaks up. Chosen: a queue makes datagrams late by less, and an
-/// answer to what it says then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
-const LATE: Duration = Duration::from_secs(1);
+/// answer to its word then comes before the notice of a lost contact, 3.5 s after the heartbeat was due.
+pub(super) const LATE: Duration = Duration::from_secs(1);
 
 /// The newest word of the server's.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// Takes the newest word of the server's, and what it promises.
+    /// Called with the server's newest word, and the pause that it promises, if it does.
     pub(crate) fn handle_heard(
         &mut self,
         now: Instant,

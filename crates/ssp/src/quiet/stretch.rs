@@ -1,13 +1,16 @@
 //! How long the pauses between a server's heartbeats are.
 //!
 //! A pause of a length that was not tried yet may be more than a NAT or firewall on the path keeps a flow for, so the
-//! pauses grow step by step, and each step needs the answer to the heartbeat after the one before. A heartbeat that is not
-//! answered is followed by the next after 3 s, as with stock; a step that fails more often than now and then is not
-//! tried again until the client is somewhere else.
+//! pauses grow step by step, and each step needs the answer to the heartbeat after the one before.
+//!
+//! A heartbeat after a long pause that is not answered is sent again once, soon: a box that has forgotten the flow drops it
+//! too, while a path that loses datagrams mostly does not, and then the pauses go on. Else the next one follows after 3 s,
+//! as with stock. A step that fails more often than now and then is not tried again until the client is somewhere else.
 
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
+use crate::quiet::promise::LATE;
 
 /// The pauses, the shortest of which is stock's. Chosen: each twice the one before, up to what most boxes bear. RFC 4787
 /// (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s, as Linux does until it has seen
@@ -26,15 +29,20 @@ const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_milli
 /// How often a step must fail at least before it is given up. Chosen: once may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// What part of a step's pauses may fail. Chosen: 6 % loss each way takes as much; where more is lost, short pauses are
-/// worth their datagrams.
+/// A step is given up if more than one in so many of its pauses fails. Chosen: 20 % loss each way takes as much; where more
+/// is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
+
+/// Latest time after a heartbeat at which the same once more tells something about the pause: a client that has missed
+/// the first speaks after [`LATE`], and a box that had forgotten the flow knows it again.
+const AGAIN_WITHIN: Duration = Duration::from_millis(900);
+const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
 /// The pauses so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
     newest: Option<Heartbeat>,
-    /// Whether nothing was sent since.
+    /// Whether nothing was sent after it.
     is_resting: bool,
     /// How the pauses went, by step.
     tallies: [Tally; PAUSES.len()],
@@ -49,6 +57,8 @@ struct Heartbeat {
     /// The step of the pause before it, and of the one that it has promised.
     steps: [usize; 2],
     is_answered: bool,
+    /// Whether it was sent once more.
+    is_again: bool,
     /// Until when the client need not speak. A client that did not answer the one before has no excuse later than that.
     excused_until: Option<Instant>,
 }
@@ -57,6 +67,14 @@ struct Heartbeat {
 struct Tally {
     borne: u32,
     failed: u32,
+}
+
+impl Heartbeat {
+    /// Returns whether the same once more, sent at this time, tells whether the pause or chance has taken it.
+    fn may_go_again(&self, at: Instant) -> bool {
+        let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
+        is_open && at < self.sent_at + AGAIN_WITHIN
+    }
 }
 
 impl Stretch {
@@ -70,8 +88,12 @@ impl Stretch {
         self.best_up_to(1) > 0
     }
 
-    /// Takes note of a heartbeat that is sent now; returns the pause until the next, which it promises.
+    /// Called when a heartbeat is sent; returns the pause until the next, which it promises.
     pub(super) fn handle_heartbeat(&mut self, now: Instant, num: StateNum) -> Duration {
+        if let Some(newest) = self.newest.as_mut().filter(|newest| newest.may_go_again(now)) {
+            newest.is_again = true;
+            return (newest.sent_at + PAUSES[newest.steps[1]]).saturating_since(now);
+        }
         let steps = match self.newest {
             None => [0, 0],
             Some(Heartbeat { is_answered: false, .. }) => {
@@ -88,18 +110,19 @@ impl Stretch {
             Some(_) => Some(now),
             None => None,
         };
+        let (is_answered, is_again) = (false, false);
         self.newest =
-            Some(Heartbeat { num, sent_at: now, steps, is_answered: false, excused_until });
+            Some(Heartbeat { num, sent_at: now, steps, is_answered, is_again, excused_until });
         self.is_resting = true;
         PAUSES[steps[1]]
     }
 
-    /// Takes note that something else was sent.
+    /// Called when anything but a heartbeat is sent.
     pub(super) fn handle_other_sent(&mut self) {
         self.is_resting = false;
     }
 
-    /// Takes the newest state that the client has acknowledged, with which it may have answered the newest heartbeat.
+    /// Called with the newest state that the client has acknowledged, with which it may have answered the newest heartbeat.
     pub(crate) fn handle_ack(&mut self, known: StateNum) {
         let answered = self.newest.as_mut().filter(|it| !it.is_answered && it.num <= known);
         if let Some(newest) = answered {
@@ -110,12 +133,12 @@ impl Stretch {
         }
     }
 
-    /// Takes note that the client has missed the newest heartbeat: the pause before it was too long, maybe.
+    /// Called when the client has missed the newest heartbeat: the pause before it was too long, maybe.
     pub(crate) fn handle_missed(&mut self) {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];
             tally.failed = tally.failed.saturating_add(1);
-            // Whatever is acknowledged later says nothing of that pause.
+            // A later acknowledgment says nothing of that pause.
             newest.steps = [0, 0];
         }
     }
@@ -125,9 +148,16 @@ impl Stretch {
         self.newest.filter(|newest| !newest.is_answered).map(|newest| newest.sent_at)
     }
 
-    /// Takes note that the client is somewhere else: its path is another one.
+    /// Called when the client is somewhere else: its path is another one.
     pub(crate) fn handle_moved(&mut self) {
         *self = Self::new(self.pause_max);
+    }
+
+    /// Returns when to send the newest heartbeat once more, given how long an answer takes.
+    pub(super) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
+        let newest = self.newest.filter(|_| self.is_resting)?;
+        let again_at = newest.sent_at + answer_expected;
+        newest.may_go_again(again_at).then_some(again_at)
     }
 
     /// Returns when the next heartbeat is due, if that is later than stock's would be.
@@ -157,8 +187,20 @@ impl Stretch {
 mod tests {
     use super::*;
 
+    /// How long an answer takes on a path of 150 ms.
+    const ANSWER_EXPECTED: Duration = Duration::from_millis(250);
+
     fn stretch() -> Stretch {
         Stretch::new(PAUSE_MAX)
+    }
+
+    /// Returns pauses that have become as long as they may, and when the newest heartbeat was sent, which is not answered.
+    fn unanswered() -> (Stretch, Instant) {
+        let mut stretch = stretch();
+        pauses(&mut stretch, 8, |_| true);
+        let sent_at = stretch.speaks_by().expect("the one before was answered");
+        stretch.handle_heartbeat(sent_at, StateNum::new(9));
+        (stretch, sent_at)
     }
 
     /// Sends a heartbeat whenever one is due, and has it answered where `bears` says so of the pause before it; returns
@@ -174,6 +216,8 @@ mod tests {
             stretch.handle_heartbeat(now, StateNum::new(num));
             if bears(pause.as_secs()) {
                 stretch.handle_ack(StateNum::new(num));
+            } else if let Some(again_at) = stretch.again_at(ANSWER_EXPECTED) {
+                stretch.handle_heartbeat(again_at, StateNum::new(num));
             }
         }
         found
@@ -191,6 +235,36 @@ mod tests {
         assert_eq!(found[30..], [12; 10], "{found:?}");
         let failed_at = found.iter().position(|pause| *pause == 24).expect("it was tried");
         assert_eq!(found[failed_at + 1], 3, "the next comes soon");
+    }
+
+    #[test]
+    fn a_heartbeat_that_chance_has_taken_goes_again_soon_and_the_pauses_stay_long() {
+        // Either of the two may be the one that is answered.
+        for answered in [9, 10] {
+            let (mut stretch, sent_at) = unanswered();
+            let again_at = sent_at + ANSWER_EXPECTED;
+            assert_eq!(stretch.again_at(ANSWER_EXPECTED), Some(again_at));
+            let promised = stretch.handle_heartbeat(again_at, StateNum::new(10));
+            assert_eq!(promised, PAUSE_MAX - ANSWER_EXPECTED);
+            assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "once");
+            stretch.handle_ack(StateNum::new(answered));
+            assert_eq!(stretch.speaks_by(), Some(sent_at + PAUSE_MAX));
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_goes_again_only_if_that_tells_something() {
+        let (stretch, _) = unanswered();
+        assert_eq!(stretch.again_at(AGAIN_WITHIN), None, "the client has spoken by then");
+        let (mut stretch, _) = unanswered();
+        stretch.handle_other_sent();
+        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "its answer comes to something else");
+        let (mut stretch, _) = unanswered();
+        stretch.handle_missed();
+        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "the client has asked");
+        let mut stretch = Stretch::new(PAUSE_MAX);
+        stretch.handle_heartbeat(Instant::ZERO, StateNum::new(1));
+        assert_eq!(stretch.again_at(ANSWER_EXPECTED), None, "the next one comes soon");
     }
 
     #[test]
@@ -219,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_between_ends_a_pause_and_not_what_was_learned() {
+    fn a_word_in_between_ends_a_pause_and_leaves_the_steps_as_they_were() {
         let mut stretch = stretch();
         pauses(&mut stretch, 8, |_| true);
         stretch.handle_other_sent();

@@ -23,6 +23,8 @@ pub(crate) struct Pace<'a> {
     pub(crate) path: PathView,
     /// Until when no sign of life is due.
     pub(crate) speaks_by: Option<Instant>,
+    /// When to show once more that this end is there.
+    pub(crate) heartbeat_again_at: Option<Instant>,
     /// Until when nothing need be heard from the peer.
     pub(crate) hears_by: Option<Instant>,
 }
@@ -44,8 +46,18 @@ impl<'a> Pace<'a> {
         let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
         let frame_interval = rtt.frame_interval(config);
         let srtt = rtt.srtt().unwrap_or(rto);
-        let (speaks_by, hears_by) = (None, None);
-        Self { config, rto, frame_interval, ack_expected, srtt, path, speaks_by, hears_by }
+        let (speaks_by, heartbeat_again_at, hears_by) = (None, None, None);
+        Self {
+            config,
+            rto,
+            frame_interval,
+            ack_expected,
+            srtt,
+            path,
+            speaks_by,
+            heartbeat_again_at,
+            hears_by,
+        }
     }
 
     /// Returns how long a sent state is assumed to be on its way.
@@ -94,8 +106,10 @@ impl<L: Object> Sender<L> {
     /// Returns whether nothing has been said for so long, and nothing waits to be said, that this end shows that it is
     /// there.
     pub(super) fn is_heartbeat_due(&self, now: Instant, pace: &Pace<'_>) -> bool {
+        let is_due = self.last_sent_at + pace.config.heartbeat <= now
+            || pace.heartbeat_again_at.is_some_and(|at| at <= now);
         self.has_sent
-            && self.last_sent_at + pace.config.heartbeat <= now
+            && is_due
             && !self.is_shutting_down()
             && self.ack_num != StateNum::SHUTDOWN
             && self.unacknowledged_since().is_none()
@@ -120,8 +134,11 @@ impl<L: Object> Sender<L> {
         let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
         let heartbeat = self.last_sent_at + silence_max;
         // Contents that were not acknowledged may be lost, and go with each sign of life.
-        let quiet = pace.speaks_by.filter(|_| self.unacknowledged_since().is_none());
+        let is_acknowledged = self.unacknowledged_since().is_none();
+        let quiet = pace.speaks_by.filter(|_| is_acknowledged);
         let heartbeat = quiet.map_or(heartbeat, |by| by.max(heartbeat));
+        let again = pace.heartbeat_again_at.filter(|_| is_acknowledged);
+        let heartbeat = again.map_or(heartbeat, |at| at.min(heartbeat));
         let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
         wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }

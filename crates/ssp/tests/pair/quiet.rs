@@ -74,6 +74,29 @@ fn an_idle_hour_takes_a_seventh_of_the_datagrams_of_stock_ends() {
 }
 
 #[test]
+fn a_path_that_loses_now_and_then_keeps_long_pauses() {
+    for loss in [0.01, 0.05, 0.1] {
+        let sent = idle_hour(roves(), loss);
+        assert!(sent <= 2_400 / 3, "{sent} at {loss}");
+    }
+}
+
+#[test]
+fn a_contact_that_is_lost_is_noticed_within_the_longest_pause_and_a_moment() {
+    for after in (0..24_000).step_by(500) {
+        let mut net = resting();
+        net.run_for(ms(after));
+        net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+        let lost_at = net.now();
+        let noticed_at = net.left.transport.remote_due_at() + TOLD_AFTER;
+        assert!(noticed_at <= lost_at + ms(24_000) + TOLD_AFTER, "{after}");
+        net.run_until(noticed_at.saturating_since(lost_at), |_, _| false);
+        let due_at = net.left.transport.remote_due_at();
+        assert!(due_at + TOLD_AFTER <= net.now(), "{after}: put off");
+    }
+}
+
+#[test]
 fn an_end_keeps_to_stocks_pace_unless_both_offer_more() {
     let [client, server] = roves();
     let bare = |config| Config { capabilities: Some(Capabilities::NONE), ..config };
