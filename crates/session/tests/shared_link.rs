@@ -84,7 +84,7 @@ impl User for Typist {
     }
 }
 
-/// What a program writes without end.
+/// The output of a program that writes without end.
 #[derive(Clone, Copy, Debug)]
 enum Output {
     /// The same line.

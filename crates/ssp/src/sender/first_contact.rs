@@ -1,4 +1,4 @@
-//! What is said first, again, until the peer has acknowledged something.
+//! First contents, sent again until the peer has acknowledged something.
 //!
 //! Before the first round trip nobody knows how long one takes, so the timers of RFC 6298 start at a second and more, and
 //! a peer that has not been heard is told nothing but a heartbeat. A first datagram that is lost would cost that. Small
@@ -33,19 +33,19 @@ pub(super) struct FirstContact {
 }
 
 impl FirstContact {
-    /// Takes note of contents that were just sent, as a diff of this length from the initial state; whether because they
-    /// were due again.
+    /// Called when contents are sent, as a diff of this length from the initial state; `was_due` if because they were due
+    /// again.
     pub(super) fn handle_sent(&mut self, now: Instant, diff_len: usize, was_due: bool) {
         self.tries += u32::from(was_due);
         self.sent_at = (diff_len <= REPEATED_LEN_MAX).then_some(now);
     }
 
-    /// Forgets what was sent: it does not stand for itself.
+    /// Called when contents are sent that do not stand for themselves.
     pub(super) fn stop(&mut self) {
         self.sent_at = None;
     }
 
-    /// Takes note of the first acknowledgment.
+    /// Called at the first acknowledgment.
     pub(super) fn handle_ack(&mut self) {
         self.is_made = true;
     }
@@ -55,7 +55,7 @@ impl FirstContact {
         self.is_made
     }
 
-    /// Returns when to send what was sent last once more.
+    /// Returns when to send the newest contents once more.
     pub(super) fn due(&self) -> Option<Instant> {
         let sent_at = self.sent_at.filter(|_| !self.is_made && self.tries < TRIES_MAX)?;
         Some(sent_at + WAIT_MIN * (1 << self.tries))
