@@ -9,6 +9,7 @@ use rove_units::{Bytes, Duration};
 use crate::hello::Capabilities;
 use crate::mechanism::Mechanism;
 use crate::quiet::PAUSE_MAX;
+use crate::rtt::SUSPECT_MIN;
 
 /// Entries the list of sent states holds before it is culled.
 pub(crate) const SENT_MAX: usize = 32;
@@ -121,13 +122,23 @@ pub struct Config {
     /// Server: longest interval that [`Config::heartbeat`] stretches to where the peer offers to answer heartbeats, step
     /// by step; at most that of the module `quiet`.
     pub heartbeat_max: Duration,
+    /// Longest interval between signs of life that stretches [`Config::heartbeat`] while contents are on their way over a
+    /// path on which they take longer. Chosen: a second less than the 6.5 s of silence after which a user is told.
+    pub heartbeat_far_max: Duration,
     /// How long after the peer's last new state unacknowledged contents are still sent again at
     /// once; later only heartbeats carry them.
     pub active_retry: Duration,
     /// Lower bound of RTO.
     pub rto_min: Duration,
-    /// Upper bound of RTO.
+    /// Upper bound of RTO, unless round trips are longer.
     pub rto_max: Duration,
+    /// Upper bound of RTO where round trips are longer than [`Config::rto_max`], which would take everything for lost that
+    /// is on its way. Chosen: twice the longest round trip that stock knows; whatever a peer makes of its timestamps, each
+    /// heartbeat carries what is not acknowledged.
+    pub rto_far_max: Duration,
+    /// Round trips this long or longer are none. Chosen: half of what the 16-bit timestamps can tell, 65.5 s; with stock's
+    /// 5 s, an end knows nothing of a path of 5 s.
+    pub rtt_max: Duration,
     /// How long an unacknowledged shutdown is repeated, at most.
     pub shutdown_timeout: Duration,
     /// Server: how long after it last heard its client it goes on sending.
@@ -170,6 +181,9 @@ impl Config {
             quiet_delay: Duration::ZERO,
             news_interval_max: Duration::from_millis(120),
             heartbeat_max: PAUSE_MAX,
+            heartbeat_far_max: Duration::from_millis(5_500),
+            rto_far_max: Duration::from_secs(10),
+            rtt_max: Duration::from_secs(30),
             loss_report_interval: Some(Duration::from_secs(3)),
             ..Self::STOCK_SERVER
         }
@@ -184,6 +198,9 @@ impl Config {
             quiet_delay: Duration::from_micros(500),
             answer_frames: 2,
             heartbeat_max: PAUSE_MAX,
+            heartbeat_far_max: Duration::from_millis(5_500),
+            rto_far_max: Duration::from_secs(10),
+            rtt_max: Duration::from_secs(30),
             loss_report_interval: Some(Duration::from_secs(1)),
             ..Self::STOCK_SERVER
         }
@@ -213,9 +230,12 @@ impl Config {
         loss_report_interval: None,
         heartbeat: Duration::from_secs(3),
         heartbeat_max: Duration::from_secs(3),
+        heartbeat_far_max: Duration::from_secs(3),
         active_retry: Duration::from_secs(10),
         rto_min: Duration::from_millis(50),
         rto_max: Duration::from_millis(1000),
+        rto_far_max: Duration::from_millis(1000),
+        rtt_max: SUSPECT_MIN,
         shutdown_timeout: Duration::from_secs(10),
         association_timeout: Duration::from_secs(40),
         hop_interval: Duration::from_secs(10),

@@ -202,7 +202,7 @@ impl Connection {
         if is_newest {
             is_peer_moved = self.hop.is_none() && self.peer != Some(source);
             is_peer_regained = self.regains(now, source, hears_by, config);
-            self.handle_newest(now, source, ecn, &datagram);
+            self.handle_newest(now, source, ecn, &datagram, config);
         }
         tracing::trace!(seq = seq.get(), bytes = bytes.len(), "datagram received");
         Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
@@ -424,7 +424,14 @@ impl Connection {
             || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat)
     }
 
-    fn handle_newest(&mut self, now: Instant, source: SocketAddr, ecn: Ecn, datagram: &Datagram) {
+    fn handle_newest(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        ecn: Ecn,
+        datagram: &Datagram,
+        config: &Config,
+    ) {
         if let Some(timestamp) = datagram.timestamp {
             let penalty =
                 if ecn == Ecn::CongestionExperienced { CONGESTION_PENALTY_MILLIS } else { 0 };
@@ -438,7 +445,7 @@ impl Connection {
         if let Some(reply) = datagram.timestamp_reply {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
             let sample = Duration::from_millis(sample.into());
-            if self.rtt.handle_sample(sample) {
+            if self.rtt.handle_sample(now, sample, config) {
                 self.rtt_min.handle_sample(now, sample);
                 self.handle_roundtrip(now - sample);
             }

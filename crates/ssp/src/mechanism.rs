@@ -20,6 +20,8 @@ pub enum Mechanism {
     Collection,
     /// Heartbeats become rare while there is nothing to say.
     Quiet,
+    /// Round trips of more than a second are measured and waited for.
+    FarPath,
 }
 
 /// A name that no mechanism has.
@@ -29,13 +31,14 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Repetition,
         Self::SecondAck,
         Self::FirstContact,
         Self::News,
         Self::Collection,
         Self::Quiet,
+        Self::FarPath,
     ];
 
     /// Returns its name in command lines.
@@ -47,6 +50,7 @@ impl Mechanism {
             Self::News => "news",
             Self::Collection => "collection",
             Self::Quiet => "quiet",
+            Self::FarPath => "far-path",
         }
     }
 
@@ -59,6 +63,7 @@ impl Mechanism {
             Self::News => "new contents that wait less for the frame before",
             Self::Collection => "new contents that wait less for company where no more comes",
             Self::Quiet => "heartbeats that become rare while there is nothing to say",
+            Self::FarPath => "round trips of more than a second measured and waited for",
         }
     }
 }
@@ -90,6 +95,10 @@ impl Config {
             },
             Mechanism::Collection => Self { quiet_delay: stock.quiet_delay, ..self },
             Mechanism::Quiet => Self { heartbeat_max: stock.heartbeat_max, ..self },
+            Mechanism::FarPath => {
+                let (rto_far_max, rtt_max) = (stock.rto_far_max, stock.rtt_max);
+                Self { heartbeat_far_max: stock.heartbeat_far_max, rto_far_max, rtt_max, ..self }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The round-trip time, estimated from echoed timestamps.
 
-use rove_units::Duration;
+use rove_units::{Duration, Instant};
 
 use crate::config::Config;
 
@@ -10,9 +10,17 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
-/// Samples this long or longer are clock trouble or a suspended host, not a path.
+/// A sample this long or longer may be clock trouble or a suspended host, and not a path.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md.
-const SAMPLE_MAX: Duration = Duration::from_secs(5);
+pub(crate) const SUSPECT_MIN: Duration = Duration::from_secs(5);
+
+/// How long samples must have been suspect, without another in between, before they count. Chosen: the datagrams that a
+/// suspended host finds when it wakes up come all at once, and a fresh sample follows within a round trip.
+const SUSPECT_FOR: Duration = Duration::from_secs(1);
+
+/// The part of SRTT by which RTO may exceed it where SRTT is longer than the upper bound of RTO. Chosen: a quarter; RTTVAR
+/// starts at half of the first sample, and a key lost then would wait for three round trips.
+const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.
 #[derive(Clone, Debug)]
@@ -20,17 +28,30 @@ pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
+    /// When the first of the newest samples arrived, all of which are suspect; `None` after any other.
+    suspect_since: Option<Instant>,
 }
 
 impl RttEstimator {
     pub(crate) const fn new() -> Self {
-        Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false }
+        Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false, suspect_since: None }
     }
 
-    /// Takes a sample; returns false for one of [`SAMPLE_MAX`] or more, which is ignored.
-    pub(crate) fn handle_sample(&mut self, sample: Duration) -> bool {
-        if sample >= SAMPLE_MAX {
-            return false;
+    /// Takes a sample; returns whether it counts. A sample longer than [`Config::rtt_max`] does not, and neither does the
+    /// first of [`SUSPECT_MIN`] or more.
+    pub(crate) fn handle_sample(
+        &mut self,
+        now: Instant,
+        sample: Duration,
+        config: &Config,
+    ) -> bool {
+        if sample >= SUSPECT_MIN {
+            let since = *self.suspect_since.get_or_insert(now);
+            if now < since + SUSPECT_FOR || sample >= config.rtt_max {
+                return false;
+            }
+        } else {
+            self.suspect_since = None;
         }
         if self.sampled {
             // RFC 6298, section 2: RTTVAR takes the old SRTT, so it goes first.
@@ -57,7 +78,9 @@ impl RttEstimator {
     /// Returns how long to wait before a sent state is presumed lost: SRTT + 4 * RTTVAR in whole
     /// milliseconds, within the configured bounds (RFC 6298, section 2, without a granularity term).
     pub(crate) fn rto(&self, config: &Config) -> Duration {
-        self.unclamped_rto().clamp(config.rto_min, config.rto_max)
+        let beyond_srtt = self.srtt().map(|srtt| srtt + srtt / RTO_BEYOND_SRTT_DIVISOR);
+        let far = beyond_srtt.unwrap_or_default().min(config.rto_far_max);
+        self.unclamped_rto().clamp(config.rto_min, config.rto_max.max(ceil_to_millis(far)))
     }
 
     /// Returns RTO as it would be without bounds.
@@ -84,18 +107,28 @@ mod tests {
         Duration::from_millis(millis)
     }
 
+    /// Returns an estimator that has had these samples in ms, a second apart.
+    fn sampled(samples: &[u64], config: &Config) -> RttEstimator {
+        let mut rtt = RttEstimator::new();
+        for (now, sample) in (1..).zip(samples) {
+            rtt.handle_sample(Instant::from_millis(1_000 * now), ms(*sample), config);
+        }
+        rtt
+    }
+
     #[test]
     fn before_the_first_sample_the_bounds_decide() {
-        let config = Config::client();
-        let rtt = RttEstimator::new();
-        assert_eq!(rtt.srtt(), None);
-        assert_eq!(rtt.rto(&config), ms(1000));
-        assert_eq!(rtt.frame_interval(&config), ms(250));
+        for config in [Config::client(), Config::client().stock()] {
+            let rtt = RttEstimator::new();
+            assert_eq!(rtt.srtt(), None);
+            assert_eq!(rtt.rto(&config), ms(1000));
+            assert_eq!(rtt.frame_interval(&config), ms(250));
+        }
     }
 
     #[test]
     fn samples_move_the_estimate_as_rfc_6298_says() {
-        let config = Config::client();
+        let config = Config::client().stock();
         // (samples, SRTT in microseconds, RTO in ms, frame interval in ms)
         for (samples, srtt_us, rto, frame) in [
             (&[100][..], 100_000, 300, 50),
@@ -106,10 +139,7 @@ mod tests {
             (&[101], 101_000, 303, 51),
             (&[4999], 4_999_000, 1000, 250),
         ] {
-            let mut rtt = RttEstimator::new();
-            for &sample in samples {
-                assert!(rtt.handle_sample(ms(sample)));
-            }
+            let rtt = sampled(samples, &config);
             assert_eq!(rtt.srtt(), Some(Duration::from_micros(srtt_us)), "{samples:?}");
             assert_eq!(rtt.rto(&config), ms(rto), "{samples:?}");
             assert_eq!(rtt.frame_interval(&config), ms(frame), "{samples:?}");
@@ -117,11 +147,45 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_at_the_limit_is_ignored_and_one_below_is_not() {
+    fn a_timeout_is_longer_than_the_round_trip_however_far_the_peer_is() {
+        let config = Config::client();
+        // (samples, RTO in ms, RTO in ms by the rules of stock)
+        for (samples, rto, stock) in [
+            (&[100][..], 300, 300),
+            (&[700], 1_000, 1_000),
+            (&[1_000], 1_250, 1_000),
+            (&[2_000; 20], 2_017, 1_000),
+            (&[5_000; 2], 6_250, 1_000),
+            (&[5_000; 20], 5_057, 1_000),
+            (&[20_000; 4], 10_000, 1_000),
+        ] {
+            assert_eq!(sampled(samples, &config).rto(&config), ms(rto), "{samples:?}");
+            let config = config.clone().stock();
+            assert_eq!(sampled(samples, &config).rto(&config), ms(stock), "{samples:?}");
+        }
+    }
+
+    #[test]
+    fn long_samples_count_once_they_have_come_for_a_second_and_stocks_never() {
+        let config = Config::client();
+        // (time and sample in ms, whether it counts)
         let mut rtt = RttEstimator::new();
-        assert!(!rtt.handle_sample(SAMPLE_MAX));
-        assert_eq!(rtt.srtt(), None);
-        assert!(rtt.handle_sample(SAMPLE_MAX - ms(1)));
-        assert_eq!(rtt.srtt(), Some(ms(4999)));
+        for (at, sample, counts) in [
+            (0, 5_000, false),
+            (999, 5_000, false),
+            (1_000, 4_999, true),
+            (1_500, 60_000, false),
+            (1_501, 9_000, false),
+            (2_499, 9_000, false),
+            (2_500, 9_000, true),
+            (2_600, 29_999, true),
+            (2_700, 30_000, false),
+            (2_800, 100, true),
+            (2_900, 9_000, false),
+        ] {
+            let now = Instant::from_millis(at);
+            assert_eq!(rtt.handle_sample(now, ms(sample), &config), counts, "at {at}");
+        }
+        assert_eq!(sampled(&[5_000; 9], &config.stock()).srtt(), None);
     }
 }

@@ -177,7 +177,7 @@ mod tests {
     /// Returns when copies of contents sent at 0 go out, in ms, while nothing arrives.
     fn copies(config: &Config, rtt: u64, rtt_min: u64, loss_out: f64, diff_len: usize) -> Vec<u64> {
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(ms(rtt));
+        estimator.handle_sample(Instant::ZERO, ms(rtt), config);
         let path = PathView { rtt_min: Some(ms(rtt_min)), loss_out, contents_max: 1214 };
         let pace = Pace::new(config, &estimator, path);
         let mut repetition = Repetition::new(Instant::ZERO);
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn copies_cost_no_more_than_the_budget() {
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(ms(20));
-        let path = PathView { rtt_min: Some(ms(20)), loss_out: 1.0, contents_max: 1214 };
         let config = Config::server();
+        estimator.handle_sample(Instant::ZERO, ms(20), &config);
+        let path = PathView { rtt_min: Some(ms(20)), loss_out: 1.0, contents_max: 1214 };
         let pace = Pace::new(&config, &estimator, path);
         let mut repetition = Repetition::new(Instant::ZERO);
         let (mut now, mut copies) = (Instant::ZERO, 0);
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn what_nobody_waits_for_counts_as_a_copy_of_what_somebody_does() {
         let mut estimator = RttEstimator::new();
-        estimator.handle_sample(ms(160));
-        let path = PathView { rtt_min: Some(ms(160)), loss_out: 0.1, contents_max: 1214 };
         let config = Config::server();
+        estimator.handle_sample(Instant::ZERO, ms(160), &config);
+        let path = PathView { rtt_min: Some(ms(160)), loss_out: 0.1, contents_max: 1214 };
         let pace = Pace::new(&config, &estimator, path);
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&pace);

@@ -25,11 +25,11 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let mut rtt = RttEstimator::new();
-        rtt.handle_sample(ms(100));
-        let now = Instant::from_millis(1_000);
+        let (config, now) = (Config::server(), Instant::from_millis(1_000));
+        rtt.handle_sample(now, ms(100), &config);
         let mut sender = Sender::new(Blob::default(), Seed::new(1).stream("lots"), now);
         sender.handle_new_remote(now, StateNum::new(1), false);
-        Self { sender, config: Config::server(), rtt, now }
+        Self { sender, config, rtt, now }
     }
 
     /// Publishes `text` and returns what is sent for it at the next frame.

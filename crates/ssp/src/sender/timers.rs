@@ -11,6 +11,10 @@ use crate::object::Object;
 use crate::rtt::RttEstimator;
 use crate::sender::{Sender, SentState};
 
+/// How long after the peer was heard over a far path this end does not show by itself that it is there. Chosen: an answer
+/// to what was heard comes sooner, mostly.
+const HEARD_LATELY: Duration = Duration::from_secs(1);
+
 /// The intervals of this moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace<'a> {
@@ -133,6 +137,7 @@ impl<L: Object> Sender<L> {
         // The first instruction goes out at the first opportunity, whatever it holds.
         let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };
         let heartbeat = self.last_sent_at + silence_max;
+        let heartbeat = self.put_off(heartbeat, pace);
         // Contents that were not acknowledged may be lost, and go with each sign of life.
         let is_acknowledged = self.unacknowledged_since().is_none();
         let quiet = pace.speaks_by.filter(|_| is_acknowledged);
@@ -141,6 +146,18 @@ impl<L: Object> Sender<L> {
         let heartbeat = again.map_or(heartbeat, |at| at.min(heartbeat));
         let wanted = self.ack_wanted_since.map(|since| since + self.ack_delay(now, pace));
         wanted.map_or(heartbeat, |wanted| wanted.min(heartbeat))
+    }
+
+    /// Returns when to show that this end is there on a path on which an answer takes longer than the interval: not
+    /// before the answer can have come to what is on its way, nor right after it, when more is likely to be said.
+    fn put_off(&self, heartbeat: Instant, pace: &Pace<'_>) -> Instant {
+        if pace.in_flight() <= pace.config.heartbeat {
+            return heartbeat;
+        }
+        let is_answered = self.unacknowledged_since().is_none();
+        let heard = self.last_new_remote.map(|at| at + HEARD_LATELY);
+        let settled = heard.filter(|_| is_answered).unwrap_or(self.last_sent_at + pace.in_flight());
+        heartbeat.max(settled.min(self.last_sent_at + pace.config.heartbeat_far_max))
     }
 
     /// Returns how long an acknowledgment waits for company. Acknowledging interrupts a repair.

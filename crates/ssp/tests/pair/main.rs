@@ -3,6 +3,7 @@
 mod candidates;
 mod converge;
 mod fake;
+mod far;
 mod limits;
 mod note;
 mod pair;
