@@ -2,8 +2,8 @@
 //! emulated path in virtual time; and how soon and how truly they were answered.
 //!
 //! [`mod@script`] makes a recording ready, [`near`] and [`far`] are the two sides, [`mod@run`] puts them at the ends of
-//! a path, [`judge`] judges what the user sees, [`figures`], [`table`] and [`explain`] say what came of it;
-//! [`ablation`] compares that with what comes of it without a mechanism of the engine.
+//! a path, [`judge`] judges what the user sees, [`figures`], [`table`], [`explain`] and [`reasons`] say
+//! what came of it; [`ablation`] compares that with what comes of it without a mechanism of the engine.
 
 use core::ops::Range;
 use std::fs::File;
@@ -37,6 +37,7 @@ mod near;
 pub(crate) mod pace;
 mod picture;
 mod queries;
+mod reasons;
 mod run;
 pub(crate) mod script;
 mod table;
@@ -71,9 +72,21 @@ pub(crate) struct ReplayOptions {
     /// What both ends do without.
     pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
     pub(crate) json: bool,
-    pub(crate) explain: bool,
+    pub(crate) explain: Explained,
     /// Whether to play everything again without each mechanism.
     pub(crate) ablate: bool,
+}
+
+/// The keys that are explained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Explained {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those that were late or wrong.
+    All,
+    /// The key with this number, by the reasons of each model.
+    Key(usize),
 }
 
 /// One run to be done, and its place among all.
@@ -217,7 +230,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         host_delay: options.host_delay,
         ends: options.ends,
         sender_without: options.sender_without.clone(),
-        explain: options.explain,
+        explain: options.explain != Explained::Nothing,
     }
 }
 
@@ -300,10 +313,13 @@ fn write_text(
         }
         writeln!(output)?;
     }
-    for (job, run) in all.iter().filter(|_| options.explain) {
+    for (job, run) in all.iter().filter(|_| options.explain != Explained::Nothing) {
         let (name, seed) = (&job.script.name, job.options.seed);
         writeln!(output, "{name}, link {}, seed {seed}", job.options.path.text)?;
-        explain::write(output, job.script, run)?;
+        match options.explain {
+            Explained::Key(number) => reasons::write(output, job.script, run, number)?,
+            Explained::All | Explained::Nothing => explain::write(output, job.script, run)?,
+        }
         writeln!(output)?;
     }
     Ok(())

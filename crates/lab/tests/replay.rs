@@ -135,7 +135,8 @@ fn a_wrong_command_line_is_refused_with_code_two() {
         (&["x", "--engine", "steam"], "--engine is one of stock, replay, none, not \"steam\""),
         (&["x", "--seeds", "0"], "--seeds \"0\": this is not from 1 to 10000"),
         (&["x", "--first", "x"], "--first \"x\": this is no whole number"),
-        (&["x", "--json", "--explain"], "--json and --explain do not go together"),
+        (&["x", "--explain=first"], "this is no whole number"),
+        (&["x", "--json", "--explain"], "--json and --explain[=<KEY>] do not go together"),
     ] {
         let output = replay(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}");

@@ -4,6 +4,7 @@ use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
 use crate::policy::{EngineKind, Prediction, Preference};
+use crate::reason::Explanation;
 use crate::replay::Replay;
 use crate::stock::Stock;
 use crate::tty::Tty;
@@ -136,6 +137,15 @@ impl Engine {
             Self::Off => false,
             Self::Stock(stock) => stock.is_active(),
             Self::Replay(replay) => replay.is_active(),
+        }
+    }
+
+    /// Returns why the newest key is shown or not, for those who work on an engine; `None` where no key is on its way, and of
+    /// the rules of Mosh 1.4.0.
+    pub fn explain(&self, now: Instant) -> Option<Explanation> {
+        match self {
+            Self::Off | Self::Stock(_) => None,
+            Self::Replay(replay) => replay.explain(now),
         }
     }
 

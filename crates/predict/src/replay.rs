@@ -48,18 +48,21 @@ use self::canvas::Canvas;
 use self::class::Class;
 use self::field::{Field, Reader};
 use self::grace::Grace;
+use self::history::Way;
 use self::learned::Learned;
 use self::log::{Event, Log};
 use self::navigation::Navigation;
 use self::recall::Entry;
 use self::silence::Silence;
-use self::simulate::{Effect, Habits, Simulation};
+pub use self::simulate::Effect;
+use self::simulate::{Habits, Simulation};
 use self::trust::Trust;
 use self::wrap::Beyond;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
 use crate::policy::{Policy, Prediction};
+use crate::reason::{Explanation, Reason, Stop};
 use crate::secrecy::{Prompt, Secrecy, Spot};
 use crate::tty::Tty;
 
@@ -78,6 +81,8 @@ struct Forecast<'a> {
     count: usize,
     /// When the first of them was typed that draws anything.
     oldest: Option<Instant>,
+    /// Why the next one is not among them, if there is a next one.
+    stop: Option<Stop>,
 }
 
 /// The engine that re-simulates.
@@ -232,7 +237,7 @@ impl Replay {
 
     /// Lays over the frame what the keys will do, as far as that is to be seen.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
-        let Forecast { mut canvas, count, oldest } = self.forecast();
+        let Forecast { mut canvas, count, oldest, .. } = self.forecast();
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
         if count > 0 && self.policy.shows_after(age) {
             if self.has(Mechanism::Colors) {
@@ -250,34 +255,104 @@ impl Replay {
         let lesson = self.base.field.lesson.as_ref();
         let beyond = lesson.map_or(Beyond::Nothing, |lesson| lesson.shown(trust.threshold));
         let mut simulation = self.simulation_with(Habits { beyond, ..self.habits() });
-        let (mut count, mut oldest) = (0, None);
+        let (mut count, mut oldest, mut stop) = (0, None, None);
         for event in self.log.iter() {
-            let is_motion = simulation.motion(event.key).is_some();
-            // A step that the screen shows already would be taken twice.
-            let is_doubtful = event.is_doubtful && (is_motion || self.base.field.confirmed == 0);
-            if is_doubtful {
-                break;
-            }
-            // On a screen that nothing explains another question may stand already.
-            let is_new = self.unexplained_at.is_some() && !event.shown;
-            let is_text = matches!(event.key, Key::Text(_));
-            if is_text && (is_new || !self.may_show(&simulation)) {
-                break;
-            }
-            let class = simulation.class_of(event.key);
-            let is_trusted = trust.shows_key(class, event.key)
-                || self.follows_convention(&trust, class, &simulation);
-            if !is_motion && (!is_trusted || simulation.has_climbed && !self.base.shows_mode()) {
+            stop = self.withheld(event, &simulation, &trust);
+            if stop.is_some() {
                 break;
             }
             match simulation.apply(event.key) {
-                Effect::Unknown => break,
+                Effect::Unknown => {
+                    stop = Some(Stop::UnknownEffect);
+                    break;
+                }
                 Effect::Nothing => {}
                 Effect::Drawn => oldest = oldest.or(Some(event.at)),
             }
             count += 1;
         }
-        Forecast { canvas: simulation.canvas, count, oldest }
+        Forecast { canvas: simulation.canvas, count, oldest, stop }
+    }
+
+    /// Returns why a key is not to be shown, though its effect may be known; `simulation` is how it finds the field.
+    fn withheld(
+        &self,
+        event: &Event,
+        simulation: &Simulation<'_>,
+        trust: &Trust<'_>,
+    ) -> Option<Stop> {
+        let is_motion = simulation.motion(event.key).is_some();
+        // A step that the screen shows already would be taken twice.
+        if event.is_doubtful && (is_motion || self.base.field.confirmed == 0) {
+            return Some(Stop::Doubtful);
+        }
+        let is_text = matches!(event.key, Key::Text(_));
+        // On a screen that nothing explains another question may stand already.
+        if is_text && self.unexplained_at.is_some() && !event.shown {
+            return Some(Stop::UnexplainedScreen);
+        }
+        if is_text && !self.may_show(simulation) {
+            return Some(Stop::MayBeSecret);
+        }
+        let class = simulation.class_of(event.key);
+        let is_trusted =
+            trust.shows_key(class, event.key) || self.follows_convention(trust, class, simulation);
+        if !is_motion && !is_trusted {
+            return Some(Stop::Distrusted);
+        }
+        let is_elsewhere = simulation.has_climbed && !self.base.shows_mode();
+        (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
+    }
+
+    /// Returns why the newest key is shown or not; `None` where no key is on its way.
+    pub(crate) fn explain(&self, now: Instant) -> Option<Explanation> {
+        let last = self.log.len().checked_sub(1)?;
+        let key = self.log.iter().nth(last)?.key;
+        let Forecast { count, oldest, stop, .. } = self.forecast();
+        let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
+        let (trust, mut simulation) = (self.trust(), self.simulation());
+        let unknown = self
+            .log
+            .iter()
+            .take(last)
+            .position(|event| simulation.apply(event.key) == Effect::Unknown);
+        let is_motion = simulation.motion(key).is_some();
+        let class = simulation.class_of(key);
+        let score = trust.score(class);
+        let has_convention = self.follows_convention(&trust, class, &simulation);
+        let may_be_seen = self.may_show(&simulation);
+        let has_suggestion = simulation.has_suggestion();
+        let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
+        let navigation = self.navigation();
+        Some(Explanation {
+            waiting: last - count.min(last),
+            stop: stop.filter(|_| count <= last),
+            reasons: vec![
+                Reason::Simulation { behind: unknown.map(|index| last - index), effect },
+                Reason::Secrecy { may_be_seen, has_echoed: self.base.field.line.may_show() },
+                Reason::Context {
+                    right: score.right,
+                    wrong: score.wrong,
+                    threshold: trust.threshold,
+                    is_trusted: trust.shows_key(class, key),
+                },
+                Reason::Convention { applies: has_convention },
+                Reason::Suggestion { stands: has_suggestion, is_habit: self.habits().suggests },
+                Reason::Wrap {
+                    crosses: simulation.crosses,
+                    is_known: self.base.field.lesson.is_some(),
+                },
+                Reason::Mask { is_expected: self.mask().is_some() },
+                Reason::Navigation { is_motion, is_known_place: navigation.is_some() },
+                Reason::Ruler { follows: navigation.is_some_and(|it| it.ruler.is_known()) },
+                Reason::History {
+                    is_step: Way::of(key).is_some(),
+                    is_expected: effect == Effect::Drawn,
+                },
+                Reason::Late { wait: self.wait(), is_awaited: !self.learned.late.is_empty() },
+                Reason::Policy { shows: self.policy.shows_after(age) },
+            ],
+        })
     }
 
     /// Returns whether a key is believed to do what it does in other line editors.

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod interface;
+mod prediction;
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -486,12 +487,6 @@ impl Client {
     /// Returns the server's newest screen, without notices.
     pub fn screen(&self) -> &Screen {
         self.transport.remote().screen()
-    }
-
-    /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
-    /// or later; `None` where the server does not tell.
-    pub fn tty(&self) -> Option<rove_predict::Tty> {
-        self.transport.remote().tty()
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.

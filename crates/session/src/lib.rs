@@ -39,7 +39,8 @@ pub use host_screen::HostScreen;
 pub use last_screen::Running;
 pub use report::TerminalReport;
 pub use rove_predict::{
-    EngineKind, Mechanism, Mechanisms, Prediction, Preference, Tty, TtyCharacters, TtyModes,
+    Effect, EngineKind, Explanation, Mechanism, Mechanisms, Prediction, Preference, Reason, Stop,
+    Tty, TtyCharacters, TtyModes,
 };
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};

@@ -13,7 +13,7 @@ use rove_units::{Duration, parse_duration};
 
 use crate::cli::BOOK;
 use crate::path::Path;
-use crate::replay::{Ends, Pace, ReplayOptions};
+use crate::replay::{Ends, Explained, Pace, ReplayOptions};
 
 /// What users are told of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -45,6 +45,10 @@ pub(crate) static MANUAL: Manual = Manual {
         (
             "rove-lab replay --traces DIR vim-edit --first 250 --engine replay --explain",
             "what was late or wrong in a part of one",
+        ),
+        (
+            "rove-lab replay --traces DIR vim-edit --explain=17",
+            "why key 17 was shown before its answer or was not",
         ),
         (
             "rove-lab replay --traces DIR --without history --without motions",
@@ -119,9 +123,10 @@ pub(crate) struct ReplayArgs {
     /// Write JSON
     #[arg(long)]
     json: bool,
-    /// List every typing key that was not instant and every wrong drawing
-    #[arg(long, conflicts_with = "json")]
-    explain: bool,
+    /// List every typing key that was not instant and every wrong drawing; with the number of a key, say why each model
+    /// of the replay engine would show that key or not
+    #[arg(long, value_name = "KEY", num_args = 0..=1, require_equals = true, conflicts_with = "json")]
+    explain: Option<Option<u32>>,
 }
 
 /// What predicts the echo of keys.
@@ -201,7 +206,11 @@ impl ReplayArgs {
             ends: self.ends.unwrap_or(ends),
             sender_without: self.sender_without.clone(),
             json: self.json,
-            explain: self.explain,
+            explain: match self.explain {
+                None => Explained::Nothing,
+                Some(None) => Explained::All,
+                Some(Some(key)) => Explained::Key(key.try_into().unwrap_or(usize::MAX)),
+            },
             ablate: self.ablate,
         })
     }

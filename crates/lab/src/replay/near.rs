@@ -1,7 +1,7 @@
 //! The near side: a user who types the recording, and judges what the terminal shows.
 
 use rove_headless::{Act, NearEnd, User};
-use rove_session::{Client, ClientConfig};
+use rove_session::{Client, ClientConfig, Explanation};
 use rove_ssp::ReceiveError;
 use rove_terminal::{Screen, Terminal};
 use rove_units::Instant;
@@ -27,8 +27,10 @@ pub(super) struct Typist<'a> {
 /// What an explanation needs.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// What was shown when each key had been taken.
+    /// The view when each key had been taken.
     pub(super) keys: Vec<View>,
+    /// The engine's reasons for each of them.
+    pub(super) reasons: Vec<Option<Explanation>>,
     /// Wrong drawings.
     pub(super) drawings: Vec<Drawing>,
 }
@@ -117,6 +119,7 @@ impl User for Typist<'_> {
             && let Some(notes) = &mut self.notes
         {
             notes.keys.push(View::new(client, terminal));
+            notes.reasons.push(client.explain_prediction(now));
         }
         self.key_due(client).filter(|due| *due <= now)?;
         let key = &self.pacer.keys()[self.judge.sent()];

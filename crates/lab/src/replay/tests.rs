@@ -306,6 +306,50 @@ fn an_explanation_shows_the_rows_that_matter() {
     "#);
 }
 
+#[test]
+fn each_model_says_why_a_key_was_shown_or_was_not() {
+    let script = echo("ab");
+    let mut options = RunOptions { explain: true, ..options(Preference::Adaptive, "rtt=200ms") };
+    options.prediction.engine = EngineKind::Replay;
+    let run = play(&script, &options);
+    let mut text = Vec::new();
+    for number in [0, 1, 2] {
+        reasons::write(&mut text, &script, &run, number).expect("memory takes all");
+    }
+    let text = String::from_utf8(text).expect("text is UTF-8");
+    insta::assert_snapshot!(text, @r#"
+key 0 character "a" waited 209 ms
+  engine      does not show the key, which may be part of a secret
+  simulation  has drawn what the key does
+  secrecy     shows no characters: nothing was echoed in this line yet
+  context     has seen 0.0 such keys right and 0.0 wrong at such prompts, which is not enough for 98.5 %
+  convention  knows of no rule of other line editors for the key here
+  suggest     sees no suggestion
+  wrap        sees no text go over the edge of its row
+  mask        expects no masking characters
+  navigation  has seen no key move the cursor in this window
+  ruler       knows of no numbers that follow the cursor
+  history     is not asked: the key goes to no other line
+  late        waits 100 ms for an answer after its acknowledgment
+  policy      lets predictions be shown on this path
+key 1 character "b" was shown at once
+  engine      predicts the key and all before it likely enough to be shown
+  simulation  has drawn what the key does
+  secrecy     lets characters be shown: text was echoed in this line
+  context     has seen 1.0 such keys right and 0.0 wrong at such prompts, which is enough for 98.5 %
+  convention  knows of no rule of other line editors for the key here
+  suggest     sees no suggestion
+  wrap        sees no text go over the edge of its row
+  mask        expects no masking characters
+  navigation  has seen no key move the cursor in this window
+  ruler       knows of no numbers that follow the cursor
+  history     is not asked: the key goes to no other line
+  late        waits 40 ms for an answer after its acknowledgment
+  policy      lets predictions be shown on this path
+there is no key 2: the keys are 0 to 1
+"#);
+}
+
 /// Returns the recordings of real sessions, where there are any: `ROVE_TRACES` names their directory.
 fn recordings() -> Vec<PathBuf> {
     let Some(directory) = std::env::var_os("ROVE_TRACES") else { return Vec::new() };

@@ -281,8 +281,11 @@ impl<'a> Canvas<'a> {
         for predicted in &self.rows {
             for column in predicted.columns() {
                 let at = Position { row: predicted.row, column };
+                // With a line under it the right half of a wide character would be a blank of its own, and cut that in two.
+                let before = column.checked_sub(1).map(|column| Position { column, ..at });
+                let is_half = before.is_some_and(|before| self.is_wide(before));
                 if let Some(content) = self.content(at) {
-                    overlay::lay(frame, at, &content, underlines);
+                    overlay::lay(frame, at, &content, underlines && !is_half);
                 }
             }
             frame.mend_row(predicted.row);

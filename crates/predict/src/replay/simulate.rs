@@ -23,9 +23,9 @@ use crate::scene::Pane;
 
 pub(super) use self::recall::DrawnLine;
 
-/// What became of a key.
+/// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// The canvas shows it.
     Drawn,
     /// None that could be seen.

@@ -10,6 +10,7 @@ mod paint;
 mod paste;
 mod rig;
 mod suggestions;
+mod wide;
 
 use rig::{Program, Rig, Shell, SilencedShell, SilentProgram, SlowShell, SuggestingShell};
 use rove_terminal::Size;

@@ -33,6 +33,11 @@ impl Simulation<'_> {
         is_text && !self.is_bounded && !before.is_empty() && before.into_iter().all(is_blank)
     }
 
+    /// Returns whether a suggestion stands at the end of the input.
+    pub(in crate::replay) const fn has_suggestion(&self) -> bool {
+        self.suggested.is_some()
+    }
+
     /// Returns whether keys are typed at the end of the input.
     pub(in crate::replay) fn is_at_end(&self) -> bool {
         self.column() == self.end

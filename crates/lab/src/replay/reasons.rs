@@ -1,0 +1,158 @@
+//! Why one key was shown before its answer or was not: a sentence for each model of the engine.
+
+use std::io::{self, Write};
+
+use rove_session::{Effect, Explanation, Reason, Stop};
+
+use crate::replay::figures::{INSTANT, millis};
+use crate::replay::run::Run;
+use crate::replay::script::Script;
+
+/// Writes the outcome of a key and the reasons for it.
+///
+/// # Errors
+///
+/// Returns the refusal of the output.
+pub(super) fn write(
+    output: &mut impl Write,
+    script: &Script,
+    run: &Run,
+    number: usize,
+) -> io::Result<()> {
+    let (Some(key), Some(outcome)) = (script.keys.get(number), run.outcomes.get(number)) else {
+        let keys = script.keys.len();
+        return writeln!(output, "there is no key {number}: the keys are 0 to {}", keys.max(1) - 1);
+    };
+    let (class, bytes) = (key.class.name(), key.bytes.escape_ascii());
+    let waited = match outcome.seen_at.zip(outcome.sent_at) {
+        _ if key.after.is_none() => "has no answer".to_owned(),
+        Some((seen_at, sent_at)) => match seen_at.saturating_since(sent_at) {
+            latency if latency < INSTANT => "was shown at once".to_owned(),
+            latency => format!("waited {:.0} ms", millis(latency)),
+        },
+        None => "was never seen".to_owned(),
+    };
+    writeln!(output, "key {number} {class} \"{bytes}\" {waited}")?;
+    let explanation = run.notes.as_ref().and_then(|notes| notes.reasons.get(number));
+    let Some(Some(explanation)) = explanation else {
+        return writeln!(output, "  engine      gives no reason: the key is not on its way to it");
+    };
+    writeln!(output, "  {:<12}{}", "engine", verdict(explanation))?;
+    for reason in &explanation.reasons {
+        let (model, sentence) = sentence(reason);
+        writeln!(output, "  {model:<12}{sentence}")?;
+    }
+    Ok(())
+}
+
+/// Returns why the key is shown or not, as the engine has decided.
+fn verdict(explanation: &Explanation) -> String {
+    let Some(stop) = explanation.stop else {
+        return "predicts the key and all before it likely enough to be shown".to_owned();
+    };
+    let why = match stop {
+        Stop::Doubtful => "may have been answered by the screen already",
+        Stop::UnexplainedScreen => "is typed at a screen that nothing explains",
+        Stop::MayBeSecret => "may be part of a secret",
+        Stop::Distrusted => "is of a kind that was not right often enough here",
+        Stop::OtherRow => "follows the cursor to a row where it may mean something else",
+        Stop::UnknownEffect => "does something that nobody knows",
+    };
+    match explanation.waiting {
+        0 => format!("does not show the key, which {why}"),
+        1 => format!("does not show the key, as the one before it {why}"),
+        keys => format!("does not show the key, as the one that is {keys} keys before it {why}"),
+    }
+}
+
+/// Returns the name of the model that gives a reason, and the reason.
+fn sentence(reason: &Reason) -> (&'static str, String) {
+    let pick = |is: bool, yes: &str, no: &str| if is { yes } else { no }.to_owned();
+    match *reason {
+        Reason::Simulation { behind, effect } => ("simulation", of_simulation(behind, effect)),
+        Reason::Secrecy { may_be_seen, has_echoed } => {
+            ("secrecy", of_secrecy(may_be_seen, has_echoed).to_owned())
+        }
+        Reason::Context { right, wrong, threshold, is_trusted } => {
+            let verdict = if is_trusted { "enough" } else { "not enough" };
+            let percent = threshold * 100.0;
+            let seen = format!("has seen {right:.1} such keys right and {wrong:.1} wrong");
+            ("context", format!("{seen} at such prompts, which is {verdict} for {percent:.1} %"))
+        }
+        Reason::Convention { applies } => {
+            let no = "knows of no rule of other line editors for the key here";
+            ("convention", pick(applies, "takes the key for what it is in other line editors", no))
+        }
+        Reason::Suggestion { stands: true, .. } => {
+            ("suggest", "sees a suggestion behind the input".to_owned())
+        }
+        Reason::Suggestion { stands: false, is_habit } => {
+            let yes = "expects that the program suggests how the input goes on";
+            ("suggest", pick(is_habit, yes, "sees no suggestion"))
+        }
+        Reason::Wrap { crosses, is_known } => ("wrap", of_wrap(crosses, is_known).to_owned()),
+        Reason::Mask { is_expected } => {
+            let yes = "expects a masking character in place of the key";
+            ("mask", pick(is_expected, yes, "expects no masking characters"))
+        }
+        Reason::Navigation { is_motion, is_known_place } => {
+            ("navigation", of_navigation(is_motion, is_known_place).to_owned())
+        }
+        Reason::Ruler { follows } => {
+            let yes = "turns the numbers that follow the cursor";
+            ("ruler", pick(follows, yes, "knows of no numbers that follow the cursor"))
+        }
+        Reason::History { is_step: false, .. } => {
+            ("history", "is not asked: the key goes to no other line".to_owned())
+        }
+        Reason::History { is_step: true, is_expected } => {
+            let no = "does not know which line comes back";
+            ("history", pick(is_expected, "knows the line that comes back", no))
+        }
+        Reason::Late { wait, is_awaited } => {
+            let more = if is_awaited { ", and still expects answers to earlier keys" } else { "" };
+            let wait = millis(wait);
+            ("late", format!("waits {wait:.0} ms for an answer after its acknowledgment{more}"))
+        }
+        Reason::Policy { shows } => {
+            let no = "shows none on so quick a path";
+            ("policy", pick(shows, "lets predictions be shown on this path", no))
+        }
+    }
+}
+
+fn of_simulation(behind: Option<usize>, effect: Effect) -> String {
+    match (behind, effect) {
+        (Some(keys), _) => {
+            format!("cannot play the key: what the key {keys} before it does is unknown")
+        }
+        (None, Effect::Drawn) => "has drawn what the key does".to_owned(),
+        (None, Effect::Nothing) => "expects that the key changes nothing".to_owned(),
+        (None, Effect::Unknown) => "does not know what the key does".to_owned(),
+    }
+}
+
+const fn of_secrecy(may_be_seen: bool, has_echoed: bool) -> &'static str {
+    match (may_be_seen, has_echoed) {
+        (true, true) => "lets characters be shown: text was echoed in this line",
+        (true, false) => "lets characters be shown: this prompt is known to echo",
+        (false, true) => "shows no characters, though text was echoed in this line",
+        (false, false) => "shows no characters: nothing was echoed in this line yet",
+    }
+}
+
+const fn of_wrap(crosses: bool, is_known: bool) -> &'static str {
+    match (crosses, is_known) {
+        (false, _) => "sees no text go over the edge of its row",
+        (true, true) => "follows the text over the edge of its row as the program was seen to",
+        (true, false) => "does not know how the program goes on over the edge of a row",
+    }
+}
+
+const fn of_navigation(is_motion: bool, is_known_place: bool) -> &'static str {
+    match (is_motion, is_known_place) {
+        (true, _) => "believes that the key moves the cursor on the screen",
+        (false, true) => "has not seen the key move the cursor in this window",
+        (false, false) => "has seen no key move the cursor in this window",
+    }
+}

@@ -1,0 +1,118 @@
+//! Why the newest key is shown or not: what each part of the engine says of it, as data.
+
+use rove_units::Duration;
+
+pub use crate::replay::Effect;
+
+/// Everything that is said of the newest key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// How many keys before it are not shown either: the first of them stops all.
+    pub waiting: usize,
+    /// Why the first key that is not shown is not; `None` where all are likely enough, up to the newest.
+    pub stop: Option<Stop>,
+    /// A statement for each model, in the order in which they are asked.
+    pub reasons: Vec<Reason>,
+}
+
+/// The rule that ends what is shown of the keys on their way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The screen may show already what the key did.
+    Doubtful,
+    /// The newest screen is none that the keys explain.
+    UnexplainedScreen,
+    /// No echo has been seen where the key is typed.
+    MayBeSecret,
+    /// Keys of this kind were not right often enough at this prompt.
+    Distrusted,
+    /// The cursor is predicted to be in another row, where the key may mean something else.
+    OtherRow,
+    /// Nobody knows what the key does.
+    UnknownEffect,
+}
+
+/// A statement of one model about the key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reason {
+    /// What comes of the key where all keys before it do what is believed.
+    Simulation {
+        /// How many keys before it the key stands whose effect is unknown, if there is one.
+        behind: Option<usize>,
+        /// What the key does.
+        effect: Effect,
+    },
+    /// Whether the key may be shown before its echo.
+    Secrecy {
+        /// Whether it may.
+        may_be_seen: bool,
+        /// Whether text was echoed in this line since it began.
+        has_echoed: bool,
+    },
+    /// How often keys of its kind did as predicted at prompts like this one: counts, older ones of which weigh less.
+    Context {
+        /// Those that did.
+        right: f32,
+        /// Those that did not.
+        wrong: f32,
+        /// The share that is needed.
+        threshold: f32,
+        /// Whether that is enough.
+        is_trusted: bool,
+    },
+    /// Whether it does what it does in other line editors.
+    Convention {
+        /// Whether that is believed here.
+        applies: bool,
+    },
+    /// What the program suggests.
+    Suggestion {
+        /// Whether a suggestion stands behind the input.
+        stands: bool,
+        /// Whether the program is known to suggest.
+        is_habit: bool,
+    },
+    /// The edge of the row.
+    Wrap {
+        /// Whether text goes over it.
+        crosses: bool,
+        /// Whether it is known how.
+        is_known: bool,
+    },
+    /// Masking characters.
+    Mask {
+        /// Whether one is expected for each key.
+        is_expected: bool,
+    },
+    /// Motions of the cursor in programs that draw on the whole screen.
+    Navigation {
+        /// Whether the key is believed to be one.
+        is_motion: bool,
+        /// Whether any are known in this window.
+        is_known_place: bool,
+    },
+    /// Numbers that follow the cursor.
+    Ruler {
+        /// Whether there are any.
+        follows: bool,
+    },
+    /// Lines that come back.
+    History {
+        /// Whether the key goes through them.
+        is_step: bool,
+        /// Whether it is known to which.
+        is_expected: bool,
+    },
+    /// Hosts that answer late.
+    Late {
+        /// How long after its acknowledgment an answer is waited for.
+        wait: Duration,
+        /// Whether answers of earlier keys are still expected.
+        is_awaited: bool,
+    },
+    /// The path.
+    Policy {
+        /// Whether it is so slow, or the user wants it so, that predictions are shown.
+        shows: bool,
+    },
+}

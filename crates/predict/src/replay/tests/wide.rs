@@ -1,0 +1,60 @@
+//! Characters of two columns.
+
+use rig::{Program, Rig};
+
+use super::rig;
+
+/// A line editor whose second line begins as a text of wide characters, with the cursor before it.
+struct WideShell {
+    line: String,
+    before: String,
+}
+
+impl WideShell {
+    fn draw(&self) -> Vec<u8> {
+        let Self { before, line } = self;
+        // The cursor is set by going back to the start and printing as far as it.
+        format!("\r\x1b[K> {before}{line}\r> {before}").into_bytes()
+    }
+}
+
+impl Program for WideShell {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        match key {
+            b'\r' => {
+                (self.before, self.line) = (String::new(), "港の灯台は静か lamp".to_owned());
+                (0, [b"\r\n".to_vec(), self.draw()].concat())
+            }
+            0x7f => {
+                self.before.pop();
+                (0, self.draw())
+            }
+            key => {
+                self.before.push(char::from(key));
+                (0, self.draw())
+            }
+        }
+    }
+}
+
+#[test]
+fn wide_characters_stay_when_they_are_moved_by_a_column() {
+    let mut rig = Rig::new(WideShell { line: String::new(), before: String::new() });
+    rig.prove("ls\r");
+    for (key, row) in [
+        ("x", "> x港の灯台は静か lamp"),
+        ("y", "> xy港の灯台は静か lamp"),
+        ("z", "> xyz港の灯台は静か lamp"),
+        ("\x7f", "> xy港の灯台は静か lamp"),
+        ("\x7f", "> x港の灯台は静か lamp"),
+    ] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
