@@ -52,12 +52,28 @@ const UNSAFE_CRATES: [&str; 2] = ["crates/machine", "crates/rove"];
 /// In how many files the methods of one type of the prediction engine may stand. Chosen: more cannot be kept in the head.
 const IMPL_FILES_MAX: usize = 3;
 
-/// Types that still have methods in more files, and in how many. No number here may grow.
-const SCATTERED: [(&str, usize); 1] = [("Simulation", 5)];
-
 /// The files of the prediction engine itself. No other file of it may import the engine.
 const ENGINE_FILES: [&str; 2] =
     ["crates/predict/src/replay/align.rs", "crates/predict/src/replay/recall.rs"];
+
+/// The models of the prediction engine, each with its files. A model imports no other one.
+const MODELS: [(&str, &[&str]); 11] = [
+    ("prompts", &["context"]),
+    ("conventions", &["convention"]),
+    ("grace", &["grace"]),
+    ("history", &["history", "editor"]),
+    ("late answers", &["late"]),
+    ("latency", &["latency"]),
+    ("masks", &["mask"]),
+    ("motions", &["navigation", "ruler", "explore"]),
+    ("colours", &["paint"]),
+    ("suggestions", &["suggest"]),
+    ("wraps", &["wrap"]),
+];
+
+/// The files of the prediction engine that play keys. They import no model.
+const SIMULATOR_FILES: [&str; 9] =
+    ["simulate", "edge", "given", "terrain", "canvas", "layout", "motion", "walk", "class"];
 
 /// Runs every check and lists what it finds.
 ///
@@ -196,11 +212,34 @@ fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
         if is_part && !ENGINE_FILES.contains(&path.as_str()) && imports.any(names) {
             findings.push(format!("{path}: imports the engine that it is a part of"));
         }
+        if is_part {
+            find_imported_models(path, code, findings);
+        }
     }
     for (name, files) in files_of {
-        let scattered = SCATTERED.iter().find(|(known, _)| *known == name);
-        if files > scattered.map_or(IMPL_FILES_MAX, |(_, files)| *files) {
+        if files > IMPL_FILES_MAX {
             findings.push(format!("crates/predict: {name} has methods in {files} files"));
+        }
+    }
+}
+
+/// Looks for models in the imports of a file that is to know none but its own.
+fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
+    let stem = path.rsplit('/').next().and_then(|name| name.strip_suffix(".rs"));
+    let own = MODELS.iter().find(|(_, files)| stem.is_some_and(|stem| files.contains(&stem)));
+    let is_simulator = stem.is_some_and(|stem| SIMULATOR_FILES.contains(&stem));
+    if own.is_none() && !is_simulator {
+        return;
+    }
+    for line in code.lines().filter_map(|line| line.strip_prefix("use crate::replay::")) {
+        let modules = line.trim_start_matches('{').split([',', ' ', ':', ';', '}']);
+        // Of a single path only its first part is a module; of a list each part is one.
+        let count = if line.starts_with('{') { usize::MAX } else { 1 };
+        for module in modules.take(count) {
+            let other = MODELS.iter().find(|(_, files)| files.contains(&module));
+            if let Some((model, _)) = other.filter(|other| Some(*other) != own) {
+                findings.push(format!("{path}: imports the model of {model}"));
+            }
         }
     }
 }
@@ -377,6 +416,19 @@ mod tests {
             findings.join("\n")
         };
         assert_eq!(knots(&[("align", engine), ("a", model), ("b", model), ("c", model)]), "");
+        let imports = "use crate::replay::wrap::Wraps;\n";
+        let list = "use crate::replay::{base, paint};\n";
+        for (name, code, words) in [
+            ("wrap", imports, ""),
+            ("align", imports, ""),
+            ("mask", imports, "mask.rs: imports the model of wraps"),
+            ("simulate/edge", imports, "edge.rs: imports the model of wraps"),
+            ("late", list, "late.rs: imports the model of colours"),
+            ("ruler", "use crate::replay::navigation::Navigation;\n", ""),
+        ] {
+            assert!(knots(&[(name, code)]).contains(words), "{name}");
+            assert_eq!(knots(&[(name, code)]).is_empty(), words.is_empty(), "{name}");
+        }
         assert!(knots(&[("mask", engine)]).contains("mask.rs: imports the engine"));
         let four = [("a", model), ("b", model), ("c", model), ("d", model)];
         assert!(knots(&four).contains("Model has methods in 4 files"));

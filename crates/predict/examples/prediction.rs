@@ -1,4 +1,4 @@
-//! What predicting costs a client: `cargo run --release -p rove-predict --example prediction [ROUNDS]`.
+//! The cost of predictions to a client: `cargo run --release -p rove-predict --example prediction [ROUNDS]`.
 //!
 //! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds of a key
 //! with the frame that shows it and of a screen with the frame that judges by it, for each engine: of a command
@@ -25,9 +25,9 @@ const ROUNDS: usize = 5;
 
 const ENGINES: [EngineKind; 2] = [EngineKind::Replay, EngineKind::Stock];
 
-/// What a user does.
+/// The behaviour of a user.
 struct Scenario {
-    /// What is measured: a key, and a screen that answers one.
+    /// The measured event: a key, and a screen that answers one.
     names: [&'static str; 2],
     /// How many keys are on their way.
     ahead: usize,

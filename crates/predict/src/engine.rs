@@ -1,4 +1,4 @@
-//! What a client asks of an engine.
+//! The interface between a client and an engine.
 
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
@@ -25,7 +25,7 @@ impl InputNum {
     }
 }
 
-/// What the network has told of the far side.
+/// The network's news of the far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     /// The newest input that the program has had its time to answer, as the newest screen shows.
@@ -37,7 +37,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// What holds before anything has arrived. Source: Mosh 1.4.0 as observed.
+    /// The state before anything has arrived. Source: Mosh 1.4.0 as observed.
     pub(crate) const UNHEARD: Self = Self {
         echo_ack: InputNum::new(0),
         arrived: InputNum::new(0),
@@ -84,7 +84,7 @@ impl Engine {
         )
     }
 
-    /// Takes keys on their way to the program, read at once, after which `sent` is still the newest
+    /// Handles keys on their way to the program, read at once, after which `sent` is still the newest
     /// input that has been sent.
     pub fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         match self {
@@ -94,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// Takes what the network has told.
+    /// Handles the network's news.
     pub fn handle_network(&mut self, network: Network) {
         match self {
             Self::Off => {}
@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// Takes the state of the terminal that the programs run on, as it was when the newest screen was
+    /// Handles the state of the terminal that the programs run on, as it was when the newest screen was
     /// taken; `None` where the server tells nothing of it. The rules of Mosh 1.4.0 know none.
     pub fn handle_tty(&mut self, tty: Option<Tty>) {
         if let Self::Replay(replay) = self {

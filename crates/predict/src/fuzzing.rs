@@ -56,7 +56,7 @@ const KEYS: [&[u8]; 32] = [
     b"\x1b[M !!",
 ];
 
-/// What hosts write around the user's input.
+/// Texts that hosts write around the user's input.
 const OUTPUTS: [&str; 24] = [
     "\r\n$ ",
     "\r\n\x1b[?2004h\x1b[32mann@host\x1b[0m:~$ ",
@@ -105,7 +105,7 @@ fn keys(bytes: &[u8], ends_read: impl Fn(usize) -> bool) -> Vec<Key> {
     keys
 }
 
-/// Whatever is typed and drawn, frames are sound; and once the host has had its time to answer and nothing
+/// Frames are sound for all keys and drawings; and once the host has had its time to answer and nothing
 /// happens any more, the user sees what the host has drawn.
 pub fn predictions_vanish(data: &[u8]) {
     let [flags, columns, rows, data @ ..] = data else { return };
@@ -146,9 +146,9 @@ fn size(columns: u8, rows: u8) -> Size {
 struct World {
     engines: [Engine; 2],
     host: Terminal,
-    /// What the client has got of it.
+    /// The part of it that the client has got.
     screen: Screen,
-    /// What was typed and not answered yet.
+    /// The keys that were typed and not answered yet.
     typed: Vec<u8>,
     tty: Option<Tty>,
     sent: u64,

@@ -18,7 +18,7 @@ const ESC: u8 = 0x1b;
 /// counts as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
-/// One key, or what else a terminal sends.
+/// A key, or another message of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// A character, of any width.
@@ -83,9 +83,9 @@ pub(crate) enum Key {
     Escape,
     /// The Insert key.
     Insert,
-    /// What follows is pasted.
+    /// The bytes that follow are pasted.
     PasteStart,
-    /// What was pasted ends.
+    /// The paste ends.
     PasteEnd,
     /// No key: a mouse or focus report, an answer, a key released.
     Neutral,
@@ -116,7 +116,7 @@ pub(crate) struct Keystrokes {
     sequence: Sequence,
 }
 
-/// What the bytes before mean.
+/// The meaning of the bytes before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// Nothing, or the beginning of a character.
@@ -136,7 +136,7 @@ enum State {
     StringEscape,
 }
 
-/// What an ESC may still be.
+/// The sequences that an ESC may still begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeKind {
     /// The key, or the beginning of anything.
@@ -148,7 +148,7 @@ enum EscapeKind {
 }
 
 impl Keystrokes {
-    /// Takes a byte; returns the key that ends with it.
+    /// Handles a byte; returns the key that ends with it.
     ///
     /// Bytes that make no key make [`Key::Other`] together with the byte that shows it.
     pub(crate) fn push(&mut self, byte: u8) -> Option<Key> {
@@ -165,7 +165,7 @@ impl Keystrokes {
         }
     }
 
-    /// Takes that a read ends here. Returns the key that its last bytes are, if they are one that is also the
+    /// Called when a read ends here. Returns the key that its last bytes are, if they are one that is also the
     /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
     pub(crate) fn flush(&mut self) -> Option<Key> {
         match self.state {
@@ -272,7 +272,7 @@ impl Keystrokes {
         }
     }
 
-    /// Takes a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That
+    /// Handles a byte of an old mouse report: the button and two coordinates, each 32 more than it is. That
     /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005).
     /// The second byte of two would be the row as a byte only below row 95, and the row itself is taken
     /// for one byte: windows that high are rarer than mode 1005, and that is rare.

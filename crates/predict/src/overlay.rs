@@ -2,12 +2,12 @@
 
 use rove_terminal::{Glyph, Position, Screen, Underline};
 
-/// What is predicted of one place.
+/// The prediction for one place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     /// Whether nobody knows what will stand there.
     pub(crate) is_unknown: bool,
-    /// What will.
+    /// The glyph that will stand there.
     pub(crate) glyph: Glyph,
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn lay(frame: &mut Screen, at: Position, content: &Content, underline
     let is_blank = content.glyph.is_blank() && shown.is_blank();
     let underlines = underlines && !is_blank;
     if content.is_unknown {
-        // What stands in the last column is as likely to leave the screen as to stay.
+        // Text in the last column is as likely to leave the screen as to stay.
         if underlines && at.column + 1 != frame.size().columns() {
             frame.put(at, &underlined(shown));
         }

@@ -25,7 +25,7 @@ const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
 /// Quick confirmations count at most this often.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
-/// What is seen comes true at least this often, and for those who always want to see predictions this.
+/// A prediction is shown only if predictions of its kind were right at least this often (`Adaptive`; `Always`).
 /// Source: docs/prediction.md.
 const ADAPTIVE_FROM: f32 = 0.985;
 const ALWAYS_FROM: f32 = 0.90;
@@ -72,7 +72,7 @@ pub enum EngineKind {
     /// Re-simulation of the unsettled keys on each new screen, with what was learned of each prompt.
     #[default]
     Replay,
-    /// Those of Mosh 1.4.0.
+    /// The rules of Mosh 1.4.0.
     Stock,
 }
 
@@ -107,7 +107,7 @@ pub struct Prediction {
     pub mechanisms: Mechanisms,
 }
 
-/// What decides whether predictions are seen, and how.
+/// The decision whether predictions are shown, and how.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
     preference: Preference,
@@ -139,7 +139,7 @@ impl Policy {
         }
     }
 
-    /// Takes how fast the path is by now, and whether any prediction is outstanding.
+    /// Records how fast the path is by now, and whether any prediction is outstanding.
     pub(crate) fn handle_send_interval(&mut self, interval: Duration, is_active: bool) {
         if interval > SHOWN_ABOVE {
             self.is_slow = true;
@@ -154,7 +154,7 @@ impl Policy {
         self.underlines |= self.glitch > GLITCH_CONFIRMATIONS;
     }
 
-    /// Takes that a prediction came true after this long.
+    /// Called when a prediction came true after this long.
     pub(crate) fn handle_confirmation(&mut self, now: Instant, age: Duration) {
         let may_count =
             self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);
@@ -164,7 +164,7 @@ impl Policy {
         }
     }
 
-    /// Takes that a prediction has waited for this long.
+    /// Called when a prediction has waited for this long.
     pub(crate) fn handle_wait(&mut self, age: Duration) {
         if age >= LONG_GLITCH {
             self.glitch = LONG_GLITCH_CONFIRMATIONS;

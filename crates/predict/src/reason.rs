@@ -35,11 +35,11 @@ pub enum Stop {
 /// A statement of one model about the key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// What comes of the key where all keys before it do what is believed.
+    /// The outcome of the key where all keys before it do what is believed.
     Simulation {
         /// How many keys before it the key stands whose effect is unknown, if there is one.
         behind: Option<usize>,
-        /// What the key does.
+        /// The key's effect.
         effect: Effect,
     },
     /// Whether the key may be shown before its echo.
@@ -51,9 +51,9 @@ pub enum Reason {
     },
     /// How often keys of its kind did as predicted at prompts like this one: counts, older ones of which weigh less.
     Context {
-        /// Those that did.
+        /// The number of keys that did.
         right: f32,
-        /// Those that did not.
+        /// The number of keys that did not.
         wrong: f32,
         /// The share that is needed.
         threshold: f32,
@@ -65,7 +65,7 @@ pub enum Reason {
         /// Whether that is believed here.
         applies: bool,
     },
-    /// What the program suggests.
+    /// Suggestions of the program.
     Suggestion {
         /// Whether a suggestion stands behind the input.
         stands: bool,

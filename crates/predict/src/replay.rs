@@ -6,7 +6,7 @@
 //! that text that scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a
 //! command) is a *barrier*: what is typed behind it waits until the screen shows what it did.
 //!
-//! What is seen is a matter of trust, learned for each kind of prompt ([`context`]): the first key
+//! Showing is a matter of trust, learned for each kind of prompt ([`context`]): the first key
 //! at a prompt like one where keys came true before is seen at once, and at others none is before one came
 //! true.
 
@@ -29,6 +29,7 @@ mod learned;
 mod log;
 mod mask;
 mod memory;
+mod motion;
 mod navigation;
 mod paint;
 mod recall;
@@ -38,6 +39,7 @@ mod simulate;
 mod suggest;
 mod timeline;
 mod trust;
+mod walk;
 mod wrap;
 
 use rove_terminal::{Screen, Size};
@@ -48,16 +50,17 @@ use self::canvas::Canvas;
 use self::class::Class;
 use self::field::{Field, Reader};
 use self::grace::Grace;
-use self::history::Way;
+use self::layout::Beyond;
 use self::learned::Learned;
 use self::log::{Event, Log};
+use self::motion::Guide;
 use self::navigation::Navigation;
 use self::recall::Entry;
 use self::silence::Silence;
 pub use self::simulate::Effect;
 use self::simulate::{Habits, Simulation};
 use self::trust::Trust;
-use self::wrap::Beyond;
+use self::walk::Way;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
@@ -74,7 +77,7 @@ const HOLD: Duration = Duration::from_millis(100);
 /// take a shell longer than others, and a wrong verdict costs more than a late one.
 const PATIENCE: Duration = Duration::from_millis(80);
 
-/// What the oldest keys will do, as far as they are trusted.
+/// The effects of the oldest keys, as far as they are trusted.
 struct Forecast<'a> {
     canvas: Canvas<'a>,
     /// How many they are.
@@ -127,7 +130,7 @@ impl Replay {
         }
     }
 
-    /// Takes keys that were read at once.
+    /// Handles keys that were read at once.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         for &byte in keys {
             if let Some(key) = self.keystrokes.push(byte) {
@@ -143,7 +146,7 @@ impl Replay {
         if key == Key::Neutral {
             return;
         }
-        // What is hidden is not kept either.
+        // Hidden text is not kept either.
         let key = if self.hides_input() { Key::Other } else { key };
         self.silence.handle_key(key);
         // Escape makes another key of the next, as Alt does, or ends the mode in which it was what it is.
@@ -172,12 +175,12 @@ impl Replay {
         }
     }
 
-    /// Takes what the network has told.
+    /// Handles the network's news.
     pub(crate) fn handle_network(&mut self, network: Network) {
         self.network = network;
     }
 
-    /// Takes what the host's terminal is like, where it is told. What is typed for nobody to see is
+    /// Handles the state of the host's terminal, where it is told. Text that is typed for nobody to see is
     /// forgotten.
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
@@ -389,7 +392,7 @@ impl Replay {
 
     fn simulation_with<'a>(&'a self, habits: Habits<'a>) -> Simulation<'a> {
         Simulation::new(&self.base.screen, &self.base.field, habits)
-            .roaming(self.navigation(), self.base.stride)
+            .roaming(self.navigation().map(|it| it as &dyn Guide), self.base.stride)
     }
 
     /// Returns what is known of motions of the cursor here.
@@ -419,11 +422,7 @@ impl Replay {
 
     /// Returns what a field is read by.
     const fn reader(&self) -> Reader<'_> {
-        Reader {
-            tty: self.tty,
-            contexts: &self.learned.contexts,
-            mechanisms: self.settings.mechanisms,
-        }
+        Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
     }
 
     fn habits(&self) -> Habits<'_> {
@@ -446,7 +445,7 @@ impl Replay {
 
     /// Returns how long after its echo ack an answer may still come.
     fn wait(&self) -> Duration {
-        let grace = self.learned.contexts.weak(self.base.field.context).grace;
+        let grace = self.learned.graces.find(self.base.field.context);
         if self.has(Mechanism::Lateness) { grace.wait() } else { Grace::default().wait() }
     }
 

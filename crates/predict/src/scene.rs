@@ -1,4 +1,4 @@
-//! What the host's screen shows around the cursor: where the input stands, and what is not input.
+//! The surroundings of the cursor on the host's screen: where the input stands, and what is not input.
 //!
 //! Programs do not say where their prompt ends, how far a field goes or that a tail is only suggested, but
 //! people see it, by lines, gaps and colours. So do these functions, each of which reads the screen as the
@@ -56,7 +56,7 @@ fn characters(cells: &[Cell]) -> impl Iterator<Item = char> {
     seen.map(|column| character(&cells[column]))
 }
 
-/// What a blank cell is painted with: what fields, bars and boxes are told from each other by.
+/// The paint of a blank cell, by which fields, bars and boxes are told from each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Ground {
     color: Color,

@@ -36,7 +36,7 @@ const PLACES_MAX: usize = 64;
 /// Most names of refused prompts. With more, no prompt is known for the rest of the session.
 const REFUSED_MAX: usize = 512;
 
-/// What one input line has shown of its echo.
+/// The echo that one input line has shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     has_echoed: bool,
@@ -75,7 +75,7 @@ impl Line {
     }
 }
 
-/// What a prompt is known by.
+/// The names that a prompt is known by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
     /// The name of all of it but its numbers and its path, and of its end.
@@ -153,7 +153,7 @@ impl Secrecy {
         spot.line.may_show() || spot.prompt.is_some_and(|prompt| self.knows(prompt, spot.screen))
     }
 
-    /// Takes all lines for echoed from now on.
+    /// Treats all lines as echoed from now on.
     #[cfg(test)]
     pub(crate) const fn assume_echo(&mut self) {
         self.assumes_echo = true;

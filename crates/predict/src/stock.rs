@@ -88,7 +88,7 @@ impl Stock {
         }
     }
 
-    /// Takes keys that were read at once.
+    /// Handles keys that were read at once.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
         self.looked_at = now;
         self.sent = sent;
@@ -114,7 +114,7 @@ impl Stock {
         }
     }
 
-    /// Takes what the network has told.
+    /// Handles the network's news.
     pub(crate) fn handle_network(&mut self, network: Network) {
         self.network = network;
     }

@@ -1,4 +1,4 @@
-//! What is known of the far side's line discipline: what its kernel itself does with a key.
+//! The far side's line discipline: the effect that its kernel itself gives to a key.
 
 /// Modes of a line discipline, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl TtyModes {
     pub const ECHO_KILL: Self = Self(1 << 4);
     /// A killed line disappears from the screen (ECHOKE).
     pub const ECHO_KILL_ERASE: Self = Self(1 << 5);
-    /// Some characters send signals (ISIG).
+    /// Certain characters send signals (ISIG).
     pub const SIGNALS: Self = Self(1 << 6);
     /// Erasing words, reprinting and quoting work (IEXTEN).
     pub const EXTENDED: Self = Self(1 << 7);
@@ -29,7 +29,7 @@ impl TtyModes {
     pub const RETURN_IS_NEW_LINE: Self = Self(1 << 9);
     /// A new line is shown as carriage return and line feed (OPOST with ONLCR).
     pub const NEW_LINE_RETURNS: Self = Self(1 << 10);
-    /// Some characters stop the output and let it go on (IXON).
+    /// Certain characters stop the output and let it go on (IXON).
     pub const FLOW_CONTROL: Self = Self(1 << 11);
     /// All else is as Linux has it in a new terminal, so that what is echoed can be told from the modes.
     pub const ORDINARY: Self = Self(1 << 12);
@@ -74,7 +74,7 @@ pub struct TtyCharacters {
     pub kill: u8,
     /// Erases a word (VWERASE).
     pub word_erase: u8,
-    /// Takes the next character as it is (VLNEXT).
+    /// Quotes the next character (VLNEXT).
     pub literal_next: u8,
     /// Shows the line again (VREPRINT).
     pub reprint: u8,
@@ -100,7 +100,7 @@ impl TtyCharacters {
     /// How many there are.
     pub const COUNT: usize = 13;
 
-    /// Those of a new terminal of Linux.
+    /// The modes of a new terminal of Linux.
     pub const USUAL: Self = Self {
         erase: 0x7f,
         kill: 0x15,

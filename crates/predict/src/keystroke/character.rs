@@ -8,7 +8,7 @@ pub(super) struct Partial {
     has_alt: bool,
 }
 
-/// What a byte has made of it.
+/// The state after a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoded {
     /// More of the same.
@@ -31,7 +31,7 @@ impl Partial {
         self.len == 0
     }
 
-    /// Takes a byte; one of ASCII continues nothing.
+    /// Handles a byte; one of ASCII continues nothing.
     pub(super) fn push(&mut self, byte: u8) -> Decoded {
         let continues = self.len > 0 && matches!(byte, 0x80..=0xbf);
         if !continues {

@@ -8,7 +8,7 @@ use super::{Key, alt_key, ascii_key};
 /// Chosen: twice the device attributes and the keys with all their text that are known.
 const SEQUENCE_BYTES_MAX: usize = 128;
 
-/// What a sequence begins with.
+/// The beginning of a sequence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Introducer {
     #[default]
@@ -37,7 +37,7 @@ impl Sequence {
         self.introducer == Introducer::Csi
     }
 
-    /// Takes a byte other than ESC; returns the key that ends with it.
+    /// Handles a byte other than ESC; returns the key that ends with it.
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
             // rxvt ends the function keys held with Shift so, where others go on.
@@ -63,7 +63,7 @@ impl Sequence {
     }
 }
 
-/// What is held with a key, and whether it was hit.
+/// The modifiers held with a key, and whether it was hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
     modifiers: u32,

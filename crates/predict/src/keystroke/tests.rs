@@ -37,7 +37,7 @@ fn characters_are_read_as_utf_8() {
             &[Text('\u{e9}'), Text('\u{4e2d}'), Text('\u{1f600}')],
         ),
         ("e\u{301}".as_bytes(), &[Text('e'), Text('\u{301}')]),
-        // What is malformed takes the byte that shows it along, unless that begins something.
+        // A malformed sequence takes the byte that shows it along, unless that begins something.
         (b"\xc3ab", &[Other, Text('b')]),
         (b"\xc3\xc3\xa9", &[Other, Text('\u{e9}')]),
         (b"\xc3\x1b[C", &[Other, Right]),
@@ -63,7 +63,7 @@ fn cursor_keys_have_many_spellings() {
         (b"\x1b[1;5C\x1b[1;3D", &[WordRight, WordLeft]),
         (b"\x1bOc\x1bOd\x1b\x1b[C\x1b\x1bOD", &[WordRight, WordLeft, WordRight, WordLeft]),
         (b"\x1bO5C\x1bO1;5D", &[WordRight, WordLeft]),
-        // What is bound to nothing, or to something else everywhere.
+        // Keys that are bound to nothing, or to something else everywhere.
         (b"\x1b[1;2C\x1b[d\x1b[1;6D\x1b[1;5A\x1b[1;5H", &[Other, Other, Other, Other, Other]),
     ]);
 }

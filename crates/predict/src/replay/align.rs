@@ -12,7 +12,7 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
-use crate::replay::navigation::Stride;
+use crate::replay::motion::Stride;
 use crate::replay::simulate::{Effect, Habits};
 use crate::replay::timeline::{Step, Timeline};
 use crate::replay::wrap::{self, waits_at_edge};
@@ -24,7 +24,7 @@ use crate::scene::is_mask;
 /// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
-/// What a screen says of the keys on their way.
+/// A screen's verdict on the keys on their way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Survey {
     /// How many of them it shows; `None` if it agrees with no number of them.
@@ -43,7 +43,7 @@ impl Replay {
         self.log.handle_echo_ack(now, self.network.echo_ack);
         self.learned.latency.note_arrived(now, self.network.arrived);
         if self.log.iter().all(|event| event.at == now) {
-            // What has changed before the first key was typed is nothing that keys have done.
+            // A change from before the first key was typed is nothing that keys have done.
             self.take_ground(now, screen);
         }
         self.take_late(now, screen);
@@ -275,7 +275,7 @@ impl Replay {
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         let context = self.base.field.context;
         if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
-            self.learned.contexts.learn_wrap(context, &lesson.wrap, proof);
+            self.learned.wraps.learn(context, &lesson.wrap, proof);
         }
         for Step { key, class, typed_at, due_at, .. } in proven.steps {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
@@ -285,7 +285,7 @@ impl Replay {
                 self.learned.conventions.learn(class, true);
             }
             self.learned.contexts.pass(context);
-            self.learned.contexts.grace(context).handle_answer(late);
+            self.learned.graces.handle_answer(context, late);
             self.policy.handle_confirmation(now, age);
             if self.has(Mechanism::Latency) {
                 self.learned.latency.handle_answer(age);
@@ -340,7 +340,7 @@ impl Replay {
                     self.silence.handle_line("");
                     self.base.is_searching = false;
                 }
-                // What a search does with these differs, but it goes on.
+                // Searches differ in their use of these, but it goes on.
                 Key::Text(_) | Key::Backspace | Key::ControlH => {}
                 _ => self.base.is_searching = false,
             }
@@ -348,7 +348,7 @@ impl Replay {
         self.log.settle(count);
     }
 
-    /// Takes a key of unknown effect as answered, and all before it, where it is due or the screen is that of
+    /// Handles a key of unknown effect as answered, and all before it, where it is due or the screen is that of
     /// a prompt that is known.
     fn pass_barrier(&mut self, now: Instant, screen: &Screen, survey: Survey) -> bool {
         let Some(index) = survey.barrier else { return false };
@@ -386,7 +386,7 @@ impl Replay {
         self.silence.handle_line(&line);
         self.note_step(key, step);
         self.settle(index + 1);
-        // Whatever the key did, it may have begun another line.
+        // The key may have begun another line.
         self.base.field.line.end();
         if is_enter(key) || !self.base.field.has_name() {
             self.base.field = Field::default();
@@ -513,7 +513,7 @@ impl Replay {
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
-            self.learned.contexts.doubt_wrap(context);
+            self.learned.wraps.doubt(context);
         } else if shown || !is_mode && !self.base.field.is_escaped {
             self.learned.contexts.learn(context, class, false);
             self.learned.conventions.learn(class, false);
@@ -529,7 +529,7 @@ impl Replay {
         self.learned.late.clear();
     }
 
-    /// Takes that a key was answered otherwise than by its echo, or not in time.
+    /// Called when a key was answered otherwise than by its echo, or not in time.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
             self.secrecy.note_miss(self.base.field.prompt());
@@ -561,7 +561,7 @@ impl Replay {
         self.base.field = Field::read(now, screen, self.reader(), &self.base.field);
         self.part_suggestion();
         if !self.base.field.is_used {
-            // What ends a line leaves nothing left of the next one.
+            // A key that ends a line leaves nothing left of the next one.
             let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
             self.base.field.is_foggy = arrived.into_iter().any(|event| !is_enter(event.key));
         }
@@ -588,8 +588,8 @@ impl Replay {
         }
         let context = self.base.field.context;
         for given_up in self.learned.late.iter().take(late) {
-            let grace = self.learned.contexts.grace(context);
-            grace.handle_answer(now.saturating_since(given_up.due_at));
+            let late = now.saturating_since(given_up.due_at);
+            self.learned.graces.handle_answer(context, late);
             self.learned.contexts.learn(context, Class::of(given_up.key), true);
             self.base.field.confirmed += u32::from(matches!(given_up.key, Key::Text(_)));
         }
@@ -622,8 +622,8 @@ impl Replay {
             return false;
         };
         let field = &mut self.base.field;
-        self.learned.contexts.learn_wrap(field.context, &wrap, proof);
-        field.lesson = self.learned.contexts.wrap(field.context);
+        self.learned.wraps.learn(field.context, &wrap, proof);
+        field.lesson = self.learned.wraps.find(field.context);
         field.lay_out(&wrap);
         true
     }
@@ -657,7 +657,7 @@ impl Replay {
         trip.teach(navigation, &self.base, screen, has_rulers);
         self.base.stride = trip.stride;
         if trip.has_climbed() {
-            // What is asked for there may be something else.
+            // The program may ask for something else there.
             self.base.field = Field::default();
         }
         // Text that was typed here still ends where it did.

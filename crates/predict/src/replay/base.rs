@@ -6,7 +6,7 @@ use crate::engine::InputNum;
 use crate::replay::canvas::{Text, is_changed};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
-use crate::replay::navigation::Stride;
+use crate::replay::motion::Stride;
 
 /// The screen that the first key of the log acts on, and what is known of the place that it goes to.
 #[derive(Clone, Debug)]

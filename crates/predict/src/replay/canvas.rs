@@ -10,10 +10,10 @@ use crate::overlay::{self, Content};
 /// Fewest characters of a row that is found again elsewhere. Chosen: two are a prompt.
 pub(super) const MOVED_MIN: usize = 2;
 
-/// What is predicted to stand in one place.
+/// The prediction for one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tile {
-    /// What stood here, or somewhere else, before.
+    /// The text that stood here, or somewhere else, before.
     Ground(Position),
     /// A character that was typed.
     Typed { base: char, wide: bool, pen: Pen },
@@ -37,7 +37,7 @@ pub(super) struct Canvas<'a> {
     pub(super) cursor: Position,
 }
 
-/// What is predicted in one row: from the first column that was written to up to the last.
+/// The predictions in one row: from the first column that was written to up to the last.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,

@@ -3,7 +3,7 @@
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 
-/// What a key is to a line editor.
+/// The meaning of a key to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Text,

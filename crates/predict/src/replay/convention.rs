@@ -19,7 +19,7 @@ const LETTERS: [Class; 5] = [
     Class::KillToEnd,
 ];
 
-/// What is known of them in all line editors together.
+/// The knowledge of them in all line editors together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Conventions {
     letters: Share,

@@ -5,14 +5,15 @@ use rove_terminal::{Position, Screen};
 use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::{Text, is_changed};
-use crate::replay::navigation::{Motion, Navigation, Stride};
-use crate::replay::ruler::{self, Step};
+use crate::replay::motion::{Motion, Step, Stride};
+use crate::replay::navigation::Navigation;
+use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
-/// What the cursor did on the way through some keys.
+/// The cursor's way through some keys.
 #[derive(Clone, Debug)]
 pub(super) struct Trip {
     /// Each key, what it was, and how often.
@@ -112,7 +113,7 @@ fn recognize_command(
     let motions = Motion::ALL.into_iter().filter(|motion| motion.may_lead(from, to));
     let tries =
         motions.filter_map(|motion| recognize(simulation, screen, &vec![(key, motion); run]));
-    // Of equals `max_by_key` returns the last.
+    // `max_by_key` returns the last of equals.
     let found = tries.collect::<Vec<_>>().into_iter().rev().max_by_key(|(count, _)| *count)?;
     ruler::is_all(&base.screen, screen, found.1.step).then_some(found)
 }
@@ -151,7 +152,7 @@ fn follow(
     let mut found = None;
     let mut stuck = None;
     for (count, (key, motion)) in (1..).zip(keys) {
-        // What did nothing does nothing again.
+        // A motion that did nothing does nothing again.
         if stuck != Some(motion) {
             let is_drawn = simulation.navigate(*motion) == Effect::Drawn;
             stuck = (!is_drawn).then_some(motion);

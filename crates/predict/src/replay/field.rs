@@ -7,16 +7,15 @@ use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
-use crate::replay::context::{ContextKey, Contexts};
-use crate::replay::history::Walk;
-use crate::replay::id::{PlaceId, PromptId};
-use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
-use crate::replay::wrap::{Lesson, Wrap};
+use crate::replay::id::{ContextKey, PlaceId, PromptId};
+use crate::replay::layout::{INPUT_ROWS_MAX, Layout, Wrap};
+use crate::replay::walk::Walk;
+use crate::replay::wrap::{Lesson, Wraps};
 use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort};
 use crate::tty::Tty;
 
-/// What asks for the keys.
+/// The kind of program that asks for the keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The host's kernel, which echoes lines.
@@ -26,7 +25,7 @@ pub(super) enum Kind {
     /// An editor with text around, which shows that it inserts or replaces what is typed.
     Insert,
     Replace,
-    /// One that shows that it takes keys for commands.
+    /// An editor that shows that it takes keys for commands.
     Command,
     /// Another program that draws on the whole screen.
     Full,
@@ -60,7 +59,7 @@ pub(super) struct Field {
     pub(super) context: ContextKey,
     /// Whether the text asks for something that is not to be seen.
     pub(super) is_secret: bool,
-    /// What the line has shown of its echo.
+    /// The echo that the line has shown.
     pub(super) line: Line,
     /// How many characters have been seen to come true here.
     pub(super) confirmed: u32,
@@ -80,7 +79,7 @@ pub(super) struct Field {
     pub(super) suggested: Option<u16>,
     /// How that is painted.
     pub(super) suggestion_pen: Option<Pen>,
-    /// What stands left of its start.
+    /// The text left of its start.
     prompt: Vec<Option<char>>,
     /// The name of that, and of what draws in it.
     pub(super) place: PlaceId,
@@ -96,7 +95,7 @@ pub(super) struct Field {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) tty: Option<Tty>,
-    pub(super) contexts: &'a Contexts,
+    pub(super) wraps: &'a Wraps,
     pub(super) mechanisms: Mechanisms,
 }
 
@@ -111,7 +110,7 @@ impl Field {
             Some(row) => field.row = row,
             None => field = Self::begin(screen, kind, at, &pane, now),
         }
-        field.lesson = reader.contexts.wrap(field.context);
+        field.lesson = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.is_bounded {
             // A field does not grow for being full.
@@ -131,7 +130,7 @@ impl Field {
         let pane = scene::pane(screen, start);
         let kind = Kind::at(screen, reader.tty, start, &pane);
         let mut field = Self::begin(screen, kind, start, &pane, now);
-        field.lesson = reader.contexts.wrap(field.context);
+        field.lesson = reader.wraps.find(field.context);
         field.measure(screen, reader, start, &pane);
         field
     }
@@ -165,12 +164,12 @@ impl Field {
             self.reach = layout.place_of(before, self.reach);
         }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
-        // What is behind a gap belongs to the input where it was typed.
+        // Text behind a gap belongs to the input where it was typed.
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
         let end = scene::input_end(screen, last, right);
-        // One that is a line may be called from within another: a gap then ends no text of an editor.
+        // A line editor may be called from within another: a gap then ends no text of an editor.
         self.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
         self.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
@@ -253,7 +252,7 @@ impl Field {
         self.waits = waits;
     }
 
-    /// Takes that its text goes on in this way, and not as was thought.
+    /// Called when its text goes on in this way, and not as was thought.
     pub(super) fn lay_out(&mut self, wrap: &Wrap) {
         let layout = self.layout_of(wrap);
         self.reach = layout.place_of(self.layout, self.reach);
@@ -292,7 +291,7 @@ impl Field {
         Position { column: first.unwrap_or(at.column), ..at }
     }
 
-    /// Takes what stands behind what was typed for a suggestion, as this program makes them, with the cursor
+    /// Treats the text behind the typed one as a suggestion, as this program makes them, with the cursor
     /// in this place.
     pub(super) fn part_suggestion(&mut self, column: u16) {
         if self.reach == 0 || self.suggested.is_some() || !self.is_line() {

@@ -2,10 +2,13 @@
 
 use rove_units::Duration;
 
+use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
+use crate::replay::memory::Memory;
+
 /// The wait before anything was measured. Chosen: twice the echo delay of a stock server, which is how long
 /// a program has taken already by then.
 const FIRST: Duration = Duration::from_millis(100);
-/// What is added to what was measured, and the bounds. Source: docs/prediction.md.
+/// The margin over the measured delay, and the bounds. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);
 const MIN: Duration = Duration::from_millis(40);
 const MAX: Duration = Duration::from_millis(400);
@@ -17,7 +20,7 @@ pub(super) struct Grace {
 }
 
 impl Grace {
-    /// Takes that an answer was this much later than its echo ack; 0 for one that was earlier.
+    /// Called when an answer was this much later than its echo ack; 0 for one that was earlier.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
         self.measured = Some(match self.measured {
@@ -36,6 +39,24 @@ impl Grace {
             None => FIRST,
             Some((mean, deviation)) => (mean + deviation * 4 + MARGIN).clamp(MIN, MAX),
         }
+    }
+}
+
+/// The estimates of all prompts, by the ends of these.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Graces {
+    known: Memory<PromptId, Grace, NAMES_MAX>,
+}
+
+impl Graces {
+    /// Returns the estimate at a prompt.
+    pub(super) fn find(&self, key: ContextKey) -> Grace {
+        self.known.find(&key.weak).copied().unwrap_or_default()
+    }
+
+    /// Called when an answer at a prompt was this much later than its echo ack.
+    pub(super) fn handle_answer(&mut self, key: ContextKey, late: Duration) {
+        self.known.entry(key.weak).handle_answer(late);
     }
 }
 

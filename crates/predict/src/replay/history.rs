@@ -5,14 +5,11 @@
 //! only expected where all of them agree. What an editor really gives back is learned from.
 
 mod editor;
-mod walk;
 
 use std::collections::VecDeque;
 
-pub(super) use self::editor::Name;
 use self::editor::{DOUBLES, Doubles, Editor, SEARCHES, Search};
-use self::walk::CHARACTERS_MAX;
-pub(super) use self::walk::{Entered, Line, Walk, Way};
+use crate::replay::walk::{CHARACTERS_MAX, Entered, Line, Lines, Name, Walk, Way};
 
 /// Most lines that are remembered; the oldest goes. Chosen: few go back further with a cursor key.
 const LINES_MAX: usize = 64;
@@ -33,7 +30,7 @@ pub(super) struct Histories {
     count: u32,
 }
 
-/// What stands in one depth.
+/// The line at one depth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found<'a> {
     Line(&'a str),
@@ -48,45 +45,13 @@ enum Found<'a> {
 /// Whether the lines of another editor count, for a try.
 type Assumed = Option<(u32, bool)>;
 
-impl Histories {
-    /// Takes a line that was entered.
-    pub(super) fn enter(&mut self, name: Name, entered: Entered) {
-        let is_passage = match &entered {
-            Entered::Line(line) => line.is_passage(),
-            Entered::Unclear | Entered::Seam | Entered::Gap => false,
-        };
-        let id = self.editor(name).id;
-        self.push(id, entered);
-        if is_passage {
-            self.push(id, Entered::Seam);
-        }
-    }
-
-    /// Takes that lines may have been entered somewhere.
-    pub(super) fn miss_lines(&mut self) {
-        if !matches!(self.lines.back(), Some((_, Entered::Gap))) {
-            self.push(ANYONE, Entered::Gap);
-        }
-    }
-
-    /// Returns whether lines of it are remembered.
-    pub(super) fn knows(&self, name: Name) -> bool {
-        self.find_editor(name).is_some()
-    }
-
-    /// Returns whether lines of any editor of a kind are.
-    pub(super) fn has_kind(&self, kind: u64) -> bool {
-        self.editors.iter().any(|editor| editor.kind == kind)
-    }
-
-    /// Returns the line that a step has led to, where the editor has shown that it gives back what is expected.
-    pub(super) fn recall<'a>(&'a self, name: Name, walk: &'a Walk, way: Way) -> Option<&'a str> {
+impl Lines for Histories {
+    fn recall<'a>(&'a self, name: Name, walk: &'a Walk, way: Way) -> Option<&'a str> {
         let editor = self.find_editor(name)?;
         editor.proof(walk, way).is_enough().then(|| self.expect(name, walk)).flatten()
     }
 
-    /// Returns the line that a step has led to, if all views agree.
-    pub(super) fn expect<'a>(&'a self, name: Name, walk: &'a Walk) -> Option<&'a str> {
+    fn expect<'a>(&'a self, name: Name, walk: &'a Walk) -> Option<&'a str> {
         if walk.is_lost {
             return None;
         }
@@ -103,8 +68,40 @@ impl Histories {
         }
         found
     }
+}
 
-    /// Takes that a step has led to what was expected.
+impl Histories {
+    /// Records a line that was entered.
+    pub(super) fn enter(&mut self, name: Name, entered: Entered) {
+        let is_passage = match &entered {
+            Entered::Line(line) => line.is_passage(),
+            Entered::Unclear | Entered::Seam | Entered::Gap => false,
+        };
+        let id = self.editor(name).id;
+        self.push(id, entered);
+        if is_passage {
+            self.push(id, Entered::Seam);
+        }
+    }
+
+    /// Called when lines may have been entered somewhere.
+    pub(super) fn miss_lines(&mut self) {
+        if !matches!(self.lines.back(), Some((_, Entered::Gap))) {
+            self.push(ANYONE, Entered::Gap);
+        }
+    }
+
+    /// Returns whether lines of it are remembered.
+    pub(super) fn knows(&self, name: Name) -> bool {
+        self.find_editor(name).is_some()
+    }
+
+    /// Returns whether lines of any editor of a kind are.
+    pub(super) fn has_kind(&self, kind: u64) -> bool {
+        self.editors.iter().any(|editor| editor.kind == kind)
+    }
+
+    /// Called when a step has led to what was expected.
     pub(super) fn hit(&mut self, name: Name, walk: &Walk, way: Way) {
         if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
             // That what was begun comes back says nothing of the lines.
@@ -114,14 +111,14 @@ impl Histories {
         }
     }
 
-    /// Takes that it has not, and whether that was seen.
+    /// Called when it has not, and whether that was seen.
     pub(super) fn miss(&mut self, name: Name, walk: &Walk, way: Way, was_shown: bool) {
         if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
             editor.proof_mut(walk, way).refute(was_shown);
         }
     }
 
-    /// Takes what a step has led to.
+    /// Handles the line that a step has led to.
     pub(super) fn observe(&mut self, name: Name, walk: &Walk, way: Way, line: &str) {
         if walk.is_lost || line.chars().count() > CHARACTERS_MAX {
             return;
@@ -220,7 +217,7 @@ impl Histories {
         }
     }
 
-    /// Takes the text of a line that was not known.
+    /// Records the text of a line that was not known.
     fn clear_up(&mut self, editor: &Editor, walk: &Walk, index: usize, line: &str) {
         let Some((owner, entered)) = self.lines.remove(index) else { return };
         if self.find_assuming(editor, walk, None) == Found::Line(line) {
@@ -242,7 +239,7 @@ impl Histories {
             }
             Entered::Seam => {
                 self.lines.insert(index, known);
-                // What is older was another program's.
+                // Older lines were another program's.
                 let mut number = 0;
                 self.lines.retain(|(id, _)| {
                     number += 1;
@@ -373,7 +370,7 @@ impl Histories {
     }
 }
 
-/// What was found, without the text.
+/// The kind of find, without the text.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Line,

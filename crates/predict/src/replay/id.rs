@@ -25,3 +25,21 @@ impl PlaceId {
         Self(mix(numbers))
     }
 }
+
+/// Most names of contexts that are remembered, two for each; the one that was used least recently goes.
+/// Source: the paper's users had a handful of programs.
+pub(super) const NAMES_MAX: usize = 128;
+
+/// The names of a context: exact, and by no more than the end of its prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ContextKey {
+    pub(super) strong: PromptId,
+    pub(super) weak: PromptId,
+}
+
+impl ContextKey {
+    /// Both names; one only where they are the same.
+    pub(super) fn names(self) -> impl Iterator<Item = PromptId> {
+        [self.strong].into_iter().chain((self.weak != self.strong).then_some(self.weak))
+    }
+}

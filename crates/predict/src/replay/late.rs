@@ -7,7 +7,7 @@ use rove_terminal::Screen;
 use rove_units::{Duration, Instant};
 
 use crate::keystroke::Key;
-use crate::replay::context::ContextKey;
+use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
 use crate::replay::simulate::{Effect, Simulation};
 
@@ -33,7 +33,7 @@ pub(super) struct Late {
 }
 
 impl Late {
-    /// Takes a key that was given up.
+    /// Handles a key that was given up.
     pub(super) fn push(&mut self, given_up: GivenUp) {
         if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);

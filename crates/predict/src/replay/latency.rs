@@ -29,7 +29,7 @@ impl Latency {
         self.heard.1.saturating_since(typed_at)
     }
 
-    /// Takes that a key of this age was answered.
+    /// Called when a key of this age was answered.
     pub(super) fn handle_answer(&mut self, age: Duration) {
         self.ages[self.count % ANSWERS] = age;
         self.count += 1;

@@ -16,7 +16,7 @@ pub(super) const EVENTS_MAX: usize = 512;
 /// Chosen: some rows of text, which is what line editors take without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
 
-/// One key on its way.
+/// A key on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) key: Key,
@@ -58,7 +58,7 @@ impl Log {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
 
-    /// Takes that a paste ends. A short one of nothing but characters, of which none is settled yet, is text as
+    /// Called when a paste ends. A short one of nothing but characters, of which none is settled yet, is text as
     /// if it had been typed; returns whether it is one.
     pub(super) fn end_paste(&mut self) -> bool {
         let is_start = |event: &Event| event.key == Key::PasteStart;

@@ -22,7 +22,7 @@ pub(super) struct Masks {
     known: Memory<PromptId, Mask, MASKS_MAX>,
 }
 
-/// What one kind of prompt draws.
+/// The sign that one kind of prompt draws.
 #[derive(Clone, Copy, Debug)]
 struct Mask {
     glyph: char,

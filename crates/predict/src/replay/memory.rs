@@ -1,4 +1,4 @@
-//! What is remembered of many things of one kind, within a bound.
+//! The memory of many things of one kind, within a bound.
 
 /// Values by key, at most `MAX` of them: the one used least recently is forgotten for a new one.
 #[derive(Clone, Debug)]

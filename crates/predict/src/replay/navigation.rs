@@ -1,14 +1,15 @@
-//! What keys do to the cursor in programs that draw on the whole screen, as far as it was seen.
+//! Effects of keys on the cursor in programs that draw on the whole screen, as far as it was seen.
 
 use core::ops::Range;
 
-use rove_terminal::{Position, Screen};
+use rove_terminal::Screen;
 
 use crate::keystroke::Key;
-use crate::replay::canvas::mix;
+use crate::replay::canvas::{Canvas, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::id::PlaceId;
 use crate::replay::memory::Memory;
+use crate::replay::motion::{Guide, Motion, Step};
 use crate::replay::ruler::{self, Ruler};
 use crate::scene::Pane;
 
@@ -19,72 +20,12 @@ const KEYS_MAX: usize = 24;
 /// Most places that are remembered; the one that was used least recently goes. Chosen: the windows of some editors.
 const PLACES_MAX: usize = 16;
 
-/// Rows at the edges of a window in which the text may scroll instead of the cursor moving.
-/// Source: vim's own defaults (`scrolloff`).
-const MARGIN_ROWS: u16 = 5;
-
 /// How often in a row a key must have done the same before it is believed: one with a name of what it does, and others.
 const NEEDED: u16 = 1;
 const NEEDED_OF_OTHERS: u16 = 2;
-/// Of those that are prefixes of commands in screen and tmux, whose second keys may by chance do the same.
+/// The same for prefixes of commands in screen and tmux, whose second keys may by chance do the same.
 const NEEDED_OF_PREFIXES: u16 = 4;
-/// Where a cursor goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Motion {
-    Left,
-    Right,
-    Up,
-    Down,
-    /// The start of the line.
-    Start,
-    /// The first character of the line that is no blank.
-    Indent,
-    End,
-}
-
-impl Motion {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Left, Self::Right, Self::Up, Self::Down, Self::Start, Self::Indent, Self::End];
-
-    /// Returns what a key is called for.
-    pub(super) const fn of(key: Key) -> Option<Self> {
-        match key {
-            Key::Left | Key::ControlB => Some(Self::Left),
-            Key::Right | Key::ControlF => Some(Self::Right),
-            Key::Up | Key::ControlP => Some(Self::Up),
-            Key::Down | Key::ControlN => Some(Self::Down),
-            Key::Home | Key::ControlA => Some(Self::Start),
-            Key::End | Key::ControlE => Some(Self::End),
-            _ => None,
-        }
-    }
-
-    pub(super) const fn is_vertical(self) -> bool {
-        matches!(self, Self::Up | Self::Down)
-    }
-
-    /// Returns whether it may lead from one place to another, done as often as it takes.
-    pub(super) const fn may_lead(self, from: Position, to: Position) -> bool {
-        match self {
-            Self::Up => to.row < from.row,
-            Self::Down => to.row > from.row,
-            Self::Left => to.row == from.row && to.column < from.column,
-            Self::Right => to.row == from.row && to.column > from.column,
-            Self::Start | Self::Indent | Self::End => to.row == from.row,
-        }
-    }
-}
-
-/// How the cursor has come to where it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stride {
-    /// The column that motions up and down keep to where the text is long enough.
-    pub(super) goal: Option<u16>,
-    /// Whether the last key was a motion.
-    pub(super) is_roaming: bool,
-}
-
-/// What is known of one window of a program.
+/// The knowledge of one window of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Navigation {
     habits: Memory<Key, Habit, KEYS_MAX>,
@@ -98,7 +39,7 @@ pub(super) struct Navigation {
     first_row: u64,
 }
 
-/// What a key has done.
+/// The motion that a key has done.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
     motion: Motion,
@@ -106,13 +47,32 @@ struct Habit {
     evidence: Evidence,
 }
 
-impl Navigation {
-    /// Returns what a key is believed to do.
-    pub(super) fn motion(&self, key: Key) -> Option<Motion> {
+impl Guide for Navigation {
+    fn motion(&self, key: Key) -> Option<Motion> {
         let habit = self.habits.find(&key)?;
         habit.evidence.is_enough().then_some(habit.motion)
     }
 
+    fn stops_on_last(&self) -> Option<bool> {
+        self.stops_on_last
+    }
+
+    fn has_tabs(&self) -> Option<bool> {
+        self.has_tabs
+    }
+
+    fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool {
+        self.visited.contains(&row) && self.first_row == name_of_row(screen, pane.top)
+    }
+
+    fn draw_numbers(&self, canvas: &mut Canvas<'_>, step: Step) {
+        if self.ruler.is_known() {
+            self.ruler.draw(canvas, step);
+        }
+    }
+}
+
+impl Navigation {
     /// Called when a key has moved the cursor in this way.
     pub(super) fn hit(&mut self, key: Key, motion: Motion) {
         let needed = match key {
@@ -136,7 +96,7 @@ impl Navigation {
         }
     }
 
-    /// Takes that the cursor is in these rows.
+    /// Called when the cursor is in these rows.
     pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
         let first_row = name_of_row(screen, pane.top);
         if self.first_row != first_row {
@@ -150,22 +110,9 @@ impl Navigation {
             };
         }
     }
-
-    /// Returns whether the cursor was seen in a row.
-    pub(super) fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool {
-        self.visited.contains(&row) && self.first_row == name_of_row(screen, pane.top)
-    }
-
-    /// Returns whether a row is so far from the edge of its window that nothing scrolls for it.
-    pub(super) const fn is_inner(pane: &Pane, row: u16, motion: Motion) -> bool {
-        match motion {
-            Motion::Up => row >= pane.top.saturating_add(MARGIN_ROWS),
-            _ => row.saturating_add(MARGIN_ROWS) < pane.bottom,
-        }
-    }
 }
 
-/// What is known of all windows.
+/// The knowledge of all windows.
 pub(super) type Navigations = Memory<PlaceId, Navigation, PLACES_MAX>;
 
 fn name_of_row(screen: &Screen, row: u16) -> u64 {

@@ -22,7 +22,7 @@ const MARKS_MAX: usize = 40;
 /// Most rows above and below a word in which it is looked for.
 const REACH_ROWS: u16 = 24;
 
-/// What is remembered of colours, by the kind of place they were seen in.
+/// The memory of colours, by the kind of place they were seen in.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Palettes {
     known: Memory<PromptId, Palette, PALETTES_MAX>,
@@ -32,11 +32,11 @@ pub(super) struct Palettes {
 /// The colours that typed characters had at first.
 #[derive(Clone, Debug, Default)]
 struct Palette {
-    /// Those of the first letter of a line's first word, and of its other words.
+    /// The colours of the first letter of a line's first word, and of its other words.
     fresh: [Option<Pen>; 2],
-    /// Those of other characters.
+    /// The colours of other characters.
     marks: Memory<char, Pen, MARKS_MAX>,
-    /// Those of the last letters of what words begin with, by its hash.
+    /// The colours of the last letters of the beginnings of words, by its hash.
     prefixes: Memory<WordId, Pen, PREFIXES_MAX>,
 }
 
@@ -46,7 +46,7 @@ struct WordId(u64);
 
 /// Where a character stands in its row.
 struct Place<'a> {
-    /// What stands before it.
+    /// The character before it.
     before: &'a [Cell],
     base: char,
     /// Where in that the word begins that it belongs to.
@@ -60,7 +60,7 @@ impl Palettes {
 }
 
 impl Palette {
-    /// Takes how a character was painted when it was typed last.
+    /// Records how a character was painted when it was typed last.
     fn learn(&mut self, place: &Place<'_>, pen: Pen) {
         if pen.attributes.contains(Attributes::INVERSE) {
             return;

@@ -10,31 +10,11 @@ use crate::replay::Replay;
 use crate::replay::canvas::mix;
 use crate::replay::class::Class;
 use crate::replay::field::Kind;
-use crate::replay::history::{Entered, Histories, Line, Name, Walk, Way};
 use crate::replay::log::Event;
 use crate::replay::simulate::{DrawnLine, Effect, Habits};
+use crate::replay::walk::{Entered, Line, Name, Recall, Walk, Way};
 
-/// The lines that an editor is believed to give back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Recall<'a> {
-    histories: &'a Histories,
-    name: Name,
-    /// Whether they are tried, and not to be seen.
-    is_trial: bool,
-}
-
-impl Recall<'_> {
-    /// Returns the line that a step has led to.
-    pub(super) fn line<'b>(&'b self, walk: &'b Walk, way: Way) -> Option<&'b str> {
-        if self.is_trial {
-            self.histories.expect(self.name, walk)
-        } else {
-            self.histories.recall(self.name, walk, way)
-        }
-    }
-}
-
-/// What is known of the line that is being entered.
+/// The knowledge of the line that is being entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entry {
     sheet: Option<Sheet>,
@@ -53,7 +33,7 @@ struct Sheet {
     was_seen: bool,
 }
 
-/// What was pasted together with ends of lines, which end none then.
+/// A paste that holds ends of lines, which end no line then.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pasted {
     is_open: bool,
@@ -63,7 +43,7 @@ pub(super) struct Pasted {
 }
 
 impl Pasted {
-    /// Takes a key that is sent with this input.
+    /// Handles a key that is sent with this input.
     pub(super) fn handle_key(&mut self, key: Key, input: InputNum) {
         match key {
             Key::PasteStart => self.is_open = true,
@@ -96,7 +76,7 @@ impl Replay {
     /// Returns which lines the editor gives back.
     pub(super) fn recall(&self) -> Option<Recall<'_>> {
         let name = self.editor_name().filter(|_| !self.base.is_searching)?;
-        Some(Recall { histories: &self.learned.histories, name, is_trial: false })
+        Some(Recall { lines: &self.learned.histories, name, is_trial: false })
     }
 
     /// Returns which line editor asks, if it may be one that keeps lines.
@@ -118,7 +98,7 @@ impl Replay {
         (may_keep && (!field.is_foggy || self.learned.histories.knows(name))).then_some(name)
     }
 
-    /// Takes that a key is answered that was sent with this input, which may have ended a line.
+    /// Called when a key is answered that was sent with this input, which may have ended a line.
     pub(super) fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
         match key {
             Key::Enter | Key::LineFeed => self.note_end(input, screen),
@@ -132,7 +112,7 @@ impl Replay {
         }
     }
 
-    /// Takes that the line is entered that the key ends which was sent with this input.
+    /// Called when the line is entered that the key ends which was sent with this input.
     fn note_end(&mut self, input: InputNum, screen: &Screen) {
         let sheet = self.entry.sheet.take().filter(|sheet| sheet.input == input);
         let may_keep = match self.base.field.kind {
@@ -155,7 +135,7 @@ impl Replay {
         }
     }
 
-    /// Takes the line that is about to be entered from the last screen on which nothing can stand that was typed
+    /// Records the line that is about to be entered from the last screen on which nothing can stand that was typed
     /// behind it.
     pub(super) fn note_line(&mut self) {
         let is_end = |event: &Event| matches!(event.key, Key::Enter | Key::LineFeed);
@@ -202,7 +182,7 @@ impl Replay {
         self.settle(count);
     }
 
-    /// Takes that the oldest keys are settled, of which those behind the last step may have changed the line.
+    /// Called when the oldest keys are settled, of which those behind the last step may have changed the line.
     pub(super) fn note_edits(&mut self, count: usize) {
         let keys = self.log.iter().take(count).map(|event| event.key);
         let mut behind = keys.rev().take_while(|key| Way::of(*key).is_none());
@@ -211,7 +191,7 @@ impl Replay {
         }
     }
 
-    /// Takes that nobody knows what the oldest keys did.
+    /// Called when nobody knows what the oldest keys did.
     pub(super) fn miss_keys(&mut self, count: usize) {
         for event in self.log.iter().take(count) {
             match event.key {
@@ -222,7 +202,7 @@ impl Replay {
         }
     }
 
-    /// Takes the lines that the oldest keys end, of which no more than the first was seen.
+    /// Records the lines that the oldest keys end, of which no more than the first was seen.
     pub(super) fn note_taken_lines(&mut self, count: usize, screen: &Screen) {
         let is_end = |event: &&Event| matches!(event.key, Key::Enter | Key::LineFeed);
         let ends: Vec<InputNum> =
@@ -243,7 +223,7 @@ impl Replay {
     /// Tries what the key behind the first `index` ones does, if it goes through the lines.
     pub(super) fn try_recall(&self, key: Key, index: usize, screen: &Screen) -> Option<Step> {
         let (way, name) = (Way::of(key)?, self.editor_name()?);
-        let recall = Recall { histories: &self.learned.histories, name, is_trial: true };
+        let recall = Recall { lines: &self.learned.histories, name, is_trial: true };
         let habits = Habits { recall: Some(recall), ..self.habits() };
         let mut simulation = self.simulation_with(habits);
         for event in self.log.iter().take(index) {
@@ -259,7 +239,7 @@ impl Replay {
         Some(Step { walk, way, is_right })
     }
 
-    /// Takes that a key was answered in an unknown way, which may have been a step through the lines.
+    /// Called when a key was answered in an unknown way, which may have been a step through the lines.
     pub(super) fn note_step(&mut self, key: Key, step: Option<Step>) {
         match (step, self.editor_name()) {
             (Some(Step { mut walk, way, is_right }), Some(name)) => {
@@ -274,14 +254,14 @@ impl Replay {
         }
     }
 
-    /// Takes that steps have led to where they were expected to.
+    /// Called when steps have led to where they were expected to.
     pub(super) fn note_steps(&mut self, steps: &[(Walk, Way)]) {
         if let Some(name) = self.editor_name().filter(|_| !steps.is_empty()) {
             steps.iter().for_each(|(walk, way)| self.learned.histories.hit(name, walk, *way));
         }
     }
 
-    /// Takes what the last step has led to, which stands there since.
+    /// Handles the line that the last step has led to, which stands there since.
     pub(super) fn observe_recall(&mut self) {
         let Some(way) = self.base.field.walk.open.take() else { return };
         let Some(name) = self.editor_name() else { return };
@@ -299,7 +279,7 @@ impl Replay {
         }
     }
 
-    /// Takes that the first key has led to another line than expected, if it has. Returns whether it has.
+    /// Called when the first key has led to another line than expected, if it has. Returns whether it has.
     pub(super) fn refute_recall(&mut self, now: Instant, screen: &Screen) -> bool {
         let Some(event) = self.log.front() else { return false };
         let (key, was_shown, is_due) = (event.key, event.shown, event.due_at.is_some());
@@ -319,7 +299,7 @@ impl Replay {
         true
     }
 
-    /// Takes that a key that went through the lines did not do what was expected.
+    /// Called when a key that went through the lines did not do what was expected.
     pub(super) fn note_failed_recall(&mut self, key: Key, was_shown: bool) {
         self.base.field.walk.open = None;
         if let (Some(way), Some(name)) = (Way::of(key), self.editor_name()) {

@@ -4,6 +4,7 @@ use rove_terminal::{Position, Screen};
 
 use crate::replay::canvas::{Canvas, Text, Tile, is_same_row, mix};
 use crate::replay::evidence::Evidence;
+use crate::replay::motion::Step;
 
 /// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
@@ -21,7 +22,7 @@ pub(super) struct Ruler {
     evidence: Evidence,
 }
 
-/// One of them.
+/// A number that follows the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     /// Where the word stands that it is in.
@@ -30,7 +31,7 @@ struct Mark {
     /// Which number of that word it is.
     number: usize,
     axis: Axis,
-    /// What stands around the numbers there.
+    /// The signs around the numbers there.
     signs: u64,
 }
 
@@ -38,15 +39,6 @@ struct Mark {
 enum Axis {
     Line,
     Column,
-}
-
-/// How the cursor moves.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) from: Position,
-    pub(super) to: Position,
-    /// Whether nothing stands in the row that it goes to.
-    pub(super) is_to_empty: bool,
 }
 
 /// A number in a word: its characters, and its value. Of `0-1`, as vim counts columns that are not bytes, it is the
@@ -160,7 +152,7 @@ impl Ruler {
         let new: Vec<char> = new.chars().collect();
         let mut turned = line.to_vec();
         let reach = word.len().max(new.len());
-        // What grows takes room that is left.
+        // A number that grows takes room that is left.
         let room = line.get(start + word.len()..(start + reach + 1).min(line.len()))?;
         if start + reach > line.len() || new.len() > word.len() && !room.iter().all(|c| *c == ' ') {
             return None;

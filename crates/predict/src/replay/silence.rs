@@ -2,7 +2,7 @@
 
 use crate::keystroke::Key;
 
-/// What such a line has, in this order: `stty -echo` or `stty raw -echo`.
+/// The words of such a line, in this order: `stty -echo` or `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
 /// Looks for them in what is typed, of which it keeps nothing.
@@ -25,7 +25,7 @@ enum State {
 }
 
 impl Silence {
-    /// Takes a key as it is typed.
+    /// Handles a key as it is typed.
     pub(super) fn handle_key(&mut self, key: Key) {
         match key {
             Key::Text(c) => self.handle_character(c),
@@ -39,14 +39,14 @@ impl Silence {
         }
     }
 
-    /// Takes that a line was answered, which has this text.
+    /// Called when a line was answered, which has this text.
     pub(super) fn handle_line(&mut self, line: &str) {
         if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
             self.state = State::Silent;
         }
     }
 
-    /// Takes that a character was echoed.
+    /// Called when a character was echoed.
     pub(super) fn handle_echo(&mut self) {
         if self.state == State::Silent {
             self.state = State::Echoes;

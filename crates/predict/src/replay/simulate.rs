@@ -1,9 +1,8 @@
-//! What a key does to the field it goes to.
+//! The effect of a key on the field it goes to.
 
 mod edge;
-mod motion;
-mod recall;
-mod suggestion;
+mod given;
+mod terrain;
 
 use core::ops::Range;
 
@@ -14,14 +13,13 @@ use crate::mechanism::Mechanisms;
 use crate::replay::canvas::{Canvas, Tile, cell};
 use crate::replay::class::Class;
 use crate::replay::field::{Field, Kind};
-use crate::replay::history::{Walk, Way};
-use crate::replay::layout::Layout;
-use crate::replay::navigation::{Navigation, Stride};
-use crate::replay::recall::Recall;
-use crate::replay::wrap::{Beyond, Wrap};
+use crate::replay::layout::{Beyond, Layout, Wrap};
+use crate::replay::motion::{Guide, Motion, Step, Stride};
+use crate::replay::walk::{Recall, Walk, Way};
 use crate::scene::Pane;
 
-pub(super) use self::recall::DrawnLine;
+pub(super) use self::given::DrawnLine;
+use self::terrain::Terrain;
 
 /// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +52,7 @@ pub(super) struct Habits<'a> {
     pub(super) beyond: Beyond,
     /// Whether to do so where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
-    /// What it draws for each key, whatever that is.
+    /// The sign that it draws for each key, whatever that is.
     pub(super) mask: Option<char>,
     /// Which lines it gives back.
     pub(super) recall: Option<Recall<'a>>,
@@ -91,8 +89,8 @@ pub(super) struct Simulation<'a> {
     /// Whether the cursor of the ground waits at the edge.
     has_waited: bool,
     pane: Pane,
-    /// What motions are known to do.
-    navigation: Option<&'a Navigation>,
+    /// The known effects of motions.
+    guide: Option<&'a dyn Guide>,
     pub(super) stride: Stride,
     /// Whether motions are tried of which it is not known that they are possible.
     is_bold: bool,
@@ -136,7 +134,7 @@ impl<'a> Simulation<'a> {
             has_scrolled: false,
             has_waited: false,
             pane: field.pane,
-            navigation: None,
+            guide: None,
             stride: Stride::default(),
             is_bold: false,
             stops_on_last: None,
@@ -162,9 +160,9 @@ impl<'a> Simulation<'a> {
         self.column.is_some_and(|column| self.shown_at(column) != self.at(column))
     }
 
-    /// Takes what is known of motions.
-    pub(super) fn roaming(self, navigation: Option<&'a Navigation>, stride: Stride) -> Self {
-        Self { navigation, stride, ..self }
+    /// Sets the knowledge of motions.
+    pub(super) fn roaming(self, guide: Option<&'a dyn Guide>, stride: Stride) -> Self {
+        Self { guide, stride, ..self }
     }
 
     /// Lets motions be tried, boldly those too of which it is not known that they are possible.
@@ -205,6 +203,98 @@ impl<'a> Simulation<'a> {
     /// Returns the text of the input.
     pub(super) fn line(&self) -> String {
         (self.start..self.end).map(|column| self.base(column)).collect()
+    }
+
+    /// Returns what a key is here: before a suggestion some accept it.
+    pub(super) fn class_of(&self, key: Key) -> Class {
+        let class = Class::of(key);
+        let is_at_suggestion = self.suggested.is_some() && self.column() == self.end;
+        match class {
+            Class::Right | Class::ControlRight if is_at_suggestion => Class::Accept,
+            Class::End | Class::ControlEnd if is_at_suggestion => Class::AcceptToEnd,
+            Class::WordRight if is_at_suggestion => Class::AcceptWord,
+            Class::Backspace | Class::ControlH if self.is_indented() => Class::Unindent,
+            _ => class,
+        }
+    }
+
+    /// Returns whether there is nothing but blanks left of the cursor that nobody is known to have typed.
+    fn is_indented(&self) -> bool {
+        let is_text = matches!(self.kind, Kind::Full | Kind::Insert);
+        let at = self.canvas.cursor;
+        let before = self.left..at.column;
+        let is_typed = |column| self.canvas.is_typed(at.row, column);
+        let is_blank = |column: u16| {
+            !is_typed(column)
+                && self.canvas.text(Position { column, ..at }).base.is_none_or(|c| c == ' ')
+        };
+        is_text && !self.is_bounded && !before.is_empty() && before.into_iter().all(is_blank)
+    }
+
+    /// Returns what a key is believed to do to the cursor.
+    pub(super) fn motion(&self, key: Key) -> Option<Motion> {
+        // A letter may be part of a command, unless those before it were motions, too.
+        let is_text = matches!(key, Key::Text(_));
+        let may_be_motion = !is_text || self.habits.takes_commands && self.stride.is_roaming;
+        self.guide.filter(|_| may_be_motion)?.motion(key)
+    }
+
+    /// Moves the cursor.
+    pub(super) fn navigate(&mut self, motion: Motion) -> Effect {
+        let from = self.canvas.cursor;
+        let may_move = self.suggested.is_none() && from.row == self.layout.row && !self.waits();
+        let to = may_move.then(|| self.terrain().destination(motion)).flatten();
+        let Some(to) = to else { return Effect::Unknown };
+        if from == to {
+            return Effect::Nothing;
+        }
+        if motion.is_vertical() {
+            self.stride.goal = Some(self.stride.goal.unwrap_or(from.column));
+            self.layout = Layout::of_row(to.row);
+            self.start = to.column;
+            self.right = self.pane.right;
+            self.end = self.terrain().text_end(to.row).max(to.column);
+            self.has_climbed = true;
+        } else {
+            self.stride.goal = None;
+        }
+        self.canvas.cursor = to;
+        self.column = Some(to.column);
+        self.rule_to(to);
+        Effect::Drawn
+    }
+
+    /// Turns the numbers that say where the cursor is.
+    fn rule_to(&mut self, to: Position) {
+        let from = core::mem::replace(&mut self.ruled, to);
+        if let Some(guide) = self.guide {
+            let step = self.step(from, to);
+            guide.draw_numbers(&mut self.canvas, step);
+        }
+    }
+
+    /// Returns how the cursor has moved since the first key.
+    pub(super) fn step_from(&self, from: Position) -> Step {
+        self.step(from, self.canvas.cursor)
+    }
+
+    fn step(&self, from: Position, to: Position) -> Step {
+        // While vi inserts, the end of an empty line is a column like others.
+        let inserts = matches!(self.kind, Kind::Insert | Kind::Replace);
+        Step { from, to, is_to_empty: !inserts && self.terrain().text_end(to.row) <= self.left }
+    }
+
+    /// Returns the text that the cursor moves over.
+    fn terrain(&self) -> Terrain<'_> {
+        Terrain {
+            canvas: &self.canvas,
+            pane: &self.pane,
+            left: self.left,
+            guide: self.guide,
+            goal: self.stride.goal,
+            is_bold: self.is_bold,
+            stops_on_last: self.stops_on_last,
+        }
     }
 
     /// Does what the key will do.
@@ -314,7 +404,7 @@ impl<'a> Simulation<'a> {
         let width = char_width(c);
         let column = self.column();
         let next = column.saturating_add(width);
-        // What the last column does to the cursor differs from program to program.
+        // The effect of the last column on the cursor differs from program to program.
         if width == 0 || next >= self.right {
             return Effect::Unknown;
         }
@@ -377,7 +467,7 @@ impl<'a> Simulation<'a> {
         self.end = end.max(self.end);
     }
 
-    /// Takes out what stands from one column to another, and goes there.
+    /// Removes what stands from one column to another, and goes there.
     fn delete(&mut self, from: u16, to: u16) -> Effect {
         if from >= to {
             return self.move_to(from);

@@ -9,7 +9,7 @@ use crate::replay::class::Class;
 use crate::replay::simulate::Effect;
 use crate::replay::timeline::Timeline;
 
-/// What some editors add themselves to what is typed. Nobody suggests one of these alone.
+/// Signs that some editors add to the typed text. No program suggests one of these alone.
 const CLOSERS: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
 /// Returns what a screen that shows keys tells of suggestions, and whether it speaks for them; `suggests` tells whether the

@@ -18,7 +18,7 @@ use rove_terminal::Size;
 use super::log;
 use crate::policy::Preference;
 
-/// What a letter typed at the first prompt shows.
+/// A letter typed at the first prompt.
 #[test]
 fn the_first_key_ever_is_hidden_and_the_next_ones_are_seen_at_once() {
     let mut rig = Rig::new(Shell::new("$ "));

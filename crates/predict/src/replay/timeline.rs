@@ -1,4 +1,4 @@
-//! One pass over keys that a screen shows: what each of them did, and what all of them together prove.
+//! A pass over keys that a screen shows: the effect of each, and the proof that all together give.
 
 use rove_terminal::{Position, Screen};
 use rove_units::Instant;
@@ -7,14 +7,13 @@ use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
-use crate::replay::history::{Walk, Way};
-use crate::replay::layout::Layout;
+use crate::replay::layout::{Layout, Proof};
 use crate::replay::log::Event;
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::wrap::Proof;
+use crate::replay::walk::{Walk, Way};
 use crate::scene::is_mask;
 
-/// What keys did, one after the other.
+/// The effects of keys, one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Timeline<'a> {
     pub(super) steps: Vec<Step>,
@@ -22,7 +21,7 @@ pub(super) struct Timeline<'a> {
     pub(super) end: Simulation<'a>,
 }
 
-/// One key, and where it was typed.
+/// A key, and where it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) key: Key,
@@ -39,7 +38,7 @@ pub(super) struct Step {
     pub(super) due_at: Option<Instant>,
 }
 
-/// What keys prove that have come true.
+/// The proof that keys give which have come true.
 #[derive(Clone, Debug)]
 pub(super) struct Proven {
     /// The keys that have left a trace.
@@ -51,7 +50,7 @@ pub(super) struct Proven {
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// What is proven of the edge of a row, if the keys went over it.
+    /// The proof for the edge of a row, if the keys went over it.
     pub(super) wrap: Option<Proof>,
 }
 

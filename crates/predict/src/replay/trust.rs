@@ -7,17 +7,17 @@ use crate::replay::class::Class;
 use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
-use crate::replay::history::Way;
+use crate::replay::walk::Way;
 
-/// What is believed of a line editor, or of a prompt where keys have come true, before any key.
+/// The prior for a line editor, or for a prompt where keys have come true, before any key.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// Of a key beside text that has done as predicted here.
+/// The prior for a key beside text that has done as predicted here.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 /// So many characters that were no text make a program one of commands. Chosen: a word may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
-/// What is believed of keys on one base.
+/// The belief in keys on one base.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trust<'a> {
     pub(super) base: &'a Base,
@@ -125,7 +125,7 @@ impl Trust<'_> {
             return strong;
         }
         let weak = self.contexts.weak(key).score(class);
-        // What was learned here counts in both.
+        // Experience from here counts in both.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
     }
 }

@@ -1,38 +1,21 @@
-//! What a program does where its input has come to the edge of a row. No two kinds of program do the same,
+//! The ways of a program where its input has come to the edge of a row. No two kinds of program do the same,
 //! so that nothing is seen beyond the edge before it was seen once, in each context.
 
 use std::sync::Arc;
 
-use rove_terminal::{Cell, Position, Screen};
+use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::Text;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
+use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
+use crate::replay::layout::{Beyond, Lead, Proof, Wrap};
+use crate::replay::memory::Memory;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 
-/// How an input goes on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wrap {
-    /// What stands in the last column of a row that goes on, where that is no text.
-    pub(super) mark: Option<char>,
-    /// What stands left of the text in the rows that go on.
-    pub(super) lead: Lead,
-    /// Whether the cursor stays where a row is full until there is more.
-    pub(super) is_lazy: bool,
-}
-
-/// What stands at the left edge of the pane before the text goes on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lead {
-    /// How many columns it takes.
-    pub(super) columns: u16,
-    /// What it is; nothing is known where there are no cells.
-    pub(super) cells: Arc<[Cell]>,
-}
-
-/// What is known of that.
+/// The knowledge of a way.
 #[derive(Clone, Debug)]
 pub(super) struct Lesson {
     pub(super) wrap: Wrap,
@@ -43,30 +26,47 @@ pub(super) struct Lesson {
     pub(super) scrolls: bool,
 }
 
-/// How far keys are followed over the edge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Beyond {
-    /// Not at all.
-    #[default]
-    Nothing,
-    /// As long as the cursor stays within the text.
-    Text,
-    /// To the end of the text.
-    All,
+/// The ways in which inputs go on, by prompt.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wraps {
+    known: Memory<PromptId, Lesson, NAMES_MAX>,
 }
 
-/// What keys that came true have shown of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Proof {
-    /// Whether text stood in the next row that was not there before.
-    pub(super) has_text: bool,
-    /// Whether the cursor was behind a full row, where programs differ.
-    pub(super) has_end: bool,
-    /// Whether all text moved up for that row.
-    pub(super) has_scrolled: bool,
+impl Wraps {
+    /// Returns how the input goes on over the edge of a row, as far as is known.
+    pub(super) fn find(&self, key: ContextKey) -> Option<Lesson> {
+        self.known.find(&key.strong).or_else(|| self.known.find(&key.weak)).cloned()
+    }
+
+    /// Called when the input went on in this way.
+    pub(super) fn learn(&mut self, key: ContextKey, wrap: &Wrap, proof: Proof) {
+        for name in key.names() {
+            let lesson = self.known.entry_or(name, || Lesson::new(wrap));
+            if lesson.wrap != *wrap {
+                *lesson = Lesson::new(wrap);
+            }
+            if proof.has_text {
+                lesson.text.add(true);
+            }
+            if proof.has_end {
+                lesson.end.add(true);
+            }
+            lesson.scrolls |= proof.has_scrolled;
+        }
+    }
+
+    /// Called when the input did not go on as it was thought to.
+    pub(super) fn doubt(&mut self, key: ContextKey) {
+        for name in key.names() {
+            if let Some(lesson) = self.known.find_mut(&name) {
+                lesson.text.add(false);
+                lesson.end.add(false);
+            }
+        }
+    }
 }
 
-/// What is believed of a way that was seen once.
+/// The prior of a way that was seen once.
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 impl Lesson {
@@ -82,13 +82,6 @@ impl Lesson {
             (false, true) => Beyond::Text,
             _ => Beyond::Nothing,
         }
-    }
-}
-
-impl Wrap {
-    /// Returns the columns at the right edge that hold no text.
-    pub(super) fn mark_columns(&self) -> u16 {
-        u16::from(self.mark.is_some())
     }
 }
 
@@ -175,7 +168,7 @@ fn wraps_to_try(base: &Base, screen: &Screen) -> Vec<Wrap> {
     });
     let mut columns = vec![0, field.start.saturating_sub(field.pane.left)];
     columns.push(field.left.saturating_sub(field.pane.left));
-    // What else it may be is where the cursor has come to, behind one character at most.
+    // Another column may be the one that the cursor has come to, behind one character at most.
     let cursor = screen.cursor();
     let columns_here = cursor.column.saturating_sub(field.pane.left);
     if cursor.row != field.row {

@@ -1,4 +1,4 @@
-//! What editors show of themselves: line numbers, and the mode they are in.
+//! Signs that editors show of themselves: line numbers, and the mode they are in.
 
 use rove_terminal::{Pen, Position, Screen};
 
@@ -17,7 +17,7 @@ const GUTTER_REACH_MAX: u16 = 8;
 /// Rows below a pane in which an editor may show its mode: its bar, and the line of messages below.
 const MODE_ROWS: u16 = 2;
 
-/// What characters do that are typed into an editor.
+/// The effect of characters that are typed into an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EditorMode {
     /// They are inserted.
@@ -28,7 +28,7 @@ pub(crate) enum EditorMode {
     Command,
 }
 
-/// What vi's descendants call their modes. Source: vim's translations; vim-airline, lightline, helix.
+/// Names that vi's descendants give their modes. Source: vim's translations; vim-airline, lightline, helix.
 const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
     (
         EditorMode::Insert,
@@ -129,7 +129,7 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
         && same.iter().any(|number| number.value != same[0].value);
     let is_painted = same.iter().all(|number| number.is_painted);
     let is_gutter = is_here && same.len() >= GUTTER_ROWS_MIN && (counts || is_painted);
-    // One blank stands between the numbers and the text.
+    // A single blank stands between the numbers and the text.
     let start = end + 1;
     (is_gutter && at.column >= start && start < pane.right).then_some(start)
 }

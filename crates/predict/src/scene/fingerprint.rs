@@ -8,7 +8,7 @@ use rove_terminal::{Cell, Pen, Screen};
 
 use super::{cells, character, characters, is_blank, is_half};
 
-/// What two prompts of one kind have in common.
+/// The common part of two prompts of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
     /// All of the prompt, but for its numbers and its path.
@@ -17,7 +17,7 @@ pub(crate) struct Fingerprint {
     pub(crate) weak: u64,
 }
 
-/// What prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for users and
+/// Signs that prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for users and
 /// for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
@@ -81,7 +81,7 @@ fn weak(prompt: &[Cell]) -> u64 {
     hasher.finish()
 }
 
-/// Of a blank, only its ground is seen.
+/// A blank shows only its ground.
 fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     match c {
         ' ' => (c, pen.erased()).hash(hasher),

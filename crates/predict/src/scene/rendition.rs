@@ -6,10 +6,10 @@ use rove_terminal::{Cell, Pen, Screen};
 
 use super::{cells, character};
 
-/// What begins a comment up to the end of the row in most languages that a terminal shows.
+/// Signs that begin a comment up to the end of the row in most languages that a terminal shows.
 const COMMENTS: [&str; 3] = ["#", "//", "--"];
 
-/// What highlighters paint alike.
+/// Classes of characters that highlighters paint alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Space,
@@ -26,7 +26,7 @@ impl Class {
             _ if is_quote(c) => Self::Quote,
             '0'..='9' => Self::Digit,
             _ if c.is_ascii_punctuation() && !"-_./~".contains(c) => Self::Operator,
-            // What stands in names and paths counts as letters.
+            // Signs in names and paths count as letters.
             _ => Self::Letter,
         }
     }
@@ -137,6 +137,6 @@ fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
             None => {}
         }
     }
-    // Of equals `max_by_key` returns the last.
+    // `max_by_key` returns the last of equals.
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(pen, _)| pen)
 }

@@ -4,7 +4,7 @@ use rove_terminal::{Cell, Position, Screen};
 
 use super::{cells, characters, is_blank};
 
-/// What such prompts contain, in lower case. Source: what sudo, login, passwd, ssh, gpg, git and web services
+/// Words that such prompts contain, in lower case. Source: what sudo, login, passwd, ssh, gpg, git and web services
 /// ask, and "password" in the languages that systems are translated to, or its stem where it is inflected.
 #[rustfmt::skip]
 const WORDS: [&str; 72] = [
@@ -22,7 +22,7 @@ const WORDS: [&str; 72] = [
 /// The same, where they are words of their own: others contain them.
 const WHOLE_WORDS: [&str; 6] = ["pin", "puk", "otp", "token", "pass", "pwd"];
 
-/// What programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
+/// Signs that programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
 
 /// Most bytes of a prompt that are looked at, and the rest of the row in which they begin.

@@ -37,7 +37,7 @@ impl Stamp {
     }
 }
 
-/// What a screen says of a prediction.
+/// A screen's verdict on a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Validity {
     /// It is too early to say.
@@ -50,7 +50,7 @@ pub(super) enum Validity {
     Wrong,
 }
 
-/// What is predicted of one cell.
+/// The prediction for one cell.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CellPrediction {
     /// `None` for no prediction.
@@ -67,7 +67,7 @@ struct Originals {
     overflowed: bool,
 }
 
-/// What a glyph says, but for how it is painted. All blanks say the same.
+/// The text of a glyph, but for how it is painted. All blanks say the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
     base: Option<char>,
@@ -239,7 +239,7 @@ mod tests {
         cell.renew(stamp(2), &glyph('a'), known('c'));
         cell.renew(stamp(3), &glyph('a'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(3)), Some(Validity::NoCredit));
-        // What follows a prediction that is settled, or was none, starts anew.
+        // A prediction after one that is settled, or was none, starts anew.
         cell.deactivate();
         cell.renew(stamp(4), &glyph('c'), known('b'));
         assert_eq!(cell.validity(at, &screen('b'), InputNum::new(4)), Some(Validity::Correct));

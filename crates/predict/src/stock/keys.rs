@@ -1,4 +1,4 @@
-//! What each key will do.
+//! The effect of each key.
 
 use rove_terminal::{Action, Cell, Glyph, Pen, Position, Screen, char_width};
 use rove_units::Instant;
@@ -7,7 +7,7 @@ use super::Stock;
 use super::cursor::CursorPrediction;
 use crate::overlay::Content;
 
-/// What the Backspace key sends.
+/// The byte that the Backspace key sends.
 const DELETE: char = '\u{7f}';
 
 impl Stock {
@@ -53,7 +53,7 @@ impl Stock {
         let glyph_at = |column| glyph(shown, at.row, column);
         let cells = &mut self.row(at.row).cells;
         for column in (at.column + 1..=last).rev().filter(|_| !overwrites) {
-            // What stands in the last column may be the first of a line that goes on below.
+            // Text in the last column may be the first of a line that goes on below.
             let left = column - 1;
             let content = (column != last).then(|| {
                 let known = cells[usize::from(left)].predicted().cloned();
@@ -96,7 +96,7 @@ impl Stock {
             return;
         }
         for column in at.column..columns {
-            // What moves into the last columns is unknown, as it may come from the next line.
+            // Text that moves into the last columns is unknown, as it may come from the next line.
             let right = column + 1;
             let content = (right + 1 < columns).then(|| {
                 let known = cells[usize::from(right)].predicted().cloned();

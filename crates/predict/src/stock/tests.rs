@@ -449,7 +449,7 @@ fn prediction() -> impl Strategy<Value = Prediction> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever host and user do: every frame is a picture that a terminal can show, memory stays within
+    /// For all that host and user do, every frame is a picture that a terminal can show, memory stays within
     /// its bounds, and once all input has been answered the frame is the host's screen.
     #[test]
     fn no_frame_is_broken_and_none_differs_once_everything_is_answered(

@@ -1,7 +1,7 @@
-//! What is known of one line editor that keeps lines.
+//! The knowledge of one line editor that keeps lines.
 
 use crate::replay::evidence::Evidence;
-use crate::replay::history::walk::{Walk, Way};
+use crate::replay::walk::{Name, Walk, Way};
 
 /// Most prompts of one editor; the oldest goes. Chosen: prompts that name branches.
 pub(super) const PROMPTS_MAX: usize = 16;
@@ -10,15 +10,7 @@ pub(super) const PROMPTS_MAX: usize = 16;
 /// Source: docs/prediction.md.
 pub(super) const HITS_NEEDED: u16 = 2;
 
-/// Which line editor asks, as far as its prompt tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::replay) struct Name {
-    pub(in crate::replay) prompt: u64,
-    /// Editors of different kinds have nothing in common.
-    pub(in crate::replay) kind: u64,
-}
-
-/// One that keeps lines.
+/// An editor that keeps lines.
 #[derive(Clone, Debug)]
 pub(super) struct Editor {
     pub(super) id: u32,
@@ -33,11 +25,11 @@ pub(super) struct Editor {
     pub(super) proofs: [[Evidence; 2]; 2],
 }
 
-/// What it does with lines that it has already.
+/// The treatment of lines that an editor has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubles {
     Keeps,
-    /// Those that equal the one before are left out.
+    /// Lines that equal the one before are left out.
     DropsNext,
     /// Each is there once.
     DropsAll,
@@ -45,7 +37,7 @@ pub(super) enum Doubles {
 
 pub(super) const DOUBLES: [Doubles; 3] = [Doubles::Keeps, Doubles::DropsNext, Doubles::DropsAll];
 
-/// What it looks for where a line was begun.
+/// The search for lines where a line was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
     Any,

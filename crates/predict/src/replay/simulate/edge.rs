@@ -4,8 +4,8 @@ use rove_terminal::{Pen, Position};
 
 use crate::replay::canvas::Tile;
 use crate::replay::field::Kind;
+use crate::replay::layout::{Beyond, Proof, Wrap};
 use crate::replay::simulate::Simulation;
-use crate::replay::wrap::{Beyond, Proof, Wrap};
 
 impl Simulation<'_> {
     /// Makes room for the text from `column` on to end at `end`, where a character of `width` is typed at

@@ -2,7 +2,7 @@
 
 use super::rig::{Program, Rig};
 
-/// What a line editor makes of its keys.
+/// A line editor's use of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
     /// As readline does.

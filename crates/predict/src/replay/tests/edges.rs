@@ -22,7 +22,7 @@ enum Style {
 /// A line editor that draws all of its input anew for each key, in a pane of some columns.
 struct Editor {
     prompt: &'static str,
-    /// What stands before the text in the rows that go on.
+    /// The signs before the text in the rows that go on.
     lead: &'static str,
     left: usize,
     columns: usize,

@@ -142,7 +142,7 @@ fn escape_makes_another_key_of_the_next() {
     }
     rig.type_keys("d");
     rig.settle();
-    // What Backspace does has nothing to do with it.
+    // Backspace has nothing to do with it.
     rig.type_keys("\x7f");
     assert_eq!(rig.row(), "one  two");
     rig.assert_converges();

@@ -5,7 +5,7 @@ use rove_units::Seed;
 use super::rig::{Program, Rig, SilentProgram};
 use crate::tty::{Tty, TtyModes};
 
-/// What a shell does with its lines.
+/// The treatment of lines by a shell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
     /// Keeps all of them.

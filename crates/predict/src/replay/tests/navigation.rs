@@ -174,7 +174,7 @@ fn letters_that_move_the_cursor_do_so_in_a_row() {
     rig.type_keys("j");
     assert_eq!(place(&rig), (7, 0));
     rig.settle();
-    // What it is part of behind another letter nobody knows.
+    // Nobody knows the command that it is part of after another letter.
     settle(&mut rig, "x");
     rig.type_keys("j");
     assert_eq!(place(&rig), (7, 0));

@@ -10,12 +10,12 @@ use crate::policy::{EngineKind, Prediction, Preference};
 use crate::replay::Replay;
 use crate::tty::Tty;
 
-/// What runs on the host.
+/// A program on the host.
 pub(super) trait Program {
-    /// What it prints at its start.
+    /// Its output at its start.
     fn start(&mut self) -> Vec<u8>;
 
-    /// What it prints for a byte, and after how many milliseconds.
+    /// Its output for a byte, and after how many milliseconds.
     fn answer(&mut self, key: u8) -> (u64, Vec<u8>);
 }
 
@@ -25,12 +25,12 @@ pub(super) struct Rig {
     program: Box<dyn Program>,
     host: Terminal,
     now: Instant,
-    /// What is on its way, with the time of its arrival.
+    /// Messages on their way, with the time of their arrival.
     events: Vec<(Instant, Event)>,
     sent: u64,
     arrived: u64,
     acknowledged: u64,
-    /// What the user sees, and the newest screen under it.
+    /// The user's view, and the newest screen under it.
     pub(super) frame: Screen,
     screen: Screen,
     /// How often the user saw text left of the cursor that neither was there nor came.
@@ -46,7 +46,7 @@ enum Event {
 }
 
 impl Rig {
-    /// One way, in milliseconds.
+    /// The delay of one direction, in milliseconds.
     pub(super) const ONE_WAY: u64 = 150;
 
     pub(super) fn new(program: impl Program + 'static) -> Self {

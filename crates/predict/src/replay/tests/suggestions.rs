@@ -5,7 +5,7 @@ use super::rig::{Program, Rig};
 /// A shell that suggests the first of some lines that begins as the input does.
 struct Suggester {
     lines: &'static [&'static str],
-    /// What suggestions are painted with.
+    /// The paint of suggestions.
     pen: &'static str,
     /// Whether it suggests again what was taken back.
     regrows: bool,
@@ -173,7 +173,7 @@ fn what_an_editor_closes_itself_is_no_suggestion() {
     let mut rig = Rig::new(Suggester { pen: "", ..Suggester::new(&["()", "(x)"]) });
     rig.type_keys("(");
     rig.settle();
-    // Whatever stands to the right stays, until it is known what it is.
+    // Text to the right stays, until it is known what it is.
     rig.type_keys("x");
     assert_eq!(rig.row(), "> (x)");
     rig.assert_converges();

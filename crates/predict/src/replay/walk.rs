@@ -17,11 +17,11 @@ const PASSAGES: [&str; 26] = [
 
 /// A text that is wiped when it is forgotten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::replay) struct Line(String);
+pub(super) struct Line(String);
 
-/// What is known of a line that was entered.
+/// The knowledge of a line that was entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::replay) enum Entered {
+pub(super) enum Entered {
     Line(Line),
     /// It may be kept or not, and in another form.
     Unclear,
@@ -33,27 +33,64 @@ pub(in crate::replay) enum Entered {
 
 /// Which way a key goes through the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::replay) struct Way {
-    pub(in crate::replay) is_back: bool,
+pub(super) struct Way {
+    pub(super) is_back: bool,
     /// Whether it is a letter with Ctrl, of which some programs make something else.
-    pub(in crate::replay) is_control: bool,
+    pub(super) is_control: bool,
 }
 
 /// How far a line editor was taken back through its lines.
 #[derive(Clone, Debug, Default)]
-pub(in crate::replay) struct Walk {
+pub(super) struct Walk {
     pub(super) depth: u16,
-    /// What stood there before.
+    /// The text that stood there before.
     pub(super) begun: Line,
     /// Whether what was given back was changed since.
     is_edited: bool,
     pub(super) is_lost: bool,
     /// The last step, if it was not compared yet with what is expected.
-    pub(in crate::replay) open: Option<Way>,
+    pub(super) open: Option<Way>,
+}
+
+/// The line editor that asks, as far as its prompt tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) prompt: u64,
+    /// Editors of different kinds have nothing in common.
+    pub(super) kind: u64,
+}
+
+/// Knowledge of the lines that editors give back.
+pub(super) trait Lines: core::fmt::Debug {
+    /// Returns the line that a step has led to, where the editor has shown that it gives back what is expected.
+    fn recall<'a>(&'a self, name: Name, walk: &'a Walk, way: Way) -> Option<&'a str>;
+
+    /// Returns the line that a step has led to, if all views of what the editor keeps agree.
+    fn expect<'a>(&'a self, name: Name, walk: &'a Walk) -> Option<&'a str>;
+}
+
+/// The lines that one editor is believed to give back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recall<'a> {
+    pub(super) lines: &'a dyn Lines,
+    pub(super) name: Name,
+    /// Whether they are tried, and not to be seen.
+    pub(super) is_trial: bool,
+}
+
+impl Recall<'_> {
+    /// Returns the line that a step has led to.
+    pub(super) fn line<'b>(&'b self, walk: &'b Walk, way: Way) -> Option<&'b str> {
+        if self.is_trial {
+            self.lines.expect(self.name, walk)
+        } else {
+            self.lines.recall(self.name, walk, way)
+        }
+    }
 }
 
 impl Way {
-    pub(in crate::replay) const fn of(key: Key) -> Option<Self> {
+    pub(super) const fn of(key: Key) -> Option<Self> {
         let (is_back, is_control) = match key {
             Key::Up => (true, false),
             Key::ControlP => (true, true),
@@ -67,7 +104,7 @@ impl Way {
 
 impl Walk {
     /// Goes one step on from a line that reads `line`. Returns whether it is known to where.
-    pub(in crate::replay) fn step(&mut self, way: Way, line: impl FnOnce() -> String) -> bool {
+    pub(super) fn step(&mut self, way: Way, line: impl FnOnce() -> String) -> bool {
         self.is_lost |= self.is_edited || !way.is_back && self.depth == 0;
         if self.is_lost {
             return false;
@@ -79,14 +116,14 @@ impl Walk {
         true
     }
 
-    /// Takes that the text was changed.
-    pub(in crate::replay) const fn edit(&mut self) {
+    /// Called when the text was changed.
+    pub(super) const fn edit(&mut self) {
         self.is_edited |= self.depth > 0;
         self.open = None;
     }
 
-    /// Takes that nobody knows how far it was.
-    pub(in crate::replay) const fn lose(&mut self) {
+    /// Called when nobody knows how far it was.
+    pub(super) const fn lose(&mut self) {
         self.is_lost = true;
         self.open = None;
     }
@@ -94,8 +131,8 @@ impl Walk {
 
 impl Entered {
     /// Returns what is known of a line that was entered as this text.
-    pub(in crate::replay) fn of(text: &str) -> Self {
-        // What is behind a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
+    pub(super) fn of(text: &str) -> Self {
+        // A line behind a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
         let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
         let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);
         let is_expanded = text.starts_with('^')
@@ -109,11 +146,11 @@ impl Entered {
 }
 
 impl Line {
-    pub(in crate::replay) fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    pub(in crate::replay) fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.0
     }
 
