@@ -280,9 +280,11 @@ fn a_session_at_a_terminal_is_recorded_with_its_resizes_and_the_terminal_given_b
 fn a_deadly_signal_ends_the_recording_in_good_order() {
     let scratch = Scratch::new("signal");
     // The recorded command's parent is the recorder.
-    let script = "\"$0\" record -o trace -- sh -c 'echo ready; kill -TERM $PPID; sleep 50'; \
+    let script = "\"$0\" record -o trace -- sh -c 'echo ready; read -r word; kill -TERM $PPID; sleep 50'; \
                   echo code=$?; stty -a; echo END";
     let mut window = Window::open(&scratch, script);
+    window.read_until(Some("ready\r\n"));
+    window.type_text("go\r");
     window.read_until(Some("END"));
     assert!(window.shown.contains("code=143\r\n"), "{}", window.shown);
     assert!(

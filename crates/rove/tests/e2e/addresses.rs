@@ -1,5 +1,6 @@
 //! Hosts with several addresses, some of which do not answer.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use rove_link::LinkConfig;
@@ -25,6 +26,22 @@ fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
     Terminal::start(&call, SIZE)
 }
 
+/// Starts a server at an address, and at its port something else that is to be at another one. A port that somebody
+/// has there is left.
+fn server_beside<T>(
+    maker: Maker,
+    address: IpAddr,
+    other: impl Fn(u16) -> io::Result<T>,
+) -> (Server, T) {
+    loop {
+        let server = Server::start(maker, address, &ECHO);
+        match other(server.address.port()) {
+            Ok(other) => return (server, other),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::AddrInUse, "{error}"),
+        }
+    }
+}
+
 #[test]
 fn a_session_begins_at_whichever_address_answers() {
     let nowhere: IpAddr = "127.0.0.3".parse().expect("an address");
@@ -36,9 +53,9 @@ fn a_session_begins_at_whichever_address_answers() {
     ];
     side_by_side(addresses, |(first, second, is_silent)| {
         for maker in [Maker::Rove, Maker::Stock] {
-            let server = Server::start(maker, second, &ECHO);
             // Somebody who is there and says nothing, or nobody, which the system tells.
-            let silent = UdpSocket::bind((first, server.address.port())).expect("the port is free");
+            let silent = |port| UdpSocket::bind((first, port));
+            let (server, silent) = server_beside(maker, second, silent);
             let _silent = is_silent.then_some(silent);
             let mut terminal = client(&[first, nowhere, second], &server);
             terminal.wait_for_text("ready");
@@ -56,12 +73,11 @@ fn a_session_begins_at_whichever_address_answers() {
 #[test]
 fn a_session_whose_address_falls_silent_goes_on_at_another() {
     side_by_side([Maker::Rove, Maker::Stock], |maker| {
-        let server = Server::start(maker, THERE, &ECHO);
-        let listen = SocketAddr::new(HERE, server.address.port());
-        let (uplink, downlink) = (lossy(0.0), lossy(0.0));
-        let seed = Seed::new(1);
-        let config = RelayConfig { listen, server: server.address, uplink, downlink, seed };
-        let relay = Relay::start(config).expect("the port is free there");
+        let (server, relay) = server_beside(maker, THERE, |port| {
+            let (listen, server) = (SocketAddr::new(HERE, port), SocketAddr::new(THERE, port));
+            let (uplink, downlink) = (lossy(0.0), lossy(0.0));
+            Relay::start(RelayConfig { listen, server, uplink, downlink, seed: Seed::new(1) })
+        });
         let terminal = client(&[HERE, THERE], &server);
         terminal.wait_for_text("ready");
         terminal.send("one\r");

@@ -4,6 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::support::{
     Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, Way, rove, side_by_side, within_guard,
@@ -123,7 +124,7 @@ fn a_start_up_file_that_talks_is_noted_and_one_that_talks_like_a_server_above_al
     report.assert_well();
     assert_eq!(report.status("login-output"), "note", "{}", report.text);
     assert!(report.text.contains("escape sequences"), "{}", report.text);
-    for profile in ["echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw", "echo MOSH IP 192.0.2.1"] {
+    for profile in ["echo MOSH CONNECT 61999 AAECAwQFBgcICQoLDA0ODw", "echo MOSH IP 192.0.2.1"] {
         let report = examine(&Sshd::start(Far { profile, ..Far::default() }), &[]);
         report.assert_well();
         assert_eq!(report.status("login-output"), "note", "{}", report.text);
@@ -175,7 +176,7 @@ fn an_ssh_that_fails_is_quoted_with_what_to_do() {
 #[test]
 fn a_server_that_ends_with_ssh_is_told_apart_from_a_blocked_port() {
     let sshd = Sshd::start(Far::default());
-    let server = "echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw; sh -c 'exit 0'";
+    let server = "echo MOSH CONNECT 61999 AAECAwQFBgcICQoLDA0ODw; sh -c 'exit 0'";
     let report = examine(&sshd, &[&format!("--server={server}")]);
     report.assert_problem("server-alive", "enable-linger");
     assert!(!report.text.contains("AAECAwQF"), "{}", report.text);
@@ -206,14 +207,14 @@ fn datagrams_that_do_not_get_through_are_told_by_their_way_and_size() {
 #[test]
 fn a_session_without_an_answer_ends_in_the_doctors_words() {
     let sshd = Sshd::start(Far::default());
-    let server = "--server=echo MOSH CONNECT 60999 AAECAwQFBgcICQoLDA0ODw; true";
+    let server = "--server=echo MOSH CONNECT 61999 AAECAwQFBgcICQoLDA0ODw; true";
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(server).arg("far");
     let mut terminal = Terminal::start(&call, SIZE);
     terminal.wait_for_text("refused");
     terminal.send("\x1e.");
     let exit = terminal.wait_exit();
     exit.assert_code(1).assert_restored(Maker::Rove);
-    for part in ["refuses UDP port 60999", "What to do: ", "`rove doctor far`"] {
+    for part in ["refuses UDP port 61999", "What to do: ", "`rove doctor far`"] {
         assert!(exit.output.contains(part), "{part} in {}", exit.output.escape_debug());
     }
 }
@@ -239,6 +240,22 @@ fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
     scratch.script(name, &format!("#!/bin/sh\n{text}\n"))
 }
 
+/// Returns a free port that the system gives to nobody who asks for any: it is still free seconds later.
+fn port_of_nobody() -> u16 {
+    /// Ports below those that Linux gives out. Source: ip_local_port_range in the kernel's documentation, ip-sysctl.
+    const PORTS: std::ops::Range<u16> = 20_000..30_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % u32::from(PORTS.end - PORTS.start));
+    let first = first.expect("a remainder");
+    loop {
+        let number = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = PORTS.start + number % (PORTS.end - PORTS.start);
+        if UdpSocket::bind(("0.0.0.0", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
 /// A middlebox between the doctor and a server that says the middlebox's port for its own.
 struct BadPath {
     scratch: Scratch,
@@ -252,8 +269,7 @@ impl BadPath {
         let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port();
         let (near, far) = (Arc::new(bind()), Arc::new(bind()));
         let near_port = port(&near);
-        // Free a moment ago, and the system hands the next ones out first.
-        let server_port = port(&bind());
+        let server_port = port_of_nobody();
         let server = SocketAddr::from(([127, 0, 0, 1], server_port));
         let client = Arc::new(std::sync::Mutex::new(None));
         for way in [Way::Up, Way::Down] {

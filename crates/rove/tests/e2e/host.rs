@@ -74,10 +74,17 @@ fn a_rove_client_does_not_wait_at_a_command_that_cannot_be_run() {
     let (ended, order) = std::sync::mpsc::channel();
     // Beside a stock client, whose screen is gone with the session; that one is the first to start.
     std::thread::scope(|scope| {
-        for client in [Maker::Stock, Maker::Rove] {
-            let ended = ended.clone();
+        let both = [Maker::Stock, Maker::Rove].map(|client| {
             let server = Server::start(Maker::Rove, LOCALHOST, &["nosuch"]);
-            let mut terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
+            (client, server)
+        });
+        // The commands are run when the clients have come: the second comes long before the first has waited.
+        let both = both.map(|(client, server)| {
+            let call = client.client(server.address, &server.key);
+            (client, server, Terminal::start(&call, SIZE))
+        });
+        for (client, server, mut terminal) in both {
+            let ended = ended.clone();
             terminal.wait_for_text("nosuch");
             scope.spawn(move || {
                 let exit = terminal.wait_exit();
@@ -225,7 +232,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
 #[test]
 fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_asked() {
     let script = r#"
-        echo ready; read -r line; sleep 2; echo slept > "$1"; read -r line
+        echo ready; read -r line; sleep 5; echo slept > "$1"; read -r line
     "#;
     each_pair(|(client, server)| {
         let scratch = Scratch::new();

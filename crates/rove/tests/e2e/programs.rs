@@ -79,17 +79,17 @@ fn tmux_draws_splits_and_quits() {
         |scratch| {
             let config = "set -g destroy-unattached on\nset -g automatic-rename off\n\
                           set -g status-left 'left '\nset -g status-right ''\n\
-                          set -g default-command \"PS1='$ ' exec sh\"\n";
+                          set -g default-command \"PS1='\\$TMUX_PANE ' exec sh\"\n";
             let mut words = Tmux::new(scratch, config).words();
             words.extend(["-n", "window"].map(str::to_owned));
             words
         },
         &[
-            ("", "0:window"),
+            ("", "%0 "),
             ("echo o''ne\r", "\none"),
-            ("\x02%", "│"),
+            ("\x02%", "%1 "),
             ("seq 100\r", "100"),
-            ("\x02\"", "─"),
+            ("\x02\"", "%2 "),
             ("echo t''wo\r", "two"),
             ("\x02&", "kill-window"),
         ],

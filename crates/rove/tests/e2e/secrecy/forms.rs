@@ -1,6 +1,6 @@
 //! Forms on the whole screen.
 
-use super::case::Step::{Answer, Key, Line, Secret, See, Settle, Type};
+use super::case::Step::{Answer, Gone, Key, Line, Secret, See, Settle, Type};
 use super::case::{Case, Step};
 
 const DIALOG: &[(&str, &str)] = &[("dialog", "dialog")];
@@ -22,7 +22,8 @@ const fn form(name: &'static str, script: &'static str, steps: &'static [Step]) 
 }
 
 /// A name in the first field, then the secret in the second.
-const NAME_THEN_SECRET: &[Step] = &[See("value:"), Line("anna"), Settle, Settle, Answer];
+const NAME_THEN_SECRET: &[Step] =
+    &[See("value:"), Line("anna"), Gone("anna"), Settle, Settle, Answer];
 /// A name, Tab, then the secret.
 const THREE_FIELDS: &[Step] =
     &[See("an account"), Settle, Line("anna"), Settle, Line("berta"), Settle, Answer];
@@ -70,13 +71,13 @@ pub(super) const CASES: &[Case] = &[
         &[
             See("value:"),
             Line("one"),
-            Settle,
+            Gone("one"),
             Settle,
             Line("two"),
-            Settle,
+            Gone("two"),
             Settle,
             Line("three"),
-            Settle,
+            Gone("three"),
             Settle,
             Answer,
         ],
@@ -97,7 +98,7 @@ pub(super) const CASES: &[Case] = &[
             Key("\x1bOB"),
             Settle,
             Line("berta"),
-            Settle,
+            Gone("berta"),
             Settle,
             Settle,
             Answer,
@@ -139,9 +140,11 @@ pub(super) const CASES: &[Case] = &[
             Settle,
             Settle,
             Line("one"),
+            Gone("one"),
             Settle,
             Settle,
             Line("two"),
+            Gone("two"),
             Settle,
             Settle,
             Answer,

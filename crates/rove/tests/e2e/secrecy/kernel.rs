@@ -1,7 +1,7 @@
 //! Programs that turn the kernel's echo off.
 
 use super::case::Case;
-use super::case::Step::{Answer, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Gone, Host, Key, Line, Paste, Secret, See, Settle, Times, Type};
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[
@@ -226,7 +226,18 @@ Shell().cmdloop()",
         "bash",
         "clear; read -p 'value: ' name; clear; read -p 'value: ' name; clear
         read -s -p 'value: ' word; echo \"$word\" > out",
-        &[See("value: "), Line("one"), Settle, Line("two"), Settle, Settle, Answer],
+        &[
+            See("value: "),
+            Line("one"),
+            Gone("one"),
+            See("value: "),
+            Settle,
+            Line("two"),
+            Gone("two"),
+            See("value: "),
+            Settle,
+            Answer,
+        ],
     ),
     Case::new(
         "a key that is echoed, then stty -echo in the same row",
