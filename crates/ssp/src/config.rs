@@ -100,6 +100,9 @@ pub struct Config {
     /// Longest interval between a frame and one with something new: at most [`Config::frame_interval_max`],
     /// which is for what is sent again, too.
     pub news_interval_max: Duration,
+    /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
+    /// is held".
+    pub held_interval_max: Duration,
     /// How many frames after new contents from the peer need not wait for the frame interval, only for
     /// [`Config::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
     /// answered by its echo first and then by what the program made of it. Chosen by the table
@@ -180,6 +183,7 @@ impl Config {
             collection_delay: Duration::from_millis(1),
             quiet_delay: Duration::ZERO,
             news_interval_max: Duration::from_millis(120),
+            held_interval_max: Duration::from_millis(20),
             heartbeat_max: PAUSE_MAX,
             heartbeat_far_max: Duration::from_millis(5_500),
             rto_far_max: Duration::from_secs(10),
@@ -224,6 +228,7 @@ impl Config {
         frame_interval_min: Duration::from_millis(20),
         frame_interval_max: Duration::from_millis(250),
         news_interval_max: Duration::from_millis(250),
+        held_interval_max: Duration::from_millis(250),
         answer_frames: 0,
         ack_delay: Duration::from_millis(100),
         ack_delay_in_repair: Duration::from_millis(1000),

@@ -90,6 +90,7 @@ impl Config {
             }
             Mechanism::News => Self {
                 news_interval_max: stock.news_interval_max,
+                held_interval_max: stock.held_interval_max,
                 answer_frames: stock.answer_frames,
                 ..self
             },

@@ -11,6 +11,7 @@
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
 mod backoff;
+mod changes;
 mod chunk;
 mod first_contact;
 mod reference;
@@ -81,8 +82,7 @@ pub(crate) struct Sender<L> {
     last_frame_at: Option<Instant>,
     /// When the current unsent change was first noticed.
     dirty_since: Option<Instant>,
-    /// When the newest change was first noticed; `None` right after a change.
-    changed_at: Option<Instant>,
+    changes: changes::Changes,
     /// The objects differ, but there is no diff between them: nothing to wake up for.
     nothing_to_say: bool,
     ack_num: StateNum,
@@ -127,7 +127,7 @@ impl<L: Object> Sender<L> {
             has_sent: false,
             last_frame_at: None,
             dirty_since: None,
-            changed_at: None,
+            changes: changes::Changes::default(),
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
             ack_wanted_since: None,
@@ -206,7 +206,7 @@ impl<L: Object> Sender<L> {
     pub(crate) fn publish(&mut self, object: L) {
         if self.shutdown_since.is_none() {
             if !object.same_as(&self.current) {
-                self.changed_at = None;
+                self.changes.handle_change();
             }
             self.current = object;
             self.nothing_to_say = false;
@@ -475,6 +475,7 @@ impl<L: Object> Sender<L> {
         self.after_send(now, new_num);
         if !diff.is_empty() {
             self.last_frame_at = Some(now);
+            self.changes.handle_frame();
             if let Some((_, frames)) = &mut self.answering {
                 *frames = frames.saturating_add(1);
             }

@@ -197,7 +197,7 @@ impl<L: Object> Sender<L> {
     /// Returns until when the current unsent change waits for company.
     fn collected_at(&mut self, now: Instant, config: &Config) -> Instant {
         let dirty_since = *self.dirty_since.get_or_insert(now);
-        let changed_at = *self.changed_at.get_or_insert(now);
+        let changed_at = self.changes.notice(now);
         let longest = dirty_since + config.collection_delay;
         if self.is_hurried(config) { longest.min(changed_at + config.quiet_delay) } else { longest }
     }
@@ -244,7 +244,12 @@ impl<L: Object> Sender<L> {
             let collected = self.collected_at(now, config);
             // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
             // for half a round trip.
-            let interval = pace.frame_interval.min(config.news_interval_max);
+            let longest = if self.changes.are_of_held_key() {
+                config.held_interval_max
+            } else {
+                config.news_interval_max
+            };
+            let interval = pace.frame_interval.min(longest);
             let paced = self.last_frame_at.map_or(collected, |at| at + interval);
             let paced = self.answer_due(config).map_or(paced, |answer| paced.min(answer));
             return Some(paced.max(collected));

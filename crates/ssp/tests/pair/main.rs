@@ -4,6 +4,7 @@ mod candidates;
 mod converge;
 mod fake;
 mod far;
+mod held;
 mod limits;
 mod note;
 mod pair;

@@ -1,0 +1,84 @@
+//! The changes that wait for the next frame: since when, and whether they come as those of a key that is held.
+
+use rove_units::{Duration, Instant};
+
+/// Longest time between two changes that come as those of a key that is held. Chosen: keyboards repeat a key 25 to 33 times a
+/// second, and hardly anybody types two keys in so short a time.
+const HELD_INTERVAL_MAX: Duration = Duration::from_millis(45);
+
+/// How many changes must wait. Chosen: docs/timing.md, "A key that is held"; with each key in a frame of its own, pages
+/// would take half as many bytes again.
+const HELD_MIN: u32 = 2;
+
+/// The changes since the last frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Changes {
+    waiting: u32,
+    /// When the newest change was first noticed; `None` right after a change.
+    newest_at: Option<Instant>,
+    /// When the change before was first noticed.
+    before_at: Option<Instant>,
+}
+
+impl Changes {
+    /// Called when there is a change, to be noticed at the next look at the timers.
+    pub(super) fn handle_change(&mut self) {
+        self.waiting = self.waiting.saturating_add(1);
+        self.before_at = self.newest_at.take().or(self.before_at);
+    }
+
+    /// Called when a frame goes.
+    pub(super) fn handle_frame(&mut self) {
+        self.waiting = 0;
+    }
+
+    /// Returns when the newest change was first noticed: now, if it was not noticed before.
+    pub(super) fn notice(&mut self, now: Instant) -> Instant {
+        *self.newest_at.get_or_insert(now)
+    }
+
+    /// Returns whether the changes that wait are those of a key that is held.
+    pub(super) fn are_of_held_key(&self) -> bool {
+        let interval = self.newest_at.zip(self.before_at);
+        self.waiting >= HELD_MIN
+            && interval.is_some_and(|(newest, before)| newest <= before + HELD_INTERVAL_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns after which changes at these times in ms a frame need not wait, if none goes.
+    fn held(times: &[u64]) -> Vec<bool> {
+        let mut changes = Changes::default();
+        let mut note = |at: &u64| {
+            changes.handle_change();
+            changes.notice(Instant::from_millis(*at));
+            changes.are_of_held_key()
+        };
+        times.iter().map(&mut note).collect()
+    }
+
+    #[test]
+    fn a_held_key_is_known_by_its_pace() {
+        assert_eq!(held(&[0, 33, 66, 99]), [false, true, true, true]);
+        assert_eq!(held(&[0, 45, 91, 140]), [false, true, false, false], "somebody types");
+        assert_eq!(held(&[0, 0]), [false, true], "a paste");
+    }
+
+    #[test]
+    fn a_frame_takes_along_what_waits() {
+        let mut changes = Changes::default();
+        for (at, is_held) in [(0, false), (33, true), (66, false), (99, true)] {
+            changes.handle_change();
+            let at = Instant::from_millis(at);
+            assert_eq!(changes.notice(at), at);
+            assert_eq!(changes.notice(at + Duration::from_millis(5)), at, "known before");
+            assert_eq!(changes.are_of_held_key(), is_held, "{at:?}");
+            if is_held {
+                changes.handle_frame();
+            }
+        }
+    }
+}
