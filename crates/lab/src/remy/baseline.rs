@@ -135,6 +135,7 @@ mod tests {
             mean_off_ms: 1e-3,
             buffer_packets: Some(50),
             loss: 0.0,
+            typing: None,
         };
         for (name, baseline) in Baseline::ALL {
             let run = run(&specimen, Seed::new(1), 60_000.0, |_| Driven::new(baseline), &mut ());

@@ -147,6 +147,7 @@ mod tests {
             mean_off_ms: 100.0,
             buffer_packets: None,
             loss: 0.0,
+            typing: None,
         };
         let terms = Terms { objective: Objective::DEFAULT, seed: 1, length_ms: 3_000.0 };
         let action = Action { multiple: 0.5, increment: 3, intersend_ms: 1.0 };

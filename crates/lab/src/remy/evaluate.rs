@@ -100,11 +100,20 @@ fn worth<C: Control + Send>(
     let mut worth = Worth { scores: Vec::new(), rows: Vec::new(), events: 0, packets: 0 };
     for (specimen, run) in evaluator.specimens.iter().zip(evaluator.run_all(control)) {
         let run = run?;
-        let score = evaluator.terms.objective.score(&run.outcomes);
+        let score = evaluator.terms.objective.score(&run.outcomes, &run.keys);
         let senders: Vec<Value> =
             run.outcomes.iter().map(|outcome| sender(outcome, specimen)).collect();
         worth.scores.push(score);
-        worth.rows.push(json!({ "specimen": specimen, "score": score, "senders": senders }));
+        let mut row = json!({ "specimen": specimen, "score": score, "senders": senders });
+        if specimen.typing.is_some() {
+            let keys = run.keys;
+            row["keys"] = json!({
+                "received": keys.received,
+                "lost": keys.lost,
+                "delay_ms": keys.delay_ms(),
+            });
+        }
+        worth.rows.push(row);
         worth.events += run.events;
         worth.packets += run.outcomes.iter().map(|outcome| outcome.received).sum::<u64>();
     }
@@ -150,9 +159,11 @@ fn text(row: &Value) -> String {
         values.iter().sum::<f64>() / values.len() as f64
     };
     let of = |name: &str| row["specimen"][name].as_f64().unwrap_or_default();
+    let keys = row["keys"]["delay_ms"].as_f64();
+    let keys = keys.map_or_else(String::new, |delay| format!(", keys {delay:.1} ms"));
     format!(
         "  {:7.3} packets/ms, {:3} ms, {:2} senders: share {:.3} of the link, delay {:.1} ms ({:.3} of the round \
-         trip), score {:.3}",
+         trip){keys}, score {:.3}",
         of("packets_per_ms"),
         of("rtt_ms"),
         of("senders"),

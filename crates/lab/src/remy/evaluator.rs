@@ -74,7 +74,7 @@ impl Terms {
         specimen: &Specimen,
     ) -> Result<Appraisal, Fault> {
         let run = self.run(number, specimen, |_| Ruled::new(table, None))?;
-        let score = self.objective.score(&run.outcomes);
+        let score = self.objective.score(&run.outcomes, &run.keys);
         if !score.is_finite() {
             let objective = self.objective.to_string();
             return Err(Fault::NoScore { specimen: number + 1, objective });

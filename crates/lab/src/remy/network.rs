@@ -1,7 +1,7 @@
 //! The evaluator's network: senders that are on and off, one queue, one link, loss, and a constant delay.
 //!
 //! Model and order of events are those of the published evaluator: at each moment senders switch, senders act in random order and
-//! send at most one packet each, then packets move. Acknowledgments take no time. The loop is its own, and not `rove-link`'s, for
+//! send at most one packet each, then packets move. A session's keys, which that evaluator does not know, come before the senders. Acknowledgments take no time. The loop is its own, and not `rove-link`'s, for
 //! its speed: a search needs 10^10 packets. A test holds both against each other, packet by packet.
 
 use std::collections::VecDeque;
@@ -14,10 +14,13 @@ use crate::remy::specimen::{Specimen, millis, nanos};
 /// A moment that never comes.
 const NEVER: u64 = u64::MAX;
 
+/// The sender of a key's packet: no place of a sender.
+pub(crate) const SESSION: u32 = u32::MAX;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
-    /// The place of its sender.
+    /// The place of its sender, or [`SESSION`].
     pub(crate) sender: u32,
     /// The sender's flow that it belongs to.
     pub(crate) flow: u32,
@@ -51,9 +54,22 @@ pub(crate) struct Outcome {
     pub(crate) on_ms: f64,
 }
 
+/// The figures of a session over a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Keys {
+    /// Keys whose packets were received.
+    pub(crate) received: u64,
+    /// Keys whose packets were lost or dropped.
+    pub(crate) lost: u64,
+    /// Sum of the delays of those that were received, in ns.
+    pub(crate) delay_nanos: u64,
+}
+
 /// All figures of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run<C> {
+    /// The figures of the session, all zero where there is none.
+    pub(crate) keys: Keys,
     /// The figures of each sender.
     pub(crate) outcomes: Vec<Outcome>,
     /// The controls, as they are at the end.
@@ -120,6 +136,16 @@ struct Network<'a, C, W> {
     order: Stream,
     orders: u64,
     active: Vec<u32>,
+    session: Session,
+}
+
+/// The session's part of the network.
+struct Session {
+    chance: Stream,
+    typed: u64,
+    types_at: u64,
+    transmission: u64,
+    keys: Keys,
 }
 
 /// Runs a specimen for a time, with a control for each sender.
@@ -170,11 +196,20 @@ pub(crate) fn run<C: Control>(
         order: seed.stream("remy.order"),
         orders: 0,
         active: Vec::new(),
+        session: Session {
+            chance: seed.stream("remy.keys"),
+            typed: 0,
+            types_at: NEVER,
+            transmission: specimen.key_transmission_nanos(),
+            keys: Keys::default(),
+        },
     };
+    network.plan_key(0);
     let events = network.run(nanos(length_ms));
+    let keys = network.session.keys;
     let outcomes = network.senders.iter().map(|sender| sender.outcome).collect();
     let controls = network.senders.into_iter().map(|sender| sender.control).collect();
-    Run { outcomes, controls, events }
+    Run { keys, outcomes, controls, events }
 }
 
 impl<C> Sender<C> {
@@ -197,7 +232,8 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
         loop {
             let line = self.line.front().map_or(NEVER, |(at, _)| *at);
             let pending = if self.arrived.is_empty() { NEVER } else { now };
-            let next = switches_at.min(sends_at).min(self.transmitted_at).min(line).min(pending);
+            let own = switches_at.min(sends_at).min(self.session.types_at);
+            let next = own.min(self.transmitted_at).min(line).min(pending);
             // A packet whose pace has long allowed it goes now.
             now = next.max(now);
             if now > end {
@@ -208,6 +244,9 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
                 self.switch(now);
                 switches_at = self.next_switch();
                 sends_at = self.next_send();
+            }
+            if self.session.types_at <= now {
+                self.type_key(now);
             }
             if sends_at <= now || !self.arrived.is_empty() {
                 self.run_senders(now);
@@ -265,6 +304,28 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
         }
     }
 
+    /// Draws when the next key is typed, if anybody types.
+    fn plan_key(&mut self, now: u64) {
+        let Some(typing) = self.specimen.typing else { return };
+        let session = &mut self.session;
+        let unit = session.chance.at(session.typed).unit();
+        // At least a nanosecond, so that time moves on.
+        let gap = nanos(-typing.mean_gap_ms * (1.0 - unit).ln()).max(1);
+        session.types_at = now.saturating_add(gap);
+    }
+
+    /// Puts the packet of a key into the queue.
+    fn type_key(&mut self, now: u64) {
+        let number = self.session.typed;
+        self.session.typed += 1;
+        let packet = Packet { sender: SESSION, flow: 0, number, sent: now };
+        self.watch.sent(now, &packet);
+        if !self.enqueue(now, packet) {
+            self.session.keys.lost += 1;
+        }
+        self.plan_key(now);
+    }
+
     /// Lets the senders act that have something to do, in random order.
     fn run_senders(&mut self, now: u64) {
         let mut active = core::mem::take(&mut self.active);
@@ -314,13 +375,26 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
             sender.control.sent(Instant::from_nanos(now));
             sender.plan();
             self.watch.sent(now, &packet);
-            if self.in_transmission.is_none() {
-                self.in_transmission = Some(packet);
-                self.transmitted_at = now.saturating_add(self.transmission);
-            } else if self.queue.len() < self.buffer {
-                self.queue.push_back(packet);
-            }
+            self.enqueue(now, packet);
         }
+    }
+
+    /// Puts a packet on the link or into the queue before it; returns whether there was room.
+    fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
+        if self.in_transmission.is_none() {
+            self.in_transmission = Some(packet);
+            self.transmitted_at = now.saturating_add(self.transmission_of(&packet));
+            return true;
+        }
+        let has_room = self.queue.len() < self.buffer;
+        if has_room {
+            self.queue.push_back(packet);
+        }
+        has_room
+    }
+
+    fn transmission_of(&self, packet: &Packet) -> u64 {
+        if packet.sender == SESSION { self.session.transmission } else { self.transmission }
     }
 
     /// Moves packets over the link and through the delay.
@@ -330,19 +404,27 @@ impl<C: Control, W: Watch> Network<'_, C, W> {
             let packet = self.in_transmission.take();
             self.in_transmission = self.queue.pop_front();
             self.transmitted_at = match self.in_transmission {
-                Some(_) => departed.saturating_add(self.transmission),
+                Some(next) => departed.saturating_add(self.transmission_of(&next)),
                 None => NEVER,
             };
             let is_lost = self.specimen.loss > 0.0
                 && self.loss.at(self.departures).chance(self.specimen.loss);
             self.departures += 1;
+            if is_lost && packet.is_some_and(|packet| packet.sender == SESSION) {
+                self.session.keys.lost += 1;
+            }
             if let Some(packet) = packet.filter(|_| !is_lost) {
                 self.line.push_back((departed.saturating_add(self.delay), packet));
             }
         }
         while let Some((_, packet)) = self.line.pop_front_if(|(at, _)| *at <= now) {
             self.watch.received(now, &packet);
-            self.arrived.push(packet);
+            if packet.sender == SESSION {
+                self.session.keys.received += 1;
+                self.session.keys.delay_nanos += now - packet.sent;
+            } else {
+                self.arrived.push(packet);
+            }
         }
     }
 }

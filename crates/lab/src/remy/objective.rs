@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::remy::network::Outcome;
+use crate::remy::network::{Keys, Outcome};
 #[cfg(test)]
 use crate::remy::specimen::Specimen;
 
@@ -12,6 +12,9 @@ const STARVED: f64 = -2_147_483_647.0;
 
 /// The unit of delays, in ms. Source: as above.
 const DELAY_UNIT_MS: f64 = 100.0;
+
+/// Time that a lost key adds to the delay of a session. Source: Mosh's longest retransmission timeout (fact sheet of its timing).
+const LOST_KEY_MS: f64 = 1_000.0;
 
 /// The time by which a sender's packets are divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +28,8 @@ pub(crate) enum Normalisation {
 }
 
 /// A statement of goals: `U_alpha(throughput) - delta * U_beta(delay)`, where `U_a(x)` is `x^(1 - a) / (1 - a)`, and the binary
-/// logarithm for 1. Throughput is in packets per ms, delay in units of 100 ms.
+/// logarithm for 1. Throughput is in packets per ms, delay in units of 100 ms. Where somebody types beside the senders, `keys *
+/// U_beta(delay of a key)` is taken from it, too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Objective {
     /// How much fairness of throughput counts.
@@ -34,6 +38,8 @@ pub(crate) struct Objective {
     pub(crate) beta: f64,
     /// How much delay counts.
     pub(crate) delta: f64,
+    /// How much the delay of a session's keys counts.
+    pub(crate) keys: f64,
     /// The time by which packets are divided.
     pub(crate) normalisation: Normalisation,
 }
@@ -41,7 +47,7 @@ pub(crate) struct Objective {
 impl Objective {
     /// The objective of the published program.
     pub(crate) const DEFAULT: Self =
-        Self { alpha: 1.0, beta: 1.0, delta: 1.0, normalisation: Normalisation::Share };
+        Self { alpha: 1.0, beta: 1.0, delta: 1.0, keys: 0.0, normalisation: Normalisation::Share };
 }
 
 impl Outcome {
@@ -67,6 +73,15 @@ impl Outcome {
     }
 }
 
+impl Keys {
+    /// Returns the mean delay in ms, longer where keys were lost; `None` if there were none.
+    pub(crate) fn delay_ms(&self) -> Option<f64> {
+        let keys = self.received + self.lost;
+        let sum = self.delay_nanos as f64 * 1e-6 + self.lost as f64 * LOST_KEY_MS;
+        (keys > 0).then(|| sum / keys as f64)
+    }
+}
+
 impl Objective {
     /// Returns what a sender's figures are worth.
     pub(crate) fn utility(&self, outcome: &Outcome) -> f64 {
@@ -75,10 +90,12 @@ impl Objective {
         fair(throughput, self.alpha) - self.delta * fair(delay_ms / DELAY_UNIT_MS, self.beta)
     }
 
-    /// Returns the score of a specimen: the mean of its senders' utilities.
-    pub(crate) fn score(&self, outcomes: &[Outcome]) -> f64 {
+    /// Returns the score of a specimen: the mean of its senders' utilities, less what the delay of the session's keys costs.
+    pub(crate) fn score(&self, outcomes: &[Outcome], keys: &Keys) -> f64 {
         let sum: f64 = outcomes.iter().map(|outcome| self.utility(outcome)).sum();
-        sum / outcomes.len() as f64
+        let cost = keys.delay_ms().filter(|_| self.keys > 0.0);
+        let cost = cost.map_or(0.0, |delay| self.keys * fair(delay / DELAY_UNIT_MS, self.beta));
+        sum / outcomes.len() as f64 - cost
     }
 }
 
@@ -89,12 +106,14 @@ fn fair(x: f64, a: f64) -> f64 {
 
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { alpha, beta, delta, normalisation } = self;
+        let Self { alpha, beta, delta, keys, normalisation } = self;
         let throughput = match normalisation {
             Normalisation::Share => "share",
             Normalisation::OnTime => "on-time",
         };
-        write!(f, "alpha={alpha},beta={beta},delta={delta},throughput={throughput}")
+        write!(f, "alpha={alpha},beta={beta},delta={delta},throughput={throughput}")?;
+        // Objectives without it are written as they always were: a checkpoint is known by the text.
+        if *keys > 0.0 { write!(f, ",keys={keys}") } else { Ok(()) }
     }
 }
 
@@ -118,9 +137,10 @@ impl FromStr for Objective {
                 "alpha" => &mut objective.alpha,
                 "beta" => &mut objective.beta,
                 "delta" => &mut objective.delta,
+                "keys" => &mut objective.keys,
                 _ => {
                     return Err(format!(
-                        "an objective has alpha, beta, delta and throughput, and no {name:?}; write it \
+                        "an objective has alpha, beta, delta, keys and throughput, and no {name:?}; write it \
                          as in alpha=1,delta=0.1"
                     ));
                 }
@@ -152,6 +172,7 @@ mod tests {
             ("alpha=2,delta=0", -0.5),
             ("alpha=2,delta=0,throughput=on-time", -1.0),
             ("alpha=0,beta=0,delta=1", 0.0),
+            ("keys=3", 0.0),
         ] {
             let objective: Objective = text.parse().expect(text);
             assert!((objective.utility(&OUTCOME) - utility).abs() < 1e-12, "{text}");
@@ -165,7 +186,29 @@ mod tests {
         assert_eq!(objective.utility(&Outcome::default()), 0.0);
         let starved = Outcome { share_ms: 1.0, on_ms: 1.0, ..Outcome::default() };
         assert_eq!(objective.utility(&starved), STARVED);
-        assert_eq!(objective.score(&[OUTCOME, starved]), STARVED / 2.0);
+        assert_eq!(objective.score(&[OUTCOME, starved], &Keys::default()), STARVED / 2.0);
+    }
+
+    #[test]
+    fn a_delay_of_keys_twice_as_long_costs_what_the_objective_says() {
+        let keys = |delay_ms: u64, lost| Keys {
+            received: 10,
+            lost,
+            delay_nanos: 10 * delay_ms * 1_000_000,
+        };
+        for (text, delay_ms, score) in [
+            ("delta=0,keys=1", 100, 1.0),
+            ("delta=0,keys=1", 200, 0.0),
+            ("delta=0,keys=2", 200, -1.0),
+            ("delta=1,keys=2", 400, -4.0),
+            ("delta=0", 400, 1.0),
+        ] {
+            let objective: Objective = text.parse().expect(text);
+            let got = objective.score(&[OUTCOME], &keys(delay_ms, 0));
+            assert!((got - score).abs() < 1e-12, "{text}: {got}");
+            assert_eq!(objective.score(&[OUTCOME], &Keys::default()), objective.utility(&OUTCOME));
+        }
+        assert_eq!(keys(100, 10).delay_ms(), Some(550.0), "a lost key took a second");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rove_units::Seed;
 use serde::Deserialize;
 
 use crate::remy::action_range::ActionRanges;
-use crate::remy::specimen::Specimen;
+use crate::remy::specimen::{Specimen, Typing};
 
 /// Most specimens of a prior. Chosen: ten times what the publications use.
 const SPECIMENS_MAX: usize = 1_000;
@@ -42,6 +42,9 @@ pub(crate) struct Prior {
     buffer_packets: Option<Quantity>,
     #[serde(default)]
     loss: Quantity,
+    /// A session beside the senders; left out for none.
+    #[serde(default)]
+    typing: Option<Typing>,
     /// The number of specimens that are drawn; left out where every combination of the values is one.
     #[serde(default)]
     draws: Option<usize>,
@@ -183,6 +186,14 @@ impl Prior {
                 return Err(format!("{name} has steps of {step}; a step is a number above zero"));
             }
         }
+        if let Some(Typing { mean_gap_ms, size }) = self.typing
+            && !((1.0..=LONGEST_MS).contains(&mean_gap_ms) && (1e-3..=1.0).contains(&size))
+        {
+            return Err(format!(
+                "typing has a mean_gap_ms of {mean_gap_ms} and a size of {size}, and may have 1 to {LONGEST_MS} ms, and \
+                 0.001 to 1 of a sender's packet"
+            ));
+        }
         if !(1..=4).contains(&self.search.signals) {
             let signals = self.search.signals;
             return Err(format!("search.signals is {signals}, and a table divides by 1 to 4"));
@@ -274,6 +285,7 @@ impl Prior {
             mean_off_ms,
             buffer_packets: self.buffer_packets.map(|_| buffer),
             loss,
+            typing: self.typing,
         }
     }
 }
@@ -328,6 +340,16 @@ mod tests {
             ("length_s = 100", "length_s = 100\ndraws = 0", "draws is 0"),
             ("length_s = 100", "length_s = 100\nspeed = 3", "speed"),
             ("length_s = 100", "length_s = 100\nloss = 1.5", "loss goes from 1.5"),
+            (
+                "length_s = 100",
+                "length_s = 100\ntyping = { mean_gap_ms = 0, size = 0.1 }",
+                "a mean_gap_ms of 0",
+            ),
+            (
+                "length_s = 100",
+                "length_s = 100\ntyping = { mean_gap_ms = 9, size = 2 }",
+                "a size of 2,",
+            ),
             ("length_s = 100", "length_s = 100\n[search]\nsignals = 9", "search.signals is 9"),
             ("length_s = 100", "length_s = 100\n[search]\nredraws = true", "number of draws"),
         ] {

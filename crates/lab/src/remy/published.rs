@@ -51,6 +51,7 @@ const TWO_SENDERS: Specimen = Specimen {
     mean_off_ms: 1_000.0,
     buffer_packets: None,
     loss: 0.0,
+    typing: None,
 };
 
 #[test]

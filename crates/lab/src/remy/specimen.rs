@@ -20,12 +20,30 @@ pub(crate) struct Specimen {
     pub(crate) buffer_packets: Option<usize>,
     /// The share of packets that are lost after the link.
     pub(crate) loss: f64,
+    /// A session whose packets wait in the same queue; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) typing: Option<Typing>,
+}
+
+/// A person who types in a session: each key is a small packet on the way of the senders' data, such as the screen's answer to it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Typing {
+    /// The mean of the pauses between two keys, distributed exponentially.
+    pub(crate) mean_gap_ms: f64,
+    /// The size of a key's packet by that of a sender's.
+    pub(crate) size: f64,
 }
 
 impl Specimen {
     /// Returns the time that the link takes for a packet, in ns.
     pub(crate) fn transmission_nanos(&self) -> u64 {
         nanos(1.0 / self.packets_per_ms).max(1)
+    }
+
+    /// Returns the time that the link takes for a key's packet, in ns.
+    pub(crate) fn key_transmission_nanos(&self) -> u64 {
+        nanos(self.typing.map_or(0.0, |typing| typing.size) / self.packets_per_ms).max(1)
     }
 }
 

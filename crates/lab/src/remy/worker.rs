@@ -62,6 +62,7 @@ mod tests {
         mean_off_ms: 1_000.1,
         buffer_packets: Some(50),
         loss: 0.01,
+        typing: None,
     };
 
     const TERMS: Terms =

@@ -6,6 +6,7 @@ use rove_units::{BitRate, Bytes, Duration};
 
 use super::*;
 use crate::remy::control::Ruled;
+use crate::remy::specimen::Typing;
 
 /// Sends a constant window at a pace of its own.
 #[derive(Clone, Copy)]
@@ -34,6 +35,7 @@ const SPECIMEN: Specimen = Specimen {
     mean_off_ms: 1e-3,
     buffer_packets: None,
     loss: 0.0,
+    typing: None,
 };
 
 /// All packets that were sent, and received, with the moments.
@@ -216,13 +218,21 @@ fn three_rules_are_followed_step_by_step() {
 
 #[test]
 fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() {
-    for (senders, buffer_packets, window) in
-        [(1, None, 400), (2, Some(20), 200), (8, Some(5), 40), (3, Some(0), 10), (4, None, 100)]
-    {
-        // A packet of 1250 bytes at 12 Mbit/s takes 833,334 ns in either model.
+    for (senders, buffer_packets, window, types) in [
+        (1, None, 400, false),
+        (2, Some(20), 200, false),
+        (8, Some(5), 40, false),
+        (3, Some(0), 10, false),
+        (4, None, 100, false),
+        (2, None, 60, true),
+        (3, Some(8), 60, true),
+    ] {
+        // A packet of 1250 bytes at 12 Mbit/s takes 833,334 ns in either model, and one of 125 bytes 83,334 ns.
         let rate = BitRate::from_bits_per_second(12_000_000).expect("a rate");
-        let size = Bytes::new(1_250);
-        let transmission = u64::try_from(rate.transmission_time(size).as_nanos()).expect("short");
+        let [transmission, key] = [1_250, 125].map(|size| {
+            u64::try_from(rate.transmission_time(Bytes::new(size)).as_nanos()).expect("short")
+        });
+        let typing = Typing { mean_gap_ms: 7.0, size: key as f64 / transmission as f64 };
         let specimen = Specimen {
             packets_per_ms: 1e6 / transmission as f64,
             rtt_ms: 30.0,
@@ -231,11 +241,13 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
             mean_off_ms: 300.0,
             buffer_packets,
             loss: 0.0,
+            typing: types.then_some(typing),
         };
         assert_eq!(specimen.transmission_nanos(), transmission);
+        assert_eq!(specimen.key_transmission_nanos(), if types { key } else { 1 });
         let mut log = Log::default();
         let constant = Constant { window, intersend_nanos: 1_100_000 };
-        run(&specimen, Seed::new(7), 20_000.0, |_| constant, &mut log);
+        let run = run(&specimen, Seed::new(7), 20_000.0, |_| constant, &mut log);
         let mut link = Link::new(
             LinkConfig {
                 rate: Some(rate),
@@ -252,10 +264,10 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
                 delivered.push((at.as_nanos(), number));
             }
         };
-        for (number, (at, _)) in (0_u64..).zip(&log.sent) {
+        for (number, (at, packet)) in (0_u64..).zip(&log.sent) {
             drain(&mut link, *at);
             let mut bytes = number.to_be_bytes().to_vec();
-            bytes.resize(1_250, 0);
+            bytes.resize(if packet.sender == SESSION { 125 } else { 1_250 }, 0);
             link.handle_packet(Instant::from_nanos(*at), bytes);
         }
         drain(&mut link, u64::MAX);
@@ -266,6 +278,11 @@ fn the_link_model_delivers_and_drops_the_same_packets_at_the_same_nanoseconds() 
         assert!(log.received.len() > 3_000, "{} packets", log.received.len());
         assert_eq!(log.received, delivered, "{senders} senders, {buffer_packets:?}");
         assert_eq!(link.stats().dropped() > 100, buffer_packets.is_some());
+        let keys = |log: &[(u64, Packet)]| log.iter().filter(|it| it.1.sender == SESSION).count();
+        assert_eq!(keys(&log.sent) > 2_000, types);
+        assert_eq!(run.keys.received, keys(&log.received) as u64);
+        let lost = keys(&log.sent) as u64 - run.keys.received;
+        assert!(run.keys.lost <= lost && lost < run.keys.lost + 60, "{:?}", run.keys);
     }
 }
 
@@ -284,4 +301,29 @@ fn the_same_seed_gives_the_same_figures_and_losses_are_as_many_as_they_should_be
     assert_ne!(first.0, figures(2).0);
     let share = first.2 as f64 / first.1 as f64;
     assert!((0.85..0.92).contains(&share), "{share} received: a tenth lost, few still under way");
+}
+
+#[test]
+fn a_key_waits_for_the_queue_that_is_before_it_and_for_nothing_else() {
+    let typing = Some(Typing { mean_gap_ms: 100.0, size: 0.1 });
+    // A window of 250 packets fills the path of 150 and 99 places of the queue, and one is on the link.
+    for (window, waiting) in [(1, 0.0), (250, 99.0), (500, 349.0)] {
+        let specimen = Specimen { typing, ..SPECIMEN };
+        let constant = Constant { window, intersend_nanos: 0 };
+        let run = run(&specimen, Seed::new(1), 1e6, |_| constant, &mut ());
+        let keys = run.keys;
+        assert_eq!(keys.lost, 0);
+        assert!((9_000..11_000).contains(&keys.received), "{keys:?}");
+        let delay_ms = keys.delay_nanos as f64 * 1e-6 / keys.received as f64;
+        // Keys in the queue take a part of the packets' places, and half of a packet is on the link at any time.
+        let expected = 150.0 + 0.1 + waiting;
+        assert!((delay_ms - expected).abs() < 1.5, "{window}: {delay_ms} ms, not {expected}");
+        let without = super::run(&SPECIMEN, Seed::new(1), 1e6, |_| constant, &mut ());
+        assert_eq!(without.keys, Keys::default());
+    }
+    let specimen = Specimen { typing, loss: 0.2, ..SPECIMEN };
+    let constant = Constant { window: 1, intersend_nanos: 0 };
+    let keys = run(&specimen, Seed::new(1), 1e6, |_| constant, &mut ()).keys;
+    let share = keys.lost as f64 / (keys.lost + keys.received) as f64;
+    assert!((share - 0.2).abs() < 0.02, "{share} lost");
 }
