@@ -3,9 +3,9 @@
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::packet_window::{INITIAL, LEAST, PacketWindow};
+use crate::packet_window::{LEAST, PacketWindow};
 use crate::rtt::Smoothed;
-use crate::slow_start::{Growth, SlowStart};
+use crate::slow_start::{Begin, Growth, SlowStart};
 
 /// How fast the function grows, in packets per second cubed. Source: RFC 9438, section 5.1.
 const C: f64 = 0.4;
@@ -40,11 +40,16 @@ struct Epoch {
 impl Cubic {
     /// Creates a controller for full packets of this size.
     pub fn new(packet: Bytes) -> Self {
+        Self::with_begin(packet, Begin::Modern)
+    }
+
+    /// Creates one whose flow begins in this way.
+    pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
-            window: PacketWindow::new(INITIAL, LEAST, packet),
+            window: PacketWindow::new(begin.packets(), LEAST, packet),
             window_before: 0.0,
             epoch: None,
-            slow_start: SlowStart::default(),
+            slow_start: SlowStart::new(begin),
             rtt: Smoothed::default(),
         }
     }
@@ -74,7 +79,7 @@ impl Cubic {
 
 impl Controller for Cubic {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.window.packet());
+        *self = Self::with_begin(self.window.packet(), self.slow_start.begin());
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
@@ -112,7 +117,7 @@ impl Controller for Cubic {
             self.epoch = None;
         }
         if loss.is_persistent {
-            self.slow_start = SlowStart::default();
+            self.slow_start.restart();
             self.epoch = None;
         }
     }

@@ -5,7 +5,7 @@
 //! `recovery` → `packet_window`, `slow_start`, `base_rtt`. A file for each controller:
 //!
 //! - [`fixed_window`]: never changes; the frontier that others are compared with.
-//! - [`aimd`], [`new_reno`], [`cubic`]: by losses. [`vegas`], [`ledbat`]: by delays.
+//! - [`aimd`], [`new_reno`], [`cubic`]: by losses. [`vegas`], [`ledbat`]: by delays. [`compound`]: by both.
 //! - [`remy`]: by a table of rules that a search has found.
 //! - [`sprout_ack`]: by a forecast of acknowledgments.
 //! - [`sprout`]: forecasts from arrivals, with a receiver that takes part; no controller of this interface, but two ends.
@@ -14,6 +14,7 @@
 
 pub mod aimd;
 mod base_rtt;
+pub mod compound;
 pub mod controller;
 pub mod cubic;
 pub mod fixed_window;
@@ -32,3 +33,4 @@ mod testing;
 pub mod vegas;
 
 pub use controller::{Ack, Controller, Loss};
+pub use slow_start::Begin;

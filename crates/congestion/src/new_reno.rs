@@ -4,8 +4,8 @@
 use rove_units::{Bytes, Instant};
 
 use crate::controller::{Ack, Controller, Loss};
-use crate::packet_window::{INITIAL, LEAST, PacketWindow};
-use crate::slow_start::{Growth, SlowStart};
+use crate::packet_window::{LEAST, PacketWindow};
+use crate::slow_start::{Begin, Growth, SlowStart};
 
 /// The share of the window that a loss leaves. Source: RFC 5681, section 3.1, equation 4.
 const DECREASE: f64 = 0.5;
@@ -22,9 +22,14 @@ pub struct NewReno {
 impl NewReno {
     /// Creates a controller for full packets of this size.
     pub fn new(packet: Bytes) -> Self {
+        Self::with_begin(packet, Begin::Modern)
+    }
+
+    /// Creates one whose flow begins in this way.
+    pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
         Self {
-            window: PacketWindow::new(INITIAL, LEAST, packet),
-            slow_start: SlowStart::default(),
+            window: PacketWindow::new(begin.packets(), LEAST, packet),
+            slow_start: SlowStart::new(begin),
             acked: 0.0,
         }
     }
@@ -32,7 +37,7 @@ impl NewReno {
 
 impl Controller for NewReno {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.window.packet());
+        *self = Self::with_begin(self.window.packet(), self.slow_start.begin());
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
@@ -59,7 +64,7 @@ impl Controller for NewReno {
             self.acked = 0.0;
         }
         if loss.is_persistent {
-            self.slow_start = SlowStart::default();
+            self.slow_start.restart();
         }
     }
 

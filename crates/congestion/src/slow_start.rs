@@ -3,6 +3,7 @@
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::controller::Ack;
+use crate::packet_window::INITIAL;
 use crate::rounds::{Round, Rounds};
 
 /// Least and most that the round-trip time has to grow by. Source: RFC 9406, section 4.3.
@@ -20,9 +21,30 @@ const CONSERVATIVE_DIVISOR: u64 = 4;
 /// How many round trips that takes. Source: as above, `CSS_ROUNDS`.
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
+/// The way in which flows begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begin {
+    /// Ten packets (RFC 6928), and HyStart++.
+    #[default]
+    Modern,
+    /// Two packets, and slow start until a loss, as RFC 2581 has it and ns-2 in publications up to 2014.
+    Classic,
+}
+
+impl Begin {
+    /// Returns the first window, in packets.
+    pub(crate) const fn packets(self) -> f64 {
+        match self {
+            Self::Modern => INITIAL,
+            Self::Classic => 2.0,
+        }
+    }
+}
+
 /// Grows a window by what is acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowStart {
+    begin: Begin,
     rounds: Rounds,
     last_rtt: Option<Duration>,
     conservative: Option<Conservative>,
@@ -46,8 +68,24 @@ pub(crate) struct Growth {
 }
 
 impl SlowStart {
+    pub(crate) fn new(begin: Begin) -> Self {
+        Self { begin, ..Self::default() }
+    }
+
+    pub(crate) const fn begin(&self) -> Begin {
+        self.begin
+    }
+
+    /// Begins again, after persistent congestion.
+    pub(crate) fn restart(&mut self) {
+        *self = Self::new(self.begin);
+    }
+
     /// Returns how much a window grows by an acknowledgment.
     pub(crate) fn grow(&mut self, now: Instant, ack: &Ack) -> Growth {
+        if self.begin == Begin::Classic {
+            return Growth { bytes: ack.size, is_over: false };
+        }
         let mut is_over = false;
         if let Some(Round { rtt, .. }) = self.rounds.update(now, ack.sent, ack.rtt) {
             self.last_rtt = rtt;
@@ -80,6 +118,7 @@ impl SlowStart {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::new_reno::NewReno;
     use crate::testing::{PACKET, Path};
 
@@ -92,5 +131,9 @@ mod tests {
         assert!(windows[29] < 700 && windows[29] == windows[28] + 1, "{windows:?}");
         let mut free = Path::new(NewReno::new(PACKET), 100);
         assert_eq!(free.windows(12)[11], 10 << 11, "without a queue it does not");
+        let mut classic = Path::with_rate(NewReno::with_begin(PACKET, Begin::Classic), 100, 1_000);
+        assert_eq!(classic.windows(12)[11], 2 << 11, "only a loss ends the older one");
+        classic.lose();
+        assert_eq!(classic.windows(2), [2 << 11, (2 << 11) + 1]);
     }
 }

@@ -97,6 +97,7 @@ mod properties {
             Box::new(crate::aimd::Aimd::new(PACKET)),
             Box::new(crate::new_reno::NewReno::new(PACKET)),
             Box::new(crate::cubic::Cubic::new(PACKET)),
+            Box::new(crate::compound::Compound::new(PACKET)),
             Box::new(crate::vegas::Vegas::new(PACKET)),
             Box::new(crate::ledbat::Ledbat::new(PACKET)),
             Box::new(crate::sprout_ack::SproutAck::new(Scale::Linear, PACKET, Duration::ZERO)),

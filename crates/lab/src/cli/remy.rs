@@ -69,7 +69,7 @@ pub(crate) struct RemyArgs {
     /// The thing to be done
     #[arg(value_name = "ACTION", hide_possible_values = true)]
     action: Action,
-    /// Tables: .dna (published) or .toml (readable); evaluate also takes aimd, new-reno, cubic and vegas
+    /// Tables: .dna (published) or .toml (readable); evaluate also takes aimd, new-reno, cubic, compound and vegas
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     tables: Vec<PathBuf>,
     /// Assumptions about the networks (evaluate, train)

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
+use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::fixed_window::FixedWindow;
 use rove_congestion::ledbat::Ledbat;
@@ -56,6 +57,8 @@ pub enum Contender {
     CubicCodel,
     /// CUBIC through a Sprout tunnel
     CubicTunnel,
+    /// Compound TCP (2006)
+    Compound,
     /// TCP Vegas (1995)
     Vegas,
     /// LEDBAT (RFC 6817)
@@ -81,6 +84,7 @@ impl Contender {
             Self::Cubic => "CUBIC",
             Self::CubicCodel => "CUBIC over CoDel",
             Self::CubicTunnel => "CUBIC in a Sprout tunnel",
+            Self::Compound => "Compound",
             Self::Vegas => "Vegas",
             Self::Ledbat => "LEDBAT",
             Self::Aimd => "AIMD",
@@ -108,6 +112,7 @@ impl Contender {
             Self::FixedWindow
                 | Self::NewReno
                 | Self::Cubic
+                | Self::Compound
                 | Self::Vegas
                 | Self::Ledbat
                 | Self::Aimd
@@ -162,6 +167,7 @@ impl Contender {
                 run(Cubic::new(FULL), options)
             }
             Self::CubicTunnel => flow::run_tunnelled(Cubic::new(TUNNELLED), options),
+            Self::Compound => run(Compound::new(FULL), options),
             Self::Vegas => run(Vegas::new(FULL), options),
             Self::Ledbat => run(Ledbat::new(FULL), options),
             Self::Aimd => run(Aimd::new(FULL), options),

@@ -26,9 +26,16 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 /// Bits of a packet's number that are its own; those above name its sender.
 const NUMBER_BITS: u32 = 48;
 
-/// Sizes of flows.
+/// Sizes of flows: those of a distribution, and none above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum FlowSize {
+pub(crate) struct FlowSize {
+    pub(crate) distribution: Distribution,
+    pub(crate) largest: Bytes,
+}
+
+/// A distribution of sizes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Distribution {
     /// Distributed exponentially around a mean.
     Exponential(Bytes),
     /// A least size and a part with a heavy tail. Source: the Remy paper's fit of flows seen at a research institute, Pareto(x + 40) with
@@ -39,9 +46,9 @@ pub(crate) enum FlowSize {
 impl FlowSize {
     /// Returns the packets of a flow, by the quantile `unit` in `[0, 1)`.
     fn packets(self, unit: f64) -> u64 {
-        let bytes = match self {
-            Self::Exponential(mean) => -(mean.get() as f64) * (1.0 - unit).ln(),
-            Self::HeavyTailed => {
+        let bytes = match self.distribution {
+            Distribution::Exponential(mean) => -(mean.get() as f64) * (1.0 - unit).ln(),
+            Distribution::HeavyTailed => {
                 let tail = 147.0 * (1.0 - unit).powi(-2) - 40.0;
                 16_384.0 + tail
             }
@@ -51,7 +58,7 @@ impl FlowSize {
             clippy::cast_sign_loss,
             reason = "`as` saturates"
         )]
-        let packets = (bytes / FULL.get() as f64).ceil() as u64;
+        let packets = (bytes.min(self.largest.get() as f64) / FULL.get() as f64).ceil() as u64;
         packets.max(1)
     }
 }
@@ -317,6 +324,10 @@ mod tests {
     use super::*;
     use crate::flow::ends::Receiver;
 
+    fn of_mean(mean: Bytes) -> FlowSize {
+        FlowSize { distribution: Distribution::Exponential(mean), largest: Bytes::MAX }
+    }
+
     fn run(count: usize, size: FlowSize, loss: f64, seed: u64) -> Vec<SenderFigures> {
         let uplink = LinkConfig {
             delay: Duration::from_millis(50),
@@ -338,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_lone_sender_has_its_window_each_round_trip_and_no_queue() {
-        let size = FlowSize::Exponential(Bytes::mib(1));
+        let size = of_mean(Bytes::mib(1));
         let figures = run(1, size, 0.0, 1)[0];
         // 20 packets each 51 ms, less the round trip in which a flow's last packets come.
         let rate = figures.packets as f64 / figures.on.as_secs_f64();
@@ -350,8 +361,8 @@ mod tests {
 
     #[test]
     fn lost_packets_are_sent_again_until_a_flow_is_whole() {
-        let clean = run(4, FlowSize::Exponential(Bytes::new(100_000)), 0.0, 2);
-        let lossy = run(4, FlowSize::Exponential(Bytes::new(100_000)), 0.05, 2);
+        let clean = run(4, of_mean(Bytes::new(100_000)), 0.0, 2);
+        let lossy = run(4, of_mean(Bytes::new(100_000)), 0.05, 2);
         let packets = |figures: &[SenderFigures]| figures.iter().map(|it| it.packets).sum::<u64>();
         let on =
             |figures: &[SenderFigures]| figures.iter().map(|it| it.on.as_secs_f64()).sum::<f64>();
@@ -361,10 +372,13 @@ mod tests {
 
     #[test]
     fn sizes_have_the_quantiles_of_their_distributions() {
-        let mean = FlowSize::Exponential(Bytes::new(100_000));
+        let mean = of_mean(Bytes::new(100_000));
+        let tail = FlowSize { distribution: Distribution::HeavyTailed, largest: Bytes::MAX };
         assert_eq!(mean.packets(0.0), 1);
         assert_eq!(mean.packets(0.5), 48, "69 kB");
-        assert_eq!(FlowSize::HeavyTailed.packets(0.0), 12, "16 kB and 107 bytes");
-        assert_eq!(FlowSize::HeavyTailed.packets(0.99), 1_010, "1.47 MB more");
+        assert_eq!(tail.packets(0.0), 12, "16 kB and 107 bytes");
+        assert_eq!(tail.packets(0.99), 1_010, "1.47 MB more");
+        let cut = FlowSize { largest: Bytes::new(1_000_000), ..tail };
+        assert_eq!([0.0, 0.99].map(|unit| cut.packets(unit)), [12, 680], "a megabyte at most");
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use rove_congestion::aimd::Aimd;
+use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::vegas::Vegas;
@@ -23,15 +24,17 @@ pub(crate) enum Baseline {
     Aimd,
     NewReno,
     Cubic,
+    Compound,
     Vegas,
 }
 
 impl Baseline {
     /// All of them, with their names.
-    pub(crate) const ALL: [(&'static str, Self); 4] = [
+    pub(crate) const ALL: [(&'static str, Self); 5] = [
         ("aimd", Self::Aimd),
         ("new-reno", Self::NewReno),
         ("cubic", Self::Cubic),
+        ("compound", Self::Compound),
         ("vegas", Self::Vegas),
     ];
 
@@ -41,6 +44,7 @@ impl Baseline {
             Self::Aimd => Box::new(Aimd::new(PACKET)),
             Self::NewReno => Box::new(NewReno::new(PACKET)),
             Self::Cubic => Box::new(Cubic::new(PACKET)),
+            Self::Compound => Box::new(Compound::new(PACKET)),
             Self::Vegas => Box::new(Vegas::new(PACKET)),
         }
     }

@@ -8,14 +8,15 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
+use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::remy::{RemyController, Table};
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
+use rove_congestion::{Begin, Controller};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
@@ -24,7 +25,7 @@ use serde::Deserialize;
 use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
-use crate::flow::crowd::{Crowd, FlowSize, SenderFigures};
+use crate::flow::crowd::{Crowd, Distribution, FlowSize, SenderFigures};
 use crate::flow::ends::Receiver;
 use crate::flow::source::FULL;
 
@@ -59,10 +60,35 @@ pub(crate) struct Traffic {
     senders: usize,
     /// The mean size of a flow in bytes; left out for the heavy tail of the paper.
     mean_flow_bytes: Option<u64>,
+    /// The size of the largest flows in bytes; left out for any size.
+    largest_flow_bytes: Option<u64>,
+    /// The way in which flows of TCP begin.
+    #[serde(default)]
+    begin: TcpBegin,
     /// The mean pause between two flows.
     mean_pause: String,
     /// How long a run takes.
     length: String,
+}
+
+/// The way in which flows of TCP begin, as scenarios name it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum TcpBegin {
+    /// Ten packets, and HyStart++.
+    #[default]
+    Modern,
+    /// Two packets, and slow start until a loss.
+    Classic,
+}
+
+impl From<TcpBegin> for Begin {
+    fn from(begin: TcpBegin) -> Self {
+        match begin {
+            TcpBegin::Modern => Self::Modern,
+            TcpBegin::Classic => Self::Classic,
+        }
+    }
 }
 
 impl Traffic {
@@ -71,8 +97,8 @@ impl Traffic {
         if !(1..=SENDERS_MAX).contains(&self.senders) {
             return Err(format!("senders are from 1 to {SENDERS_MAX}"));
         }
-        if self.mean_flow_bytes == Some(0) {
-            return Err("mean-flow-bytes is above 0".to_owned());
+        if self.mean_flow_bytes == Some(0) || self.largest_flow_bytes == Some(0) {
+            return Err("mean-flow-bytes and largest-flow-bytes are above 0".to_owned());
         }
         for time in [&self.mean_pause, &self.length] {
             let duration = parse_duration(time).map_err(|error| error.to_string())?;
@@ -102,12 +128,17 @@ pub(crate) fn is_published(system: System) -> bool {
 type Factory = Box<dyn Fn() -> Box<dyn Controller>>;
 
 /// Returns what makes a system's controllers; `None` if its table is not there.
-fn factory(system: System, published: Option<&FilePath>) -> Result<Option<Factory>> {
+fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result<Option<Factory>> {
     Ok(Some(match system {
         System::Flow(Contender::Aimd) => Box::new(|| Box::new(Aimd::new(FULL))),
-        System::Flow(Contender::NewReno) => Box::new(|| Box::new(NewReno::new(FULL))),
+        System::Flow(Contender::NewReno) => {
+            Box::new(move || Box::new(NewReno::with_begin(FULL, begin)))
+        }
+        System::Flow(Contender::Compound) => {
+            Box::new(move || Box::new(Compound::with_begin(FULL, begin)))
+        }
         System::Flow(Contender::Cubic | Contender::CubicCodel) => {
-            Box::new(|| Box::new(Cubic::new(FULL)))
+            Box::new(move || Box::new(Cubic::with_begin(FULL, begin)))
         }
         System::Flow(Contender::Vegas) => Box::new(|| Box::new(Vegas::new(FULL))),
         System::Flow(Contender::SproutAckWide) => {
@@ -137,6 +168,7 @@ pub(super) const fn is_measured(system: System) -> bool {
                 | Contender::NewReno
                 | Contender::Cubic
                 | Contender::CubicCodel
+                | Contender::Compound
                 | Contender::Vegas
                 | Contender::SproutAckWide
         ),
@@ -146,15 +178,17 @@ pub(super) const fn is_measured(system: System) -> bool {
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
-    let Some(controller) = factory(system, conditions.tables)? else {
+    let traffic = conditions.traffic.expect("a checked scenario has traffic");
+    let Some(controller) = factory(system, traffic.begin.into(), conditions.tables)? else {
         return Ok(Samples { missing: 1, ..Samples::default() });
     };
-    let traffic = conditions.traffic.expect("a checked scenario has traffic");
     let time = |text: &str| parse_duration(text).expect("a checked scenario has times");
-    let size = match traffic.mean_flow_bytes {
-        Some(mean) => FlowSize::Exponential(Bytes::new(mean)),
-        None => FlowSize::HeavyTailed,
+    let distribution = match traffic.mean_flow_bytes {
+        Some(mean) => Distribution::Exponential(Bytes::new(mean)),
+        None => Distribution::HeavyTailed,
     };
+    let largest = traffic.largest_flow_bytes.map_or(Bytes::MAX, Bytes::new);
+    let size = FlowSize { distribution, largest };
     let mut path = conditions.path().clone();
     // Acknowledgments have a way of their own, as in the publications.
     path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
@@ -217,6 +251,8 @@ mod tests {
         let traffic = Traffic {
             senders,
             mean_flow_bytes: Some(100_000),
+            largest_flow_bytes: None,
+            begin: TcpBegin::Modern,
             mean_pause: "500ms".to_owned(),
             length: "30s".to_owned(),
         };
@@ -237,6 +273,7 @@ mod tests {
             System::Flow(Contender::NewReno),
             System::Flow(Contender::Cubic),
             System::Flow(Contender::CubicCodel),
+            System::Flow(Contender::Compound),
             System::Flow(Contender::Vegas),
             System::Flow(Contender::SproutAckWide),
             System::RemyTwoSenders,
@@ -275,6 +312,8 @@ mod tests {
         let good = Traffic {
             senders: 8,
             mean_flow_bytes: None,
+            largest_flow_bytes: None,
+            begin: TcpBegin::Modern,
             mean_pause: "0.2s".to_owned(),
             length: "100s".to_owned(),
         };
@@ -283,6 +322,7 @@ mod tests {
             Traffic { senders: 0, ..good.clone() },
             Traffic { senders: 257, ..good.clone() },
             Traffic { mean_flow_bytes: Some(0), ..good.clone() },
+            Traffic { largest_flow_bytes: Some(0), ..good.clone() },
             Traffic { mean_pause: "soon".to_owned(), ..good.clone() },
             Traffic { length: "0s".to_owned(), ..good.clone() },
         ] {

@@ -1,0 +1,170 @@
+//! Compound TCP: a window by losses and one by delays, which add up (Tan, Song, Zhang, Sridharan: *A Compound TCP Approach for High-Speed
+//! and Long Distance Networks*, IEEE INFOCOM 2006).
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::controller::{Ack, Controller, Loss};
+use crate::packet_window::{LEAST, PacketWindow};
+use crate::rounds::{Round, Rounds};
+use crate::slow_start::{Begin, Growth, SlowStart};
+
+/// Growth of a round trip without a queue: `ALPHA * window ^ K` packets. Source: the paper, section III.
+const ALPHA: f64 = 0.125;
+const K: f64 = 0.75;
+
+/// Share of the whole window that a loss takes. Source: as above.
+const BETA: f64 = 0.5;
+
+/// Share of the window by losses that a loss leaves. Source: RFC 5681, section 3.1, as NewReno.
+const BY_LOSSES_LEFT: f64 = 0.5;
+
+/// Packets in the queue from which the window by delays shrinks. Source: as above.
+const GAMMA: f64 = 30.0;
+
+/// Packets by which it shrinks for each packet in the queue. Chosen: the paper names the factor and no value; with one, what is in the queue
+/// is taken back within a round trip.
+const ZETA: f64 = 1.0;
+
+/// The control of Compound TCP, with HyStart++ (RFC 9406) to end slow start, as our NewReno.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    by_losses: PacketWindow,
+    /// In packets.
+    by_delays: f64,
+    slow_start: SlowStart,
+    base: Option<Duration>,
+    rounds: Rounds,
+}
+
+impl Compound {
+    /// Creates a controller for full packets of this size.
+    pub fn new(packet: Bytes) -> Self {
+        Self::with_begin(packet, Begin::Modern)
+    }
+
+    /// Creates one whose flow begins in this way.
+    pub fn with_begin(packet: Bytes, begin: Begin) -> Self {
+        Self {
+            by_losses: PacketWindow::new(begin.packets(), LEAST, packet),
+            by_delays: 0.0,
+            slow_start: SlowStart::new(begin),
+            base: None,
+            rounds: Rounds::default(),
+        }
+    }
+
+    /// Returns the whole window, in packets.
+    fn in_all(&self) -> f64 {
+        self.by_losses.packets + self.by_delays
+    }
+
+    /// Adjusts the window by delays once each round trip.
+    fn adjust(&mut self, rtt: Duration, base: Duration) {
+        let window = self.in_all();
+        let queued = window * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));
+        if queued < GAMMA {
+            self.by_delays += (ALPHA * window.powf(K) - 1.0).max(0.0);
+        } else {
+            self.by_delays = (self.by_delays - ZETA * queued).max(0.0);
+        }
+    }
+}
+
+impl Controller for Compound {
+    fn on_start(&mut self, _: Instant) {
+        *self = Self::with_begin(self.by_losses.packet(), self.slow_start.begin());
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        let base = self.base.map_or(ack.rtt, |base| base.min(ack.rtt));
+        self.base = Some(base);
+        if ack.is_app_limited || self.by_losses.predates_recovery(ack) {
+            return;
+        }
+        if self.by_losses.is_starting() {
+            let Growth { bytes, is_over } = self.slow_start.grow(now, ack);
+            self.by_losses.packets += self.by_losses.packets_in(bytes);
+            if is_over {
+                self.by_losses.end_slow_start();
+            }
+            return;
+        }
+        self.by_losses.packets += self.by_losses.packets_in(ack.size) / self.in_all();
+        if let Some(Round { rtt: Some(rtt), .. }) = self.rounds.update(now, ack.sent, ack.rtt) {
+            self.adjust(rtt, base);
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        let left = self.in_all() * (1.0 - BETA);
+        if self.by_losses.cut(now, loss, BY_LOSSES_LEFT) {
+            self.by_delays = (left - self.by_losses.packets).max(0.0);
+        }
+        if loss.is_persistent {
+            self.by_delays = 0.0;
+            self.slow_start.restart();
+        }
+    }
+
+    fn on_mtu_update(&mut self, packet: Bytes) {
+        self.by_losses.on_mtu_update(packet);
+    }
+
+    fn window(&self) -> Bytes {
+        let mut window = self.by_losses;
+        window.packets = self.in_all();
+        window.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{PACKET, Path, average_window};
+
+    #[test]
+    fn without_a_queue_the_window_grows_by_the_law_of_the_paper_and_a_loss_halves_it() {
+        let mut path = Path::new(Compound::new(PACKET), 100);
+        assert_eq!(path.windows(4), [10, 20, 40, 80]);
+        path.lose();
+        let mut window = path.controller.in_all();
+        assert_eq!(window, 80.0);
+        // The first round trip after the loss is that of its packets.
+        path.windows(2);
+        window = path.controller.in_all();
+        for _ in 0..20 {
+            path.windows(1);
+            let expected = window + ALPHA * window.powf(K);
+            window = path.controller.in_all();
+            assert!((window / expected - 1.0).abs() < 0.01, "{window}, not {expected}");
+        }
+        path.lose();
+        assert!((path.controller.in_all() / window - 0.5).abs() < 1e-9);
+    }
+
+    /// Source: the paper, section III: from half of the largest window on by the law above, with a loss each 1/p packets.
+    #[test]
+    fn the_average_window_is_that_of_the_growth_between_two_losses() {
+        for every in [10_000_u32, 100_000] {
+            let average = average_window(Compound::new(PACKET), 100, every);
+            let half = |power: f64| 1.0 - 0.5_f64.powf(power);
+            let packets = f64::from(every) * ALPHA * (2.0 - K) / half(2.0 - K);
+            let largest = packets.powf(1.0 / (2.0 - K));
+            let rounds = largest.powf(1.0 - K) * half(1.0 - K) / (ALPHA * (1.0 - K));
+            let expected = f64::from(every) / rounds;
+            assert!((average / expected - 1.0).abs() < 0.1, "{every}: {average} {expected}");
+        }
+    }
+
+    #[test]
+    fn a_queue_of_thirty_packets_ends_the_window_by_delays() {
+        // 200 packets in a round trip of 100 ms.
+        let mut path = Path::with_rate(Compound::new(PACKET), 100, 2_000);
+        path.lose();
+        path.windows(100);
+        let (by_losses, by_delays) = (path.controller.by_losses.packets, path.controller.by_delays);
+        assert!((190.0..240.0).contains(&(by_losses + by_delays)), "{by_losses} {by_delays}");
+        path.windows(300);
+        assert_eq!(path.controller.by_delays, 0.0, "the window by losses has filled the queue");
+    }
+}
