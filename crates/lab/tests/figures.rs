@@ -66,6 +66,10 @@ fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
     fs::write(folder.0.join("beside/small.toml"), both).expect("a file");
     let said = stderr(&folder.figures(&["beside/small.toml"]));
     assert!(said.contains("a schedule describes all of it"), "{said}");
+    let packets = SCENARIO.replace("path = \"rtt=40ms\"", "path = \"rtt=40ms\"\npackets = 3");
+    fs::write(folder.0.join("beside/small.toml"), packets).expect("a file");
+    let said = stderr(&folder.figures(&["beside/small.toml"]));
+    assert!(said.contains("packets are 1 to 100, and those of cellular opportunities"), "{said}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use rove_link::Synthetic;
-use rove_units::{Duration, Seed};
+use rove_units::{Bytes, Duration, Seed};
 
 use crate::experiment::scenario::{Direction, Link, Scenario};
 use crate::path::Path;
@@ -108,6 +108,12 @@ impl Material {
         }
         let mut path: Path = text.parse().map_err(|sentence: String| anyhow!(sentence))?;
         path.load()?;
+        for way in [&mut path.uplink, &mut path.downlink] {
+            if let Some(schedule) = &mut way.schedule {
+                let packet = schedule.opportunity.get();
+                schedule.opportunity = Bytes::new(packet * link.packets.unwrap_or(1));
+            }
+        }
         Ok((path, is_recorded))
     }
 
@@ -147,5 +153,23 @@ mod tests {
             assert!(!recording.trace.records.is_empty(), "{name}");
         }
         assert!(built_in("nothing").is_none());
+    }
+
+    #[test]
+    fn an_opportunity_carries_as_many_packets_as_the_link_says() {
+        let name = format!("rove-lab-opportunities-{}", std::process::id());
+        let drawn = std::env::temp_dir().join(name);
+        fs::create_dir_all(&drawn).expect("a folder");
+        let material = Material { traces: None, tables: None, drawn: drawn.clone() };
+        let opportunity = |more: &str| {
+            let text = format!("name = \"l\"\npath = \"rtt=50ms\"\ncellular = \"any\"\n{more}");
+            let link: Link = toml::from_str(&text).expect("a link");
+            let (path, is_recorded) = material.path(&link, None).expect("a path");
+            assert!(!is_recorded);
+            path.downlink.schedule.expect("opportunities").opportunity
+        };
+        let [one, three] = [opportunity(""), opportunity("packets = 3")];
+        assert_eq!(three.get(), 3 * one.get());
+        fs::remove_dir_all(&drawn).expect("it is ours");
     }
 }

@@ -139,6 +139,8 @@ pub(crate) struct Link {
     pub(crate) schedule: Option<Spanned<String>>,
     /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
     pub(crate) cellular: Option<String>,
+    /// How many packets each recorded opportunity carries; one where it is left out.
+    pub(crate) packets: Option<u64>,
     /// The direction that a flow goes.
     #[serde(default)]
     pub(crate) direction: Direction,
@@ -401,6 +403,12 @@ impl Scenario {
         };
         if link.schedule.is_some() && body.measure == Measure::Study {
             return at("measure = \"study\" takes delay and loss of a path, not a schedule", start);
+        }
+        if link
+            .packets
+            .is_some_and(|packets| link.cellular.is_none() || !(1..=100).contains(&packets))
+        {
+            return at("packets are 1 to 100, and those of cellular opportunities", start);
         }
         if link.seconds == Some(0) {
             return at("a flow runs for at least a second", start);
