@@ -136,6 +136,7 @@ mod tests {
         Item {
             packet: (),
             id: PacketId { number, is_copy: false },
+            flow: 0,
             size: Bytes::new(1500),
             entered: queued,
             queued,

@@ -3,6 +3,7 @@
 use rove_units::{BitRate, Bytes, Duration};
 
 use crate::codel::CoDelConfig;
+use crate::fair::FairConfig;
 use crate::gilbert_elliott::GilbertElliott;
 use crate::outage::{OnOff, Outages};
 use crate::pie::PieConfig;
@@ -110,6 +111,9 @@ pub enum Discipline {
     CoDel(CoDelConfig),
     /// Proportional Integral controller Enhanced (RFC 8033), with the limits at the tail.
     Pie(PieConfig),
+    /// A queue with a CoDel of its own for each flow, served in turn (RFC 8290). Where the limits are reached, the longest queue loses its
+    /// oldest packet.
+    Fair(FairConfig),
 }
 
 impl Default for LinkConfig {

@@ -27,6 +27,8 @@ impl fmt::Display for PacketId {
 pub(crate) struct Item<P> {
     pub(crate) packet: P,
     pub(crate) id: PacketId,
+    /// The flow that it belongs to, where the queue asks for that.
+    pub(crate) flow: u16,
     /// Bytes that it counts in the queue and at the bottleneck: its length and the overhead.
     pub(crate) size: Bytes,
     /// When it entered the link.

@@ -3,7 +3,7 @@
 use rove_units::{Bytes, Instant, Stream};
 
 use crate::bottleneck::Bottleneck;
-use crate::config::{LinkConfig, Stage};
+use crate::config::{Discipline, LinkConfig, Stage};
 use crate::event::{Event, EventKind};
 use crate::item::{Item, PacketId};
 use crate::line::{DelayLine, Propagation};
@@ -72,8 +72,13 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         let number = self.tally.stats.entered;
         self.tally.stats.entered += 1;
         let id = PacketId { number, is_copy: false };
+        let flow = match self.config.queue {
+            Discipline::Fair(fair) => fair.key.flow(packet.as_ref()),
+            _ => 0,
+        };
         let item = Item {
             id,
+            flow,
             size: length(&packet) + self.config.overhead,
             packet,
             entered: now,

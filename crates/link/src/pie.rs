@@ -133,6 +133,7 @@ mod tests {
         Item {
             packet: (),
             id: PacketId { number: 0, is_copy: false },
+            flow: 0,
             size: Bytes::new(1500),
             entered: queued,
             queued,

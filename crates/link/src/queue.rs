@@ -4,6 +4,7 @@ use rove_units::{Bytes, Instant, Stream};
 
 use crate::codel::CoDel;
 use crate::config::{Discipline, LinkConfig};
+use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::item::{Item, PacketId};
 use crate::pie::Pie;
@@ -12,7 +13,10 @@ use crate::tally::{DropCause, Tally};
 /// A queue of one discipline. Limits and discipline may change while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
+    /// All packets that wait, unless each flow has a queue of its own.
     fifo: Fifo<P>,
+    /// All packets that wait, if so.
+    fair: Fair<P>,
     discipline: Discipline,
     bytes_max: Bytes,
     packets_max: usize,
@@ -26,6 +30,7 @@ impl<P> Queue<P> {
     pub(crate) fn new(config: &LinkConfig, chance: Stream) -> Self {
         Self {
             fifo: Fifo::default(),
+            fair: Fair::default(),
             discipline: config.queue,
             bytes_max: config.queue_max,
             packets_max: config.queue_packets_max,
@@ -42,6 +47,13 @@ impl<P> Queue<P> {
         self.discipline = config.queue;
         self.bytes_max = config.queue_max;
         self.packets_max = config.queue_packets_max;
+        if matches!(self.discipline, Discipline::Fair(_)) {
+            while let Some(item) = self.fifo.pop() {
+                self.fair.push(item);
+            }
+        } else if self.fair.len() > 0 {
+            self.fair.take().into_iter().for_each(|item| self.fifo.push(item));
+        }
     }
 
     /// Appends a packet, or drops it or others.
@@ -50,6 +62,14 @@ impl<P> Queue<P> {
             self.fifo.push(item);
             while self.is_over() {
                 let Some(oldest) = self.fifo.pop() else { return };
+                tally.dropped(now, &oldest, DropCause::QueueFull);
+            }
+            return;
+        }
+        if let Discipline::Fair(_) = self.discipline {
+            self.fair.push(item);
+            while self.is_over() {
+                let Some(oldest) = self.fair.pop_of_longest() else { return };
                 tally.dropped(now, &oldest, DropCause::QueueFull);
             }
             return;
@@ -82,12 +102,19 @@ impl<P> Queue<P> {
                 self.pie.update(config, now, &self.fifo);
                 self.fifo.pop()
             }
+            Discipline::Fair(config) => self.fair.pop(&config.codel, now, |item| {
+                tally.dropped(now, &item, DropCause::CoDel);
+            }),
         }
     }
 
     /// Puts a packet back at the head.
     pub(crate) fn restore(&mut self, item: Item<P>) {
-        self.fifo.restore(item);
+        if let Discipline::Fair(_) = self.discipline {
+            self.fair.restore(item);
+        } else {
+            self.fifo.restore(item);
+        }
     }
 
     /// Returns whether a packet that a free bottleneck takes at once need not come by the queue.
@@ -97,23 +124,23 @@ impl<P> Queue<P> {
     }
 
     pub(crate) fn head(&self) -> Option<&Item<P>> {
-        self.fifo.head()
+        if self.fair.len() > 0 { self.fair.head() } else { self.fifo.head() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.fifo.is_empty()
+        self.len() == 0
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.fifo.len()
+        self.fifo.len() + self.fair.len()
     }
 
     pub(crate) const fn size(&self) -> Bytes {
-        self.fifo.size()
+        if self.fair.len() > 0 { self.fair.size() } else { self.fifo.size() }
     }
 
     fn is_over(&self) -> bool {
-        self.fifo.size() > self.bytes_max || self.fifo.len() > self.packets_max
+        self.size() > self.bytes_max || self.len() > self.packets_max
     }
 }
 
@@ -128,6 +155,7 @@ mod tests {
         Item {
             packet: (),
             id: PacketId { number, is_copy: false },
+            flow: 0,
             size: Bytes::new(size),
             entered: Instant::ZERO,
             queued: Instant::ZERO,
@@ -166,6 +194,8 @@ mod tests {
             (Discipline::DropHead, Bytes::new(50), usize::MAX, vec![]),
             (Discipline::CoDel(crate::CoDelConfig::default()), Bytes::MAX, 2, vec![0, 1]),
             (Discipline::Pie(crate::PieConfig::default()), Bytes::MAX, 2, vec![0, 1]),
+            (Discipline::Fair(crate::FairConfig::default()), Bytes::new(1000), 9, vec![2, 3, 4]),
+            (Discipline::Fair(crate::FairConfig::default()), Bytes::MAX, 2, vec![3, 4]),
         ] {
             let config = LinkConfig {
                 queue,
@@ -175,5 +205,28 @@ mod tests {
             };
             assert_eq!(kept(&config, &sizes), expected, "{queue:?} {bytes} {packets}");
         }
+    }
+    #[test]
+    fn packets_that_wait_are_kept_in_their_order_when_flows_get_queues_of_their_own_or_lose_them() {
+        let fair = LinkConfig {
+            queue: Discipline::Fair(crate::FairConfig::default()),
+            ..LinkConfig::default()
+        };
+        let plain = LinkConfig::default();
+        let mut tally = Tally::default();
+        let mut queue = Queue::new(&plain, Seed::new(1).stream("queue"));
+        let item = |number, flow| Item { flow, ..item(number, 1_000) };
+        for (number, flow) in [(0, 1), (1, 1), (2, 1), (3, 2)] {
+            queue.push(Instant::ZERO, item(number, flow), &mut tally);
+        }
+        queue.reconfigure(&fair);
+        queue.push(Instant::ZERO, item(4, 2), &mut tally);
+        assert_eq!((queue.len(), queue.size()), (5, Bytes::new(5_000)));
+        let mut pop =
+            |queue: &mut Queue<()>| queue.pop(Instant::ZERO, &mut tally).map(|item| item.id.number);
+        assert_eq!([(); 3].map(|()| pop(&mut queue)), [0, 1, 3].map(Some));
+        queue.reconfigure(&plain);
+        assert_eq!([(); 3].map(|()| pop(&mut queue)), [Some(2), Some(4), None]);
+        assert!(queue.is_empty() && queue.head().is_none());
     }
 }

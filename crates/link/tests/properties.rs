@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rove_link::{
-    CoDelConfig, Discipline, Distribution, Event, GilbertElliott, Link, LinkConfig, OnOff, Order,
-    Outages, PeriodLength, PieConfig, Schedule, Steps,
+    CoDelConfig, Discipline, Distribution, Event, FairConfig, FlowKey, GilbertElliott, Link,
+    LinkConfig, OnOff, Order, Outages, PeriodLength, PieConfig, Schedule, Steps,
 };
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
@@ -49,6 +49,11 @@ fn queues() -> impl Strategy<Value = LinkConfig> {
             ..CoDelConfig::default()
         })),
         Just(Discipline::Pie(PieConfig { burst_max: ms(15), ..PieConfig::default() })),
+        // All packets are one flow, so that they keep their order.
+        Just(Discipline::Fair(FairConfig {
+            codel: CoDelConfig { interval: ms(20), ..CoDelConfig::default() },
+            key: FlowKey::At(usize::MAX),
+        })),
     ];
     let limits = prop_oneof![
         Just((Bytes::MAX, usize::MAX)),

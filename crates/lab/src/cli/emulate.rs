@@ -54,7 +54,7 @@ pub(crate) static MANUAL: Manual = Manual {
                 "queue=SIZE",
                 "bytes that wait before the bottleneck, or packets: 64k, 100p; without end by default",
             ),
-            ("discipline=NAME", "drop-tail, drop-head, codel or pie"),
+            ("discipline=NAME", "drop-tail, drop-head, codel, pie or fq-codel"),
             ("uplink=FILE, downlink=FILE", "recorded delivery opportunities in place of a rate"),
             ("order=NAME-NAME-NAME", "order of the stages: loss-queue-delay and so on"),
             ("schedule=FILE", "all of it, as --schedule has it"),

@@ -11,7 +11,7 @@ use rove_congestion::new_reno::NewReno;
 use rove_congestion::sprout::{Bayesian, Config, Drain, MovingAverage, Scale};
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
-use rove_link::{CoDelConfig, Discipline};
+use rove_link::{CoDelConfig, Discipline, FairConfig};
 use rove_units::Duration;
 use serde::Deserialize;
 
@@ -55,6 +55,8 @@ pub enum Contender {
     Cubic,
     /// CUBIC where the link's queue is CoDel (RFC 8289)
     CubicCodel,
+    /// CUBIC where each flow has a CoDel queue of its own (RFC 8290)
+    CubicFqCodel,
     /// CUBIC through a Sprout tunnel
     CubicTunnel,
     /// Compound TCP (2006)
@@ -83,6 +85,7 @@ impl Contender {
             Self::NewReno => "NewReno",
             Self::Cubic => "CUBIC",
             Self::CubicCodel => "CUBIC over CoDel",
+            Self::CubicFqCodel => "CUBIC over FQ-CoDel",
             Self::CubicTunnel => "CUBIC in a Sprout tunnel",
             Self::Compound => "Compound",
             Self::Vegas => "Vegas",
@@ -159,11 +162,13 @@ impl Contender {
             }
             Self::NewReno => run(NewReno::new(FULL), options),
             Self::Cubic => run(Cubic::new(FULL), options),
-            Self::CubicCodel => {
-                options.uplink = options.uplink.map(|link| rove_link::LinkConfig {
-                    queue: Discipline::CoDel(CoDelConfig::default()),
-                    ..link
-                });
+            Self::CubicCodel | Self::CubicFqCodel => {
+                let queue = if self == Self::CubicCodel {
+                    Discipline::CoDel(CoDelConfig::default())
+                } else {
+                    Discipline::Fair(FairConfig::default())
+                };
+                options.uplink = options.uplink.map(|link| rove_link::LinkConfig { queue, ..link });
                 run(Cubic::new(FULL), options)
             }
             Self::CubicTunnel => flow::run_tunnelled(Cubic::new(TUNNELLED), options),

@@ -26,6 +26,9 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 /// Bits of a packet's number that are its own; those above name its sender.
 const NUMBER_BITS: u32 = 48;
 
+/// The place in a payload from which two bytes name the sender: after the mark, in the packet's number.
+pub(crate) const SENDER_PLACE: usize = MARK.len();
+
 /// Sizes of flows: those of a distribution, and none above the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FlowSize {

@@ -4,8 +4,8 @@ use core::str::FromStr;
 use std::path::PathBuf;
 
 use rove_link::{
-    CoDelConfig, Discipline, Distribution, GilbertElliott, LinkConfig, OnOff, Order, Outages,
-    PeriodLength, PieConfig,
+    CoDelConfig, Discipline, Distribution, FairConfig, GilbertElliott, LinkConfig, OnOff, Order,
+    Outages, PeriodLength, PieConfig,
 };
 use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_duration};
 
@@ -190,7 +190,10 @@ fn discipline(text: &str) -> Result<Discipline, String> {
         "drop-head" => Ok(Discipline::DropHead),
         "codel" => Ok(Discipline::CoDel(CoDelConfig::default())),
         "pie" => Ok(Discipline::Pie(PieConfig::default())),
-        _ => Err(format!("{text:?} is no queue discipline: drop-tail, drop-head, codel or pie")),
+        "fq-codel" => Ok(Discipline::Fair(FairConfig::default())),
+        _ => Err(format!(
+            "{text:?} is no queue discipline: drop-tail, drop-head, codel, pie or fq-codel"
+        )),
     }
 }
 

@@ -18,14 +18,14 @@ use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_link::{CoDelConfig, Discipline, LinkConfig};
+use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 use serde::Deserialize;
 
 use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
-use crate::flow::crowd::{Crowd, Distribution, FlowSize, SenderFigures};
+use crate::flow::crowd::{Crowd, Distribution, FlowSize, SENDER_PLACE, SenderFigures};
 use crate::flow::ends::Receiver;
 use crate::flow::source::FULL;
 
@@ -137,7 +137,7 @@ fn factory(system: System, begin: Begin, published: Option<&FilePath>) -> Result
         System::Flow(Contender::Compound) => {
             Box::new(move || Box::new(Compound::with_begin(FULL, begin)))
         }
-        System::Flow(Contender::Cubic | Contender::CubicCodel) => {
+        System::Flow(Contender::Cubic | Contender::CubicCodel | Contender::CubicFqCodel) => {
             Box::new(move || Box::new(Cubic::with_begin(FULL, begin)))
         }
         System::Flow(Contender::Vegas) => Box::new(|| Box::new(Vegas::new(FULL))),
@@ -168,6 +168,7 @@ pub(super) const fn is_measured(system: System) -> bool {
                 | Contender::NewReno
                 | Contender::Cubic
                 | Contender::CubicCodel
+                | Contender::CubicFqCodel
                 | Contender::Compound
                 | Contender::Vegas
                 | Contender::SproutAckWide
@@ -194,6 +195,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     path.uplink = LinkConfig { delay: path.uplink.delay, ..LinkConfig::default() };
     if system == System::Flow(Contender::CubicCodel) {
         path.downlink.queue = Discipline::CoDel(CoDelConfig::default());
+    } else if system == System::Flow(Contender::CubicFqCodel) {
+        let key = FlowKey::At(SENDER_PLACE);
+        path.downlink.queue = Discipline::Fair(FairConfig { key, ..FairConfig::default() });
     }
     let packet = FULL + rove_headless::HEADERS;
     let transmission = path.downlink.rate.map(|rate| rate.transmission_time(packet));
@@ -273,6 +277,7 @@ mod tests {
             System::Flow(Contender::NewReno),
             System::Flow(Contender::Cubic),
             System::Flow(Contender::CubicCodel),
+            System::Flow(Contender::CubicFqCodel),
             System::Flow(Contender::Compound),
             System::Flow(Contender::Vegas),
             System::Flow(Contender::SproutAckWide),
@@ -299,6 +304,20 @@ mod tests {
         let (long, short) =
             (median(System::Flow(Contender::Cubic)), median(System::Flow(Contender::CubicCodel)));
         assert!(short * 2 < long, "{short} {long}");
+    }
+
+    #[test]
+    fn flows_with_queues_of_their_own_share_a_link_more_evenly() {
+        let path = "rtt=20ms,rate=3M,queue=1000p";
+        let spread = |system| {
+            let rates = samples(system, 8, path).pairs;
+            let rates: Vec<f64> = rates.iter().map(|[_, rate]| *rate as f64).collect();
+            let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+            rates.iter().map(|rate| (rate / mean - 1.0).powi(2)).sum::<f64>()
+        };
+        let [one, own] = [Contender::CubicCodel, Contender::CubicFqCodel].map(System::Flow);
+        let [one, own] = [spread(one), spread(own)];
+        assert!(own < one, "{own} {one}");
     }
 
     #[test]
