@@ -8,7 +8,7 @@
 use rove_congestion::Controller;
 use rove_congestion::sprout::{Config, Estimator};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_link::{LinkConfig, Steps};
+use rove_link::{LinkConfig, Schedule, Steps};
 use rove_units::{Bytes, Duration, Instant, Seed};
 use serde::Serialize;
 
@@ -125,7 +125,11 @@ pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowR
 }
 
 /// Returns the figures of a flow.
-fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -> FlowReport {
+pub(crate) fn report(
+    options: &FlowOptions,
+    [sent, lost]: [u64; 2],
+    arrivals: &[Arrival],
+) -> FlowReport {
     let FlowOptions { uplink, length, skipped, .. } = options;
     let begin = Instant::ZERO + *skipped;
     let is_counted = |arrival: &&Arrival| arrival.delivery.arrived >= begin;
@@ -137,10 +141,9 @@ fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -
     let millis = |delay: Duration| delay.as_secs_f64() * 1e3;
     let end_to_end = end_to_end_delay(&all, begin, 95).map(millis);
     let link = uplink.first();
-    let opportunities =
-        link.schedule.as_ref().filter(|it| it.trace.period() >= *length && it.skipped.is_zero());
+    let opportunities = link.schedule.as_ref().filter(|it| it.trace.period() >= *length).map(lap);
     let omniscient = opportunities
-        .and_then(|schedule| omniscient_delay(&schedule.trace, link.delay, *skipped..*length))
+        .and_then(|times| omniscient_delay(times, link.delay, *skipped..*length))
         .map(millis);
     let bits_per_second = as_f64(bytes) * 8.0 / seconds.max(1e-9);
     FlowReport {
@@ -157,15 +160,24 @@ fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -
     }
 }
 
+/// Returns the times of a lap of a link's opportunities, from where in its trace it begins.
+fn lap(schedule: &Schedule) -> Vec<Duration> {
+    let (period, skipped) = (schedule.trace.period(), schedule.skipped);
+    let (before, after): (Vec<Duration>, Vec<Duration>) =
+        schedule.trace.times().partition(|time| *time < skipped);
+    let again = before.into_iter().map(|time| (time + period).saturating_sub(skipped));
+    after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
+}
+
 /// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck.
 fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
     let Some(schedule) = &link.schedule else {
         return link.rate.map(|rate| as_f64(rate.bits_per_second()));
     };
-    if schedule.trace.period() < to || !schedule.skipped.is_zero() {
+    if schedule.trace.period() < to {
         return None;
     }
-    let times = schedule.trace.times().filter(|time| (from..to).contains(time));
+    let times = lap(schedule).into_iter().filter(|time| (from..to).contains(time));
     let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
     Some(as_f64(bytes) * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
 }

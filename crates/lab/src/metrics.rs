@@ -6,7 +6,6 @@
 
 use core::ops::Range;
 
-use rove_link::Trace;
 use rove_units::{Duration, Instant};
 
 pub mod age;
@@ -35,15 +34,16 @@ pub fn end_to_end_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> 
     pieces.percentile(percent)
 }
 
-/// Returns the 95th percentile that no sender over this trace can be below, with this propagation delay: the end-to-end
+/// Returns the 95th percentile that no sender over these opportunities can be below, with this propagation delay: the end-to-end
 /// delay of packets that were sent just in time for each opportunity. Opportunities outside `range` are left out.
 /// Self-inflicted delay is what a sender has beyond it.
 pub fn omniscient_delay(
-    trace: &Trace,
+    opportunities: impl IntoIterator<Item = Duration>,
     propagation: Duration,
     range: Range<Duration>,
 ) -> Option<Duration> {
-    let times = trace.times().filter(|time| range.contains(time)).map(|time| Instant::ZERO + time);
+    let times = opportunities.into_iter().filter(|time| range.contains(time));
+    let times = times.map(|time| Instant::ZERO + time);
     let deliveries: Vec<Delivery> =
         times.map(|sent| Delivery { sent, arrived: sent + propagation }).collect();
     end_to_end_delay(&deliveries, Instant::ZERO, 95)
@@ -125,7 +125,7 @@ impl Pieces {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use rove_link::{Link, LinkConfig, Schedule};
+    use rove_link::{Link, LinkConfig, Schedule, Trace};
     use rove_units::Seed;
 
     use super::*;
@@ -213,7 +213,7 @@ mod tests {
         for (name, _, _, whole, late) in PUBLISHED {
             let Some(trace) = published(name) else { continue };
             for (from, expected) in [(ms(0), whole), (ms(60_000), late)] {
-                let delay = omniscient_delay(&trace, ms(20), from..Duration::MAX)
+                let delay = omniscient_delay(trace.times(), ms(20), from..Duration::MAX)
                     .expect("many opportunities");
                 assert!(delay.abs_diff(ms(expected)) <= ms(1), "{name} from {from:?}: {delay:?}");
             }

@@ -104,6 +104,23 @@ fn a_flow_over_a_trace_has_what_no_sender_could_avoid_and_what_it_did_itself() {
     assert!(near(report.end_to_end_p95_ms, least + own));
 }
 
+/// A run that begins somewhere in a recorded link has the figures of one that begins at its beginning.
+#[test]
+fn a_flow_that_begins_within_a_trace_has_its_use_and_its_own_delay() {
+    let trace =
+        Synthetic { length: Duration::from_secs(20), start: Some(400.0), ..Synthetic::default() };
+    let trace: Trace = trace.trace(SEED.stream("trace")).expect("a trace");
+    for skipped in [0, 7_300, 19_000] {
+        let skipped = Duration::from_millis(skipped);
+        let schedule = Schedule { skipped, ..Schedule::new(trace.clone()) };
+        let link = LinkConfig { rate: None, schedule: Some(schedule), ..link() };
+        let (report, _) = run(Bulk::new(Bytes::kib(900)), options(link, 20));
+        let used = report.utilisation.expect("the link has a bottleneck");
+        assert!((0.97..1.001).contains(&used), "{skipped:?}: {report:?}");
+        assert!(report.self_inflicted_ms.is_some_and(|own| own > 500.0), "{skipped:?}: {report:?}");
+    }
+}
+
 #[test]
 fn the_same_seed_makes_the_same_flow_to_the_nanosecond_and_another_one_another() {
     let flow = |seed: u64| {
