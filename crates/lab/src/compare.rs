@@ -29,6 +29,7 @@ pub(crate) mod bulk;
 pub(crate) mod burst;
 mod bursts;
 mod cost;
+pub(crate) mod kernel;
 pub(crate) mod peer;
 mod player;
 pub(crate) mod rights;

@@ -137,6 +137,33 @@ fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
 }
 
 #[test]
+fn flows_of_the_kernels_tcp_are_measured_over_a_link_in_real_time_and_kept() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root is sure to have network namespaces");
+        return;
+    }
+    let folder = folder_of("kernel");
+    // Every kernel has NewReno; one without BBR has an empty row of it.
+    let scenario = "title = \"Kernel\"\nabout = \"a\"\nmeasure = \"flow\"\nclock = \"real\"\nplot = \"use-by-time\"\n\
+                    systems = [\"kernel-reno\", \"kernel-bbr\"]\n\
+                    [[link]]\nname = \"l\"\npath = \"rtt=40ms,rate=5Mbit\"\nseconds = 3\n";
+    fs::write(folder.0.join("kernel.toml"), scenario).expect("a file");
+    let first = folder.figures(&["kernel.toml", "--json"]);
+    assert!(first.status.success(), "{}", stderr(&first));
+    let json: serde_json::Value = serde_json::from_slice(&first.stdout).expect("JSON");
+    let reno = &json["figures"][0]["series"][0];
+    assert_eq!(reno["system"], "the kernel's NewReno", "{json:#}");
+    assert_eq!(reno["samples"], 1, "{json:#}");
+    let delay = reno["quantiles_ms"]["p50"].as_f64();
+    assert!(delay >= Some(20.0), "no packet is there before the link's delay: {delay:?}");
+    let has_bbr = json["figures"][0]["series"][1]["samples"].as_u64();
+    if has_bbr == Some(1) {
+        // Real times differ from run to run: the same ones again were kept.
+        assert_eq!(folder.figures(&["kernel.toml", "--json"]).stdout, first.stdout);
+    }
+}
+
+#[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");

@@ -24,7 +24,7 @@ mod start;
 mod study;
 mod tunnel;
 
-pub(super) use self::flow::UTILISATION;
+pub(super) use self::flow::{UTILISATION, options as flow_options, samples as flow_samples};
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -182,6 +182,11 @@ impl Measure {
         matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay | Self::Age)
     }
 
+    /// Returns whether it runs in real time, too.
+    pub(crate) const fn runs_really(self) -> bool {
+        matches!(self, Self::Response | Self::Interrupt | Self::Flow)
+    }
+
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
         matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return | Self::FlowSetting)
@@ -191,7 +196,7 @@ impl Measure {
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
             Self::Shared => shared::is_measured(system),
-            Self::Flow => system.contender().is_some(),
+            Self::Flow => system.contender().is_some() || system.is_kernels(),
             Self::FlowSetting => flow::has_setting(system.contender()),
             Self::Tunnel => tunnel::is_measured(system.contender()),
             _ if system.is_controller() => false,
@@ -249,6 +254,11 @@ impl Measure {
 }
 
 impl Samples {
+    /// Returns the result of a run that cannot be done here.
+    pub(crate) fn absent() -> Self {
+        Self { missing: 1, ..Self::default() }
+    }
+
     /// Returns the times in ms.
     #[expect(clippy::cast_precision_loss, reason = "times below a hundred days")]
     pub(crate) fn millis(&self) -> impl Iterator<Item = f64> + '_ {

@@ -1,4 +1,4 @@
-//! Measurements in real time: real programs, as `rove-lab compare` runs them.
+//! Measurements in real time: real programs, as `rove-lab compare` runs them, and flows of the kernel's TCP.
 
 use anyhow::Result;
 
@@ -15,12 +15,12 @@ mod here {
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
-    use crate::compare::burst;
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
     use crate::compare::run::{self, RunOptions};
     use crate::compare::seat::{Interrupt, Interrupted};
-    use crate::experiment::measure::nanos;
+    use crate::compare::{burst, kernel};
+    use crate::experiment::measure::{flow_options, flow_samples, nanos};
     use crate::experiment::system::System;
     use crate::replay::script::Script;
 
@@ -33,19 +33,22 @@ mod here {
     /// The right to run programs behind links, and where they are.
     #[derive(Debug)]
     pub(crate) struct Programs {
-        /// Where rove is, or why nothing can be run here.
+        /// Why nothing can be run here, if so.
+        rights: Result<(), String>,
+        /// Where rove is, or why it is not found.
         rove: Result<PathBuf, String>,
     }
 
     impl Programs {
         /// Takes the rights, if programs are wanted at all. To be called before there are threads.
         pub(crate) fn prepare(is_wanted: bool) -> Self {
-            let rove = if is_wanted {
-                rights::acquire().and_then(|()| rove_beside(None))
+            let rights = if is_wanted {
+                rights::acquire()
             } else {
                 Err(anyhow::anyhow!("runs in real time are left out"))
             };
-            Self { rove: rove.map_err(|error| format!("{error:#}")) }
+            let told = |error: anyhow::Error| format!("{error:#}");
+            Self { rights: rights.map_err(told), rove: rove_beside(None).map_err(told) }
         }
 
         /// Measures once, or returns why that is not possible here.
@@ -58,11 +61,21 @@ mod here {
             measure: Measure,
             conditions: &Conditions<'_>,
         ) -> Result<Result<Samples, String>> {
+            if let Err(reason) = &self.rights {
+                return Ok(Err(reason.clone()));
+            }
+            let interrupt = Interrupt::listen()?;
+            let path = conditions.path().clone().of_whole_packets();
+            if measure == Measure::Flow {
+                let options = flow_options(conditions, &path);
+                let control = congestion_control(conditions.system());
+                let report = kernel::run(control, &options, &interrupt);
+                return told(report.map(|report| flow_samples(&report)));
+            }
             let rove = match &self.rove {
                 Ok(rove) => rove,
                 Err(reason) => return Ok(Err(reason.clone())),
             };
-            let path = conditions.path().clone().of_whole_packets();
             let congestion_control = CongestionControl::default();
             let count = conditions.downloads;
             let options = RunOptions {
@@ -75,16 +88,28 @@ mod here {
                 timeout: TIMEOUT,
                 bulk: (count > 0).then_some(BulkOptions { count, congestion_control }),
             };
-            let interrupt = Interrupt::listen()?;
             let measured = options.peer.require(rove).and_then(|()| match measure {
                 Measure::Interrupt => interrupts(options, &interrupt),
                 _ => responses(conditions, options, &interrupt),
             });
-            match measured {
-                Ok(samples) => Ok(Ok(samples)),
-                Err(error) if error.is::<Interrupted>() => Err(error),
-                Err(error) => Ok(Err(format!("{error:#}"))),
-            }
+            told(measured)
+        }
+    }
+
+    /// Returns the samples, or why there are none; an error only if the user interrupts.
+    fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
+        match measured {
+            Ok(samples) => Ok(Ok(samples)),
+            Err(error) if error.is::<Interrupted>() => Err(error),
+            Err(error) => Ok(Err(format!("{error:#}"))),
+        }
+    }
+
+    fn congestion_control(system: System) -> CongestionControl {
+        match system {
+            System::KernelReno => CongestionControl::Reno,
+            System::KernelBbr => CongestionControl::Bbr,
+            _ => CongestionControl::Cubic,
         }
     }
 

@@ -44,6 +44,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("sprout-gain", include_str!("../../experiments/sprout-gain.toml")),
     ("sprout-tunnel", include_str!("../../experiments/sprout-tunnel.toml")),
     ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
+    ("sprout-kernel", include_str!("../../experiments/sprout-kernel.toml")),
     ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
     ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
     ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
@@ -146,6 +147,9 @@ pub(crate) struct Link {
     pub(crate) direction: Direction,
     /// How many seconds of the recording a flow runs; all of them where it is left out.
     pub(crate) seconds: Option<u64>,
+    /// The same with `--full`; as many as `seconds` where it is left out.
+    #[serde(rename = "full-seconds")]
+    pub(crate) full_seconds: Option<u64>,
     /// Whether averages of all links leave it out.
     #[serde(default)]
     pub(crate) apart: bool,
@@ -293,7 +297,7 @@ impl Scenario {
             ));
         }
         let is_real = body.clock == Clock::Real;
-        if is_real && !matches!(body.measure, Measure::Response | Measure::Interrupt) {
+        if is_real && !body.measure.runs_really() {
             let name = body.measure.name();
             return Err((at("measure"), format!("measure = \"{name}\" does not run in real time")));
         }
@@ -410,7 +414,7 @@ impl Scenario {
         {
             return at("packets are 1 to 100, and those of cellular opportunities", start);
         }
-        if link.seconds == Some(0) {
+        if [link.seconds, link.full_seconds].contains(&Some(0)) {
             return at("a flow runs for at least a second", start);
         }
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));

@@ -191,7 +191,8 @@ impl<'a> Plan<'a> {
                 are_recorded &= is_recorded;
                 by_value.push((contents(&path), path));
             }
-            let length = link.seconds.map(Duration::from_secs);
+            let seconds = link.full_seconds.filter(|_| profile.is_full).or(link.seconds);
+            let length = seconds.map(Duration::from_secs);
             links.push(NamedPath { name: link.name.clone(), by_value, length });
         }
         let seeds = body.full_seeds.filter(|_| profile.is_full).unwrap_or(body.seeds);
@@ -292,6 +293,7 @@ impl<'a> Plan<'a> {
     ) -> Result<Result<Vec<Samples>, String>> {
         let label = format!("{}: ", self.scenario.name);
         let mut results = Vec::new();
+        let mut absent = None;
         for (number, cell) in cells.iter().enumerate() {
             let samples = match store.get(&cell.key) {
                 Some(samples) => samples.clone(),
@@ -301,6 +303,11 @@ impl<'a> Plan<'a> {
                             store.keep(&cell.key, &samples)?;
                             samples
                         }
+                        // A kernel without one of its congestion controls may have the others.
+                        Err(reason) if cell.conditions.system().is_kernels() => {
+                            absent = Some(reason);
+                            Samples::absent()
+                        }
                         Err(reason) => return Ok(Err(reason)),
                     }
                 }
@@ -308,7 +315,8 @@ impl<'a> Plan<'a> {
             results.push(samples);
             tell_progress(&label, number + 1, cells.len());
         }
-        Ok(Ok(results))
+        let has_any = results.iter().any(|samples| !samples.times.is_empty());
+        Ok(absent.filter(|_| !has_any).map_or(Ok(results), Err))
     }
 
     /// Returns all runs, and what those of each series have in common.
@@ -406,6 +414,7 @@ fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'
         &format!("{:?}", conditions.value),
         &conditions.seed.to_string(),
         &format!("{:?}", conditions.keys),
+        &format!("{:?}", conditions.length),
         &table.unwrap_or_default(),
     ])
 }

@@ -18,7 +18,7 @@ pub(crate) enum Clock {
     Real,
 }
 
-/// A remote shell, or what controls a flow. In virtual time all of them are our code; the programs of others run in real time only.
+/// A remote shell, or a congestion controller of a flow. In virtual time all of them are our code; the programs of others, and kernels, run in real time only.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case", expecting = "there is no such system: docs/lab.md lists them")]
 pub(crate) enum System {
@@ -60,6 +60,12 @@ pub(crate) enum System {
     RemyDeltaTen,
     /// The published RemyCC for links of a hundredfold range of rates.
     RemyHundredfold,
+    /// CUBIC of this computer's kernel.
+    KernelCubic,
+    /// NewReno of this computer's kernel.
+    KernelReno,
+    /// BBR of this computer's kernel.
+    KernelBbr,
     /// A congestion controller.
     #[serde(untagged)]
     Flow(Contender),
@@ -88,27 +94,37 @@ impl System {
             Self::RemyDeltaOne => "RemyCC, delta 1",
             Self::RemyDeltaTen => "RemyCC, delta 10",
             Self::RemyHundredfold => "RemyCC, 100x",
+            Self::KernelCubic => "the kernel's CUBIC",
+            Self::KernelReno => "the kernel's NewReno",
+            Self::KernelBbr => "the kernel's BBR",
             Self::Flow(contender) => contender.name(),
         }
     }
 
     /// Returns whether it is a controller of flows, and no remote shell.
     pub(crate) const fn is_controller(self) -> bool {
-        matches!(
-            self,
-            Self::Flow(_)
-                | Self::RemyTwoSenders
-                | Self::RemySixteenSenders
-                | Self::RemyDeltaTenth
-                | Self::RemyDeltaOne
-                | Self::RemyDeltaTen
-                | Self::RemyHundredfold
-        )
+        self.is_kernels()
+            || matches!(
+                self,
+                Self::Flow(_)
+                    | Self::RemyTwoSenders
+                    | Self::RemySixteenSenders
+                    | Self::RemyDeltaTenth
+                    | Self::RemyDeltaOne
+                    | Self::RemyDeltaTen
+                    | Self::RemyHundredfold
+            )
+    }
+
+    /// Returns whether it is a congestion control of this computer's kernel.
+    pub(crate) const fn is_kernels(self) -> bool {
+        matches!(self, Self::KernelCubic | Self::KernelReno | Self::KernelBbr)
     }
 
     /// Returns whether it can run by a clock.
     pub(crate) const fn runs_by(self, clock: Clock) -> bool {
-        let is_stock = matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted);
+        let is_stock =
+            matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted) || self.is_kernels();
         match (self, clock) {
             (Self::Rove | Self::RoveUnpredicted, _) => true,
             (_, Clock::Virtual) => !is_stock,

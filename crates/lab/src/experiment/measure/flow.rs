@@ -5,6 +5,7 @@ use rove_units::{Duration, Instant, Seed};
 use crate::contest::Contender;
 use crate::experiment::measure::{Conditions, RunFigure, Samples};
 use crate::flow::{FlowOptions, FlowReport};
+use crate::path::Path;
 
 /// Length over a link that has no recorded opportunities. Chosen: the slowest controller has settled in a tenth of it.
 const LENGTH: Duration = Duration::from_secs(120);
@@ -40,21 +41,26 @@ pub(super) fn has_setting(contender: Option<Contender>) -> bool {
 
 fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Samples {
     let contender = conditions.system().contender().expect("a checked scenario has controllers");
+    samples(&contender.run(setting, options(conditions, conditions.path())))
+}
+
+/// Returns the options of a flow over a path: as long as the conditions say, at most a lap of a recorded link.
+pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -> FlowOptions {
     let seed = Seed::new(conditions.seed);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
+    let [uplink, downlink] = path.links(Instant::ZERO, seed);
     let period = uplink.first().schedule.as_ref().map(|schedule| schedule.trace.period());
     let whole = period.unwrap_or(LENGTH);
     let length = conditions.length.map_or(whole, |length| length.min(whole));
     let skipped = SKIPPED.min(length / 2);
-    let options = FlowOptions { uplink, downlink, seed, length, skipped };
-    samples(&contender.run(setting, options))
+    FlowOptions { uplink, downlink, seed, length, skipped }
 }
 
-fn samples(report: &FlowReport) -> Samples {
+/// Returns the figures of a flow as those of a run.
+pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
     // Over links without a recording there is no least delay to be taken off.
     let delay = report.self_inflicted_ms.or(report.end_to_end_p95_ms);
     let Some((delay, end_to_end)) = delay.zip(report.end_to_end_p95_ms) else {
-        return Samples { missing: 1, ..Samples::default() };
+        return Samples::absent();
     };
     #[expect(clippy::cast_precision_loss, reason = "packets of an hour")]
     let lost = report.lost as f64 / report.sent.max(1) as f64;
@@ -81,7 +87,6 @@ fn whole(number: f64) -> u64 {
 mod tests {
     use super::*;
     use crate::experiment::system::System;
-    use crate::path::Path;
 
     fn flow(system: System, path: &str, value: Option<f64>) -> Samples {
         let path: Path = path.parse().expect("a path");
