@@ -88,7 +88,7 @@ pub(crate) struct SproutArgs {
     /// Ends a server when its first peer has been silent for 5 s
     #[arg(long)]
     once: bool,
-    /// Address of this computer whose UDP packets enter a tunnel
+    /// Address of this computer whose UDP packets enter a tunnel; with port 0 a free one is taken and told
     #[arg(long, value_name = "ADDRESS:PORT")]
     enter: Option<SocketAddr>,
     /// Address that the packets of a tunnel are sent to by a server
@@ -149,7 +149,12 @@ impl SproutArgs {
             }
         };
         let (key, is_new) = self.key()?;
+        let is_entrance = self.enter.is_some();
         let ready = |listens: SocketAddr| {
+            if is_entrance {
+                return writeln!(notes, "the tunnel begins at {listens}")
+                    .context("cannot write standard error");
+            }
             let peer = match listens {
                 everywhere if everywhere.ip().is_unspecified() => {
                     format!("ADDRESS:{}", everywhere.port())

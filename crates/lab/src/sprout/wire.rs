@@ -154,7 +154,7 @@ fn push(session: &mut Session<Tunnel>, flow: u16, packet: &[u8]) {
     }
 }
 
-/// Does a task, and writes what came of it. `ready` is told the address that a server listens at.
+/// Does a task, and writes what came of it. `ready` is told the address that a server, or the entrance of a tunnel, listens at.
 ///
 /// # Errors
 ///
@@ -187,6 +187,7 @@ pub(crate) fn run(
         Task::Enter { peer, listen } => {
             let session = Session::near(key, peer, Tunnel::default(), now);
             let side = Entrance { socket: bound(listen)?, flows: BTreeMap::new() };
+            ready(own_address(&side.socket)?)?;
             pump(session, &bound(any(peer))?, side, clock, |_, _| false, json)?
         }
         Task::Leave { listen, target } => {

@@ -1,0 +1,210 @@
+//! `rove-lab sprout serve` and `send` as real processes over real sockets: order and outcome, never times.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::net::{SocketAddr, UdpSocket};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+use serde_json::Value;
+
+/// The hang guard of everything here.
+const GUARD: Duration = Duration::from_secs(60);
+
+/// How long an answer is waited for before the question is sent again: a tunnel may lose packets.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// Runs `work` under the hang guard.
+fn guarded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = mpsc::channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(GUARD).expect("it ends in time, without a panic")
+}
+
+/// A process of `rove-lab`, which is ended with the test.
+struct Lab(Child);
+
+impl Lab {
+    /// Starts one with these words and maybe a key; returns it and the first line that it tells on standard error.
+    fn start(words: &[&str], key: Option<&str>) -> (Self, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.args(words).env_remove("ROVE_SPROUT_KEY").stdin(Stdio::null());
+        command.envs(key.map(|key| ("ROVE_SPROUT_KEY", key)));
+        let spawned = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut lab = Self(spawned.expect("the program starts"));
+        let stderr = lab.0.stderr.take().expect("it has a pipe");
+        let line = guarded(move || {
+            let mut line = String::new();
+            BufReader::new(stderr).read_line(&mut line).expect("it is UTF-8");
+            line
+        });
+        (lab, line.trim().to_owned())
+    }
+
+    /// Ends it with a signal if there is one, waits for its end, and returns its report.
+    fn report(mut self, signal: Option<Signal>) -> Value {
+        if let Some(signal) = signal {
+            kill_process(Pid::from_child(&self.0), signal).expect("it still runs");
+        }
+        let mut stdout = self.0.stdout.take().expect("it has a pipe");
+        let text = guarded(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).expect("it is UTF-8");
+            text
+        });
+        assert!(self.0.wait().expect("it was started").success(), "{text}");
+        serde_json::from_str(&text).expect("a report is JSON")
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server that draws its key; returns it, the key and the port.
+fn server(words: &[&str]) -> (Lab, String, u16) {
+    let (lab, line) = Lab::start(&[&["sprout", "serve", "--json"], words].concat(), None);
+    let told = line.strip_prefix("ROVE_SPROUT_KEY=").expect("a key is told");
+    let (key, command) = told.split_once(' ').expect("a command follows");
+    let port = command.rsplit(':').next().expect("a port is last").parse().expect("a number");
+    (lab, key.to_owned(), port)
+}
+
+/// A program that sends each packet back with the port that it came from before it, until an empty one comes.
+fn echo() -> (UdpSocket, thread::JoinHandle<()>) {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.set_read_timeout(Some(GUARD)).expect("sockets have time-outs");
+    let own = socket.try_clone().expect("a descriptor");
+    let thread = thread::spawn(move || {
+        let mut buffer = [0; 2_000];
+        while let Ok((len @ 1.., from)) = own.recv_from(&mut buffer) {
+            let answer = [&from.port().to_be_bytes()[..], &buffer[..len]].concat();
+            // A program whose tunnel is gone misses an answer.
+            let _ = own.send_to(&answer, from);
+        }
+    });
+    (socket, thread)
+}
+
+/// Sends a question until its answer has come; returns the port that the answer tells. Older answers are passed over.
+fn ask(socket: &UdpSocket, question: &[u8]) -> u16 {
+    let mut buffer = [0; 2_000];
+    loop {
+        socket.send(question).expect("the entrance is there");
+        loop {
+            match socket.recv(&mut buffer) {
+                Ok(len) => {
+                    let (port, text) = buffer[..len].split_first_chunk().expect("a port");
+                    if text == question {
+                        return u16::from_be_bytes(*port);
+                    }
+                }
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    break;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tunnel_carries_the_packets_of_two_programs_apart_and_their_answers_back() {
+    let (target, echo) = echo();
+    let address = target.local_addr().expect("it is bound").to_string();
+    let (exit, key, port) = server(&["--listen", "127.0.0.1:0", "--target", &address]);
+    let peer = format!("127.0.0.1:{port}");
+    let words = ["sprout", "send", &peer, "--enter", "127.0.0.1:0", "--json"];
+    let (entrance, line) = Lab::start(&words, Some(&key));
+    let begin: SocketAddr = line
+        .strip_prefix("the tunnel begins at ")
+        .expect("the free port is told")
+        .parse()
+        .expect("an address");
+    let ports = guarded(move || {
+        let programs = [(); 2].map(|()| {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+            socket.set_read_timeout(Some(AGAIN)).expect("sockets have time-outs");
+            socket.connect(begin).expect("a local address");
+            socket
+        });
+        let mut ports = [Vec::new(), Vec::new()];
+        for number in 0..20_u8 {
+            for (which, (program, ports)) in (0_u8..).zip(programs.iter().zip(&mut ports)) {
+                // Small ones, and large ones that still fit a datagram of the tunnel.
+                let question = vec![16 * which + number % 16 + 1; 1 + 60 * usize::from(number)];
+                ports.push(ask(program, &question));
+            }
+        }
+        ports
+    });
+    let [one, other] = ports;
+    assert!(one.iter().all(|port| *port == one[0]), "one flow comes out of one socket: {one:?}");
+    assert!(other.iter().all(|port| *port == other[0]), "so does the other: {other:?}");
+    assert_ne!(one[0], other[0], "each from its own");
+    for lab in [entrance, exit] {
+        let report = lab.report(Some(Signal::TERM));
+        assert!(report["received"].as_u64() >= Some(40), "{report}");
+        assert_eq!(report["refused"].as_u64(), Some(0), "{report}");
+    }
+    UdpSocket::bind("127.0.0.1:0").expect("a free port").send_to(&[], address).expect("sent");
+    echo.join().expect("the other program has not failed");
+}
+
+#[test]
+fn a_key_of_somebody_else_gets_nothing_through() {
+    let (exit, _, port) = server(&["--listen", "127.0.0.1:0"]);
+    let (_, other, _) = server(&["--listen", "127.0.0.1:0"]);
+    let peer = format!("127.0.0.1:{port}");
+    let (sender, _) = Lab::start(&["sprout", "send", &peer, "--for", "1s", "--json"], Some(&other));
+    let sent = sender.report(None);
+    assert!(sent["sent"].as_u64() > Some(0) && sent["received"].as_u64() == Some(0), "{sent}");
+    let report = exit.report(Some(Signal::INT));
+    assert!(report["refused"].as_u64() > Some(0), "{report}");
+    assert_eq!((report["sent"].as_u64(), report["received"].as_u64()), (Some(0), Some(0)));
+}
+
+/// Behind an emulated link of `rove-lab emulate` the same two ends speak, and what the link drops is missing at the other end.
+#[test]
+#[cfg(target_os = "linux")]
+fn bulk_data_goes_over_an_emulated_link_and_a_link_that_carries_nothing_stops_it() {
+    if !geteuid().is_root() {
+        println!("skipped: only root is sure to have network namespaces");
+        return;
+    }
+    for (loss, gets_through) in [("0%", true), ("10%", true), ("100%", false)] {
+        let (far, key, port) = server(&["--listen", "0.0.0.0:0"]);
+        let lab = env!("CARGO_BIN_EXE_rove-lab");
+        let send = format!("exec {lab} sprout send $ROVE_PEER:{port} --for 2s --json");
+        let link = ["emulate", "--rtt", "40ms", "--rate", "5Mbit", "--loss", loss, "--"];
+        let words = [&link[..], &["sh", "-c", &send]].concat();
+        let (near, _) = Lab::start(&words, Some(&key));
+        let sent = near.report(None);
+        let received = far.report(Some(Signal::TERM));
+        let count = |report: &Value, name: &str| report[name].as_u64().expect("a number");
+        assert!(count(&sent, "sent") > 10, "{sent}");
+        assert_eq!(count(&received, "refused") + count(&sent, "refused"), 0);
+        if gets_through {
+            assert!(count(&received, "received") > 10, "{loss}: {received}");
+            assert!(
+                count(&sent, "received") > 5 && sent["rtt_ms"].as_u64() >= Some(40),
+                "{loss}: {sent}"
+            );
+            assert!(
+                count(&received, "received") <= count(&sent, "sent"),
+                "{loss}: no more than was sent"
+            );
+        } else {
+            assert_eq!(count(&received, "received") + count(&sent, "received"), 0);
+        }
+    }
+}
