@@ -300,8 +300,9 @@ mod tests {
         let before = net.right.application.received();
         net.run_for(Duration::from_secs(20));
         let received = net.right.application.received() - before;
-        // Heartbeats alone are taken for a slow link, so that it goes on slowly.
-        assert!(received > 300_000, "{received} bytes in 20 s after it");
+        // Heartbeats alone are taken for a slow link (the last vector of the published inference), so that it goes on slowly, with 4 % of
+        // what the link carries at least. The proposal has no figure for it.
+        assert!(received > 600_000, "{received} bytes in 20 s after it");
         net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
         net.run_for(Duration::from_secs(61));
         let [left, right] = [net.left.traffic.sent, net.right.traffic.sent];
