@@ -1,7 +1,7 @@
 //! `rove-lab sprout serve` and `send` as real processes over real sockets: order and outcome, never times.
 #![cfg(unix)]
 
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -36,11 +36,16 @@ impl Lab {
         let spawned = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut lab = Self(spawned.expect("the program starts"));
         let stderr = lab.0.stderr.take().expect("it has a pipe");
-        let line = guarded(move || {
+        let (told, line) = mpsc::channel();
+        thread::spawn(move || {
+            let mut lines = BufReader::new(stderr);
             let mut line = String::new();
-            BufReader::new(stderr).read_line(&mut line).expect("it is UTF-8");
-            line
+            lines.read_line(&mut line).expect("it is UTF-8");
+            told.send(line).expect("the test waits");
+            // The rest, such as that the computer was busy, has a reader as well.
+            io::copy(&mut lines, &mut io::sink()).expect("a pipe can be read");
         });
+        let line = line.recv_timeout(GUARD).expect("it says something, or ends");
         (lab, line.trim().to_owned())
     }
 
