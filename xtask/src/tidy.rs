@@ -233,7 +233,7 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     }
     for line in code.lines().filter_map(|line| line.strip_prefix("use crate::replay::")) {
         let modules = line.trim_start_matches('{').split([',', ' ', ':', ';', '}']);
-        // Of a single path only its first part is a module; of a list each part is one.
+        // The first part of a single path is a module; so is each part of a list.
         let count = if line.starts_with('{') { usize::MAX } else { 1 };
         for module in modules.take(count) {
             let other = MODELS.iter().find(|(_, files)| files.contains(&module));

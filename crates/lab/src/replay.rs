@@ -83,7 +83,7 @@ pub(crate) enum Explained {
     /// None.
     #[default]
     Nothing,
-    /// Those that were late or wrong.
+    /// Each key whose answer came late or was wrong.
     All,
     /// The key with this number, by the reasons of each model.
     Key(usize),

@@ -21,7 +21,7 @@ pub(crate) enum Message {
     Task(Task),
 }
 
-/// What tasks have in common.
+/// The terms that all tasks of an order share.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TermsMessage {

@@ -1,4 +1,4 @@
-//! Which predictions are likely enough to be shown. Whether a character may be shown at all is a matter of
+//! Decides which predictions are likely enough to be shown. Whether a character may be shown at all is a matter of
 //! [`crate::secrecy`].
 
 use crate::keystroke::Key;
