@@ -30,6 +30,9 @@ const ROUND_KEYS: usize = 11;
 /// Most that a mapping may have for the tests to read it: stacks, heaps and data are far smaller.
 const MAPPING_BYTES_MAX: u64 = 256 << 20;
 
+/// How often the memory is read anew because a mapping has gone.
+const TRIES: usize = 10;
+
 /// The writable memory of a process, each mapping with its address.
 struct Memory(Vec<(u64, Vec<u8>)>);
 
@@ -37,27 +40,38 @@ impl Memory {
     /// Reads it; `None` where the system refuses.
     fn read(pid: u32) -> Option<Self> {
         let refused = |error: &std::io::Error| error.kind() == ErrorKind::PermissionDenied;
-        let maps = match fs::read_to_string(format!("/proc/{pid}/maps")) {
-            Err(error) if refused(&error) => return None,
-            maps => maps.expect("the process is there"),
-        };
         let memory = match File::open(format!("/proc/{pid}/mem")) {
             Err(error) if refused(&error) => return None,
             memory => memory.expect("the process is there"),
         };
-        let mut mappings = Vec::new();
-        for line in maps.lines().filter(|line| line.contains(" rw")) {
+        // A process that gives a mapping back between the two reads is read once more.
+        for _ in 0..TRIES {
+            let maps = match fs::read_to_string(format!("/proc/{pid}/maps")) {
+                Err(error) if refused(&error) => return None,
+                maps => maps.expect("the process is there"),
+            };
+            assert!(maps.contains("[stack]") && maps.contains("[heap]"), "{maps}");
+            if let Some(mappings) = Self::read_mappings(&maps, &memory) {
+                return Some(Self(mappings));
+            }
+        }
+        panic!("the mappings of {pid} change each time that they are read");
+    }
+
+    /// Reads the mappings that may be written; `None` if one of them is not there any more.
+    fn read_mappings(maps: &str, memory: &File) -> Option<Vec<(u64, Vec<u8>)>> {
+        let writable = maps.lines().filter(|line| line.contains(" rw"));
+        let mappings = writable.map(|line| {
             let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
             let (start, end) = range.expect("a mapping begins with its range");
             let [start, end] = [start, end]
                 .map(|word| u64::from_str_radix(word, 16).expect("an address in hexadecimal"));
             assert!(end - start <= MAPPING_BYTES_MAX, "{line}");
             let mut bytes = vec![0; usize::try_from(end - start).expect("within the bound")];
-            memory.read_exact_at(&mut bytes, start).expect("a writable mapping can be read");
-            mappings.push((start, bytes));
-        }
-        assert!(maps.contains("[stack]") && maps.contains("[heap]"), "{maps}");
-        Some(Self(mappings))
+            memory.read_exact_at(&mut bytes, start).ok()?;
+            Some((start, bytes))
+        });
+        mappings.collect()
     }
 
     /// Returns the addresses at which `wanted` is.
