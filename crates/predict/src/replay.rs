@@ -42,6 +42,8 @@ mod trust;
 mod walk;
 mod wrap;
 
+use core::cell::LazyCell;
+
 use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
@@ -258,9 +260,11 @@ impl Replay {
         let lesson = self.base.field.lesson.as_ref();
         let beyond = lesson.map_or(Beyond::Nothing, |lesson| lesson.shown(trust.threshold));
         let mut simulation = self.simulation_with(Habits { beyond, ..self.habits() });
+        let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (mut count, mut oldest, mut stop) = (0, None, None);
         for event in self.log.iter() {
-            stop = self.withheld(event, &simulation, &trust);
+            let may_show = || gate[usize::from(simulation.has_climbed)];
+            stop = self.withheld(event, &simulation, &trust, may_show);
             if stop.is_some() {
                 break;
             }
@@ -277,12 +281,14 @@ impl Replay {
         Forecast { canvas: simulation.canvas, count, oldest, stop }
     }
 
-    /// Returns why a key is not to be shown, though its effect may be known; `simulation` is how it finds the field.
+    /// Returns why a key is not to be shown, though its effect may be known; `simulation` is how it finds the field, and
+    /// `may_show` the gate for a character there.
     fn withheld(
         &self,
         event: &Event,
         simulation: &Simulation<'_>,
         trust: &Trust<'_>,
+        may_show: impl FnOnce() -> bool,
     ) -> Option<Stop> {
         let is_motion = simulation.motion(event.key).is_some();
         // A step that the screen shows already would be taken twice.
@@ -294,7 +300,7 @@ impl Replay {
         if is_text && self.unexplained_at.is_some() && !event.shown {
             return Some(Stop::UnexplainedScreen);
         }
-        if is_text && !self.may_show(simulation) {
+        if is_text && !may_show() {
             return Some(Stop::MayBeSecret);
         }
         let class = simulation.class_of(event.key);
@@ -323,7 +329,7 @@ impl Replay {
         let class = simulation.class_of(key);
         let score = trust.score(class);
         let has_convention = self.follows_convention(&trust, class, &simulation);
-        let may_be_seen = self.may_show(&simulation);
+        let may_be_seen = self.may_show(simulation.has_climbed);
         let has_suggestion = simulation.has_suggestion();
         let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
         let navigation = self.navigation();
@@ -372,14 +378,15 @@ impl Replay {
             && trust.shows(Class::Text)
     }
 
-    /// Returns whether a character may be shown before its echo. A star in its place may.
-    fn may_show(&self, simulation: &Simulation<'_>) -> bool {
+    /// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another
+    /// one. A star in its place may.
+    fn may_show(&self, is_ahead: bool) -> bool {
         let may_be_known =
             |prompt: &Prompt| !self.silence.is_silent() && self.has(prompt.sort.mechanism());
         let spot = Spot {
             line: self.base.field.line,
             prompt: self.base.field.prompt().filter(may_be_known),
-            is_ahead: simulation.has_climbed,
+            is_ahead,
             screen: &self.base.screen,
         };
         self.mask().is_some() || self.secrecy.may_show(&spot)

@@ -199,7 +199,9 @@ impl Replay {
         let is_unchanged = settled.is_some() && !self.base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
-        for (count, event) in (1..).zip(self.log.iter()) {
+        // Keys that have not arrived cannot have done anything yet.
+        let arrived = self.log.arrived(self.network.arrived).max(due);
+        for (count, event) in (1..).zip(self.log.iter().take(arrived)) {
             if simulation.apply(event.key) == Effect::Unknown {
                 let is_reached = count > 1 && simulation.canvas.agrees(screen);
                 let barrier = Some(count - 1);

@@ -54,9 +54,15 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns how the string or the comment is painted that goes on behind these cells, those of its row.
+/// Returns how the string or the comment is painted that goes on behind these cells, those of its row: as its last
+/// character, as some shells paint the quote in another way until the string is closed. In plain text a quote is an
+/// apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
-    string(before).or_else(|| comment(before))
+    // Both go on as their last character is painted; in most rows that tells at once that there is none.
+    let last = before.iter().rposition(|cell| character(cell) != ' ')?;
+    let pen = before[last].pen;
+    let before = &before[..=last];
+    (pen != Pen::default() && (is_in_string(before) || is_in_comment(before))).then_some(pen)
 }
 
 /// Returns how most characters of the class of `c` among these cells are painted, the last of several.
@@ -65,39 +71,31 @@ pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
 }
 
-/// Returns how the string is painted that is open behind these cells: as its last character, as some shells
-/// paint the quote in another way until the string is closed.
-fn string(before: &[Cell]) -> Option<Pen> {
+/// Returns whether a string is open behind these cells.
+fn is_in_string(before: &[Cell]) -> bool {
     let mut open = None;
     let mut is_escaped = false;
-    for (index, cell) in before.iter().enumerate() {
+    for cell in before {
         let c = character(cell);
         match open {
             _ if is_escaped => {}
-            Some(quote) if character(&before[quote]) == c => open = None,
-            None if is_quote(c) => open = Some(index),
+            Some(quote) if quote == c => open = None,
+            None if is_quote(c) => open = Some(c),
             _ => {}
         }
         is_escaped = c == '\\' && !is_escaped;
     }
-    let text = before.get(open?..)?;
-    // In plain text it is an apostrophe.
-    let last = text.iter().rev().find(|cell| character(cell) != ' ');
-    last.map(|cell| cell.pen).filter(|pen| *pen != Pen::default())
+    open.is_some()
 }
 
-/// Returns how the comment is painted that these cells end with.
-fn comment(before: &[Cell]) -> Option<Pen> {
-    let last = before.iter().rposition(|cell| character(cell) != ' ')?;
-    let pen = before[last].pen;
-    if pen == Pen::default() {
-        return None;
-    }
-    let painted = before[..=last].iter().rev();
-    let len = painted.take_while(|cell| cell.pen == pen || character(cell) == ' ').count();
-    let text: String = before[last + 1 - len..=last].iter().map(character).collect();
+/// Returns whether these cells end with a comment.
+fn is_in_comment(before: &[Cell]) -> bool {
+    let pen = before.last().map(|cell| cell.pen);
+    let painted = before.iter().rev();
+    let len = painted.take_while(|cell| Some(cell.pen) == pen || character(cell) == ' ').count();
+    let text: String = before[before.len() - len..].iter().map(character).collect();
     let text = text.trim_start();
-    COMMENTS.iter().any(|sign| text.starts_with(sign)).then_some(pen)
+    COMMENTS.iter().any(|sign| text.starts_with(sign))
 }
 
 /// Returns how a word is painted in most of the places nearby where it stands on the screen, all in one colour.
