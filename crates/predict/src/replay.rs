@@ -31,12 +31,14 @@ mod mask;
 mod memory;
 mod motion;
 mod navigation;
+mod outlook;
 mod paint;
 mod recall;
 mod ruler;
 mod silence;
 mod simulate;
 mod suggest;
+mod survey;
 mod timeline;
 mod trust;
 mod walk;
@@ -57,12 +59,12 @@ use self::learned::Learned;
 use self::log::{Event, Log};
 use self::motion::Guide;
 use self::navigation::Navigation;
-use self::recall::Entry;
+use self::outlook::Outlook;
 use self::silence::Silence;
 pub use self::simulate::Effect;
 use self::simulate::{Habits, Simulation};
 use self::trust::Trust;
-use self::walk::Way;
+use self::walk::{Name, Recall, Way};
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
@@ -102,8 +104,6 @@ pub struct Replay {
     tty: Option<Tty>,
     base: Base,
     learned: Learned,
-    /// The line that is being entered.
-    entry: Entry,
     silence: Silence,
     secrecy: Secrecy,
     /// When a screen came that the keys do not explain.
@@ -124,7 +124,6 @@ impl Replay {
             tty: None,
             base: Base::new(size),
             learned: Learned::default(),
-            entry: Entry::default(),
             silence: Silence::default(),
             secrecy: Secrecy::default(),
             unexplained_at: None,
@@ -160,9 +159,9 @@ impl Replay {
             return;
         }
         if self.log.is_empty() {
-            self.observe_recall();
+            self.observe_step();
         }
-        self.entry.pasted.handle_key(key, sent.next());
+        self.learned.lore.pasted.handle_key(key, sent.next());
         let event = Event {
             key,
             input: sent.next(),
@@ -173,7 +172,7 @@ impl Replay {
         };
         self.log.push(event);
         if self.log.is_lost() {
-            self.learned.histories.miss_lines();
+            self.learned.lore.histories.miss_lines();
         }
     }
 
@@ -259,7 +258,8 @@ impl Replay {
         let trust = self.trust();
         let lesson = self.base.field.lesson.as_ref();
         let beyond = lesson.map_or(Beyond::Nothing, |lesson| lesson.shown(trust.threshold));
-        let mut simulation = self.simulation_with(Habits { beyond, ..self.habits() });
+        let outlook = self.outlook();
+        let mut simulation = outlook.with(Habits { beyond, ..outlook.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (mut count, mut oldest, mut stop) = (0, None, None);
         for event in self.log.iter() {
@@ -319,7 +319,7 @@ impl Replay {
         let key = self.log.iter().nth(last)?.key;
         let Forecast { count, oldest, stop, .. } = self.forecast();
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
-        let (trust, mut simulation) = (self.trust(), self.simulation());
+        let (trust, mut simulation) = (self.trust(), self.outlook().start());
         let unknown = self
             .log
             .iter()
@@ -392,14 +392,15 @@ impl Replay {
         self.mask().is_some() || self.secrecy.may_show(&spot)
     }
 
-    /// Returns the field as the first key of the log finds it.
-    fn simulation(&self) -> Simulation<'_> {
-        self.simulation_with(self.habits())
-    }
-
-    fn simulation_with<'a>(&'a self, habits: Habits<'a>) -> Simulation<'a> {
-        Simulation::new(&self.base.screen, &self.base.field, habits)
-            .roaming(self.navigation().map(|it| it as &dyn Guide), self.base.stride)
+    /// Returns the keys on their way and the base that they are played on.
+    fn outlook(&self) -> Outlook<'_> {
+        Outlook {
+            base: &self.base,
+            log: &self.log,
+            arrived: self.network.arrived,
+            habits: self.habits(),
+            guide: self.navigation().map(|it| it as &dyn Guide),
+        }
     }
 
     /// Returns what is known of motions of the cursor here.
@@ -448,6 +449,18 @@ impl Replay {
             mask: self.mask(),
             recall: self.recall(),
         }
+    }
+
+    /// Returns which line editor asks, if it may be one that keeps lines.
+    fn editor(&self) -> Option<Name> {
+        let may_keep = self.has(Mechanism::History) && !self.hides_input();
+        self.learned.lore.editor(&self.base).filter(|_| may_keep)
+    }
+
+    /// Returns which lines the editor gives back.
+    fn recall(&self) -> Option<Recall<'_>> {
+        let name = self.editor().filter(|_| !self.base.is_searching)?;
+        Some(Recall { lines: &self.learned.lore.histories, name, is_trial: false })
     }
 
     /// Returns how long after its echo ack an answer may still come.

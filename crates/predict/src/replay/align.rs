@@ -3,6 +3,7 @@
 use rove_terminal::{Position, Screen};
 use rove_units::Instant;
 
+use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::canvas::Text;
@@ -13,8 +14,11 @@ use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::motion::Stride;
-use crate::replay::simulate::{Effect, Habits};
-use crate::replay::timeline::{Step, Timeline};
+use crate::replay::recall::{self, is_end as is_line_end};
+use crate::replay::simulate::Habits;
+use crate::replay::survey::Survey;
+use crate::replay::timeline::Step;
+use crate::replay::walk::{Entered, Name, Way};
 use crate::replay::wrap::{self, waits_at_edge};
 use crate::replay::{HOLD, Replay, suggest};
 use crate::scene::is_mask;
@@ -23,19 +27,6 @@ use crate::scene::is_mask;
 /// had its time to answer is then settled unjudged.
 /// Chosen: nobody types so many commands before one is answered, and a paste of them has nothing to teach.
 const ROUNDS_MAX: u32 = 32;
-
-/// A screen's verdict on the keys on their way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Survey {
-    /// How many of them it shows; `None` if it agrees with no number of them.
-    pub(super) settled: Option<usize>,
-    /// The first whose effect is unknown.
-    barrier: Option<usize>,
-    /// Whether the screen has what those before it draw.
-    is_reached: bool,
-    /// Whether they were taken for commands.
-    takes_commands: bool,
-}
 
 impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
@@ -74,9 +65,10 @@ impl Replay {
         if let Some(count) = survey.settled {
             self.note_look(screen, count);
             self.credit(now, count, survey.takes_commands);
+            let outlook = self.outlook();
             let keys = self.log.iter().take(count).map(|event| event.key);
-            let habits = Habits { takes_commands: survey.takes_commands, ..self.habits() };
-            let trip = Trip::of(self.simulation_with(habits), keys);
+            let habits = Habits { takes_commands: survey.takes_commands, ..outlook.habits };
+            let trip = Trip::of(outlook.with(habits).start(), keys);
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }
@@ -107,13 +99,14 @@ impl Replay {
             self.take_ground(now, screen);
             return true;
         }
-        if self.pass_barrier(now, screen, survey) || self.refute_recall(now, screen) {
+        if self.pass_barrier(now, screen, survey) || self.refute_step(now, screen) {
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
         let at = *self.unexplained_at.get_or_insert(now);
         let due = self.log.due();
-        let is_settling = is_shown && now.saturating_since(at) < HOLD && !self.conflicts(screen);
+        let is_settling =
+            is_shown && now.saturating_since(at) < HOLD && !self.outlook().conflicts(screen);
         // A program that draws in several pieces has its cursor elsewhere meanwhile.
         let is_elsewhere = !screen.cursor().visible || screen.cursor().row != self.base.field.row;
         if is_settling && (due == 0 || is_elsewhere) {
@@ -126,21 +119,11 @@ impl Replay {
         }
         if is_shown {
             self.base.field.lose_proof();
-            if self.conflicts(screen) {
+            if self.outlook().conflicts(screen) {
                 self.learned.contexts.distrust(self.base.field.context);
             }
         }
         self.leave_field(now, screen)
-    }
-
-    /// Returns whether another text has come to where something is predicted.
-    pub(super) fn conflicts(&self, screen: &Screen) -> bool {
-        let mut simulation = self.simulation();
-        let shown = self.log.iter().take_while(|event| event.shown);
-        shown.for_each(|event| {
-            simulation.apply(event.key);
-        });
-        simulation.canvas.conflicts(screen)
     }
 
     /// Makes a screen the ground. Where it has another field than the keys were typed in, those that had arrived
@@ -160,98 +143,25 @@ impl Replay {
 
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
-    pub(super) fn survey(&self, screen: &Screen) -> Survey {
-        let text = Habits { takes_commands: false, ..self.habits() };
-        let survey = self.survey_with(text, screen);
-        let is_text = survey.settled.is_some_and(|count| count > 0 && self.writes(count, screen));
-        if !self.trust().takes_commands() || is_text {
+    fn survey(&self, screen: &Screen) -> Survey {
+        let (outlook, latency) = (self.outlook(), &self.learned.latency);
+        let text = Habits { takes_commands: false, ..outlook.habits };
+        let survey = Survey::of(&outlook.with(text), latency, screen);
+        let is_text =
+            survey.settled.is_some_and(|count| count > 0 && outlook.writes(count, screen));
+        if !outlook.habits.takes_commands || is_text {
             survey
         } else {
-            self.survey_with(self.habits(), screen)
+            Survey::of(&outlook, latency, screen)
         }
-    }
-
-    /// Returns whether the first keys write text that was not there.
-    fn writes(&self, count: usize, screen: &Screen) -> bool {
-        let cursor = screen.cursor();
-        let before = self.base.screen.cursor();
-        let columns = before.column..cursor.column;
-        let is_news = |column| {
-            let at = Position { row: cursor.row, column };
-            !Text::of(screen, at).is_blank()
-                && Text::of(screen, at) != Text::of(&self.base.screen, at)
-        };
-        let is_text = self.log.iter().take(count).all(|event| matches!(event.key, Key::Text(_)));
-        is_text && before.row == cursor.row && columns.into_iter().any(is_news)
-    }
-
-    /// Tries the keys on the ground until the screen looks like the result; the most of them count.
-    fn survey_with(&self, habits: Habits<'_>, screen: &Screen) -> Survey {
-        let cursor = screen.cursor().position();
-        let due = self.log.due();
-        let mut simulation = self.simulation_with(habits);
-        let start = simulation.canvas.cursor;
-        let is_moved = start.row != cursor.row
-            && start.column == cursor.column
-            && simulation.agrees_elsewhere(screen, cursor.row);
-        let mut settled = (start == cursor || is_moved).then_some(0);
-        // Where text has come or gone, it is not as if nothing had happened.
-        let is_unchanged = settled.is_some() && !self.base.has_moved(screen);
-        let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
-        let mut has_line = None;
-        // Keys that have not arrived cannot have done anything yet.
-        let arrived = self.log.arrived(self.network.arrived).max(due);
-        for (count, event) in (1..).zip(self.log.iter().take(arrived)) {
-            if simulation.apply(event.key) == Effect::Unknown {
-                let is_reached = count > 1 && simulation.canvas.agrees(screen);
-                let barrier = Some(count - 1);
-                let takes_commands = habits.takes_commands;
-                return Survey { settled, barrier, is_reached, takes_commands };
-            }
-            let canvas = &simulation.canvas;
-            let agrees = if canvas.cursor.row == cursor.row {
-                canvas.cursor == cursor
-                    && canvas.agrees(screen)
-                    && (canvas.is_written()
-                        || *has_line.get_or_insert_with(|| self.base.has_line(screen)))
-            } else if simulation.has_climbed {
-                false
-            } else {
-                // The row may have scrolled, or made room for what is printed above.
-                canvas.cursor.column == cursor.column
-                    && simulation.agrees_elsewhere(screen, cursor.row)
-            };
-            if count <= due {
-                (due_cursor, due_agrees) = (canvas.cursor, agrees);
-            }
-            // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
-            // must have moved the cursor to count as seen.
-            let may_show = event.input <= self.network.arrived;
-            // Text that was taken back is there twice, before and after: the second time would be too soon.
-            let is_second = is_unchanged || settled.is_some_and(|count| count > 0);
-            let age = self.learned.latency.age_when_heard(event.at);
-            let is_sooner = is_second && self.learned.latency.is_too_soon(age);
-            let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
-            if agrees && may_show && is_news && !is_sooner {
-                settled = Some(count);
-            }
-        }
-        let takes_commands = habits.takes_commands;
-        Survey { settled, barrier: None, is_reached: false, takes_commands }
-    }
-
-    /// Returns what the first keys do.
-    fn timeline(&self, count: usize, takes_commands: bool) -> Timeline<'_> {
-        let habits = Habits { takes_commands, ..self.habits() };
-        Timeline::of(self.simulation_with(habits), self.log.iter().take(count))
     }
 
     /// Learns how the first keys, which a screen shows, look: what the program suggests behind them, and in which colours
     /// it paints them.
     fn note_look(&mut self, screen: &Screen, count: usize) {
-        let habits = self.habits();
-        let timeline = self.timeline(count, habits.takes_commands);
-        let observed = suggest::observe(&timeline, &self.base, screen, habits.suggests);
+        let outlook = self.outlook();
+        let timeline = outlook.timeline(count);
+        let observed = suggest::observe(&timeline, &self.base, screen, outlook.habits.suggests);
         let typed = timeline.last_typed(screen);
         if let Some((class, is_right)) = observed {
             self.learn_suggestion(class, is_right);
@@ -271,9 +181,14 @@ impl Replay {
     /// Learns from keys that have come true.
     fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
         self.base.is_explained = true;
-        let proven = self.timeline(count, takes_commands).proven(&self.base);
+        let outlook = self.outlook();
+        let habits = Habits { takes_commands, ..outlook.habits };
+        let proven = outlook.with(habits).timeline(count).proven(&self.base);
         self.base.field.walk = proven.walk;
-        self.note_steps(&proven.walks);
+        if let Some(name) = self.editor() {
+            let hits = proven.walks.iter();
+            hits.for_each(|(walk, way)| self.learned.lore.histories.hit(name, walk, *way));
+        }
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         let context = self.base.field.context;
         if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
@@ -303,19 +218,7 @@ impl Replay {
 
     /// Learns from keys that a line holds which the screen shows somewhere by now.
     fn credit_line(&mut self, now: Instant, screen: &Screen, count: usize) {
-        let mut simulation = self.simulation();
-        let drawn = self
-            .log
-            .iter()
-            .take(count)
-            .filter(|event| simulation.apply(event.key) == Effect::Drawn);
-        let is_drawn = drawn.count() > 0;
-        // A line like it may have stood there before.
-        let lines = |screen: &Screen| {
-            let rows = 0..=screen.cursor().row;
-            rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
-        };
-        if is_drawn && lines(screen) > lines(&self.base.screen) {
+        if self.outlook().has_new_line(screen, count) {
             self.credit(now, count, false);
         }
     }
@@ -377,8 +280,8 @@ impl Replay {
         let is_prefix =
             may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
-        let line = if is_enter(key) { self.line() } else { String::new() };
-        let step = self.try_recall(key, index, screen).filter(|_| index == 0 || survey.is_reached);
+        let line = if is_enter(key) { self.outlook().line() } else { String::new() };
+        let step = self.try_step(index, screen).filter(|_| index == 0 || survey.is_reached);
         self.note_entered(key, input, screen);
         if survey.is_reached {
             self.credit(now, index, survey.takes_commands);
@@ -408,17 +311,6 @@ impl Replay {
             self.base.field.confirmed = 0;
         }
         true
-    }
-
-    /// Returns the line that the first keys make, as far as it is known.
-    fn line(&self) -> String {
-        let mut simulation = self.simulation();
-        for event in self.log.iter() {
-            if simulation.apply(event.key) == Effect::Unknown {
-                break;
-            }
-        }
-        simulation.line()
     }
 
     /// Returns whether the screen waits at a prompt where keys came true before, and not where it did.
@@ -506,11 +398,11 @@ impl Replay {
     /// Drops the first keys: they did not do what was predicted.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.log.front() else { return };
-        let class = self.simulation().class_of(key);
+        let class = self.outlook().start().class_of(key);
         self.note_failed_motion(0, shown);
-        self.note_failed_recall(key, shown);
+        self.note_failed_step(key, shown);
         let context = self.base.field.context;
-        let crosses = self.crosses(count);
+        let crosses = self.outlook().crosses(count);
         self.learned.masks.forget(context.strong);
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
@@ -537,16 +429,6 @@ impl Replay {
             self.secrecy.note_miss(self.base.field.prompt());
             self.base.field.line.spoil();
         }
-    }
-
-    /// Returns whether the first keys go over the edge of a row.
-    fn crosses(&self, count: usize) -> bool {
-        let mut simulation = self.simulation();
-        let mut events = self.log.iter().take(count);
-        events.any(|event| {
-            simulation.apply(event.key);
-            simulation.crosses
-        })
     }
 
     /// Makes a screen the one on which the first key acts.
@@ -583,7 +465,7 @@ impl Replay {
         }
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let keys = arrived.map(|event| event.key);
-        let answered = self.learned.late.answered(self.simulation(), keys, screen);
+        let answered = self.learned.late.answered(self.outlook().start(), keys, screen);
         let late = answered.min(self.learned.late.len());
         if late == 0 {
             return;
@@ -619,7 +501,7 @@ impl Replay {
         if !self.has(Mechanism::Wraps) {
             return false;
         }
-        let keys = self.arrived_keys();
+        let keys = self.outlook().arrived_keys();
         let Some((wrap, proof)) = wrap::discover(&self.base, self.habits(), &keys, screen) else {
             return false;
         };
@@ -630,19 +512,14 @@ impl Replay {
         true
     }
 
-    fn arrived_keys(&self) -> Vec<Key> {
-        let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-        arrived.map(|event| event.key).collect()
-    }
-
     /// Looks whether keys of unknown effect have moved the cursor as motions do, and learns from it; returns
     /// whether there were any.
     fn explore(&mut self, now: Instant, screen: &Screen) -> bool {
         if !self.base.may_roam() || !self.has(Mechanism::Motions) {
             return false;
         }
-        let keys = self.arrived_keys();
-        let found = explore::explore(&self.simulation(), &self.base, &keys, screen);
+        let keys = self.outlook().arrived_keys();
+        let found = explore::explore(&self.outlook().start(), &self.base, &keys, screen);
         let Some((count, trip)) = found else { return false };
         if trip.has_letters() {
             self.learned.contexts.learn(self.base.field.context, Class::Text, false);
@@ -670,6 +547,149 @@ impl Replay {
             }
         }
         self.take_ground(now, screen);
+    }
+
+    /// Records the line that is about to be entered.
+    pub(super) fn note_line(&mut self) {
+        let mut arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
+        if !arrived.any(|event| is_line_end(event.key)) {
+            return;
+        }
+        let sheet = self.editor().and_then(|name| self.learned.lore.sheet(&self.outlook(), name));
+        if sheet.is_some() {
+            self.learned.lore.sheet = sheet;
+        }
+    }
+
+    /// Called when a key is answered that was sent with this input, which may have ended a line or the program.
+    fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
+        let (name, is_hidden) = (self.editor(), self.hides_lines());
+        match (key, name) {
+            (Key::Enter | Key::LineFeed, _) => {
+                let has_mask = self.mask().is_some();
+                let field = &self.base.field;
+                let lore = &mut self.learned.lore;
+                let may_keep = match field.kind {
+                    Kind::Kernel => true,
+                    Kind::Line | Kind::Unknown => !field.is_secret,
+                    kind => kind == Kind::Full && lore.histories.has_kind(kind as u64),
+                };
+                match name.filter(|_| !has_mask) {
+                    _ if lore.end_line(input, screen, is_hidden) => {}
+                    Some(name) => lore.histories.enter(name, Entered::Unclear),
+                    None if may_keep => lore.histories.miss_lines(),
+                    None => {}
+                }
+            }
+            (Key::ControlD, Some(name)) => self.learned.lore.histories.enter(name, Entered::Gap),
+            _ => {}
+        }
+    }
+
+    /// Records the lines that the oldest keys end, of which no more than the first was seen.
+    pub(super) fn note_taken_lines(&mut self, count: usize, screen: &Screen) {
+        let is_hidden = self.hides_lines();
+        for event in self.log.iter().take(count).filter(|event| is_line_end(event.key)) {
+            if !self.learned.lore.end_line(event.input, screen, is_hidden) {
+                self.learned.lore.histories.miss_lines();
+            }
+        }
+    }
+
+    /// Returns whether what is entered is not what stands on the screen.
+    fn hides_lines(&self) -> bool {
+        self.base.is_searching || self.silence.is_silent()
+    }
+
+    /// Forgets the oldest keys, without knowing what they did.
+    fn abandon(&mut self, count: usize) {
+        self.miss_keys(count);
+        self.settle(count);
+    }
+
+    /// Called when the oldest keys are settled, of which those behind the last step may have changed the line.
+    fn note_edits(&mut self, count: usize) {
+        let keys = self.log.iter().take(count).map(|event| event.key);
+        let mut behind = keys.rev().take_while(|key| Way::of(*key).is_none());
+        if behind.any(|key| !Class::of(key).is_motion()) {
+            self.base.field.walk.edit();
+        }
+    }
+
+    /// Called when nobody knows what the oldest keys did.
+    pub(super) fn miss_keys(&mut self, count: usize) {
+        for key in self.log.iter().take(count).map(|event| event.key) {
+            if is_line_end(key) {
+                self.learned.lore.histories.miss_lines();
+            } else if Way::of(key).is_some() {
+                self.base.field.walk.lose();
+            }
+        }
+    }
+
+    /// Tries what the key behind the first `index` ones does, if it goes through the lines.
+    fn try_step(&self, index: usize, screen: &Screen) -> Option<recall::Step> {
+        let name = self.editor()?;
+        self.learned.lore.try_step(&self.outlook(), name, index, screen)
+    }
+
+    /// Called when a key was answered in an unknown way, which may have been a step through the lines.
+    fn note_step(&mut self, key: Key, step: Option<recall::Step>) {
+        let (name, before) = (self.editor(), core::mem::take(&mut self.base.field.walk));
+        self.base.field.walk = self.learned.lore.note_step(name, key, step, before);
+    }
+
+    /// Handles the line that the last step has led to, which stands there since.
+    pub(super) fn observe_step(&mut self) {
+        let Some(way) = self.base.field.walk.open.take() else { return };
+        // Most other programs on the whole screen are no line editors.
+        let may_keep = |name: &Name| {
+            self.base.field.kind != Kind::Full || self.learned.lore.histories.knows(*name)
+        };
+        let Some(name) = self.editor().filter(may_keep) else { return };
+        let simulation = self.outlook().start();
+        let (line, is_at_end) = (simulation.line(), simulation.is_at_end());
+        let walk = &mut self.base.field.walk;
+        if is_at_end {
+            self.learned.lore.histories.observe(name, walk, way, &line);
+        } else {
+            walk.lose();
+            self.learned.lore.histories.miss(name, walk, way, false);
+        }
+    }
+
+    /// Called when the first key has led to another line than expected, if it has. Returns whether it has.
+    fn refute_step(&mut self, now: Instant, screen: &Screen) -> bool {
+        let Some(&Event { key, input, shown, due_at, .. }) = self.log.front() else { return false };
+        let is_answered = input <= self.network.arrived && self.base.has_moved(screen);
+        if !is_answered
+            || Way::of(key).is_none()
+            || !(due_at.is_some() || self.outlook().conflicts(screen))
+        {
+            return false;
+        }
+        let Some(step) = self.try_step(0, screen) else { return false };
+        if let Some(name) = self.editor() {
+            self.learned.lore.histories.miss(name, &step.walk, step.way, shown);
+        }
+        self.note_step(key, Some(step));
+        self.settle(1);
+        self.base.field.lose_track();
+        self.take_ground(now, screen);
+        self.log.doubt(self.log.arrived(self.network.arrived));
+        true
+    }
+
+    /// Called when a key that went through the lines did not do what was expected.
+    fn note_failed_step(&mut self, key: Key, was_shown: bool) {
+        let walk = &mut self.base.field.walk;
+        walk.open = None;
+        let Some(way) = Way::of(key) else { return };
+        if let Some(name) = self.editor() {
+            let walk = &mut self.base.field.walk;
+            self.learned.lore.histories.miss(name, walk, way, was_shown);
+            walk.lose();
+        }
     }
 
     /// Learns that a key was not answered by the motion that it was believed to be.

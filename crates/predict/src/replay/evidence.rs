@@ -55,12 +55,6 @@ impl Evidence {
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);
     }
 
-    /// Called when another kind of prediction turns out to be the same.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.streak = self.streak.max(other.streak);
-        self.needed = self.needed.max(other.needed);
-    }
-
     /// Called when the prediction itself has changed: the count begins again.
     pub(super) const fn restart(&mut self) {
         self.streak = 0;

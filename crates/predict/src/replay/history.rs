@@ -1,14 +1,13 @@
 //! The lines that were entered at each kind of prompt, which its line editor gives back.
 //!
 //! Only what has stood on the screen is remembered. Editors differ in which lines they keep, and nothing tells
-//! whether two prompts belong to one of them: so each view that has not been ruled out is tried, and a line is
-//! only expected where all of them agree. What an editor really gives back is learned from.
-
-mod editor;
+//! whether two prompts belong to one of them: so each [`View`] of its lines that has not been ruled out is tried, and a
+//! line is only expected where all of them agree. What an editor really gives back is learned from.
 
 use std::collections::VecDeque;
 
-use self::editor::{DOUBLES, Doubles, Editor, SEARCHES, Search};
+use crate::replay::evidence::Evidence;
+use crate::replay::memory::Memory;
 use crate::replay::walk::{CHARACTERS_MAX, Entered, Line, Lines, Name, Walk, Way};
 
 /// Most lines that are remembered; the oldest goes. Chosen: few go back further with a cursor key.
@@ -18,16 +17,51 @@ const LINES_MAX: usize = 64;
 /// interpreters and clients of a long session.
 const EDITORS_MAX: usize = 24;
 
-/// Whose lines may be any editor's.
-const ANYONE: u32 = 0;
+/// How often in a row an editor must have given back what was expected before it is believed.
+/// Source: docs/prediction.md.
+const HITS_NEEDED: u16 = 2;
 
-/// All lines, the newest last, and those who keep them, the most recently used last.
+/// All lines, the newest last, each with the editor that took it, if one is known, and what is known of the editors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histories {
-    lines: VecDeque<(u32, Entered)>,
-    editors: Vec<Editor>,
-    /// How many editors there were.
-    count: u32,
+    lines: VecDeque<(Option<Name>, Entered)>,
+    editors: Memory<Name, Editor, EDITORS_MAX>,
+}
+
+/// The knowledge of one line editor.
+#[derive(Clone, Debug)]
+struct Editor {
+    /// The views that have not been ruled out.
+    views: Vec<View>,
+    /// For keys without and with Ctrl, on an empty line and on one that was begun: see [`proof`].
+    proofs: [Evidence; 4],
+}
+
+/// One way to see the lines of an editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct View {
+    doubles: Doubles,
+    search: Search,
+    /// Whether it has the lines of all prompts of its kind, and not of this one only.
+    is_shared: bool,
+}
+
+/// The treatment of lines that an editor has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubles {
+    Keeps,
+    /// Lines that equal the one before are left out.
+    DropsNext,
+    /// Each is there once.
+    DropsAll,
+}
+
+/// The search for lines where a line was begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    Any,
+    Beginning,
+    Containing,
 }
 
 /// The line at one depth.
@@ -36,85 +70,68 @@ enum Found<'a> {
     Line(&'a str),
     /// A line of which the text is not known, in this place; whether it is as deep as that.
     Unclear(usize, bool),
-    /// Lines of an editor of which it is not known whether it is the same.
-    Stranger(u32),
     /// None; whether it would be the next.
     None(bool),
 }
 
-/// Whether the lines of another editor count, for a try.
-type Assumed = Option<(u32, bool)>;
-
 impl Lines for Histories {
     fn recall<'a>(&'a self, name: Name, walk: &'a Walk, way: Way) -> Option<&'a str> {
-        let editor = self.find_editor(name)?;
-        editor.proof(walk, way).is_enough().then(|| self.expect(name, walk)).flatten()
+        let editor = self.editors.find(&name)?;
+        editor.proofs[proof(walk, way)].is_enough().then(|| self.expect(name, walk)).flatten()
     }
 
     fn expect<'a>(&'a self, name: Name, walk: &'a Walk) -> Option<&'a str> {
-        if walk.is_lost {
-            return None;
+        if walk.is_lost || walk.depth == 0 {
+            return (!walk.is_lost).then(|| walk.begun.text());
         }
-        if walk.depth == 0 {
-            return Some(walk.begun.text());
-        }
-        let editor = self.find_editor(name)?;
-        let mut found = None;
-        for (doubles, search) in editor.views(walk) {
-            match self.find(editor, walk, doubles, search, None) {
-                Found::Line(line) if found.is_none_or(|found| found == line) => found = Some(line),
-                _ => return None,
-            }
-        }
-        found
+        let views = &self.editors.find(&name)?.views;
+        let first = self.find(name, walk, *views.first()?).line()?;
+        let is_same = |view: &View| self.find(name, walk, *view) == Found::Line(first);
+        views.iter().all(is_same).then_some(first)
     }
 }
 
 impl Histories {
     /// Records a line that was entered.
     pub(super) fn enter(&mut self, name: Name, entered: Entered) {
-        let is_passage = match &entered {
-            Entered::Line(line) => line.is_passage(),
-            Entered::Unclear | Entered::Seam | Entered::Gap => false,
-        };
-        let id = self.editor(name).id;
-        self.push(id, entered);
+        let is_passage = matches!(&entered, Entered::Line(line) if line.is_passage());
+        self.editors.entry(name);
+        self.push(Some(name), entered);
         if is_passage {
-            self.push(id, Entered::Seam);
+            // Another program may ask at the same prompt from now on.
+            self.push(Some(name), Entered::Gap);
         }
     }
 
     /// Called when lines may have been entered somewhere.
     pub(super) fn miss_lines(&mut self) {
-        if !matches!(self.lines.back(), Some((_, Entered::Gap))) {
-            self.push(ANYONE, Entered::Gap);
+        if !matches!(self.lines.back(), Some((None, Entered::Gap))) {
+            self.push(None, Entered::Gap);
         }
     }
 
     /// Returns whether lines of it are remembered.
     pub(super) fn knows(&self, name: Name) -> bool {
-        self.find_editor(name).is_some()
+        self.editors.find(&name).is_some()
     }
 
     /// Returns whether lines of any editor of a kind are.
     pub(super) fn has_kind(&self, kind: u64) -> bool {
-        self.editors.iter().any(|editor| editor.kind == kind)
+        self.lines.iter().any(|(owner, _)| owner.is_some_and(|owner| owner.kind == kind))
     }
 
     /// Called when a step has led to what was expected.
     pub(super) fn hit(&mut self, name: Name, walk: &Walk, way: Way) {
-        if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
-            // That what was begun comes back says nothing of the lines.
-            if walk.depth > 0 {
-                editor.proof_mut(walk, way).confirm();
-            }
+        // That what was begun comes back says nothing of the lines.
+        if let Some(editor) = self.editors.find_mut(&name).filter(|_| walk.depth > 0) {
+            editor.proofs[proof(walk, way)].confirm();
         }
     }
 
     /// Called when it has not, and whether that was seen.
     pub(super) fn miss(&mut self, name: Name, walk: &Walk, way: Way, was_shown: bool) {
-        if let Some(editor) = self.editors.iter_mut().find(|editor| editor.has(name)) {
-            editor.proof_mut(walk, way).refute(was_shown);
+        if let Some(editor) = self.editors.find_mut(&name) {
+            editor.proofs[proof(walk, way)].refute(was_shown);
         }
     }
 
@@ -123,169 +140,104 @@ impl Histories {
         if walk.is_lost || line.chars().count() > CHARACTERS_MAX {
             return;
         }
-        let editor = self.editor(name).clone();
         if walk.depth == 0 {
-            if walk.begun.text() == line {
-                self.hit(name, walk, way);
-            } else {
+            if walk.begun.text() != line {
                 self.miss(name, walk, way, false);
             }
             return;
         }
-        let views: Vec<_> = editor.views(walk).collect();
-        let found: Vec<_> = views
-            .iter()
-            .map(|(doubles, search)| self.find(&editor, walk, *doubles, *search, None))
-            .collect();
-        let is_right = |found: &Found<'_>| *found == Found::Line(line);
-        if found.iter().any(is_right) {
-            let right: Vec<_> =
-                views.iter().zip(&found).filter(|(_, found)| is_right(found)).collect();
-            let doubles = DOUBLES.map(|one| right.iter().any(|((doubles, _), _)| *doubles == one));
-            let searches = SEARCHES.map(|one| right.iter().any(|((_, search), _)| *search == one));
-            let editor = self.editor(name);
-            editor.doubles = doubles;
-            if !walk.begun.is_empty() {
-                editor.searches = searches;
-            }
+        let views = self.editors.entry(name).views.clone();
+        let seen = |view: &View| self.find(name, walk, *view);
+        let right = views.iter().copied().filter(|view| seen(view) == Found::Line(line));
+        let right: Vec<View> = right.collect();
+        if !right.is_empty() {
+            self.editors.entry(name).views = right;
             self.hit(name, walk, way);
-        } else if !walk.begun.is_empty() {
-            self.miss(name, walk, way, false);
-            self.editor(name).searches = [true; SEARCHES.len()];
-        } else if !line.is_empty() {
-            let first = found.first().copied();
-            let is_same = found.iter().all(|found| Some(*found) == first);
-            let step = first.filter(|_| is_same).map(Step::of);
-            self.learn(name, walk, way, line, step);
-        }
-    }
-
-    /// Learns from a line that was not expected where the views see this.
-    fn learn(&mut self, name: Name, walk: &Walk, way: Way, line: &str, step: Option<Step>) {
-        let editor = self.editor(name).clone();
-        match step {
-            Some(Step::Stranger(other)) => {
-                self.meet(name, walk, way, line, &editor, other);
-            }
-            Some(Step::Unclear(index, true)) => self.clear_up(&editor, walk, index, line),
-            Some(Step::None(true)) => {
-                // At its first line an editor stays where it is.
-                let mut before = walk.clone();
-                before.depth -= 1;
-                let is_same = self.expect(name, &before) == Some(line);
-                if !is_same && self.lines.len() < LINES_MAX {
-                    self.lines.push_front((editor.id, Entered::Line(Line::new(line))));
-                }
-            }
-            Some(Step::Unclear(_, false) | Step::None(false)) => {}
-            Some(Step::Line) | None => {
-                self.lines.retain(|(id, _)| *id != editor.id);
-                self.miss(name, walk, way, false);
-                self.editor(name).doubles = [true; DOUBLES.len()];
-                if walk.depth == 1 {
-                    self.push(editor.id, Entered::Line(Line::new(line)));
-                }
-            }
-        }
-    }
-
-    /// Learns whether another editor is the same, from a line that one of them has given back.
-    fn meet(&mut self, name: Name, walk: &Walk, way: Way, line: &str, editor: &Editor, other: u32) {
-        let with = self.find_assuming(editor, walk, Some((other, true)));
-        let without = self.find_assuming(editor, walk, Some((other, false)));
-        let is_seam = |found| match found {
-            Found::Unclear(index, _) => self.lines[index].1 == Entered::Seam,
-            _ => false,
-        };
-        let has_other = matches!(with, Found::Line(_)) || is_seam(with);
-        match (with == Found::Line(line), without == Found::Line(line)) {
-            (true, false) => {
-                self.merge(editor.id, other);
-                self.hit(name, walk, way);
-            }
-            (false, true) if has_other => {
-                self.part(editor.id, other);
-                self.hit(name, walk, way);
-            }
-            (false, false) if has_other => {
-                let next = Step::of(without);
-                self.part(editor.id, other);
-                self.learn(name, walk, way, line, Some(next));
-            }
-            // It may be either.
-            _ => {}
-        }
-    }
-
-    /// Records the text of a line that was not known.
-    fn clear_up(&mut self, editor: &Editor, walk: &Walk, index: usize, line: &str) {
-        let Some((owner, entered)) = self.lines.remove(index) else { return };
-        if self.find_assuming(editor, walk, None) == Found::Line(line) {
-            // It was not kept, or it is the same as the one before.
-            let is_same = |(id, known): &(u32, Entered)| {
-                *id == editor.id && matches!(known, Entered::Line(known) if known.text() == line)
-            };
-            let before = self.lines.iter().take(index).rposition(is_same);
-            if let Some(before) = before.filter(|_| entered != Entered::Seam) {
-                self.lines.insert(before, (owner, entered));
-            }
             return;
         }
-        let known = (editor.id, Entered::Line(Line::new(line)));
-        match entered {
-            Entered::Gap => {
-                self.lines.insert(index, known);
-                self.lines.insert(index, (owner, entered));
+        // A view that sees no text there may be right.
+        let possible = views.iter().copied().filter(|view| seen(view).line().is_none());
+        let possible: Vec<View> = possible.collect();
+        let found = possible.first().map(|view| seen(view).place());
+        match found.filter(|_| walk.begun.is_empty()) {
+            Some(_) if line.is_empty() => {}
+            Some(place) => {
+                self.learn(name, walk, possible[0], place, line);
+                self.editors.entry(name).views = possible;
             }
-            Entered::Seam => {
-                self.lines.insert(index, known);
-                // Older lines were another program's.
-                let mut number = 0;
-                self.lines.retain(|(id, _)| {
-                    number += 1;
-                    number > index || *id != editor.id
-                });
+            None => {
+                self.miss(name, walk, way, false);
+                self.editors.entry(name).views = View::all();
+                if walk.begun.is_empty() {
+                    self.lines.retain(|(owner, _)| *owner != Some(name));
+                }
+                if walk.begun.is_empty() && walk.depth == 1 {
+                    self.push(Some(name), Entered::Line(Line::new(line)));
+                }
             }
-            Entered::Line(_) | Entered::Unclear => self.lines.insert(index, known),
-        }
-        if self.lines.len() > LINES_MAX {
-            self.lines.pop_front();
         }
     }
 
-    fn find_assuming(&self, editor: &Editor, walk: &Walk, assumed: Assumed) -> Found<'_> {
-        let (doubles, search) = editor.views(walk).next().unwrap_or((Doubles::Keeps, Search::Any));
-        self.find(editor, walk, doubles, search, assumed)
+    /// Records a line where a view saw none, or one of which the text was not known, in this place.
+    fn learn(
+        &mut self,
+        name: Name,
+        walk: &Walk,
+        view: View,
+        (place, is_next): (Option<usize>, bool),
+        line: &str,
+    ) {
+        if !is_next {
+            return;
+        }
+        let known = (Some(name), Entered::Line(Line::new(line)));
+        let Some(place) = place else {
+            // At its first line an editor stays where it is.
+            let before = Walk { depth: walk.depth - 1, ..walk.clone() };
+            if self.find(name, &before, view) != Found::Line(line) && self.lines.len() < LINES_MAX {
+                self.lines.push_front(known);
+            }
+            return;
+        };
+        let Some(unclear) = self.lines.remove(place) else { return };
+        if self.find(name, walk, view) == Found::Line(line) {
+            // It was not kept, or it is the same as the one before.
+            let before = self.lines.iter().take(place).rposition(|other| *other == known);
+            self.lines.insert(before.unwrap_or(place), unclear);
+            return;
+        }
+        self.lines.insert(place, known);
+        if unclear.1 == Entered::Gap {
+            self.lines.insert(place, unclear);
+        }
+        self.forget_oldest();
     }
 
     /// Returns what stands in the depth of a walk.
-    fn find(
-        &self,
-        editor: &Editor,
-        walk: &Walk,
-        doubles: Doubles,
-        search: Search,
-        assumed: Assumed,
-    ) -> Found<'_> {
+    fn find(&self, name: Name, walk: &Walk, view: View) -> Found<'_> {
         let mut passed: Vec<&str> = Vec::new();
         let mut newer = None;
-        for (index, (id, entered)) in self.lines.iter().enumerate().rev() {
-            let assumed = assumed.filter(|(other, _)| other == id).map(|(_, is_same)| is_same);
-            let is_next = passed.len() + 1 == usize::from(walk.depth);
-            match assumed.or_else(|| self.is_same(editor, *id)) {
-                None => return Found::Stranger(*id),
-                Some(false) => continue,
-                Some(true) => {}
+        for (index, (owner, entered)) in self.lines.iter().enumerate().rev() {
+            let is_other =
+                |owner: Name| owner != name && !(view.is_shared && owner.kind == name.kind);
+            if owner.is_some_and(is_other) {
+                continue;
             }
+            let is_next = passed.len() + 1 == usize::from(walk.depth);
             let Entered::Line(line) = entered else { return Found::Unclear(index, is_next) };
             let line = line.text();
-            let is_left_out = match doubles {
+            let is_left_out = match view.doubles {
                 Doubles::Keeps => false,
                 Doubles::DropsNext => newer == Some(line),
                 Doubles::DropsAll => passed.contains(&line),
             };
+            let is_found = match view.search {
+                Search::Any => true,
+                Search::Beginning => line.starts_with(walk.begun.text()),
+                Search::Containing => line.contains(walk.begun.text()),
+            };
             newer = Some(line);
-            if is_left_out || !search.finds(line, walk.begun.text()) {
+            if is_left_out || !is_found {
                 continue;
             }
             if is_next {
@@ -296,98 +248,53 @@ impl Histories {
         Found::None(passed.len() + 1 == usize::from(walk.depth))
     }
 
-    /// Returns whether another editor is the same; `None` if nobody knows.
-    fn is_same(&self, editor: &Editor, other: u32) -> Option<bool> {
-        if editor.id == other || other == ANYONE {
-            return Some(true);
-        }
-        let known = self.editors.iter().find(|known| known.id == other);
-        let is_stranger = editor.strangers.contains(&other)
-            || known.is_none_or(|known| known.kind != editor.kind);
-        is_stranger.then_some(false)
+    fn push(&mut self, owner: Option<Name>, entered: Entered) {
+        self.lines.push_back((owner, entered));
+        self.forget_oldest();
     }
 
-    fn merge(&mut self, id: u32, other: u32) {
-        let Some(index) = self.editors.iter().position(|editor| editor.id == other) else { return };
-        let merged = self.editors.remove(index);
-        for (owner, _) in self.lines.iter_mut().filter(|(owner, _)| *owner == other) {
-            *owner = id;
-        }
-        if let Some(editor) = self.editors.iter_mut().find(|editor| editor.id == id) {
-            editor.strangers.extend(merged.strangers);
-            for prompt in merged.prompts {
-                editor.add_prompt(prompt);
-            }
-            let proofs = editor.proofs.iter_mut().flatten();
-            for (proof, other) in proofs.zip(merged.proofs.iter().flatten()) {
-                proof.merge(*other);
-            }
-        }
-        for editor in &mut self.editors {
-            editor.strangers.iter_mut().filter(|id| **id == other).for_each(|other| *other = id);
-            editor.strangers.sort_unstable();
-            editor.strangers.dedup();
-        }
-    }
-
-    fn part(&mut self, id: u32, other: u32) {
-        for editor in &mut self.editors {
-            if editor.id == id {
-                editor.strangers.push(other);
-            } else if editor.id == other {
-                editor.strangers.push(id);
-            }
-        }
-    }
-
-    fn push(&mut self, id: u32, entered: Entered) {
-        if self.lines.len() >= LINES_MAX {
+    fn forget_oldest(&mut self) {
+        if self.lines.len() > LINES_MAX {
             self.lines.pop_front();
         }
-        self.lines.push_back((id, entered));
-    }
-
-    fn find_editor(&self, name: Name) -> Option<&Editor> {
-        self.editors.iter().find(|editor| editor.has(name))
-    }
-
-    fn editor(&mut self, name: Name) -> &mut Editor {
-        let editor = match self.editors.iter().position(|editor| editor.has(name)) {
-            Some(index) => self.editors.remove(index),
-            None => {
-                self.count = self.count.wrapping_add(1);
-                Editor::new(self.count, name)
-            }
-        };
-        if self.editors.len() >= EDITORS_MAX {
-            let gone = self.editors.remove(0).id;
-            self.lines.retain(|(id, _)| *id != gone);
-            self.editors.iter_mut().for_each(|editor| editor.strangers.retain(|id| *id != gone));
-        }
-        self.editors.push(editor);
-        let last = self.editors.len() - 1;
-        &mut self.editors[last]
     }
 }
 
-/// The kind of find, without the text.
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    Line,
-    Unclear(usize, bool),
-    Stranger(u32),
-    None(bool),
+impl Default for Editor {
+    fn default() -> Self {
+        Self { views: View::all(), proofs: [Evidence::needing(HITS_NEEDED); 4] }
+    }
 }
 
-impl Step {
-    const fn of(found: Found<'_>) -> Self {
-        match found {
-            Found::Line(_) => Self::Line,
-            Found::Unclear(index, is_next) => Self::Unclear(index, is_next),
-            Found::Stranger(id) => Self::Stranger(id),
-            Found::None(is_next) => Self::None(is_next),
+impl View {
+    fn all() -> Vec<Self> {
+        let doubles = [Doubles::Keeps, Doubles::DropsNext, Doubles::DropsAll].into_iter();
+        let searches = [Search::Any, Search::Beginning, Search::Containing];
+        let pairs = doubles.flat_map(|doubles| searches.map(|search| (doubles, search)));
+        let view =
+            |(doubles, search)| [true, false].map(|is_shared| Self { doubles, search, is_shared });
+        pairs.flat_map(view).collect()
+    }
+}
+
+impl<'a> Found<'a> {
+    fn line(self) -> Option<&'a str> {
+        if let Self::Line(line) = self { Some(line) } else { None }
+    }
+
+    /// Returns where a line stands of which the text is not known, if one does, and whether it is the next.
+    fn place(self) -> (Option<usize>, bool) {
+        match self {
+            Self::Unclear(place, is_next) => (Some(place), is_next),
+            Self::None(is_next) => (None, is_next),
+            Self::Line(_) => (None, false),
         }
     }
+}
+
+/// Returns which of the proofs is that of a step.
+fn proof(walk: &Walk, way: Way) -> usize {
+    2 * usize::from(way.is_control) + usize::from(!walk.begun.is_empty())
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use crate::replay::context::Contexts;
 use crate::replay::convention::Conventions;
 use crate::replay::grace::Graces;
-use crate::replay::history::Histories;
 use crate::replay::late::Late;
 use crate::replay::latency::Latency;
 use crate::replay::mask::Masks;
 use crate::replay::navigation::Navigations;
 use crate::replay::paint::Palettes;
+use crate::replay::recall::Lore;
 use crate::replay::wrap::Wraps;
 
 /// All models, each of which learns one kind of habit.
@@ -17,9 +17,9 @@ pub(super) struct Learned {
     pub(super) contexts: Contexts,
     pub(super) conventions: Conventions,
     pub(super) graces: Graces,
-    pub(super) histories: Histories,
     pub(super) late: Late,
     pub(super) latency: Latency,
+    pub(super) lore: Lore,
     pub(super) masks: Masks,
     pub(super) navigations: Navigations,
     pub(super) palettes: Palettes,

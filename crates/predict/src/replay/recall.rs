@@ -1,29 +1,29 @@
-//! Learning which lines a line editor gives back, from those that were entered and from what it does.
+//! The line that is being entered, and steps back to those that were.
 
-use rove_terminal::{Position, Screen};
-use rove_units::Instant;
+use rove_terminal::Screen;
 
 use crate::engine::InputNum;
 use crate::keystroke::Key;
-use crate::mechanism::Mechanism;
-use crate::replay::Replay;
+use crate::replay::base::Base;
 use crate::replay::canvas::mix;
-use crate::replay::class::Class;
 use crate::replay::field::Kind;
-use crate::replay::log::Event;
+use crate::replay::history::Histories;
+use crate::replay::outlook::Outlook;
 use crate::replay::simulate::{DrawnLine, Effect, Habits};
 use crate::replay::walk::{Entered, Line, Name, Recall, Walk, Way};
 
-/// The knowledge of the line that is being entered.
+/// The knowledge of lines: those that were entered, and the one that is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Entry {
-    sheet: Option<Sheet>,
+pub(super) struct Lore {
+    pub(super) histories: Histories,
+    /// The line that is being entered.
+    pub(super) sheet: Option<Sheet>,
     pub(super) pasted: Pasted,
 }
 
 /// A line that is being entered.
 #[derive(Clone, Debug)]
-struct Sheet {
+pub(super) struct Sheet {
     /// The input that ends it, and who takes it.
     input: InputNum,
     name: Name,
@@ -40,6 +40,15 @@ pub(super) struct Pasted {
     has_lines: bool,
     /// The key that ends the line into which it was pasted.
     end: InputNum,
+}
+
+/// A step through the lines that the screen shows.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) walk: Walk,
+    pub(super) way: Way,
+    /// Whether it has led to where it was expected to.
+    is_right: bool,
 }
 
 impl Pasted {
@@ -63,25 +72,10 @@ impl Pasted {
     }
 }
 
-/// A step through the lines that the screen shows.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
-    walk: Walk,
-    way: Way,
-    /// Whether it has led to where it was expected to.
-    is_right: bool,
-}
-
-impl Replay {
-    /// Returns which lines the editor gives back.
-    pub(super) fn recall(&self) -> Option<Recall<'_>> {
-        let name = self.editor_name().filter(|_| !self.base.is_searching)?;
-        Some(Recall { lines: &self.learned.histories, name, is_trial: false })
-    }
-
-    /// Returns which line editor asks, if it may be one that keeps lines.
-    fn editor_name(&self) -> Option<Name> {
-        let field = &self.base.field;
+impl Lore {
+    /// Returns which line editor asks on a base, if it may be one that keeps lines.
+    pub(super) fn editor(&self, base: &Base) -> Option<Name> {
+        let field = &base.field;
         let prompt = match field.kind {
             Kind::Line | Kind::Unknown => field.context.strong.number(),
             // A pane, or a row at the end of the screen.
@@ -91,220 +85,95 @@ impl Replay {
             }
             _ => return None,
         };
-        let has_prompt = field.has_name() && !field.begins_behind_word();
-        let has_prompt = has_prompt && self.has(Mechanism::History);
-        let may_keep = has_prompt && !field.is_secret && !self.hides_input();
         let name = Name { prompt, kind: field.kind as u64 };
-        (may_keep && (!field.is_foggy || self.learned.histories.knows(name))).then_some(name)
+        let has_prompt = field.has_name() && !field.begins_behind_word() && !field.is_secret;
+        (has_prompt && (!field.is_foggy || self.histories.knows(name))).then_some(name)
     }
 
-    /// Called when a key is answered that was sent with this input, which may have ended a line.
-    pub(super) fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
-        match key {
-            Key::Enter | Key::LineFeed => self.note_end(input, screen),
-            // It may have ended the program.
-            Key::ControlD => {
-                if let Some(name) = self.editor_name() {
-                    self.learned.histories.enter(name, Entered::Seam);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Called when the line is entered that the key ends which was sent with this input.
-    fn note_end(&mut self, input: InputNum, screen: &Screen) {
-        let sheet = self.entry.sheet.take().filter(|sheet| sheet.input == input);
-        let may_keep = match self.base.field.kind {
-            Kind::Kernel => true,
-            Kind::Line | Kind::Unknown => !self.base.field.is_secret,
-            kind => kind == Kind::Full && self.learned.histories.has_kind(kind as u64),
-        };
-        match (sheet, self.editor_name()) {
-            (Some(sheet), _) => {
-                let name = sheet.name;
-                if let Some(entered) = self.entered(sheet, screen) {
-                    self.learned.histories.enter(name, entered);
-                }
-            }
-            (None, Some(name)) if self.mask().is_none() => {
-                self.learned.histories.enter(name, Entered::Unclear);
-            }
-            (None, _) if may_keep => self.learned.histories.miss_lines(),
-            _ => {}
-        }
-    }
-
-    /// Records the line that is about to be entered from the last screen on which nothing can stand that was typed
-    /// behind it.
-    pub(super) fn note_line(&mut self) {
-        let is_end = |event: &Event| matches!(event.key, Key::Enter | Key::LineFeed);
-        let mut events = self.log.iter();
-        let Some(index) = events.position(is_end) else { return };
-        let Some(input) = self.log.iter().nth(index).map(|event| event.input) else { return };
-        let has_arrived = input <= self.network.arrived;
-        let is_known = self.entry.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
-        let Some(name) = self.editor_name().filter(|_| has_arrived && !is_known) else { return };
-        if self.mask().is_some() {
-            return;
+    /// Returns the line that is about to be entered, on the last screen on which nothing can stand that was typed
+    /// behind it; `None` where there is none, or it is known.
+    pub(super) fn sheet(&self, outlook: &Outlook<'_>, name: Name) -> Option<Sheet> {
+        let base = outlook.base;
+        let index = outlook.log.iter().position(|event| is_end(event.key))?;
+        let input = outlook.log.iter().nth(index)?.input;
+        let is_known = self.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
+        if input > outlook.arrived || is_known || outlook.habits.mask.is_some() {
+            return None;
         }
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
-        let is_pure = self.base.arrived < input;
-        let mut simulation = self.simulation();
-        if !is_pure && (!self.base.is_fresh || simulation.end() != simulation.start()) {
-            return;
+        let start = outlook.start();
+        if base.arrived >= input && (!base.is_fresh || start.end() != start.start()) {
+            return None;
         }
-        let is_drawn =
-            self.log.iter().take(index).all(|event| simulation.apply(event.key) != Effect::Unknown);
-        let is_answered = self.base.unsure <= self.base.acked && !self.habits().suggests;
-        let was_seen = index == 0 && (self.base.is_fresh || is_answered);
-        if is_drawn {
-            let text = Line::new(&simulation.line());
-            self.entry.sheet =
-                Some(Sheet { input, name, text, drawn: simulation.drawn_line(), was_seen });
-        }
+        let (simulation, is_known) = outlook.after(index);
+        let is_answered = base.unsure <= base.acked && !outlook.habits.suggests;
+        let was_seen = index == 0 && (base.is_fresh || is_answered);
+        let text = Line::new(&simulation.line());
+        let drawn = simulation.drawn_line();
+        is_known.then_some(Sheet { input, name, text, drawn, was_seen })
     }
 
-    /// Returns the line that was about to be entered, as far as it was seen.
-    fn entered(&self, sheet: Sheet, screen: &Screen) -> Option<Entered> {
-        let is_known = sheet.was_seen || sheet.drawn.stands_on(screen);
-        let is_hidden = self.base.is_searching || self.silence.is_silent();
-        if !is_known || is_hidden || self.entry.pasted.holds(sheet.input) {
-            return Some(Entered::Unclear);
-        }
-        let line = sheet.text.text();
-        (!line.trim().is_empty()).then(|| Entered::of(line))
-    }
-
-    /// Forgets the oldest keys, without knowing what they did.
-    pub(super) fn abandon(&mut self, count: usize) {
-        self.miss_keys(count);
-        self.settle(count);
-    }
-
-    /// Called when the oldest keys are settled, of which those behind the last step may have changed the line.
-    pub(super) fn note_edits(&mut self, count: usize) {
-        let keys = self.log.iter().take(count).map(|event| event.key);
-        let mut behind = keys.rev().take_while(|key| Way::of(*key).is_none());
-        if behind.any(|key| !Class::of(key).is_motion()) {
-            self.base.field.walk.edit();
-        }
-    }
-
-    /// Called when nobody knows what the oldest keys did.
-    pub(super) fn miss_keys(&mut self, count: usize) {
-        for event in self.log.iter().take(count) {
-            match event.key {
-                Key::Enter | Key::LineFeed => self.learned.histories.miss_lines(),
-                key if Way::of(key).is_some() => self.base.field.walk.lose(),
-                _ => {}
-            }
-        }
-    }
-
-    /// Records the lines that the oldest keys end, of which no more than the first was seen.
-    pub(super) fn note_taken_lines(&mut self, count: usize, screen: &Screen) {
-        let is_end = |event: &&Event| matches!(event.key, Key::Enter | Key::LineFeed);
-        let ends: Vec<InputNum> =
-            self.log.iter().take(count).filter(is_end).map(|event| event.input).collect();
-        for input in ends {
-            match self.entry.sheet.take().filter(|sheet| sheet.input == input) {
-                Some(sheet) => {
-                    let name = sheet.name;
-                    if let Some(entered) = self.entered(sheet, screen) {
-                        self.learned.histories.enter(name, entered);
-                    }
-                }
-                None => self.learned.histories.miss_lines(),
-            }
-        }
-    }
-
-    /// Tries what the key behind the first `index` ones does, if it goes through the lines.
-    pub(super) fn try_recall(&self, key: Key, index: usize, screen: &Screen) -> Option<Step> {
-        let (way, name) = (Way::of(key)?, self.editor_name()?);
-        let recall = Recall { lines: &self.learned.histories, name, is_trial: true };
-        let habits = Habits { recall: Some(recall), ..self.habits() };
-        let mut simulation = self.simulation_with(habits);
-        for event in self.log.iter().take(index) {
-            simulation.apply(event.key);
-        }
-        let mut walk = simulation.walk().clone();
-        walk.step(way, || simulation.line());
-        let is_drawn = simulation.apply(key) == Effect::Drawn;
-        let cursor = screen.cursor();
-        let cursor = Position { row: cursor.row, column: cursor.column };
-        let is_right =
-            is_drawn && simulation.canvas.cursor == cursor && simulation.canvas.agrees(screen);
-        Some(Step { walk, way, is_right })
-    }
-
-    /// Called when a key was answered in an unknown way, which may have been a step through the lines.
-    pub(super) fn note_step(&mut self, key: Key, step: Option<Step>) {
-        match (step, self.editor_name()) {
-            (Some(Step { mut walk, way, is_right }), Some(name)) => {
-                walk.open = (!is_right).then_some(way);
-                if is_right {
-                    self.learned.histories.hit(name, &walk, way);
-                }
-                self.base.field.walk = walk;
-            }
-            _ if matches!(key, Key::Search | Key::Escape) => self.base.field.walk.lose(),
-            _ => self.base.field.walk.edit(),
-        }
-    }
-
-    /// Called when steps have led to where they were expected to.
-    pub(super) fn note_steps(&mut self, steps: &[(Walk, Way)]) {
-        if let Some(name) = self.editor_name().filter(|_| !steps.is_empty()) {
-            steps.iter().for_each(|(walk, way)| self.learned.histories.hit(name, walk, *way));
-        }
-    }
-
-    /// Handles the line that the last step has led to, which stands there since.
-    pub(super) fn observe_recall(&mut self) {
-        let Some(way) = self.base.field.walk.open.take() else { return };
-        let Some(name) = self.editor_name() else { return };
-        if self.base.field.kind == Kind::Full && !self.learned.histories.knows(name) {
-            // Most of those are no line editors.
-            return;
-        }
-        let simulation = self.simulation();
-        if simulation.is_at_end() {
-            let line = simulation.line();
-            self.learned.histories.observe(name, &self.base.field.walk, way, &line);
-        } else {
-            self.base.field.walk.lose();
-            self.learned.histories.miss(name, &self.base.field.walk, way, false);
-        }
-    }
-
-    /// Called when the first key has led to another line than expected, if it has. Returns whether it has.
-    pub(super) fn refute_recall(&mut self, now: Instant, screen: &Screen) -> bool {
-        let Some(event) = self.log.front() else { return false };
-        let (key, was_shown, is_due) = (event.key, event.shown, event.due_at.is_some());
-        let is_answered = event.input <= self.network.arrived && self.base.has_moved(screen);
-        if !is_answered || Way::of(key).is_none() || !(is_due || self.conflicts(screen)) {
+    /// Called when the line is entered that the key ends which was sent with this input. Returns whether it was known which
+    /// line that is.
+    pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) -> bool {
+        let Some(sheet) = self.sheet.take().filter(|sheet| sheet.input == input) else {
             return false;
+        };
+        let is_seen = sheet.was_seen || sheet.drawn.stands_on(screen);
+        let line = sheet.text.text();
+        if !is_seen || is_hidden || self.pasted.holds(input) {
+            self.histories.enter(sheet.name, Entered::Unclear);
+        } else if !line.trim().is_empty() {
+            self.histories.enter(sheet.name, Entered::of(line));
         }
-        let Some(step) = self.try_recall(key, 0, screen) else { return false };
-        if let Some(name) = self.editor_name() {
-            self.learned.histories.miss(name, &step.walk, step.way, was_shown);
-        }
-        self.note_step(key, Some(step));
-        self.settle(1);
-        self.base.field.lose_track();
-        self.take_ground(now, screen);
-        self.log.doubt(self.log.arrived(self.network.arrived));
         true
     }
 
-    /// Called when a key that went through the lines did not do what was expected.
-    pub(super) fn note_failed_recall(&mut self, key: Key, was_shown: bool) {
-        self.base.field.walk.open = None;
-        if let (Some(way), Some(name)) = (Way::of(key), self.editor_name()) {
-            self.learned.histories.miss(name, &self.base.field.walk, way, was_shown);
-            self.base.field.walk.lose();
-        }
+    /// Tries what the key behind the first `index` ones does, if it goes through the lines.
+    pub(super) fn try_step(
+        &self,
+        outlook: &Outlook<'_>,
+        name: Name,
+        index: usize,
+        screen: &Screen,
+    ) -> Option<Step> {
+        let key = outlook.log.iter().nth(index)?.key;
+        let way = Way::of(key)?;
+        let recall = Some(Recall { lines: &self.histories, name, is_trial: true });
+        let (mut simulation, _) = outlook.with(Habits { recall, ..outlook.habits }).after(index);
+        let mut walk = simulation.walk().clone();
+        walk.step(way, || simulation.line());
+        let is_drawn = simulation.apply(key) == Effect::Drawn;
+        let is_there = simulation.canvas.cursor == screen.cursor().position();
+        let is_right = is_drawn && is_there && simulation.canvas.agrees(screen);
+        Some(Step { walk, way, is_right })
     }
+
+    /// Called when a key was answered in an unknown way, which may have been a step through the lines. Returns how far the
+    /// editor was taken back by then.
+    pub(super) fn note_step(
+        &mut self,
+        name: Option<Name>,
+        key: Key,
+        step: Option<Step>,
+        before: Walk,
+    ) -> Walk {
+        let mut walk = before;
+        match (step, name) {
+            (Some(step), Some(name)) => {
+                walk = Walk { open: (!step.is_right).then_some(step.way), ..step.walk };
+                if step.is_right {
+                    self.histories.hit(name, &walk, step.way);
+                }
+            }
+            _ if matches!(key, Key::Search | Key::Escape) => walk.lose(),
+            _ => walk.edit(),
+        }
+        walk
+    }
+}
+
+/// Returns whether a key ends a line that is kept.
+pub(super) const fn is_end(key: Key) -> bool {
+    matches!(key, Key::Enter | Key::LineFeed)
 }

@@ -25,9 +25,7 @@ pub(super) enum Entered {
     Line(Line),
     /// It may be kept or not, and in another form.
     Unclear,
-    /// Behind this another program may have asked than before.
-    Seam,
-    /// Nobody knows what was entered here, or whether anything was.
+    /// Nobody knows what was entered here, or whether anything was, or another program may have asked before.
     Gap,
 }
 
@@ -46,7 +44,7 @@ pub(super) struct Walk {
     /// The text that stood there before.
     pub(super) begun: Line,
     /// Whether what was given back was changed since.
-    is_edited: bool,
+    pub(super) is_edited: bool,
     pub(super) is_lost: bool,
     /// The last step, if it was not compared yet with what is expected.
     pub(super) open: Option<Way>,

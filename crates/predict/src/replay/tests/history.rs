@@ -269,10 +269,16 @@ fn what_is_not_echoed_is_not_remembered() {
             for key in ["h", "u", "n", "t", "e", "r", "2", "\r", UP, UP, "\r"] {
                 rig.type_keys(key);
                 rig.run(haste);
-                assert!(!format!("{:?}", rig.engine.learned.histories).contains("hun"), "{prompt}");
+                assert!(
+                    !format!("{:?}", rig.engine.learned.lore.histories).contains("hun"),
+                    "{prompt}"
+                );
             }
             rig.assert_converges();
-            assert!(!format!("{:?}", rig.engine.learned.histories).contains("hun"), "{prompt}");
+            assert!(
+                !format!("{:?}", rig.engine.learned.lore.histories).contains("hun"),
+                "{prompt}"
+            );
         }
     }
 }
@@ -285,5 +291,5 @@ fn what_is_typed_while_the_terminal_hides_it_is_not_remembered() {
     rig.tell(tty);
     rig.type_keys("hunter2\r");
     rig.settle();
-    assert!(!format!("{:?}", rig.engine.learned.histories).contains("hun"));
+    assert!(!format!("{:?}", rig.engine.learned.lore.histories).contains("hun"));
 }

@@ -1,0 +1,109 @@
+//! The keys on their way and the base that they are played on: all that a model may see.
+
+use rove_terminal::{Position, Screen};
+
+use crate::engine::InputNum;
+use crate::keystroke::Key;
+use crate::replay::base::Base;
+use crate::replay::canvas::Text;
+use crate::replay::log::Log;
+use crate::replay::motion::Guide;
+use crate::replay::simulate::{Effect, Habits, Simulation};
+use crate::replay::timeline::Timeline;
+
+/// The keys on their way, where they are typed, and how they are believed to be taken there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outlook<'a> {
+    pub(super) base: &'a Base,
+    pub(super) log: &'a Log,
+    /// The newest input that the host has.
+    pub(super) arrived: InputNum,
+    pub(super) habits: Habits<'a>,
+    pub(super) guide: Option<&'a dyn Guide>,
+}
+
+impl<'a> Outlook<'a> {
+    /// Returns the same where keys are taken in another way.
+    pub(super) const fn with(self, habits: Habits<'a>) -> Self {
+        Self { habits, ..self }
+    }
+
+    /// Returns the field as the first key finds it.
+    pub(super) fn start(&self) -> Simulation<'a> {
+        Simulation::new(&self.base.screen, &self.base.field, self.habits)
+            .roaming(self.guide, self.base.stride)
+    }
+
+    /// Returns the field behind the first `count` keys, and whether the effects of all of them are known. A key of unknown
+    /// effect does nothing.
+    pub(super) fn after(&self, count: usize) -> (Simulation<'a>, bool) {
+        let mut simulation = self.start();
+        let mut is_known = true;
+        for event in self.log.iter().take(count) {
+            is_known &= simulation.apply(event.key) != Effect::Unknown;
+        }
+        (simulation, is_known)
+    }
+
+    /// Returns what the first keys do, one after the other.
+    pub(super) fn timeline(&self, count: usize) -> Timeline<'a> {
+        Timeline::of(self.start(), self.log.iter().take(count))
+    }
+
+    /// Returns the keys that have arrived.
+    pub(super) fn arrived_keys(&self) -> Vec<Key> {
+        self.log.iter().take(self.log.arrived(self.arrived)).map(|event| event.key).collect()
+    }
+
+    /// Returns whether another text has come to where something is predicted that the user has seen.
+    pub(super) fn conflicts(&self, screen: &Screen) -> bool {
+        let shown = self.log.iter().take_while(|event| event.shown).count();
+        self.after(shown).0.canvas.conflicts(screen)
+    }
+
+    /// Returns whether the first keys go over the edge of a row.
+    pub(super) fn crosses(&self, count: usize) -> bool {
+        let mut simulation = self.start();
+        let mut events = self.log.iter().take(count);
+        events.any(|event| {
+            simulation.apply(event.key);
+            simulation.crosses
+        })
+    }
+
+    /// Returns the line that the keys make up to the first of unknown effect.
+    pub(super) fn line(&self) -> String {
+        let mut simulation = self.start();
+        let mut keys = self.log.iter().map(|event| event.key);
+        while keys.next().is_some_and(|key| simulation.apply(key) != Effect::Unknown) {}
+        simulation.line()
+    }
+
+    /// Returns whether a screen shows the line that the first keys make more often than the base does, above its cursor.
+    pub(super) fn has_new_line(&self, screen: &Screen, count: usize) -> bool {
+        let mut simulation = self.start();
+        let mut keys = self.log.iter().take(count).map(|event| event.key);
+        let is_drawn =
+            keys.by_ref().filter(|key| simulation.apply(*key) == Effect::Drawn).count() > 0;
+        // A line like it may have stood there before.
+        let lines = |screen: &Screen| {
+            let rows = 0..=screen.cursor().row;
+            rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
+        };
+        is_drawn && lines(screen) > lines(&self.base.screen)
+    }
+
+    /// Returns whether the first keys write text that was not there.
+    pub(super) fn writes(&self, count: usize, screen: &Screen) -> bool {
+        let cursor = screen.cursor();
+        let before = self.base.screen.cursor();
+        let columns = before.column..cursor.column;
+        let is_news = |column| {
+            let at = Position { row: cursor.row, column };
+            !Text::of(screen, at).is_blank()
+                && Text::of(screen, at) != Text::of(&self.base.screen, at)
+        };
+        let is_text = self.log.iter().take(count).all(|event| matches!(event.key, Key::Text(_)));
+        is_text && before.row == cursor.row && columns.into_iter().any(is_news)
+    }
+}
