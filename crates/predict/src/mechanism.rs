@@ -17,14 +17,10 @@ pub enum Mechanism {
     EditorModes,
     /// Text in grey behind the cursor is suggested, and stays where it is.
     Suggestions,
-    /// Suggestions are told from input without colours, by what the program does.
-    PlainSuggestions,
     /// Home, End, Delete and the control keys of line editors that move by or take out a part of the line.
     LineKeys,
     /// The keys that move by words or take them out.
     WordKeys,
-    /// Keys that line editors have in common are shown before they did so here.
-    Conventions,
     /// Keys that were seen to move the cursor of a program on the whole screen.
     Motions,
     /// Numbers on the screen that follow the cursor.
@@ -33,8 +29,6 @@ pub enum Mechanism {
     History,
     /// Input that goes on over the edge of its row.
     Wraps,
-    /// A masking character for each key at a prompt that was seen to draw them.
-    Masks,
     /// Predictions are painted as the text around them.
     Colors,
     /// Colours of words and signs are remembered from when they were typed.
@@ -66,20 +60,17 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 18] = [
         Self::ShellPrompts,
         Self::Questions,
         Self::EditorModes,
         Self::Suggestions,
-        Self::PlainSuggestions,
         Self::LineKeys,
         Self::WordKeys,
-        Self::Conventions,
         Self::Motions,
         Self::Rulers,
         Self::History,
         Self::Wraps,
-        Self::Masks,
         Self::Colors,
         Self::Palettes,
         Self::LateEchoes,
@@ -110,19 +101,12 @@ impl Mechanism {
             }
             Self::EditorModes => ("editor-modes", "the same in editors that name their mode"),
             Self::Suggestions => ("suggestions", "grey text behind the cursor is no input"),
-            Self::PlainSuggestions => {
-                ("plain-suggestions", "suggestions without colours, told by what they do")
-            }
             Self::LineKeys => ("line-keys", "Home, End, Delete, Ctrl-A, Ctrl-K and their like"),
             Self::WordKeys => ("word-keys", "keys that move by words or take them out"),
-            Self::Conventions => {
-                ("conventions", "keys that line editors share, before they were seen here")
-            }
             Self::Motions => ("motions", "keys that were seen to move the cursor on the screen"),
             Self::Rulers => ("rulers", "numbers that follow the cursor"),
             Self::History => ("history", "lines that Up and Down bring back"),
             Self::Wraps => ("wraps", "input over the edge of its row"),
-            Self::Masks => ("masks", "a masking character for each key, where that was seen"),
             Self::Colors => ("colors", "predictions painted as the text around them"),
             Self::Palettes => ("palettes", "colours remembered from when text was typed"),
             Self::LateEchoes => ("late-echoes", "overdue echoes are waited for and learned from"),

@@ -60,17 +60,10 @@ pub enum Reason {
         /// Whether that is enough.
         is_trusted: bool,
     },
-    /// Whether it does what it does in other line editors.
-    Convention {
-        /// Whether that is believed here.
-        applies: bool,
-    },
     /// Suggestions of the program.
     Suggestion {
         /// Whether a suggestion stands behind the input.
         stands: bool,
-        /// Whether the program is known to suggest.
-        is_habit: bool,
     },
     /// The edge of the row.
     Wrap {
@@ -78,11 +71,6 @@ pub enum Reason {
         crosses: bool,
         /// Whether it is known how.
         is_known: bool,
-    },
-    /// Masking characters.
-    Mask {
-        /// Whether one is expected for each key.
-        is_expected: bool,
     },
     /// Motions of the cursor in programs that draw on the whole screen.
     Navigation {

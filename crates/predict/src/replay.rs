@@ -15,7 +15,6 @@ mod base;
 mod canvas;
 mod class;
 mod context;
-mod convention;
 mod evidence;
 mod explore;
 mod field;
@@ -37,7 +36,6 @@ mod recall;
 mod ruler;
 mod silence;
 mod simulate;
-mod suggest;
 mod survey;
 mod timeline;
 mod trust;
@@ -304,8 +302,7 @@ impl Replay {
             return Some(Stop::MayBeSecret);
         }
         let class = simulation.class_of(event.key);
-        let is_trusted =
-            trust.shows_key(class, event.key) || self.follows_convention(trust, class, simulation);
+        let is_trusted = trust.shows_key(class, event.key);
         if !is_motion && !is_trusted {
             return Some(Stop::Distrusted);
         }
@@ -328,7 +325,6 @@ impl Replay {
         let is_motion = simulation.motion(key).is_some();
         let class = simulation.class_of(key);
         let score = trust.score(class);
-        let has_convention = self.follows_convention(&trust, class, &simulation);
         let may_be_seen = self.may_show(simulation.has_climbed);
         let has_suggestion = simulation.has_suggestion();
         let effect = if unknown.is_some() { Effect::Unknown } else { simulation.apply(key) };
@@ -345,13 +341,11 @@ impl Replay {
                     threshold: trust.threshold,
                     is_trusted: trust.shows_key(class, key),
                 },
-                Reason::Convention { applies: has_convention },
-                Reason::Suggestion { stands: has_suggestion, is_habit: self.habits().suggests },
+                Reason::Suggestion { stands: has_suggestion },
                 Reason::Wrap {
                     crosses: simulation.crosses,
                     is_known: self.base.field.lesson.is_some(),
                 },
-                Reason::Mask { is_expected: self.mask().is_some() },
                 Reason::Navigation { is_motion, is_known_place: navigation.is_some() },
                 Reason::Ruler { follows: navigation.is_some_and(|it| it.ruler.is_known()) },
                 Reason::History {
@@ -364,22 +358,8 @@ impl Replay {
         })
     }
 
-    /// Returns whether a key is believed to do what it does in other line editors.
-    fn follows_convention(
-        &self,
-        trust: &Trust<'_>,
-        class: Class,
-        simulation: &Simulation<'_>,
-    ) -> bool {
-        let conventions = &self.learned.conventions;
-        self.has(Mechanism::Conventions)
-            && conventions.allows(class, &self.base.field, simulation, |class| trust.score(class))
-            && !self.habits().suggests
-            && trust.shows(Class::Text)
-    }
-
     /// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another
-    /// one. A star in its place may.
+    /// one.
     fn may_show(&self, is_ahead: bool) -> bool {
         let may_be_known =
             |prompt: &Prompt| !self.silence.is_silent() && self.has(prompt.sort.mechanism());
@@ -389,7 +369,7 @@ impl Replay {
             is_ahead,
             screen: &self.base.screen,
         };
-        self.mask().is_some() || self.secrecy.may_show(&spot)
+        self.secrecy.may_show(&spot)
     }
 
     /// Returns the keys on their way and the base that they are played on.
@@ -416,16 +396,7 @@ impl Replay {
             threshold: self.policy.threshold(),
             hides_input: self.hides_input(),
             is_silent: self.silence.is_silent(),
-            is_masked: self.mask().is_some(),
         }
-    }
-
-    /// Returns the masking character that is drawn here for each key, where that is known, and the host's terminal says
-    /// that it is the program that draws.
-    fn mask(&self) -> Option<char> {
-        let is_raw = self.tty.is_some_and(|tty| !tty.hides_input() && !tty.echoes_lines());
-        let mask = self.learned.masks.known_at(&self.base);
-        mask.filter(|_| is_raw && !self.silence.is_silent())
     }
 
     /// Returns what a field is read by.
@@ -440,13 +411,9 @@ impl Replay {
             overwrites: self.settings.overwrite,
             takes_commands: trust.takes_commands(),
             has_prefix: !trust.knows(Class::ControlLeft) || !trust.knows(Class::ControlHome),
-            suggests: self.base.field.suggested.is_some() || trust.knows(Class::Suggestion),
-            // Until it is known that a program suggests what was taken back, it does not.
-            regrows: trust.score(Class::Regrowth).right > trust.score(Class::Regrowth).wrong,
             wrap: lesson.map(|lesson| &lesson.wrap),
             beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
-            mask: self.mask(),
             recall: self.recall(),
         }
     }

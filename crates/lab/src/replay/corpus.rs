@@ -32,12 +32,12 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// to be written here. `cargo test -p rove-lab corpus -- --nocapture` prints them.
 ///
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
-/// recording, and what is shown before those counts as wrong. In `zsh-suggestions` it is a suggestion that fills
-/// the last row, and moves all text up.
+/// recording, and what is shown before those counts as wrong. In `zsh-suggestions` nothing tells what is suggested from input,
+/// so that less is shown than by stock.
 const TRACES: [Known; 32] = [
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
-    Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (232, 0, 0)) },
-    known("bash-long", (339, 1, 1), (427, 0, 0)),
+    Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (227, 0, 0)) },
+    known("bash-long", (339, 1, 1), (422, 0, 0)),
     known("bash-prompt", (209, 4, 4), (234, 4, 4)),
     known("bash-vi", (21, 0, 0), (27, 0, 0)),
     known("emacs", (127, 0, 1), (149, 0, 0)),
@@ -63,16 +63,16 @@ const TRACES: [Known; 32] = [
     },
     Known { secrets: &["swordfish"], ..known("python", (135, 0, 0), (176, 0, 0)) },
     Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 63, 83)) },
-    known("sqlite-history", (161, 0, 0), (192, 0, 0)),
+    known("sqlite-history", (161, 0, 0), (191, 0, 0)),
     Known {
         secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"],
-        ..known("stars", (13, 0, 0), (48, 0, 0))
+        ..known("stars", (13, 0, 0), (14, 0, 0))
     },
     known("vim-commands", (18, 1, 1), (61, 0, 0)),
     known("vim-modes", (66, 0, 3), (118, 0, 0)),
     known("zsh-history", (89, 0, 0), (114, 0, 0)),
     known("zsh-long", (331, 0, 0), (383, 0, 0)),
-    known("zsh-suggestions", (128, 0, 99), (197, 3, 3)),
+    known("zsh-suggestions", (128, 0, 99), (109, 0, 0)),
 ];
 
 /// A far host, as the goals of prediction are stated for.
@@ -185,15 +185,10 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::ShellPrompts => "bash-prompt",
         Mechanism::History => "zsh-history",
         Mechanism::EditorModes => "vim-modes",
-        Mechanism::PlainSuggestions => "zsh-suggestions",
         Mechanism::Suggestions => "fish-history",
-        Mechanism::LineKeys
-        | Mechanism::WordKeys
-        | Mechanism::Conventions
-        | Mechanism::NewPrompts => "bash-long",
+        Mechanism::LineKeys | Mechanism::WordKeys | Mechanism::NewPrompts => "bash-long",
         Mechanism::Motions | Mechanism::Rulers => "joe",
         Mechanism::Wraps => "zsh-long",
-        Mechanism::Masks => "stars",
         Mechanism::Colors => "forms",
         Mechanism::Palettes => "fish",
         Mechanism::LateEchoes | Mechanism::Lateness | Mechanism::Latency => "slow-echo",

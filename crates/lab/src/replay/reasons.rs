@@ -79,22 +79,11 @@ fn sentence(reason: &Reason) -> (&'static str, String) {
             let seen = format!("has seen {right:.1} such keys right and {wrong:.1} wrong");
             ("context", format!("{seen} at such prompts, which is {verdict} for {percent:.1} %"))
         }
-        Reason::Convention { applies } => {
-            let no = "knows of no rule of other line editors for the key here";
-            ("convention", pick(applies, "takes the key for what it is in other line editors", no))
-        }
-        Reason::Suggestion { stands: true, .. } => {
-            ("suggest", "sees a suggestion behind the input".to_owned())
-        }
-        Reason::Suggestion { stands: false, is_habit } => {
-            let yes = "expects that the program suggests how the input goes on";
-            ("suggest", pick(is_habit, yes, "sees no suggestion"))
+        Reason::Suggestion { stands } => {
+            let yes = "sees a suggestion behind the input";
+            ("suggest", pick(stands, yes, "sees no suggestion"))
         }
         Reason::Wrap { crosses, is_known } => ("wrap", of_wrap(crosses, is_known).to_owned()),
-        Reason::Mask { is_expected } => {
-            let yes = "expects a masking character in place of the key";
-            ("mask", pick(is_expected, yes, "expects no masking characters"))
-        }
         Reason::Navigation { is_motion, is_known_place } => {
             ("navigation", of_navigation(is_motion, is_known_place).to_owned())
         }

@@ -323,10 +323,8 @@ key 0 character "a" waited 209 ms
   simulation  has drawn what the key does
   secrecy     shows no characters: nothing was echoed in this line yet
   context     has seen 0.0 such keys right and 0.0 wrong at such prompts, which is not enough for 98.5 %
-  convention  knows of no rule of other line editors for the key here
   suggest     sees no suggestion
   wrap        sees no text go over the edge of its row
-  mask        expects no masking characters
   navigation  has seen no key move the cursor in this window
   ruler       knows of no numbers that follow the cursor
   history     is not asked: the key goes to no other line
@@ -337,10 +335,8 @@ key 1 character "b" was shown at once
   simulation  has drawn what the key does
   secrecy     lets characters be shown: text was echoed in this line
   context     has seen 1.0 such keys right and 0.0 wrong at such prompts, which is enough for 98.5 %
-  convention  knows of no rule of other line editors for the key here
   suggest     sees no suggestion
   wrap        sees no text go over the edge of its row
-  mask        expects no masking characters
   navigation  has seen no key move the cursor in this window
   ruler       knows of no numbers that follow the cursor
   history     is not asked: the key goes to no other line

@@ -17,10 +17,10 @@ use crate::replay::motion::Stride;
 use crate::replay::recall::{self, is_end as is_line_end};
 use crate::replay::simulate::Habits;
 use crate::replay::survey::Survey;
-use crate::replay::timeline::Step;
+use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::{Entered, Name, Way};
 use crate::replay::wrap::{self, waits_at_edge};
-use crate::replay::{HOLD, Replay, suggest};
+use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
@@ -63,12 +63,7 @@ impl Replay {
             return true;
         }
         if let Some(count) = survey.settled {
-            self.note_look(screen, count);
-            self.credit(now, count, survey.takes_commands);
-            let outlook = self.outlook();
-            let keys = self.log.iter().take(count).map(|event| event.key);
-            let habits = Habits { takes_commands: survey.takes_commands, ..outlook.habits };
-            let trip = Trip::of(outlook.with(habits).start(), keys);
+            let trip = self.take_settled(now, screen, count, survey.takes_commands);
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }
@@ -156,34 +151,39 @@ impl Replay {
         }
     }
 
-    /// Learns how the first keys, which a screen shows, look: what the program suggests behind them, and in which colours
-    /// it paints them.
-    fn note_look(&mut self, screen: &Screen, count: usize) {
+    /// Learns from keys that a screen shows: from what they did, and from the colours that the program
+    /// paints them in. Returns the cursor's way, if all were motions.
+    fn take_settled(
+        &mut self,
+        now: Instant,
+        screen: &Screen,
+        count: usize,
+        takes_commands: bool,
+    ) -> Option<Trip> {
         let outlook = self.outlook();
-        let timeline = outlook.timeline(count);
-        let observed = suggest::observe(&timeline, &self.base, screen, outlook.habits.suggests);
+        let habits = Habits { takes_commands, ..outlook.habits };
+        let timeline = outlook.with(habits).timeline(count);
         let typed = timeline.last_typed(screen);
-        if let Some((class, is_right)) = observed {
-            self.learn_suggestion(class, is_right);
-        }
+        let trip = Trip::of(&timeline);
+        let proven = timeline.proven(&self.base);
         if let Some((c, at)) = typed.filter(|_| self.has(Mechanism::Palettes)) {
             self.learned.palettes.learn(&self.base, c, at, screen);
         }
+        self.credit(now, proven);
+        trip
     }
 
-    /// Learns whether something is suggested here, or the text that was taken back is.
-    fn learn_suggestion(&mut self, class: Class, is_right: bool) {
-        if self.has(Mechanism::PlainSuggestions) {
-            self.learned.contexts.learn(self.base.field.context, class, is_right);
-        }
-    }
-
-    /// Learns from keys that have come true.
-    fn credit(&mut self, now: Instant, count: usize, takes_commands: bool) {
-        self.base.is_explained = true;
+    /// Learns from the first keys, which have come true.
+    fn credit_first(&mut self, now: Instant, count: usize, takes_commands: bool) {
         let outlook = self.outlook();
         let habits = Habits { takes_commands, ..outlook.habits };
         let proven = outlook.with(habits).timeline(count).proven(&self.base);
+        self.credit(now, proven);
+    }
+
+    /// Learns from what keys have proven.
+    fn credit(&mut self, now: Instant, proven: Proven) {
+        self.base.is_explained = true;
         self.base.field.walk = proven.walk;
         if let Some(name) = self.editor() {
             let hits = proven.walks.iter();
@@ -198,9 +198,6 @@ impl Replay {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
             let age = now.saturating_since(typed_at);
             self.learned.contexts.learn(context, class, true);
-            if self.base.field.kind == Kind::Line {
-                self.learned.conventions.learn(class, true);
-            }
             self.learned.contexts.pass(context);
             self.learned.graces.handle_answer(context, late);
             self.policy.handle_confirmation(now, age);
@@ -213,13 +210,6 @@ impl Replay {
                 self.base.field.line.note_echo(c);
                 self.secrecy.note_echo(self.base.field.prompt(), c);
             }
-        }
-    }
-
-    /// Learns from keys that a line holds which the screen shows somewhere by now.
-    fn credit_line(&mut self, now: Instant, screen: &Screen, count: usize) {
-        if self.outlook().has_new_line(screen, count) {
-            self.credit(now, count, false);
         }
     }
 
@@ -284,9 +274,9 @@ impl Replay {
         let step = self.try_step(index, screen).filter(|_| index == 0 || survey.is_reached);
         self.note_entered(key, input, screen);
         if survey.is_reached {
-            self.credit(now, index, survey.takes_commands);
-        } else {
-            self.credit_line(now, screen, index);
+            self.credit_first(now, index, survey.takes_commands);
+        } else if self.outlook().has_new_line(screen, index) {
+            self.credit_first(now, index, false);
         }
         self.silence.handle_line(&line);
         self.note_step(key, step);
@@ -381,7 +371,7 @@ impl Replay {
             Key::Text(c) => !is_mask(c),
             _ => Class::of(key).follows_text(),
         };
-        if is_kept && !self.base.field.is_secret && self.mask().is_none() {
+        if is_kept && !self.base.field.is_secret {
             self.learned.late.push(GivenUp { key, due_at, context: self.base.field.context });
             self.base.field.confirmed = 0;
             self.note_miss(key);
@@ -403,14 +393,12 @@ impl Replay {
         self.note_failed_step(key, shown);
         let context = self.base.field.context;
         let crosses = self.outlook().crosses(count);
-        self.learned.masks.forget(context.strong);
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             self.learned.wraps.doubt(context);
         } else if shown || !is_mode && !self.base.field.is_escaped {
             self.learned.contexts.learn(context, class, false);
-            self.learned.conventions.learn(class, false);
         }
         self.learned.contexts.pass(context);
         if shown {
@@ -443,7 +431,6 @@ impl Replay {
         self.base.arrived = self.network.arrived;
         self.base.acked = self.network.echo_ack;
         self.base.field = Field::read(now, screen, self.reader(), &self.base.field);
-        self.part_suggestion();
         if !self.base.field.is_used {
             // A key that ends a line leaves nothing left of the next one.
             let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
@@ -486,10 +473,7 @@ impl Replay {
     fn take_mask(&mut self, screen: &Screen) -> bool {
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
         let typed = arrived.take_while(|event| matches!(event.key, Key::Text(_))).count();
-        let Some((glyph, count)) = mask::stars(&self.base, screen, typed) else { return false };
-        if self.has(Mechanism::Masks) {
-            self.learned.masks.note_stars(&self.base, glyph, count);
-        }
+        let Some(count) = mask::stars(&self.base, screen, typed) else { return false };
         self.secrecy.note_mask(self.base.field.prompt());
         self.base.field.line.spoil();
         self.settle(count.into());
@@ -566,7 +550,6 @@ impl Replay {
         let (name, is_hidden) = (self.editor(), self.hides_lines());
         match (key, name) {
             (Key::Enter | Key::LineFeed, _) => {
-                let has_mask = self.mask().is_some();
                 let field = &self.base.field;
                 let lore = &mut self.learned.lore;
                 let may_keep = match field.kind {
@@ -574,7 +557,7 @@ impl Replay {
                     Kind::Line | Kind::Unknown => !field.is_secret,
                     kind => kind == Kind::Full && lore.histories.has_kind(kind as u64),
                 };
-                match name.filter(|_| !has_mask) {
+                match name {
                     _ if lore.end_line(input, screen, is_hidden) => {}
                     Some(name) => lore.histories.enter(name, Entered::Unclear),
                     None if may_keep => lore.histories.miss_lines(),
@@ -697,17 +680,6 @@ impl Replay {
         let Some(key) = self.log.iter().nth(index).map(|event| event.key) else { return };
         if let Some(navigation) = self.learned.navigations.find_mut(&self.base.field.place) {
             navigation.miss(key, was_shown);
-        }
-    }
-
-    /// Parts what is suggested from what was typed, where only that was typed tells it.
-    fn part_suggestion(&mut self) {
-        let Some(column) = self.base.field.place_of_cursor(&self.base.screen) else { return };
-        let is_new = self.base.field.reach > 0 && self.base.field.suggested.is_some();
-        if self.trust().knows(Class::Suggestion) {
-            self.base.field.part_suggestion(column);
-        } else if is_new && column >= self.base.field.reach {
-            self.learn_suggestion(Class::Suggestion, true);
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Kinds of keys that are learned together.
+//! Kinds of keys that are learned together, and what each does.
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
+use crate::replay::motion::Motion;
+use crate::replay::walk::Way;
 
 /// The meaning of a key to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,15 +37,43 @@ pub(super) enum Class {
     AcceptWord,
     /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
     Unindent,
-    /// No key: that text behind the cursor is suggested.
-    Suggestion,
-    /// No key: that what was taken back is suggested.
-    Regrowth,
     /// Anything else: what it does is unknown.
     Command,
 }
 
-/// How many there are.
+/// A key's effect on what stands on the screen, in words that name no program. There are no others: what is none of these is
+/// not predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Edit {
+    /// A character is put at the cursor.
+    Insert(char),
+    /// The cursor moves within the input.
+    Move(Target),
+    /// The text between the cursor and a place of the input is taken out.
+    Erase(Target),
+    /// The suggestion becomes part of the input: all of it, or its first word.
+    Accept { is_word: bool },
+    /// The cursor moves over the whole screen.
+    Roam(Motion),
+    /// Another line is put in place of the input.
+    Recall(Way),
+}
+
+/// A place of the input, seen from the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Left,
+    Right,
+    Start,
+    End,
+    /// The start of a word of letters and digits, and the end of one.
+    WordLeft,
+    WordRight,
+    /// The character behind a blank.
+    SolidLeft,
+}
+
+/// How many classes there are.
 pub(super) const CLASSES: usize = Class::Command as usize + 1;
 
 impl Class {
@@ -76,23 +106,39 @@ impl Class {
     /// Returns the mechanism that it belongs to; `None` for those without which there is none.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
-            Self::ControlLeft
-            | Self::ControlRight
-            | Self::Home
-            | Self::End
-            | Self::ControlHome
-            | Self::ControlEnd
-            | Self::Delete
-            | Self::ControlD
-            | Self::KillToEnd
-            | Self::KillLine => Some(Mechanism::LineKeys),
-            Self::WordLeft
-            | Self::WordRight
-            | Self::KillWord
-            | Self::KillWordLeft
-            | Self::KillWordRight => Some(Mechanism::WordKeys),
-            _ => None,
+            Self::Text | Self::Backspace | Self::ControlH | Self::Unindent => None,
+            Self::Left | Self::Right | Self::Command => None,
+            Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
+            Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
+            Self::KillWord | Self::KillWordLeft | Self::KillWordRight => Some(Mechanism::WordKeys),
+            _ => Some(Mechanism::LineKeys),
         }
+    }
+
+    /// Returns what such a key does to the input; `None` if nobody knows.
+    pub(super) const fn edit(self, key: Key) -> Option<Edit> {
+        Some(match self {
+            Self::Text => match key {
+                Key::Text(c) => Edit::Insert(c),
+                _ => return None,
+            },
+            Self::Backspace | Self::ControlH | Self::Unindent => Edit::Erase(Target::Left),
+            Self::Left | Self::ControlLeft => Edit::Move(Target::Left),
+            Self::Right | Self::ControlRight => Edit::Move(Target::Right),
+            Self::WordLeft => Edit::Move(Target::WordLeft),
+            Self::WordRight => Edit::Move(Target::WordRight),
+            Self::Home | Self::ControlHome => Edit::Move(Target::Start),
+            Self::End | Self::ControlEnd => Edit::Move(Target::End),
+            Self::Delete | Self::ControlD => Edit::Erase(Target::Right),
+            Self::KillToEnd => Edit::Erase(Target::End),
+            Self::KillLine => Edit::Erase(Target::Start),
+            Self::KillWord => Edit::Erase(Target::SolidLeft),
+            Self::KillWordLeft => Edit::Erase(Target::WordLeft),
+            Self::KillWordRight => Edit::Erase(Target::WordRight),
+            Self::Accept | Self::AcceptToEnd => Edit::Accept { is_word: false },
+            Self::AcceptWord => Edit::Accept { is_word: true },
+            Self::Command => return None,
+        })
     }
 
     pub(super) const fn index(self) -> usize {
@@ -101,19 +147,7 @@ impl Class {
 
     /// Returns whether it leaves the text as it is.
     pub(super) const fn is_motion(self) -> bool {
-        matches!(
-            self,
-            Self::Left
-                | Self::Right
-                | Self::ControlLeft
-                | Self::ControlRight
-                | Self::WordLeft
-                | Self::WordRight
-                | Self::Home
-                | Self::End
-                | Self::ControlHome
-                | Self::ControlEnd
-        )
+        matches!(self.edit(Key::Other), Some(Edit::Move(_)))
     }
 
     /// Returns whether it is shown as soon as text is: what Mosh 1.4.0 does without harm.

@@ -9,6 +9,7 @@ use crate::replay::motion::{Motion, Step, Stride};
 use crate::replay::navigation::Navigation;
 use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::timeline::Timeline;
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
@@ -25,23 +26,13 @@ pub(super) struct Trip {
 }
 
 impl Trip {
-    /// Returns what keys did to the cursor, if all of them are known to be motions.
-    pub(super) fn of(
-        mut simulation: Simulation<'_>,
-        keys: impl Iterator<Item = Key>,
-    ) -> Option<Self> {
-        let from = simulation.canvas.cursor;
-        let mut motions = Vec::new();
-        for key in keys {
-            let motion = simulation.motion(key)?;
-            if simulation.apply(key) != Effect::Drawn || !simulation.stride.is_roaming {
-                return None;
-            }
-            motions.push((key, motion));
-        }
-        let step = simulation.step_from(from);
-        let stride = simulation.stride;
-        (!motions.is_empty()).then_some(Self { motions, step, stride, stops_on_last: None })
+    /// Returns what keys did to the cursor, if all of them were motions.
+    pub(super) fn of(timeline: &Timeline<'_>) -> Option<Self> {
+        let from = timeline.steps.first()?.at;
+        let motions = timeline.steps.iter().map(|step| Some((step.key, step.motion?)));
+        let motions = motions.collect::<Option<_>>()?;
+        let step = timeline.end.step_from(from);
+        Some(Self { motions, step, stride: timeline.end.stride, stops_on_last: None })
     }
 
     /// Returns whether a letter was one of the motions.

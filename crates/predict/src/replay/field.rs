@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use rove_terminal::{MouseReporting, Pen, Position, Row, Screen};
+use rove_terminal::{MouseReporting, Position, Row, Screen};
 use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
@@ -77,8 +77,6 @@ pub(super) struct Field {
     pub(super) waits: bool,
     /// The end of what the program suggests, which begins at the end of the input.
     pub(super) suggested: Option<u16>,
-    /// How that is painted.
-    pub(super) suggestion_pen: Option<Pen>,
     /// The text left of its start.
     prompt: Vec<Option<char>>,
     /// The name of that, and of what draws in it.
@@ -191,7 +189,6 @@ impl Field {
             self.end = place;
             self.right = if layout.is_some() { u16::MAX } else { pane.right };
             self.layout = layout.unwrap_or(self.layout);
-            self.suggestion_pen = Some(cell(screen, at).pen);
         }
     }
 
@@ -240,11 +237,6 @@ impl Field {
         (at.row == self.row).then_some(columns.end)
     }
 
-    /// Returns the place of the cursor of the screen that it was read from.
-    pub(super) fn place_of_cursor(&self, screen: &Screen) -> Option<u16> {
-        self.layout.place(screen.cursor().position())
-    }
-
     /// Goes on to where keys have led that came true: its text ends at this place.
     pub(super) fn follow(&mut self, layout: Layout, end: u16, waits: bool) {
         self.row = layout.row;
@@ -289,19 +281,6 @@ impl Field {
         }
         let first = (at.column..pane.right).find(|column| !is_blank(column));
         Position { column: first.unwrap_or(at.column), ..at }
-    }
-
-    /// Treats the text behind the typed one as a suggestion, as this program makes them, with the cursor
-    /// in this place.
-    pub(super) fn part_suggestion(&mut self, column: u16) {
-        if self.reach == 0 || self.suggested.is_some() || !self.is_line() {
-            return;
-        }
-        self.reach = self.reach.max(column);
-        if self.end > self.reach {
-            self.suggested = Some(self.end);
-            self.end = self.reach;
-        }
     }
 
     /// Returns whether its start stands right behind a word, as in the middle of what was typed.

@@ -1,11 +1,9 @@
 //! The knowledge that was learned in a session.
 
 use crate::replay::context::Contexts;
-use crate::replay::convention::Conventions;
 use crate::replay::grace::Graces;
 use crate::replay::late::Late;
 use crate::replay::latency::Latency;
-use crate::replay::mask::Masks;
 use crate::replay::navigation::Navigations;
 use crate::replay::paint::Palettes;
 use crate::replay::recall::Lore;
@@ -15,12 +13,10 @@ use crate::replay::wrap::Wraps;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learned {
     pub(super) contexts: Contexts,
-    pub(super) conventions: Conventions,
     pub(super) graces: Graces,
     pub(super) late: Late,
     pub(super) latency: Latency,
     pub(super) lore: Lore,
-    pub(super) masks: Masks,
     pub(super) navigations: Navigations,
     pub(super) palettes: Palettes,
     pub(super) wraps: Wraps,

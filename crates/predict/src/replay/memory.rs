@@ -36,10 +36,6 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
     {
         self.entry_or(key, V::default)
     }
-
-    pub(super) fn forget(&mut self, key: &K) {
-        self.known.retain(|(known, _)| known != key);
-    }
 }
 
 impl<K, V, const MAX: usize> Default for Memory<K, V, MAX> {
@@ -62,8 +58,6 @@ mod tests {
         assert_eq!(memory.find(&2), Some(&2), "a look is no use");
         *memory.entry_or(4, || 4) += 1;
         assert_eq!(memory.known, [(3, 3), (1, 1), (4, 5)]);
-        memory.forget(&1);
-        assert_eq!(memory.find(&1), None);
         assert_eq!(memory.find_mut(&4), Some(&mut 5));
     }
 }

@@ -97,7 +97,7 @@ impl Lore {
         let index = outlook.log.iter().position(|event| is_end(event.key))?;
         let input = outlook.log.iter().nth(index)?.input;
         let is_known = self.sheet.as_ref().is_some_and(|sheet| sheet.input == input);
-        if input > outlook.arrived || is_known || outlook.habits.mask.is_some() {
+        if input > outlook.arrived || is_known {
             return None;
         }
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
@@ -106,7 +106,7 @@ impl Lore {
             return None;
         }
         let (simulation, is_known) = outlook.after(index);
-        let is_answered = base.unsure <= base.acked && !outlook.habits.suggests;
+        let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();
         let was_seen = index == 0 && (base.is_fresh || is_answered);
         let text = Line::new(&simulation.line());
         let drawn = simulation.drawn_line();

@@ -11,7 +11,7 @@ use rove_terminal::{Pen, Position, Screen, char_width};
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
 use crate::replay::canvas::{Canvas, Tile, cell};
-use crate::replay::class::Class;
+use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::{Beyond, Layout, Wrap};
 use crate::replay::motion::{Guide, Motion, Step, Stride};
@@ -42,18 +42,12 @@ pub(super) struct Habits<'a> {
     pub(super) takes_commands: bool,
     /// Whether Ctrl-A or Ctrl-B may be the prefix of commands, as in screen and tmux.
     pub(super) has_prefix: bool,
-    /// Whether the program suggests how the input may go on.
-    pub(super) suggests: bool,
-    /// Whether it suggests what was just taken back.
-    pub(super) regrows: bool,
     /// How the input goes on over the edge of a row.
     pub(super) wrap: Option<&'a Wrap>,
     /// How far to follow it there.
     pub(super) beyond: Beyond,
     /// Whether to do so where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
-    /// The sign that it draws for each key, whatever that is.
-    pub(super) mask: Option<char>,
     /// Which lines it gives back.
     pub(super) recall: Option<Recall<'a>>,
 }
@@ -74,7 +68,8 @@ pub(super) struct Simulation<'a> {
     end: u16,
     /// The end of the suggestion that begins at the end of the input.
     suggested: Option<u16>,
-    suggestion_pen: Option<Pen>,
+    /// Whether anything was suggested where the first key was typed.
+    has_suggested: bool,
     kind: Kind,
     /// Whether some of the input may stand left of its start.
     may_go_on_left: bool,
@@ -123,7 +118,7 @@ impl<'a> Simulation<'a> {
             right: field.right,
             end: field.end,
             suggested: field.suggested,
-            suggestion_pen: field.suggestion_pen,
+            has_suggested: field.suggested.is_some(),
             kind: field.kind,
             may_go_on_left: field.may_go_on_left(),
             is_last: field.is_last,
@@ -300,7 +295,7 @@ impl<'a> Simulation<'a> {
     /// Does what the key will do.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
-        let effect = motion.map_or(Effect::Unknown, |motion| self.navigate(motion));
+        let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Roam(motion)));
         self.stride.is_roaming = effect != Effect::Unknown;
         if self.stride.is_roaming {
             return effect;
@@ -315,7 +310,7 @@ impl<'a> Simulation<'a> {
             return Effect::Unknown;
         }
         if let Some(way) = Way::of(key) {
-            return self.recall(way);
+            return self.play(Edit::Recall(way));
         }
         let effect = self.edit(key);
         if effect != Effect::Nothing && !Class::of(key).is_motion() {
@@ -329,65 +324,67 @@ impl<'a> Simulation<'a> {
         if is_unknown { Effect::Unknown } else { effect }
     }
 
+    /// Does what a key does to the input.
     fn edit(&mut self, key: Key) -> Effect {
         let class = self.class_of(key);
-        if class.mechanism().is_some_and(|mechanism| !self.habits.mechanisms.contains(mechanism)) {
+        let has = |mechanism| self.habits.mechanisms.contains(mechanism);
+        let Some(edit) = class.edit(key).filter(|_| class.mechanism().is_none_or(has)) else {
+            return Effect::Unknown;
+        };
+        if self.may_wait() && !(class == Class::Text && self.waits()) || self.may_pass_start(edit) {
             return Effect::Unknown;
         }
-        if self.may_wait() && !(class == Class::Text && self.waits()) {
-            return Effect::Unknown;
-        }
-        if self.may_pass_start(class) {
-            return Effect::Unknown;
-        }
-        let is_masked = self.habits.mask.is_some();
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
-        match class {
-            _ if is_masked && !matches!(class, Class::Text | Class::Backspace) => Effect::Unknown,
-            Class::Text => match key {
-                Key::Text(c) => self.write(self.habits.mask.unwrap_or(c)),
-                _ => Effect::Unknown,
-            },
-            Class::Backspace | Class::ControlH | Class::Unindent => self.backspace(),
-            Class::Left | Class::ControlLeft => self.move_to(self.before(self.column())),
-            Class::Right | Class::ControlRight => self.move_to(self.after(self.column())),
-            _ if !is_line => Effect::Unknown,
-            Class::Home | Class::ControlHome => self.move_to(self.left),
-            Class::End | Class::ControlEnd => self.move_to(self.end),
-            Class::WordLeft => self.move_to(self.word_start(self.column(), is_word)),
-            Class::WordRight => self.move_to(self.word_end(self.column())),
-            Class::Delete => self.delete(self.column(), self.after(self.column())),
+        let is_known = match edit {
+            Edit::Insert(_) | Edit::Move(Target::Left | Target::Right) => true,
+            Edit::Erase(Target::Left) => true,
             // At the end of an empty line it ends the input.
-            Class::ControlD if self.left == self.end => Effect::Unknown,
-            Class::ControlD => self.delete(self.column(), self.after(self.column())),
-            Class::KillToEnd => self.delete(self.column(), self.end),
-            Class::KillLine => self.delete(self.left, self.column()),
-            Class::KillWord => self.delete(self.word_start(self.column(), is_solid), self.column()),
-            Class::KillWordLeft => {
-                self.delete(self.word_start(self.column(), is_word), self.column())
+            _ => is_line && !(class == Class::ControlD && self.left == self.end),
+        };
+        if is_known { self.play(edit) } else { Effect::Unknown }
+    }
+
+    /// Draws what an edit does.
+    fn play(&mut self, edit: Edit) -> Effect {
+        match edit {
+            Edit::Insert(c) => self.write(c),
+            Edit::Move(target) => self.move_to(self.target(target)),
+            Edit::Erase(Target::Left) => self.backspace(),
+            Edit::Erase(target @ (Target::Start | Target::WordLeft | Target::SolidLeft)) => {
+                self.delete(self.target(target), self.column())
             }
-            Class::KillWordRight => self.delete(self.column(), self.word_end(self.column())),
-            Class::Accept | Class::AcceptToEnd => self.accept(u16::MAX),
-            Class::AcceptWord => self.accept(self.suggested_word_end()),
-            // The others are no keys.
-            _ => Effect::Unknown,
+            Edit::Erase(target) => self.delete(self.column(), self.target(target)),
+            Edit::Accept { is_word: false } => self.accept(u16::MAX),
+            Edit::Accept { is_word: true } => self.accept(self.suggested_word_end()),
+            Edit::Roam(motion) => self.navigate(motion),
+            Edit::Recall(way) => self.recall(way),
         }
     }
 
-    /// Returns whether a key goes to where the input seems to start, though it may go on left of that.
-    fn may_pass_start(&self, class: Class) -> bool {
+    /// Returns the column of a place.
+    fn target(&self, target: Target) -> u16 {
         let column = self.column();
+        match target {
+            Target::Left => self.before(column),
+            Target::Right => self.after(column),
+            Target::Start => self.left,
+            Target::End => self.end,
+            Target::WordLeft => self.word_start(column, is_word),
+            Target::WordRight => self.word_end_within(column, self.end),
+            Target::SolidLeft => self.word_start(column, is_solid),
+        }
+    }
+
+    /// Returns whether an edit goes to where the input seems to start, though it may go on left of that.
+    fn may_pass_start(&self, edit: Edit) -> bool {
+        let (Edit::Move(target) | Edit::Erase(target)) = edit else { return false };
         self.may_go_on_left
-            && match class {
-                Class::Backspace | Class::ControlH | Class::Left | Class::ControlLeft => {
-                    column <= self.left
+            && match target {
+                Target::Left => self.column() <= self.left,
+                Target::Start | Target::WordLeft | Target::SolidLeft => {
+                    self.target(target) == self.left
                 }
-                Class::WordLeft | Class::KillWordLeft => {
-                    self.word_start(column, is_word) == self.left
-                }
-                Class::KillWord => self.word_start(column, is_solid) == self.left,
-                Class::Home | Class::ControlHome | Class::KillLine => true,
-                _ => false,
+                Target::Right | Target::End | Target::WordRight => false,
             }
     }
 
@@ -476,7 +473,7 @@ impl<'a> Simulation<'a> {
         if !self.may_pull_back(from, width) {
             return Effect::Unknown;
         }
-        if self.habits.suggests && to == self.end {
+        if self.has_suggested && to == self.end {
             return self.take_back(from);
         }
         self.veil_suggestion();
@@ -533,10 +530,6 @@ impl<'a> Simulation<'a> {
         start
     }
 
-    fn word_end(&self, column: u16) -> u16 {
-        self.word_end_within(column, self.end)
-    }
-
     fn word_end_within(&self, column: u16, limit: u16) -> u16 {
         let mut end = column;
         while end < limit && !is_word(self.base(end)) {
@@ -546,19 +539,6 @@ impl<'a> Simulation<'a> {
             end += 1;
         }
         end
-    }
-
-    /// Returns whether the input has no more than a row.
-    pub(super) fn is_row(&self) -> bool {
-        !self.layout.parts(self.start, self.end) && !self.waits()
-    }
-
-    /// Returns whether the cursor is behind a word of letters and digits, and maybe blanks, that stands alone: what
-    /// all take for a word.
-    pub(super) fn is_behind_plain_word(&self) -> bool {
-        let start = self.word_start(self.column(), is_solid);
-        let mut letters = (start..self.column()).map(|column| self.base(column));
-        start < self.column() && letters.all(|c| c == ' ' || is_word(c))
     }
 
     fn column(&self) -> u16 {

@@ -1,6 +1,5 @@
 //! Scripted sessions: a user, an engine, a path and a program, in virtual time.
 
-mod conventions;
 mod edges;
 mod editors;
 mod history;

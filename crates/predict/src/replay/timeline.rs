@@ -9,6 +9,7 @@ use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
 use crate::replay::layout::{Layout, Proof};
 use crate::replay::log::Event;
+use crate::replay::motion::Motion;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::walk::{Walk, Way};
 use crate::scene::is_mask;
@@ -29,11 +30,11 @@ pub(super) struct Step {
     /// The place of the cursor, and where that was.
     place: u16,
     pub(super) at: Position,
-    /// The character before the cursor, if that was at the end of the input.
-    pub(super) taken: Option<Option<char>>,
     pub(super) effect: Effect,
     /// How far the key went through the lines of a history, if it did.
     walk: Option<(Walk, Way)>,
+    /// The motion on the whole screen that it was, if it was one.
+    pub(super) motion: Option<Motion>,
     pub(super) typed_at: Instant,
     pub(super) due_at: Option<Instant>,
 }
@@ -63,12 +64,13 @@ impl<'a> Timeline<'a> {
         let steps = events.map(|event| {
             let (place, at) = (simulation.place(), simulation.canvas.cursor);
             let class = simulation.class_of(event.key);
-            let taken = simulation.is_at_end().then(|| simulation.text_before_cursor());
+            let motion = simulation.motion(event.key);
             let effect = simulation.apply(event.key);
+            let motion = motion.filter(|_| effect == Effect::Drawn && simulation.stride.is_roaming);
             let way = Way::of(event.key).filter(|_| effect == Effect::Drawn);
             let walk = way.map(|way| (simulation.walk().clone(), way));
             let (typed_at, due_at) = (event.at, event.due_at);
-            Step { key: event.key, class, place, at, taken, effect, walk, typed_at, due_at }
+            Step { key: event.key, class, place, at, effect, walk, motion, typed_at, due_at }
         });
         let steps = steps.collect();
         Self { steps, end: simulation }

@@ -28,8 +28,6 @@ pub(super) struct Trust<'a> {
     pub(super) hides_input: bool,
     /// Whether the echo was turned off and nothing was echoed since.
     pub(super) is_silent: bool,
-    /// Whether masking characters are predicted in place of what is typed.
-    pub(super) is_masked: bool,
 }
 
 impl Trust<'_> {
@@ -37,9 +35,6 @@ impl Trust<'_> {
     pub(super) fn shows(&self, class: Class) -> bool {
         if class == Class::Command || self.hides_input || self.takes_commands() {
             return false;
-        }
-        if self.is_masked {
-            return matches!(class, Class::Text | Class::Backspace);
         }
         let text = self.shows_text();
         if class == Class::Text {

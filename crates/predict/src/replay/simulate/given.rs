@@ -16,7 +16,7 @@ impl Simulation<'_> {
     pub(super) fn recall(&mut self, way: Way) -> Effect {
         let Some(recall) = self.habits.recall else { return Effect::Unknown };
         let mut walk = self.walk.clone();
-        if self.habits.mask.is_some() || !walk.step(way, || self.line()) {
+        if !walk.step(way, || self.line()) {
             return Effect::Unknown;
         }
         let effect = match recall.line(&walk, way) {
@@ -68,12 +68,6 @@ impl Simulation<'_> {
         self.column() == self.end
     }
 
-    /// Returns the character before the cursor, if it belongs to the input and is none that nobody sees.
-    pub(in crate::replay) fn text_before_cursor(&self) -> Option<char> {
-        let column = self.column();
-        (column > self.left).then(|| self.base(self.before(column))).filter(|c| *c != ' ')
-    }
-
     /// Keeps what is suggested as long as it is typed; else another suggestion will come, or none.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
@@ -115,21 +109,12 @@ impl Simulation<'_> {
         self.word_end_within(self.column(), end)
     }
 
-    /// Removes the end of the input, from a column on. Some programs suggest it then, and others nothing.
+    /// Removes the end of the input, from a column on. Nobody knows what is suggested then.
     pub(super) fn take_back(&mut self, from: u16) -> Effect {
-        let end = self.suggested.unwrap_or(self.end);
-        let is_suggested = self.habits.regrows && from > self.left;
+        let end = self.suggested.take().unwrap_or(self.end);
         for column in from..end {
-            let at = self.at(column);
-            let tile = if is_suggested {
-                let pen = self.suggestion_pen.unwrap_or_else(|| self.canvas.pen(at));
-                Tile::Guess { base: self.base(column), wide: self.canvas.is_wide(at), pen }
-            } else {
-                Tile::Veiled(Pen::default())
-            };
-            self.canvas.put(at, tile);
+            self.canvas.put(self.at(column), Tile::Veiled(Pen::default()));
         }
-        self.suggested = is_suggested.then_some(end);
         self.end = from;
         self.go_to(from);
         Effect::Drawn

@@ -96,23 +96,6 @@ fn assert_shows(rig: &mut Rig, steps: &[(&str, &str, u16)]) {
 }
 
 #[test]
-fn what_is_taken_back_is_suggested_where_it_was_seen_to_be() {
-    let mut rig = Rig::new(Suggester::new(&["garden", "grep -n apple"]));
-    rig.type_keys("grep");
-    rig.settle();
-    rig.type_keys("\x7f");
-    assert_eq!(rig.column(), 5);
-    rig.settle();
-    assert_eq!(rig.row(), "> grep -n apple");
-    assert_shows(
-        &mut rig,
-        &[("\x7f", "> grep -n apple", 4), ("\x7f", "> grep -n apple", 3), ("a", "> ga", 4)],
-    );
-    rig.assert_converges();
-    assert_eq!(rig.errors, 0);
-}
-
-#[test]
 fn a_program_that_does_not_suggest_again_what_was_taken_back_is_learned() {
     let program = Suggester { regrows: false, ..Suggester::new(&["grep -n apple"]) };
     let mut rig = Rig::new(program);
@@ -145,36 +128,4 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
         }
         assert_eq!(rig.errors, 0);
     }
-}
-
-#[test]
-fn suggestions_without_colours_are_told_by_what_was_typed() {
-    let mut rig = Rig::new(Suggester { pen: "", ..Suggester::new(&["garden path", "grep"]) });
-    rig.type_keys("g");
-    rig.settle();
-    assert_eq!(rig.row(), "> garden path");
-    assert_shows(
-        &mut rig,
-        &[
-            ("a", "> garden path", 4),
-            ("r", "> garden path", 5),
-            ("x", "> garx", 6),
-            ("y", "> garxy", 7),
-        ],
-    );
-    rig.settle();
-    assert_shows(&mut rig, &[("\x1b[D", "> garxy", 6), ("z", "> garxzy", 7)]);
-    rig.assert_converges();
-    assert_eq!(rig.errors, 0);
-}
-
-#[test]
-fn what_an_editor_closes_itself_is_no_suggestion() {
-    let mut rig = Rig::new(Suggester { pen: "", ..Suggester::new(&["()", "(x)"]) });
-    rig.type_keys("(");
-    rig.settle();
-    // Text to the right stays, until it is known what it is.
-    rig.type_keys("x");
-    assert_eq!(rig.row(), "> (x)");
-    rig.assert_converges();
 }
