@@ -37,7 +37,7 @@ struct Editor {
     proofs: [Evidence; 4],
 }
 
-/// One way to see the lines of an editor.
+/// A way to see the lines of an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct View {
     doubles: Doubles,
