@@ -239,6 +239,12 @@ mod tests {
     }
 
     #[test]
+    fn a_direction_may_drop_what_is_larger_than_its_mtu() {
+        let path: Path = "rtt=50ms,down.mtu=1280".parse().unwrap();
+        assert_eq!((path.uplink.mtu, path.downlink.mtu), (None, Some(Bytes::new(1_280))));
+    }
+
+    #[test]
     fn jitter_is_at_most_the_delay() {
         assert_eq!("rtt=60ms,jitter=30ms".parse::<Path>().unwrap().uplink.delay, ms(0));
         assert!("rtt=60ms,jitter=31ms".parse::<Path>().is_err());

@@ -24,6 +24,9 @@ pub struct LinkConfig {
     pub reorder: bool,
     /// Most packets in the delay line; packets beyond are dropped.
     pub line_packets_max: usize,
+    /// Largest packet that gets through, headers counted as by `overhead`; larger ones are lost without a word, as in a
+    /// tunnel whose ICMP messages a firewall drops. It acts where losses do. `None` for no limit.
+    pub mtu: Option<Bytes>,
     /// Probability that a packet is lost, each on its own.
     pub loss: f64,
     /// Losses in bursts, besides those of `loss`.
@@ -125,6 +128,7 @@ impl Default for LinkConfig {
             jitter_distribution: Distribution::default(),
             reorder: false,
             line_packets_max: usize::MAX,
+            mtu: None,
             loss: 0.0,
             gilbert_elliott: None,
             outages: Outages::default(),

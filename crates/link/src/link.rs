@@ -194,7 +194,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         for (position, stage) in self.stages.into_iter().enumerate().skip(position) {
             match stage {
                 Stage::Loss => {
-                    if let Some(cause) = self.loses(at, item.fate) {
+                    if let Some(cause) = self.loses(at, &item) {
                         return self.tally.dropped(at, &item, cause);
                     }
                     if item.fate == Fate::Doubled {
@@ -224,13 +224,16 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Returns why a packet with this fate is lost at `at`, if it is.
-    fn loses(&mut self, at: Instant, fate: Fate) -> Option<DropCause> {
-        let LinkConfig { outages, on_off, .. } = &self.config;
+    /// Returns why a packet is lost at `at`, if it is.
+    fn loses(&mut self, at: Instant, item: &Item<P>) -> Option<DropCause> {
+        let LinkConfig { outages, on_off, mtu, .. } = &self.config;
         if !self.gate.is_open(outages, on_off.as_ref(), at) {
             return Some(DropCause::Outage);
         }
-        match fate {
+        if mtu.is_some_and(|mtu| item.size > mtu) {
+            return Some(DropCause::TooLarge);
+        }
+        match item.fate {
             Fate::Lost(cause) => Some(cause),
             Fate::Passes | Fate::Doubled => None,
         }

@@ -29,7 +29,7 @@ pub enum DropCause {
     CoDel,
     /// PIE dropped it.
     Pie,
-    /// It is larger than the token bucket and would never pass.
+    /// It is larger than the path takes, or than the token bucket, and would never pass.
     TooLarge,
 }
 

@@ -39,6 +39,7 @@ pub(crate) static MANUAL: Manual = Manual {
             ("jitter=TIME", "delays vary by up to so much"),
             ("distribution=normal", "they vary with this standard deviation; uniform by default"),
             ("reorder=yes", "they may put packets out of order"),
+            ("mtu=SIZE", "drops larger packets without a word; headers count"),
             ("loss=SHARE", "loses so many packets each way, 5% or 0.05"),
             (
                 "ge=SHARE/SHARE/SHARE/SHARE",

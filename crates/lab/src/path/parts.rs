@@ -11,7 +11,7 @@ use rove_units::{BitRate, Bytes, Duration, Instant, ParseUnitError, parse_durati
 
 /// The words that both directions share, and those that each may have of its own.
 const WORDS: &str = "rtt, jitter, distribution, reorder, order, download, and for both directions or with up. or down. before it \
-                     for one: loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
+                     for one: mtu, loss, ge, bursts, duplicate, outage, onoff, intermittent, rate, burst, queue, discipline, trace \
                      (uplink and downlink for short); or schedule alone";
 
 /// Longest queue in packets. Chosen: beyond any that is of use, and no number that memory cannot hold.
@@ -36,6 +36,7 @@ pub(super) struct Parts {
 /// The words of one direction.
 #[derive(Default)]
 pub(super) struct Way {
+    mtu: Option<Bytes>,
     loss: Option<f64>,
     gilbert_elliott: Option<GilbertElliott>,
     duplicate: Option<f64>,
@@ -85,6 +86,7 @@ impl Parts {
             order: self.order.unwrap_or_default(),
             jitter_distribution: self.distribution.unwrap_or_default(),
             reorder: self.reorder.unwrap_or_default(),
+            mtu: way.mtu,
             loss: way.loss.unwrap_or_default(),
             gilbert_elliott: way.gilbert_elliott,
             outages: way.outages.clone().unwrap_or_default(),
@@ -103,6 +105,7 @@ impl Parts {
 impl Way {
     fn read(&mut self, name: &str, value: &str) -> Result<bool, String> {
         Ok(match name {
+            "mtu" => set(&mut self.mtu, unit(value)?),
             "loss" => set(&mut self.loss, share(value)?),
             "ge" => set(&mut self.gilbert_elliott, gilbert_elliott(value)?),
             "bursts" => set(&mut self.gilbert_elliott, bursts(value)?),

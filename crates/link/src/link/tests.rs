@@ -119,6 +119,27 @@ fn a_packets_fate_does_not_depend_on_the_others() {
 }
 
 #[test]
+fn packets_above_the_mtu_are_dropped_and_headers_count() {
+    let config = |mtu| LinkConfig {
+        mtu: Some(Bytes::new(mtu)),
+        overhead: Bytes::new(28),
+        ..LinkConfig::default()
+    };
+    let mut link = link(config(1_028));
+    for len in [999, 1_000, 1_001, 1_500] {
+        link.handle_packet(at(0), vec![0; len]);
+    }
+    link.reconfigure(at(1), config(1_528));
+    link.handle_packet(at(1), vec![0; 1_500]);
+    let mut lens = Vec::new();
+    while let Some((_, packet)) = link.poll_packet(at(1)) {
+        lens.push(packet.len());
+    }
+    assert_eq!(lens, [999, 1_000, 1_500]);
+    assert_eq!(link.stats().dropped_by(DropCause::TooLarge), 2);
+}
+
+#[test]
 fn drop_next_loses_exactly_that_many() {
     let mut link = link(LinkConfig::default());
     link.drop_next(2);
