@@ -65,10 +65,19 @@ pub(crate) enum SendFailure {
 /// Returns [`SendFailure`] when the system refuses the datagram.
 pub(crate) fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> {
     let attempt = || socket.send_to(&transmit.payload, transmit.destination).map(drop);
-    send_by(socket, attempt)
+    send_by(socket, transmit.tries_size, attempt)
 }
 
-fn send_by(socket: &UdpSocket, attempt: impl Fn() -> io::Result<()>) -> Result<(), SendFailure> {
+fn send_by(
+    socket: &UdpSocket,
+    tries_size: bool,
+    attempt: impl Fn() -> io::Result<()>,
+) -> Result<(), SendFailure> {
+    if tries_size && let Err(error) = crate::sys::keep_whole(socket, true) {
+        // In pieces it would say nothing about the path.
+        tracing::debug!(%error, "no size is tried");
+        return Ok(());
+    }
     let result = attempt().or_else(|error| {
         // It may be about a datagram sent earlier; then this one has not been tried yet.
         if is_about_the_path(&error) {
@@ -77,6 +86,9 @@ fn send_by(socket: &UdpSocket, attempt: impl Fn() -> io::Result<()>) -> Result<(
         }
         Err(error)
     });
+    if tries_size && let Err(error) = crate::sys::keep_whole(socket, false) {
+        tracing::debug!(%error, "routers cannot cut up what is too large for them");
+    }
     match result {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
@@ -90,12 +102,14 @@ fn send_by(socket: &UdpSocket, attempt: impl Fn() -> io::Result<()>) -> Result<(
 /// Returns whether an error is what a router or the far end said (ICMP), or what the system would
 /// say without a route.
 fn is_about_the_path(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-    )
+    let is_for_size = Errno::from_io_error(error) == Some(Errno::MSGSIZE);
+    is_for_size
+        || matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::NetworkUnreachable
+        )
 }
 
 #[cfg(target_os = "linux")]
@@ -219,7 +233,7 @@ impl ServerSocket {
         };
         let socket = self.socket.as_fd();
         let attempt = || crate::sys::send_from(socket, &transmit.payload, destination, local);
-        match send_by(&self.socket, attempt) {
+        match send_by(&self.socket, transmit.tries_size, attempt) {
             // This computer has lost that address.
             Err(SendFailure::Other(_)) => send(&self.socket, transmit),
             result => result,
@@ -353,8 +367,8 @@ fn widen_receive_buffer(socket: &Socket) {
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 
-    // A datagram too large for some hop is fragmented there rather than dropped: the protocol does
-    // not probe for the path's size.
+    // A datagram too large for some hop is fragmented there rather than dropped; those that try the path's size are not
+    // (`sys::keep_whole`).
     sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if ipv6 {
         sockopt::set_ipv6_mtu_discover(socket, Ipv6PathMtuDiscovery::DONT)?;
@@ -417,7 +431,7 @@ mod tests {
     }
 
     fn transmit(destination: SocketAddr, payload: &[u8]) -> Transmit {
-        Transmit { destination, payload: payload.to_vec() }
+        Transmit { destination, payload: payload.to_vec(), tries_size: false }
     }
 
     /// Sends to a socket that was closed until something comes back. A process that another test has just forked holds such

@@ -5,9 +5,9 @@
 use std::ffi::{CStr, OsStr, OsString};
 use std::io;
 use std::mem::{MaybeUninit, offset_of, size_of};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::{ptr, slice};
@@ -296,13 +296,66 @@ pub(crate) fn report_path_errors(socket: BorrowedFd<'_>, ipv6: bool) -> io::Resu
     set_flag(socket, level, option)
 }
 
+/// Has datagrams that are larger than a hop takes dropped there (the don't-fragment bit), whatever the system has learned of
+/// the path, or cut up as usual again. Those larger than this computer's own interface takes are refused meanwhile.
+///
+/// # Errors
+///
+/// Returns the system's refusal; some systems know no such thing.
+pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
+    let is_ipv6 = socket.local_addr()?.is_ipv6();
+    whole_options(socket.as_fd(), is_ipv6, whole)
+}
+
+/// Sets what [`keep_whole`] is about. A socket of IPv6 that takes IPv4 as well has the options of both.
+#[cfg(target_os = "linux")]
+fn whole_options(socket: BorrowedFd<'_>, is_ipv6: bool, whole: bool) -> io::Result<()> {
+    let (v4, v6) = if whole {
+        (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE)
+    } else {
+        (libc::IP_PMTUDISC_DONT, libc::IPV6_PMTUDISC_DONT)
+    };
+    set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, v4)?;
+    if is_ipv6 {
+        set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, v6)?;
+    }
+    Ok(())
+}
+
+/// Sets what [`keep_whole`] is about. A socket takes the option of its own family only; what a socket of IPv6 sends
+/// over IPv4 stays as the system has it.
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+fn whole_options(socket: BorrowedFd<'_>, is_ipv6: bool, whole: bool) -> io::Result<()> {
+    let (level, option) = if is_ipv6 {
+        (libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG)
+    } else {
+        (libc::IPPROTO_IP, libc::IP_DONTFRAG)
+    };
+    set_option(socket, level, option, c_int::from(whole))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
+fn whole_options(_socket: BorrowedFd<'_>, _is_ipv6: bool, _whole: bool) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// Sets an option of a socket that is on or off.
 #[cfg(target_os = "linux")]
 fn set_flag(socket: BorrowedFd<'_>, level: c_int, option: c_int) -> io::Result<()> {
-    let on: c_int = 1;
+    set_option(socket, level, option, 1)
+}
+
+/// Sets an option of a socket that is a number.
+#[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
+fn set_option(
+    socket: BorrowedFd<'_>,
+    level: c_int,
+    option: c_int,
+    number: c_int,
+) -> io::Result<()> {
     // SAFETY: the value is a live integer of the length given.
     let result = unsafe {
-        let value = (&raw const on).cast();
+        let value = (&raw const number).cast();
         libc::setsockopt(socket.as_raw_fd(), level, option, value, length_of::<c_int>())
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }

@@ -262,9 +262,9 @@ impl Server {
         }
     }
 
-    /// Falls back to small datagrams after a send failed for its size.
-    pub fn handle_message_too_long(&mut self) {
-        self.transport.handle_message_too_long();
+    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
+    pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
+        self.transport.handle_message_too_long(now, len);
     }
 
     /// Does what is due.

@@ -110,7 +110,7 @@ fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome 
             Err(TryRecvError::Empty) => {}
         }
         transport.handle_timeout(now);
-        while let Some(Transmit { destination, payload }) = transport.poll_transmit(now) {
+        while let Some(Transmit { destination, payload, .. }) = transport.poll_transmit(now) {
             // What cannot be sent is lost like any other datagram, and repaired like it.
             let _ = socket.send_to(&payload, destination);
         }

@@ -163,6 +163,9 @@ pub struct Config {
     pub work_per_turn: u64,
     /// What this end offers in its hello; `None` sends no hello and honours none (`--strict`).
     pub capabilities: Option<Capabilities>,
+    /// Whether larger datagrams than a path is sure to take are tried, and smaller ones where large ones are lost; else their
+    /// size is stock's.
+    pub tries_sizes: bool,
     /// Whether every diff is checked against [`Object::check`] before it is sent; what is wrong goes to
     /// the log. It costs what the receiver pays.
     ///
@@ -189,6 +192,7 @@ impl Config {
             rto_far_max: Duration::from_secs(10),
             rtt_max: Duration::from_secs(30),
             loss_report_interval: Some(Duration::from_secs(3)),
+            tries_sizes: true,
             ..Self::STOCK_SERVER
         }
     }
@@ -206,6 +210,7 @@ impl Config {
             rto_far_max: Duration::from_secs(10),
             rtt_max: Duration::from_secs(30),
             loss_report_interval: Some(Duration::from_secs(1)),
+            tries_sizes: true,
             ..Self::STOCK_SERVER
         }
     }
@@ -249,6 +254,7 @@ impl Config {
         quench_interval: Duration::from_secs(15),
         work_per_turn: WORK_PER_TURN,
         capabilities: Some(Capabilities::NONE),
+        tries_sizes: false,
         self_check: false,
     };
 }

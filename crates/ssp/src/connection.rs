@@ -22,24 +22,14 @@ use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::path::{Loss, Path, Traffic};
+use crate::path_size::{PathSize, SIZE_MIN};
 use crate::revival::Revival;
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
 use crate::sender::{Pace, PathView};
 use crate::window::Window;
 
-/// Largest UDP payload over IPv4: a link of 1280 bytes less 28 of headers.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-const PAYLOAD_MAX_IPV4: usize = 1280 - 28;
-
-/// Largest UDP payload over IPv6: a link of 1280 bytes less 64 of headers and options.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-const PAYLOAD_MAX_IPV6: usize = 1280 - 64;
-
-/// Largest UDP payload once the system has refused a larger one.
-/// Source: Mosh 1.4.0, docs/wire.md.
-const PAYLOAD_MAX_FALLBACK: usize = 500;
-const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < PAYLOAD_MAX_FALLBACK);
+const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 
 /// How long a received timestamp may be held and still be echoed.
 /// Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012), section 2.2.
@@ -75,6 +65,9 @@ pub struct Transmit {
     pub destination: SocketAddr,
     /// The UDP payload.
     pub payload: Vec<u8>,
+    /// Whether it tries how large a datagram the path takes: where the system can see to it, no router is to cut it up,
+    /// and it is better not sent at all than in pieces.
+    pub tries_size: bool,
 }
 
 /// Something the driver must do or may show.
@@ -124,9 +117,7 @@ pub(crate) struct Connection {
     rtt_min: RttMin,
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
-    payload_max: usize,
-    /// Whether that has become less since the last look.
-    is_smaller: bool,
+    size: PathSize,
     /// A client's ports; `None` at a server.
     hop: Option<PortHop>,
     /// A client's ways to its server; `None` at a server.
@@ -141,8 +132,18 @@ pub(crate) struct Connection {
     received: Traffic,
 }
 
+/// Returns the most bytes of a fragment's contents in a UDP payload of this size.
+pub(crate) const fn contents_of(size: usize) -> usize {
+    size - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN
+}
+
+/// Returns the UDP payload of a fragment with so many bytes of contents.
+pub(crate) const fn size_of(contents: usize) -> usize {
+    contents + DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN
+}
+
 impl Connection {
-    pub(crate) fn new(role: Role, key: &Key, now: Instant) -> Self {
+    pub(crate) fn new(role: Role, key: &Key, config: &Config, now: Instant) -> Self {
         let (sends, peer, ipv6) = match role {
             Role::Client { server } => (Direction::ToServer, Some(server), server.is_ipv6()),
             Role::Server { ipv6 } => (Direction::ToClient, None, ipv6),
@@ -157,8 +158,7 @@ impl Connection {
             rtt_min: RttMin::default(),
             peer,
             heard_at: None,
-            payload_max: if ipv6 { PAYLOAD_MAX_IPV6 } else { PAYLOAD_MAX_IPV4 },
-            is_smaller: false,
+            size: PathSize::new(ipv6, config.tries_sizes),
             hop: peer.map(|_| PortHop::new(now)),
             candidates: peer.map(Candidates::new),
             revival: Revival::default(),
@@ -201,6 +201,9 @@ impl Connection {
         let (mut is_peer_moved, mut is_peer_regained) = (false, false);
         if is_newest {
             is_peer_moved = self.hop.is_none() && self.peer != Some(source);
+            if is_peer_moved {
+                self.size.handle_moved(self.size.is_ipv6());
+            }
             is_peer_regained = self.regains(now, source, hears_by, config);
             self.handle_newest(now, source, ecn, &datagram, config);
         }
@@ -225,10 +228,12 @@ impl Connection {
             if !is_answer {
                 candidates.handle_send(now);
             }
-            self.newest_payload.clone_from(&payload);
+            // Another path may not take more.
+            if payload.len() + DATAGRAM_OVERHEAD <= self.size.stock() {
+                self.newest_payload.clone_from(&payload);
+            }
         }
-        let payload_max = self.payload_max;
-        let sealed = self.seal_for(now, destination, payload, payload_max);
+        let sealed = self.seal_for(now, destination, payload);
         self.after_send(now, is_answer, config);
         Some(sealed)
     }
@@ -250,8 +255,7 @@ impl Connection {
         };
         tracing::debug!(%destination, "probing");
         let payload = self.newest_payload.clone();
-        // It was cut for the address in use, which may take more than this one does.
-        Some(self.seal_for(now, destination, payload, PAYLOAD_MAX_IPV4))
+        Some(self.seal_for(now, destination, payload))
     }
 
     /// Returns when the server, or another address of it, is to be probed.
@@ -264,6 +268,7 @@ impl Connection {
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if self.candidates.is_some() {
             self.revival.handle_change(now);
+            self.size.handle_moved(self.size.is_ipv6());
         }
     }
 
@@ -272,7 +277,6 @@ impl Connection {
         now: Instant,
         destination: SocketAddr,
         payload: Vec<u8>,
-        payload_max: usize,
     ) -> Result<Transmit, SendError> {
         let datagram = Datagram {
             direction: self.sends,
@@ -283,10 +287,9 @@ impl Connection {
         };
         self.next_seq += 1;
         let payload = datagram.seal(&mut self.cipher)?;
-        debug_assert!(payload.len() <= payload_max);
         self.sent.count(payload.len());
         tracing::trace!(seq = datagram.seq.get(), bytes = payload.len(), "datagram sent");
-        Ok(Transmit { destination, payload })
+        Ok(Transmit { destination, payload, tries_size: false })
     }
 
     /// Adds an address that a client's server may be reached at.
@@ -367,21 +370,22 @@ impl Connection {
     }
 
     /// Returns the most bytes a fragment's contents may have.
-    pub(crate) fn contents_max(&self) -> usize {
-        self.payload_max - DATAGRAM_OVERHEAD - FRAGMENT_HEADER_LEN
+    pub(crate) const fn contents_max(&self) -> usize {
+        contents_of(self.size.get())
     }
 
-    /// Returns, once, whether datagrams must be smaller than those that are under way.
-    pub(crate) fn take_smaller(&mut self) -> bool {
-        core::mem::take(&mut self.is_smaller)
+    /// Returns the size of datagrams on the path to the peer.
+    pub(crate) const fn size(&mut self) -> &mut PathSize {
+        &mut self.size
     }
 
-    /// Falls back to small datagrams, for good.
-    pub(crate) fn handle_message_too_long(&mut self) {
-        self.newest_payload.clear();
-        self.payload_max = PAYLOAD_MAX_FALLBACK;
-        self.is_smaller = true;
-        tracing::debug!(payload_max = self.payload_max, "datagram refused for its size");
+    /// Falls back to smaller datagrams.
+    pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
+        if len <= self.newest_payload.len() + DATAGRAM_OVERHEAD {
+            self.newest_payload.clear();
+        }
+        self.size.handle_refused(now, len);
+        tracing::debug!(len, "datagram refused for its size");
     }
 
     /// Notes that what was sent at `sent_at` has been answered.
@@ -395,13 +399,11 @@ impl Connection {
         self.revival.handle_roundtrip(sent_at);
     }
 
-    /// Sends to the address that the candidates have come to. A path of the other family takes smaller
-    /// datagrams, maybe.
+    /// Sends to the address that the candidates have come to, over another path.
     fn follow_candidates(&mut self) {
         self.peer = self.candidates.as_ref().map(Candidates::current);
-        if self.peer.is_some_and(|peer| peer.is_ipv6()) && self.payload_max > PAYLOAD_MAX_IPV6 {
-            self.payload_max = PAYLOAD_MAX_IPV6;
-            self.is_smaller = true;
+        if let Some(peer) = self.peer {
+            self.size.handle_moved(peer.is_ipv6());
         }
     }
 
@@ -482,6 +484,7 @@ impl Connection {
                     self.follow_candidates();
                 }
                 self.push_event(Event::OpenPort);
+                self.size.handle_moved(self.size.is_ipv6());
                 keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));
             }
         } else if self

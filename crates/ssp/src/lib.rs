@@ -14,6 +14,7 @@ mod assembler;
 #[cfg(test)]
 mod blob;
 mod candidates;
+mod chaff;
 mod compress;
 mod config;
 mod connection;
@@ -32,6 +33,8 @@ mod num;
 mod object;
 mod ocb;
 mod path;
+mod path_size;
+mod pieces;
 mod quiet;
 mod receiver;
 mod revival;

@@ -22,6 +22,8 @@ pub enum Mechanism {
     Quiet,
     /// Round trips of more than a second are measured and waited for.
     FarPath,
+    /// The size of datagrams follows the path.
+    PathSize,
 }
 
 /// A name that no mechanism has.
@@ -31,7 +33,7 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Repetition,
         Self::SecondAck,
         Self::FirstContact,
@@ -39,6 +41,7 @@ impl Mechanism {
         Self::Collection,
         Self::Quiet,
         Self::FarPath,
+        Self::PathSize,
     ];
 
     /// Returns its name in command lines.
@@ -51,6 +54,7 @@ impl Mechanism {
             Self::Collection => "collection",
             Self::Quiet => "quiet",
             Self::FarPath => "far-path",
+            Self::PathSize => "path-size",
         }
     }
 
@@ -64,6 +68,7 @@ impl Mechanism {
             Self::Collection => "new contents that wait less for company where no more comes",
             Self::Quiet => "heartbeats that become rare while there is nothing to say",
             Self::FarPath => "round trips of more than a second measured and waited for",
+            Self::PathSize => "datagrams as large as the path takes",
         }
     }
 }
@@ -100,6 +105,7 @@ impl Config {
                 let (rto_far_max, rtt_max) = (stock.rto_far_max, stock.rtt_max);
                 Self { heartbeat_far_max: stock.heartbeat_far_max, rto_far_max, rtt_max, ..self }
             }
+            Mechanism::PathSize => Self { tries_sizes: stock.tries_sizes, ..self },
         }
     }
 }

@@ -34,6 +34,10 @@ pub(crate) use timers::{Pace, PathView};
 /// 100 ms, 0.7 s apart at most; without repeats 5 to 11 do, up to 4.6 s apart (tests/pair/picture.rs).
 const REPEATS_MAX: u32 = 8;
 
+/// Most loss on the way to the peer, as a share, at which a datagram that tries the path follows contents that are on their
+/// way. Chosen: where a fragment of those is lost, what has arrived of them is of no use any more.
+const PROBED_LOSS: f64 = 0.02;
+
 /// An instruction to be sent, without what the layers below add to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outgoing {
@@ -293,6 +297,28 @@ impl<L: Object> Sender<L> {
             self.repetition.stop();
         }
         Some(step)
+    }
+
+    /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its
+    /// state holds what the last one holds; where that may still be lost, the two go only on a path that loses little.
+    pub(crate) fn probe(&mut self, now: Instant, pace: &Pace<'_>) -> Option<Outgoing> {
+        let is_answered = self.unacknowledged_since().is_none();
+        let is_likely_held = pace.path.loss_out <= PROBED_LOSS && !self.is_overdue(now, pace);
+        let is_free = self.known_num() != StateNum::INITIAL
+            && self.ack_num != StateNum::SHUTDOWN
+            && !self.is_shutting_down()
+            && !self.chunks.is_active()
+            && self.current.same_as(&self.last().object);
+        if !is_free || !(is_answered || is_likely_held) {
+            return None;
+        }
+        match self.acknowledge(now) {
+            Step::Send(outgoing) => {
+                self.repetition.handle_renumbered(outgoing.new_num);
+                Some(outgoing)
+            }
+            Step::Repeat => None,
+        }
     }
 
     /// Keeps an instruction of several fragments, just sent, which [`Step::Repeat`] will mean from

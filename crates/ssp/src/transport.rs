@@ -6,9 +6,10 @@ use core::ops::Range;
 use rove_units::{Duration, Instant, Stream};
 
 use crate::assembler::Assembler;
+use crate::chaff;
 use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
 use crate::config::Config;
-use crate::connection::{Connection, Event, Role, Transmit};
+use crate::connection::{Connection, Event, Role, Transmit, contents_of, size_of};
 use crate::datagram::Ecn;
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
@@ -18,13 +19,11 @@ use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::{Loss, Path};
+use crate::path_size::Answer;
+use crate::pieces::Pieces;
 use crate::quiet::Quiet;
 use crate::receiver::{Received, Receiver};
 use crate::sender::{Outgoing, Pace, Sender, Step};
-
-/// Most bytes of padding in an instruction: they blur its length for whoever listens.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
-const CHAFF_LEN_MAX: u64 = 16;
 
 /// Which part of the caller's randomness a reference policy draws its lots from. Instructions, counted from 1, have
 /// the parts of their numbers.
@@ -66,14 +65,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     chaff: Stream,
     /// Instructions built so far: the number of the newest is its fragments' id.
     instructions: u64,
-    /// The newest instruction, cut up.
-    fragments: Vec<Fragment>,
-    /// How many of them were handed out.
-    fragments_sent: usize,
-    /// The acknowledgment that they carry.
-    fragments_ack: StateNum,
-    /// Whether they are no more than an answer to a heartbeat.
-    fragments_answer: bool,
+    pieces: Pieces,
     closed: Option<Closed>,
     /// The work done so far besides the receiver's.
     effort: u64,
@@ -96,8 +88,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             Role::Server { .. } => Quiet::server(config.heartbeat_max),
         };
         Self {
+            connection: Connection::new(role, key, &config, now),
             config,
-            connection: Connection::new(role, key, now),
             codec: Codec::new(),
             assembler: Assembler::default(),
             sender: Sender::new(local, chaff.fork(REFERENCE_LOTS), now),
@@ -106,10 +98,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             peer: Peer::Unknown,
             chaff,
             instructions: 0,
-            fragments: Vec::new(),
-            fragments_sent: 0,
-            fragments_ack: StateNum::INITIAL,
-            fragments_answer: false,
+            pieces: Pieces::default(),
             closed: None,
             effort: 0,
         }
@@ -154,7 +143,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         // To read four megabytes is a turn's work by itself.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
-        self.handle_instruction(now, instruction, room)
+        let is_try = self.connection.size().is_try(payload.len());
+        self.handle_instruction(now, instruction, room, is_try)
     }
 
     /// Returns whether a received state is more work than was done so far, and [`Transport::work`] is to go on with it.
@@ -188,9 +178,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Falls back to small datagrams after a send failed for its size (EMSGSIZE).
-    pub fn handle_message_too_long(&mut self) {
-        self.connection.handle_message_too_long();
+    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size (EMSGSIZE).
+    pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
+        self.connection.handle_message_too_long(now, len);
         self.heed_size();
     }
 
@@ -221,6 +211,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// once. Any number of calls is harmless: they cost a datagram a second at most. A server has no use for it.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
+        self.heed_size();
     }
 
     /// Returns the next datagram to send, or `None`. Drain it, then wait for
@@ -239,11 +230,19 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             if self.closed.is_some() || self.connection.peer().is_none() {
                 return None;
             }
+            self.heed_silence(now);
             let pace = pace(&self.connection, &self.quiet, &self.config);
-            match self.sender.step(now, &pace, self.capabilities())? {
-                Step::Send(outgoing) => self.build(now, outgoing),
-                Step::Repeat => self.fragments_sent = 0,
+            match self.sender.step(now, &pace, self.capabilities()) {
+                Some(Step::Send(outgoing)) => self.build(now, outgoing),
+                Some(Step::Repeat) => self.pieces.again(),
+                None => {
+                    let size = self.connection.size().next_try(now, &pace)?;
+                    let outgoing = self.sender.probe(now, &pace)?;
+                    self.build_try(now, &outgoing, size);
+                    continue;
+                }
             }
+            self.note_cut(now);
         }
     }
 
@@ -426,6 +425,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         now: Instant,
         instruction: Instruction,
         room: u64,
+        is_try: bool,
     ) -> Result<(), ReceiveError> {
         self.learn_peer(&instruction);
         let offers_promises = self.capabilities().contains(Capabilities::PROMISE);
@@ -435,6 +435,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         self.sender.handle_ack(instruction.ack_num);
         self.quiet.handle_ack(self.sender.known_num());
+        let pace = pace(&self.connection, &self.quiet, &self.config);
+        self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.close(Closed::Acknowledged);
@@ -444,6 +446,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.sender.want_ack_at_once(now);
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
+        if is_try && !has_contents && matches!(received, Received::Newest) {
+            // Later contents of the peer's would hide whether this one has arrived.
+            self.sender.want_ack_at_once(now);
+        }
         self.note_received(now, received, has_contents, promise);
         Ok(())
     }
@@ -521,21 +527,21 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns the next fragment of the instruction under way, sealed.
     fn next_fragment(&mut self, now: Instant) -> Option<Transmit> {
-        let payload = self.fragments.get(self.fragments_sent)?.encode();
-        match self.connection.seal(now, payload, self.fragments_answer, &self.config) {
+        let payload = self.pieces.next()?;
+        match self.connection.seal(now, payload, self.pieces.is_answer, &self.config) {
             Some(sealed) => {
-                self.fragments_sent += 1;
-                let is_last = self.fragments_sent == self.fragments.len();
+                let sealed = sealed.map(|it| Transmit { tries_size: self.pieces.is_try, ..it });
+                let is_last = self.pieces.handle_sent();
                 // What was sent may have been the last to this address.
                 self.heed_size();
                 let transmit = self.sealed(sealed)?;
-                if is_last && self.fragments_ack == StateNum::SHUTDOWN {
+                if is_last && self.pieces.ack_num == StateNum::SHUTDOWN {
                     self.close(Closed::ByPeer);
                 }
                 Some(transmit)
             }
             None => {
-                self.fragments_sent = self.fragments.len();
+                self.pieces.stop();
                 None
             }
         }
@@ -550,7 +556,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 if error == SendError::KeyExhausted {
                     self.close(Closed::KeyExhausted);
                 }
-                self.drop_fragments();
+                self.pieces.clear();
                 None
             }
         }
@@ -558,24 +564,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Builds an instruction and cuts it up.
     fn build(&mut self, now: Instant, outgoing: Outgoing) {
-        self.instructions += 1;
-        let promise = self.promise(now, &outgoing);
-        self.fragments_answer =
-            promise.is_none() && self.quiet.handle_sent(!outgoing.diff.is_empty());
-        let instruction = Instruction {
-            old_num: outgoing.old_num,
-            new_num: outgoing.new_num,
-            ack_num: outgoing.ack_num,
-            throwaway_num: outgoing.throwaway_num,
-            diff: outgoing.diff,
-            chaff: self.draw_chaff(),
-            hello: self.hello(),
-            loss_report: self.loss_report(now),
-            promise,
-        };
-        self.fragments_sent = 0;
-        self.fragments_ack = instruction.ack_num;
-        self.fragments = match self.codec.compress(&instruction.encode()) {
+        let instruction = self.instruction(now, &outgoing);
+        let fragments = match self.codec.compress(&instruction.encode()) {
             Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
             // Lost, as far as the timers can tell.
             Err(error) => {
@@ -583,10 +573,57 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 Vec::new()
             }
         };
-        debug_assert!(self.fragments.len() <= usize::from(FRAGMENTS_MAX));
-        if self.fragments.len() > 1 {
-            self.sender.keep(Outgoing { diff: instruction.diff, ..outgoing });
+        debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
+        if fragments.len() > 1 {
+            self.sender.keep(outgoing);
         }
+        self.pieces.cut(fragments);
+    }
+
+    /// Builds an instruction that makes one datagram of this size.
+    fn build_try(&mut self, now: Instant, outgoing: &Outgoing, size: usize) {
+        let instruction = self.instruction(now, outgoing);
+        let answer = match self.peer {
+            Peer::Rove(_) => Answer::AtOnce,
+            _ if self.sender.unacknowledged_since().is_some() => Answer::Soon,
+            _ => Answer::Some,
+        };
+        self.pieces.is_try = true;
+        let draws = self.chaff.fork(self.instructions);
+        let contents = chaff::fill(instruction, contents_of(size), draws, &mut self.codec);
+        self.connection.size().handle_try(now, outgoing.new_num, size_of(contents.len()), answer);
+        self.pieces.cut(split(self.instructions, &contents, contents.len()));
+    }
+
+    /// Makes an instruction with a number of its own of what is to be sent.
+    fn instruction(&mut self, now: Instant, outgoing: &Outgoing) -> Instruction {
+        self.instructions += 1;
+        let promise = self.promise(now, outgoing);
+        let has_contents = !outgoing.diff.is_empty();
+        self.pieces = Pieces {
+            ack_num: outgoing.ack_num,
+            contents_num: has_contents.then_some(outgoing.new_num),
+            is_answer: promise.is_none() && self.quiet.handle_sent(has_contents),
+            ..Pieces::default()
+        };
+        Instruction {
+            old_num: outgoing.old_num,
+            new_num: outgoing.new_num,
+            ack_num: outgoing.ack_num,
+            throwaway_num: outgoing.throwaway_num,
+            diff: outgoing.diff.clone(),
+            chaff: chaff::blur(self.chaff.fork(self.instructions)),
+            hello: self.hello(),
+            loss_report: self.loss_report(now),
+            promise,
+        }
+    }
+
+    /// Notes that contents are sent in datagrams of these sizes.
+    fn note_cut(&mut self, now: Instant) {
+        let Some((num, cut)) = self.pieces.contents() else { return };
+        let pace = pace(&self.connection, &self.quiet, &self.config);
+        self.connection.size().handle_sent(now, num, cut, &pace);
     }
 
     /// Returns our hello, to be sent until the peer has acknowledged a state that came with it.
@@ -616,24 +653,19 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.sender.known_num() != StateNum::INITIAL
     }
 
-    fn draw_chaff(&self) -> Vec<u8> {
-        let draws = self.chaff.fork(self.instructions);
-        let len = usize::try_from(draws.at(0).below(CHAFF_LEN_MAX + 1)).expect("at most 16");
-        let bytes = [draws.at(1), draws.at(2)].map(|draw| draw.bits().to_be_bytes());
-        bytes.as_flattened()[..len].to_vec()
+    /// Makes datagrams smaller where large ones find no answer.
+    fn heed_silence(&mut self, now: Instant) {
+        let pace = pace(&self.connection, &self.quiet, &self.config);
+        self.connection.size().heed_silence(now, &pace);
+        self.heed_size();
     }
 
-    /// Gives up fragments that are too large for the path from now on.
+    /// Gives up fragments whose size is not that of the path any more.
     fn heed_size(&mut self) {
-        if self.connection.take_smaller() {
+        if self.connection.size().take_recut() {
             self.sender.forget_kept();
-            self.drop_fragments();
+            self.pieces.clear();
         }
-    }
-
-    fn drop_fragments(&mut self) {
-        self.fragments.clear();
-        self.fragments_sent = 0;
     }
 
     fn close(&mut self, closed: Closed) {

@@ -214,7 +214,9 @@ impl Pump {
                 Err(error) if transmit.destination != self.session.server() => {
                     tracing::debug!(%error, "probe not sent");
                 }
-                Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
+                Err(SendFailure::TooLong) => {
+                    self.session.handle_message_too_long(now, transmit.payload.len());
+                }
                 Err(SendFailure::Other(error)) => {
                     tracing::debug!(%error, "datagram not sent");
                     self.refusal = Some(trial::refusal(&error));

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference};
-use rove_ssp::{Config, ReceiveError, Transmit};
+use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant, Seed};
 use rustix::io::Errno;
@@ -46,12 +46,16 @@ const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 /// the most that compression leaves of a full datagram.
 const LARGE_LEN: usize = 1000;
 
+/// The large datagrams of a rove server on a path that it does not know, as UDP payloads: docs/wire.md, section 2.
+const SERVER_LEN: usize = 1200;
+
 /// Returns whether datagrams pass within this computer, or why no socket opens.
 pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     let server =
         ServerSocket::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), PortRange { low: 0, high: 0 })?;
     let client = ClientSockets::open(server.local_addr())?;
-    let transmit = Transmit { destination: server.local_addr(), payload: vec![0] };
+    let transmit =
+        Transmit { destination: server.local_addr(), payload: vec![0], tries_size: false };
     if send(client.newest(), &transmit).is_err() {
         return Ok(false);
     }
@@ -118,7 +122,8 @@ impl Trial {
             key: opening.key.clone(),
             transport: Config {
                 capabilities: Some(rove_session::CAPABILITIES),
-                ..Config::client()
+                // It looks for itself what becomes of large datagrams.
+                ..Config::client().without(Mechanism::PathSize)
             },
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
             outer: terminal_type::plain_capabilities(manner),
@@ -204,7 +209,7 @@ impl Trial {
         };
         // A terminal that repeats what is typed answers large with large: which way failed stays open.
         if !arrived && is_quiet {
-            self.client.handle_message_too_long();
+            self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
             arrived = self.turn_until(events, patience, has_arrived)?;
             if arrived {
@@ -219,7 +224,8 @@ impl Trial {
         let shown = self.turn_until(events, patience, |trial| trial.shows("SHOWN"))?;
         self.path.down = match (shown, self.received_max) {
             (true, len) if len >= LARGE_LEN => Large::Pass(len),
-            (true, _) => Large::Unknown,
+            // What it shows needs several large ones: the server has cut it into smaller ones.
+            (true, passed) => Large::Only { refused: SERVER_LEN, passed },
             (false, _) if before > 0 => Large::Stuck(None),
             (false, _) => Large::Unknown,
         };
@@ -336,11 +342,12 @@ impl Trial {
                 if !is_chosen {
                     continue;
                 }
-                let transmit =
-                    Transmit { destination: way.server, payload: transmit.payload.clone() };
+                let transmit = Transmit { destination: way.server, ..transmit.clone() };
                 match send(way.sockets.newest(), &transmit) {
                     Ok(()) => self.path.sent += 1,
-                    Err(SendFailure::TooLong) => self.client.handle_message_too_long(),
+                    Err(SendFailure::TooLong) => {
+                        self.client.handle_message_too_long(now, transmit.payload.len());
+                    }
                     Err(SendFailure::Other(error)) => note_refusal(&mut self.path, index, &error),
                 }
             }

@@ -272,7 +272,9 @@ impl Pump {
         while let Some(transmit) = self.session.poll_transmit(now) {
             match self.socket.send_from(&transmit, self.local) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
-                Err(SendFailure::TooLong) => self.session.handle_message_too_long(),
+                Err(SendFailure::TooLong) => {
+                    self.session.handle_message_too_long(now, transmit.payload.len());
+                }
                 Err(error) => tracing::debug!(%error, "datagram not sent"),
             }
         }

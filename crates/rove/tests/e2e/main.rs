@@ -23,6 +23,7 @@ mod manuals;
 mod memory;
 mod network;
 mod outer;
+mod path_size;
 mod predict;
 mod programs;
 mod query;

@@ -45,9 +45,9 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Falls back to small datagrams after a send failed for its size.
-    pub fn handle_message_too_long(&mut self) {
-        self.transport.handle_message_too_long();
+    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
+    pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
+        self.transport.handle_message_too_long(now, len);
     }
 
     /// Shows a local network error (send or receive) to the user for a while.

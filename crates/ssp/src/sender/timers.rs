@@ -65,7 +65,7 @@ impl<'a> Pace<'a> {
     }
 
     /// Returns how long a sent state is assumed to be on its way.
-    pub(super) fn in_flight(&self) -> Duration {
+    pub(crate) fn in_flight(&self) -> Duration {
         self.rto + self.config.ack_delay
     }
 }

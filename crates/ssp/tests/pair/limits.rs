@@ -150,9 +150,9 @@ fn the_small_datagrams_after_a_refusal_carry_everything() {
     let noise = crate::pair::noise(Seed::new(1), 3_000);
     fake.party.write(&noise);
     fake.run_for(ms(300));
-    assert!(fake.party.sent.iter().any(|(_, len)| *len == 1_252));
+    assert!(fake.party.sent.iter().any(|(_, len)| *len == 1_200));
     fake.party.sent.clear();
-    fake.party.transport.handle_message_too_long();
+    fake.party.transport.handle_message_too_long(fake.now, 1_200);
     fake.run_for(ms(4_000));
     assert!(fake.party.sent.iter().all(|(_, len)| *len <= 500));
     assert!(fake.party.sent.iter().any(|(_, len)| *len == 500));

@@ -9,6 +9,7 @@ mod limits;
 mod note;
 mod pair;
 mod paste;
+mod path_size;
 mod picture;
 mod quiet;
 mod referee;

@@ -123,7 +123,9 @@ impl<const MAX: usize> End for Party<MAX> {
             while let Some(event) = self.transport.poll_event() {
                 self.events.push((now.as_millis(), event));
             }
-            let Some(Transmit { destination, payload }) = transmit else { return self.release() };
+            let Some(Transmit { destination, payload, .. }) = transmit else {
+                return self.release();
+            };
             self.sent.push((now.as_millis(), payload.len()));
             self.referee.watch(&payload);
             if let Some(overheard) = &mut self.overheard {

@@ -120,6 +120,11 @@ fn every_leg_that_fails_is_named_with_what_to_do() {
         (of_path(|p| p.up = Large::Only { refused: 1252, passed: 500 }), "datagram-size", "1252"),
         (of_path(|p| p.up = Large::Stuck(Some(1252))), "datagram-size", "to the host"),
         (of_path(|p| p.down = Large::Stuck(None)), "datagram-size", "from the host"),
+        (
+            of_path(|p| p.down = Large::Only { refused: 1200, passed: 500 }),
+            "datagram-size",
+            "from the host, datagrams of 1200",
+        ),
         (of_path(|p| p.rebinding = Some(false)), "rebinding", "after sleep"),
     ] {
         assert_eq!(leg, Some(expected), "{text}");

@@ -1,0 +1,72 @@
+//! How large datagrams are, between real programs of both makers.
+
+use std::net::Ipv4Addr;
+
+use rove_link::LinkConfig;
+use rove_units::{Bytes, Seed};
+
+use crate::support::{Maker, Session, side_by_side};
+
+/// Pages in a session: enough that larger datagrams are worth a try, in either direction.
+const PAGES: u32 = 40;
+
+/// Answers each line, which may be long, with a page that does not compress and the line's first word.
+const FAR_END: &str = r#"
+stty -echo
+printf 'ready\n'
+while IFS= read -r line; do
+  case $line in quit) exit 0 ;; esac
+  printf '\033[H\033[2J'
+  head -c 1260 /dev/urandom | base64 -w 78
+  printf 'page %s.\n' "${line%% *}"
+done
+"#;
+
+/// Makers of client and server, at least one of them rove.
+const ENDS: [(Maker, Maker); 3] =
+    [(Maker::Stock, Maker::Rove), (Maker::Rove, Maker::Stock), (Maker::Rove, Maker::Rove)];
+
+/// Returns a line with this first word that takes two datagrams.
+fn long_line(number: u32) -> String {
+    let stream = Seed::new(number.into()).stream("line");
+    let letter = |at| char::from(b'a' + u8::try_from(stream.at(at).below(26)).expect("a letter"));
+    format!("{number} {}\r", (0..2_400).map(letter).collect::<String>())
+}
+
+/// Turns pages over a path, and returns the largest datagrams that went up and down.
+fn turn_pages(client: Maker, server: Maker, link: LinkConfig) -> (Bytes, Bytes) {
+    let command = ["sh", "-c", FAR_END];
+    let mut session = Session::open(client, server, Ipv4Addr::LOCALHOST.into(), link, &command);
+    session.terminal.wait_for_text("ready");
+    for number in 1..=PAGES {
+        session.terminal.send(long_line(number));
+        session.terminal.wait_for_text(&format!("page {number}."));
+    }
+    session.terminal.send("quit\r");
+    session.terminal.wait_exit().assert_code(0).assert_restored(client);
+    session.server.assert_gone();
+    (session.relay.uplink().largest, session.relay.downlink().largest)
+}
+
+#[test]
+fn tries_of_larger_datagrams_are_borne_by_either_maker() {
+    side_by_side(ENDS, |(client, server)| {
+        let (up, down) = turn_pages(client, server, LinkConfig::default());
+        println!("{} client: {up}, {} server: {down}", client.name(), server.name());
+        for (maker, largest) in [(client, up), (server, down)] {
+            match maker {
+                // Padding makes a datagram of the size that is tried, or a few bytes less.
+                Maker::Rove => assert!(largest > Bytes::new(1_460), "{largest}"),
+                Maker::Stock => assert_eq!(largest, Bytes::new(1_252)),
+            }
+        }
+    });
+}
+
+#[test]
+fn pages_get_through_a_path_that_drops_large_datagrams() {
+    side_by_side([800, 1_100], |len| {
+        let link = LinkConfig { mtu: Some(Bytes::new(len)), ..LinkConfig::default() };
+        turn_pages(Maker::Rove, Maker::Rove, link);
+    });
+}

@@ -1,0 +1,227 @@
+//! How large datagrams may be on the path to the peer (DPLPMTUD, RFC 8899).
+//!
+//! A path is trusted with a size that nearly all bear. Larger ones are tried upwards with datagrams that carry nothing anybody
+//! waits for ([`Search`]), once an end has sent enough in several datagrams at a time that a larger size is of use. Where
+//! contents stay unanswered as often as chance does not explain ([`Unanswered`]), they go in smaller datagrams: whether the
+//! size was to blame is found out afterwards, by another try of the size before. All of it starts anew on another path.
+//!
+//! RFC 8899 takes an acknowledgment of its own for each try. Here it is the peer's acknowledgment of an empty state that
+//! only that datagram has carried, which a stock peer gives as well.
+
+mod search;
+mod unanswered;
+
+use rove_units::{Duration, Instant};
+
+use crate::num::StateNum;
+use crate::sender::Pace;
+pub(crate) use search::Answer;
+use search::Search;
+use unanswered::Unanswered;
+
+/// UDP payload that is small enough for every path, and the size after the system has refused that of an untried path.
+/// Source: Mosh 1.4.0, docs/wire.md.
+pub(crate) const SIZE_MIN: usize = 500;
+
+/// UDP payload that a path is trusted with before anything was tried. Source: RFC 9000, section 14: 1200 bytes; RFC 8899,
+/// section 5.1.2 (BASE_PLPMTU).
+pub(crate) const SIZE_BASE: usize = 1_200;
+
+/// How often in succession the size may fall, each time within [`FALLS_APART`] of the last, and the size before be tried
+/// again right afterwards. Chosen: a path that changes is met at once, and one that lets the tries through and not the contents
+/// costs a bounded number of them.
+const FALLS_MAX: u32 = 4;
+const FALLS_APART: Duration = Duration::from_secs(60);
+
+/// The sizes that depend on the family of addresses, as UDP payloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Family {
+    /// The size that stock always has. Source: Mosh 1.4.0 as observed, docs/wire.md: a link of 1280 bytes less 28 of
+    /// headers over IPv4, less 64 of headers and options over IPv6.
+    stock: usize,
+    /// The largest that is tried: a link of 1500 bytes, Ethernet's, less 28 or 48 of headers. Chosen: hardly any path
+    /// through the Internet has more, and a stock peer takes 2048.
+    max: usize,
+}
+
+impl Family {
+    const IPV4: Self = Self { stock: 1_280 - 28, max: 1_500 - 28 };
+    const IPV6: Self = Self { stock: 1_280 - 64, max: 1_500 - 48 };
+
+    const fn of(ipv6: bool) -> Self {
+        if ipv6 { Self::IPV6 } else { Self::IPV4 }
+    }
+}
+
+/// Contents as they are sent: in how many datagrams, and how large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// UDP payload of the largest.
+    pub(crate) largest: usize,
+    /// How many there are.
+    pub(crate) datagrams: usize,
+    /// All their payloads.
+    pub(crate) bytes: usize,
+}
+
+/// The size of datagrams on the path to the peer.
+#[derive(Clone, Debug)]
+pub(crate) struct PathSize {
+    family: Family,
+    size: usize,
+    /// Whether what is under way is to be cut up once more, for another size.
+    is_recut: bool,
+    /// What is known of other sizes; `None` where none is tried and the size is stock's.
+    search: Option<Search>,
+    unanswered: Unanswered,
+    /// The size before it fell, until contents of the smaller size are acknowledged.
+    fallen_from: Option<usize>,
+    falls: u32,
+    fell_at: Option<Instant>,
+    /// Whether smaller datagrams were of no use either, and the size is not to fall before the next acknowledgment.
+    is_acquitted: bool,
+}
+
+impl PathSize {
+    /// Creates what is known at first of a path of this family; with stock's fixed size unless it `is_tried`.
+    pub(crate) fn new(ipv6: bool, is_tried: bool) -> Self {
+        let family = Family::of(ipv6);
+        Self {
+            family,
+            size: if is_tried { SIZE_BASE } else { family.stock },
+            is_recut: false,
+            search: is_tried.then(|| Search::new(family.stock, family.max)),
+            unanswered: Unanswered::default(),
+            fallen_from: None,
+            falls: 0,
+            fell_at: None,
+            is_acquitted: false,
+        }
+    }
+
+    /// Returns the largest UDP payload to send now.
+    pub(crate) const fn get(&self) -> usize {
+        self.size
+    }
+
+    /// Returns the size that stock has on this path: another path of the family takes it as well, mostly.
+    pub(crate) const fn stock(&self) -> usize {
+        self.family.stock
+    }
+
+    /// Returns whether an empty datagram of this size from the peer is a try of the path, which it waits to have acknowledged.
+    pub(crate) fn is_try(&self, len: usize) -> bool {
+        self.search.is_some() && len > SIZE_MIN
+    }
+
+    /// Returns, once, whether what is under way is to be cut up once more.
+    pub(crate) fn take_recut(&mut self) -> bool {
+        core::mem::take(&mut self.is_recut)
+    }
+
+    /// Called when contents are sent, for the first time or again.
+    pub(crate) fn handle_sent(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
+        let Some(search) = &mut self.search else { return };
+        search.handle_sent(now, num, cut, pace);
+        if cut.largest > SIZE_MIN || self.fallen_from.is_some() {
+            self.unanswered.push(now, num, cut, pace);
+        }
+    }
+
+    /// Called with the known receiver state after each instruction from the peer.
+    pub(crate) fn handle_ack(&mut self, now: Instant, known: StateNum, pace: &Pace<'_>) {
+        let Some(search) = &mut self.search else { return };
+        if let Some(passed) = search.handle_ack(now, known, pace) {
+            tracing::debug!(size = passed, "larger datagrams get through");
+            self.size = self.size.max(passed);
+        }
+        if !self.unanswered.handle_ack(known) {
+            return;
+        }
+        self.is_acquitted = false;
+        if let Some(from) = self.fallen_from.take() {
+            let is_apart = self.fell_at.is_none_or(|at| at + FALLS_APART <= now);
+            self.falls = if is_apart { 1 } else { self.falls + 1 };
+            self.fell_at = Some(now);
+            let search = self.search.as_mut().expect("looked at above");
+            if self.falls <= FALLS_MAX { search.doubt(from) } else { search.refuse(now, from) }
+        }
+    }
+
+    /// Makes datagrams smaller where contents stay unanswered as often as chance does not explain; the size before
+    /// comes back where that is of no use either.
+    pub(crate) fn heed_silence(&mut self, now: Instant, pace: &Pace<'_>) {
+        let is_watching = self.search.is_some() && !self.is_acquitted;
+        let overdue = self.unanswered.overdue(now, pace);
+        let Some(largest) = overdue.filter(|_| is_watching) else { return };
+        let lower =
+            [SIZE_BASE, SIZE_MIN].into_iter().find(|size| *size < self.size && *size < largest);
+        self.unanswered.clear();
+        if let Some(lower) = lower {
+            tracing::debug!(size = lower, from = self.size, "large datagrams stay unanswered");
+            self.fallen_from.get_or_insert(self.size);
+            self.shrink(lower);
+        } else {
+            self.is_acquitted = true;
+            if let Some(from) = self.fallen_from.take() {
+                (self.size, self.is_recut) = (from, true);
+            }
+        }
+    }
+
+    /// Returns the size that an empty datagram is to try now, if any.
+    pub(crate) fn next_try(&mut self, now: Instant, pace: &Pace<'_>) -> Option<usize> {
+        let size = self.size;
+        let is_settled = self.fallen_from.is_none();
+        self.search.as_mut().filter(|_| is_settled)?.next_try(now, size, pace)
+    }
+
+    /// Called when such a datagram is sent, as the only one of this state.
+    pub(crate) fn handle_try(&mut self, now: Instant, num: StateNum, size: usize, answer: Answer) {
+        if let Some(search) = &mut self.search {
+            search.handle_try(now, num, size, answer);
+        }
+    }
+
+    /// Called when the system has refused a datagram of this size.
+    pub(crate) fn handle_refused(&mut self, now: Instant, len: usize) {
+        if let Some(search) = &mut self.search {
+            search.refuse(now, len);
+        }
+        if len <= self.size {
+            let is_base_borne = self.search.is_some() && len > SIZE_BASE;
+            self.fallen_from = None;
+            self.shrink(if is_base_borne { SIZE_BASE } else { SIZE_MIN });
+        }
+    }
+
+    /// Called when the peer is reached over another path, maybe of the other family.
+    pub(crate) fn handle_moved(&mut self, ipv6: bool) {
+        let is_recut = self.is_recut;
+        let fresh = Self::new(ipv6, self.search.is_some());
+        // Stock's fallback is for good.
+        let size = if self.search.is_some() { fresh.size } else { fresh.size.min(self.size) };
+        *self = Self { size, is_recut: is_recut || size < self.size, ..fresh };
+    }
+
+    /// Returns whether datagrams go by the family of IPv6.
+    pub(crate) fn is_ipv6(&self) -> bool {
+        self.family == Family::IPV6
+    }
+
+    fn shrink(&mut self, size: usize) {
+        self.is_recut |= size < self.size;
+        self.size = size;
+    }
+}
+
+/// Returns how many failures in a row chance does not explain, each of which has this probability: the chance of so many is
+/// below a thousandth.
+fn beyond_chance(failure: f64) -> f64 {
+    /// Chosen: at one more or one less in the exponent the number changes by a third.
+    const CHANCE: f64 = 1e-3;
+    CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
+}
+
+#[cfg(test)]
+mod tests;

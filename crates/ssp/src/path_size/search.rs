@@ -1,0 +1,204 @@
+//! The search for the largest size that gets through, by datagrams that carry nothing (RFC 8899, section 5.3).
+
+use rove_units::{Duration, Instant};
+
+use super::{Cut, SIZE_BASE, SIZE_MIN, beyond_chance};
+use crate::num::StateNum;
+use crate::sender::Pace;
+
+/// Bytes that contents of several datagrams must have taken for each byte of a try, so that tries are at most a sixteenth of
+/// what they are to make cheaper. Chosen: a datagram of 1472 bytes for 1200 saves one in six, and 1 % of the bytes.
+const WORTH: usize = 16;
+
+/// Most tries that can be saved up, of the largest size. Chosen: enough for a search without a pause.
+const SAVED_MAX: usize = 8;
+
+/// The search ends where the size that gets through and the next that does not are so close. Chosen: 2 % of a datagram.
+const CLOSE: usize = 32;
+
+/// A size that is larger by less than this is the same: the padding of a try may leave out a few bytes. Chosen: less than what
+/// stock's size over IPv6 is above that of an untried path.
+const SAME: usize = 8;
+
+/// How often a size is tried at least without an answer before it counts as too large. Source: RFC 8899, section 5.1.2
+/// (MAX_PROBES).
+const LOSSES_MIN: u32 = 3;
+
+/// How often a size is tried at most without an answer before it counts as too large. Chosen: at 29 % loss each way ten tries
+/// fail so once in a thousand times.
+const LOSSES_MAX: u32 = 10;
+
+/// How long after contents of several datagrams a size may be tried: an idle path carries no tries. Chosen: by then a stock
+/// peer has acknowledged the contents before.
+const TRIED_WITHIN: Duration = Duration::from_secs(3);
+
+/// How much more a try counts whose answer did not come than one whose answer may have been hidden by a later one's. Chosen:
+/// a peer that hides all of them ends the search for a while.
+const LOST: u32 = 3;
+const HIDDEN: u32 = 1;
+
+/// How long after a size was found too large all sizes are open again. Source: RFC 8899, section 5.1.1
+/// (PMTU_RAISE_TIMER).
+const RAISE_AFTER: Duration = Duration::from_secs(600);
+
+/// A datagram on its way that tries a size.
+#[derive(Clone, Copy, Debug)]
+struct Try {
+    num: StateNum,
+    size: usize,
+    sent_at: Instant,
+    answer: Answer,
+}
+
+/// When a peer acknowledges a try that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// At once: it is a rove.
+    AtOnce,
+    /// Together with contents that were sent right before.
+    Soon,
+    /// With whatever it says next.
+    Some,
+}
+
+/// What is known of sizes above the one in use.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    stock: usize,
+    max: usize,
+    /// The smallest size that is known not to get through; one more than `max` while none is.
+    refused: usize,
+    refused_at: Option<Instant>,
+    /// A size that did get through and now may not: it is tried first.
+    doubted: Option<usize>,
+    under_way: Option<Try>,
+    tried_at: Option<Instant>,
+    /// When contents of several datagrams were last sent.
+    used_at: Option<Instant>,
+    /// How often the present size was tried in vain, as [`LOST`] and [`HIDDEN`] count.
+    failures: u32,
+    /// Bytes of contents that tries have been earned with.
+    saved: usize,
+}
+
+impl Search {
+    pub(super) fn new(stock: usize, max: usize) -> Self {
+        Self {
+            stock,
+            max,
+            refused: max + 1,
+            refused_at: None,
+            doubted: None,
+            under_way: None,
+            tried_at: None,
+            used_at: None,
+            failures: 0,
+            saved: 0,
+        }
+    }
+
+    /// Called when contents are sent. Those of the state that a try was sent for hide whether that has arrived.
+    pub(super) fn handle_sent(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
+        if let Some(under_way) = self.under_way {
+            let is_late = under_way.sent_at + pace.ack_expected <= now;
+            if num == under_way.num {
+                self.fail(now, HIDDEN, pace);
+            } else if is_late && under_way.answer != Answer::Some {
+                self.fail(now, LOST, pace);
+            }
+        }
+        if cut.datagrams > 1 {
+            self.used_at = Some(now);
+            self.saved = (self.saved + cut.bytes).min(SAVED_MAX * WORTH * self.max);
+        }
+    }
+
+    /// Returns the size to try now, if any, while datagrams of `size` are in use.
+    pub(super) fn next_try(&mut self, now: Instant, size: usize, pace: &Pace<'_>) -> Option<usize> {
+        if self.refused_at.is_some_and(|at| at + RAISE_AFTER <= now) {
+            (self.refused, self.refused_at, self.failures) = (self.max + 1, None, 0);
+        }
+        let is_early = self.tried_at.is_some_and(|at| now < at + pace.in_flight());
+        let is_used = self.used_at.is_some_and(|at| now <= at + TRIED_WITHIN);
+        if self.under_way.is_some() || is_early || !is_used {
+            return None;
+        }
+        self.doubted = self.doubted.filter(|doubted| (size + 1..self.refused).contains(doubted));
+        let next = self.doubted.or_else(|| self.candidate(size))?;
+        let is_earned = self.doubted.is_some() || self.saved >= WORTH * next;
+        is_earned.then_some(next)
+    }
+
+    /// Returns the size to try next: the sizes that most paths take, from above, and then halfway.
+    fn candidate(&self, size: usize) -> Option<usize> {
+        let usual = [self.max, self.stock, SIZE_BASE].into_iter();
+        // Above the one that is refused nothing is of use; below it each is tried that is larger than the present one.
+        let next = usual.filter(|usual| (size + SAME..self.refused).contains(usual)).max();
+        let halfway = size + (self.refused - size) / 2;
+        next.or_else(|| (self.refused > size + CLOSE).then_some(halfway))
+    }
+
+    /// Called when a datagram is sent that tries `size`, as the only one of state `num`.
+    pub(super) fn handle_try(&mut self, now: Instant, num: StateNum, size: usize, answer: Answer) {
+        if self.doubted.is_none() {
+            self.saved = self.saved.saturating_sub(WORTH * size);
+        }
+        self.tried_at = Some(now);
+        self.under_way = Some(Try { num, size, sent_at: now, answer });
+    }
+
+    /// Called with the newest state that the peer is known to hold, after each instruction from it. Returns the
+    /// size of the try that has arrived, if it has.
+    pub(super) fn handle_ack(
+        &mut self,
+        now: Instant,
+        known: StateNum,
+        pace: &Pace<'_>,
+    ) -> Option<usize> {
+        let under_way = self.under_way?;
+        if known == under_way.num {
+            self.under_way = None;
+            self.failures = 0;
+            self.doubted = self.doubted.filter(|doubted| *doubted > under_way.size);
+            return Some(under_way.size);
+        }
+        if known > under_way.num {
+            // A later state stands for this one.
+            self.fail(now, if under_way.answer == Answer::AtOnce { LOST } else { HIDDEN }, pace);
+        } else if under_way.sent_at + pace.ack_expected <= now {
+            self.fail(now, LOST, pace);
+        }
+        None
+    }
+
+    /// Gives up the try that is under way.
+    fn fail(&mut self, now: Instant, count: u32, pace: &Pace<'_>) {
+        let Some(under_way) = self.under_way.take() else { return };
+        self.failures += count;
+        if self.failures >= LOST * losses_max(pace.path.loss_out) {
+            self.refuse(now, under_way.size);
+        }
+    }
+
+    /// Notes a size that did get through and now may not.
+    pub(super) fn doubt(&mut self, size: usize) {
+        (self.doubted, self.failures) = (Some(size), 0);
+    }
+
+    /// Notes that a size does not get through.
+    pub(super) fn refuse(&mut self, now: Instant, size: usize) {
+        tracing::debug!(size, "datagrams of this size do not get through");
+        self.under_way = self.under_way.filter(|under_way| under_way.size < size);
+        self.refused = self.refused.min(size).max(SIZE_MIN + 1);
+        self.refused_at = Some(now);
+        (self.doubted, self.failures) = (None, 0);
+    }
+}
+
+/// Returns how many losses chance does not explain on a path that loses datagrams with this probability: the acknowledgment
+/// may be lost as well.
+fn losses_max(loss: f64) -> u32 {
+    let failure = 1.0 - (1.0 - loss).powi(2);
+    let is_enough = |losses: &u32| f64::from(*losses) >= beyond_chance(failure);
+    (LOSSES_MIN..LOSSES_MAX).find(is_enough).unwrap_or(LOSSES_MAX)
+}

@@ -1,0 +1,82 @@
+//! Contents in large datagrams that were not acknowledged in time: the sign of a black hole (RFC 8899, section 4.3).
+
+use std::collections::VecDeque;
+
+use rove_units::Instant;
+
+use super::{Cut, beyond_chance};
+use crate::num::StateNum;
+use crate::sender::Pace;
+
+/// How many tries go at least without an answer before the size is to blame: one that was late says nothing.
+const TRIES_MIN: usize = 2;
+
+/// How many tries go at most without an answer before the size is to blame. Chosen: at 29 % loss contents of four datagrams go so long without an answer less than once in a
+/// thousand times, even if no piece of one try counts for the next.
+const TRIES_MAX: usize = 32;
+
+/// Contents that are not acknowledged, as they were sent within the time that an answer takes: one acknowledgment would do
+/// for all of it.
+#[derive(Clone, Copy, Debug)]
+struct Try {
+    /// The state that was sent first.
+    num: StateNum,
+    at: Instant,
+    /// The most datagrams of any.
+    datagrams: usize,
+    /// The least of the sizes of their largest datagrams.
+    largest_min: usize,
+}
+
+/// The newest tries to send contents that are not acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unanswered {
+    tries: VecDeque<Try>,
+}
+
+impl Unanswered {
+    /// Called when contents are sent, for the first time or again.
+    pub(super) fn push(&mut self, now: Instant, num: StateNum, cut: Cut, pace: &Pace<'_>) {
+        let newest = self.tries.back_mut().filter(|newest| now < newest.at + pace.in_flight());
+        if let Some(newest) = newest {
+            newest.datagrams = newest.datagrams.max(cut.datagrams);
+            newest.largest_min = newest.largest_min.min(cut.largest);
+            return;
+        }
+        if self.tries.len() == TRIES_MAX {
+            self.tries.pop_front();
+        }
+        let Cut { datagrams, largest, .. } = cut;
+        self.tries.push_back(Try { num, at: now, datagrams, largest_min: largest });
+    }
+
+    /// Forgets what the peer has answered; returns whether that was anything.
+    pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
+        let before = self.tries.len();
+        self.tries.retain(|it| it.num > known);
+        self.tries.len() < before
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.tries.clear();
+    }
+
+    /// Returns, where more tries should have been answered by now than chance explains, the least of the sizes of their
+    /// largest datagrams.
+    pub(super) fn overdue(&self, now: Instant, pace: &Pace<'_>) -> Option<usize> {
+        let overdue = || self.tries.iter().filter(|it| it.at + pace.in_flight() <= now);
+        let datagrams = overdue().map(|it| it.datagrams).max()?;
+        let is_beyond_chance = overdue().count() >= tries_max(pace.path.loss_out, datagrams);
+        overdue().map(|it| it.largest_min).min().filter(|_| is_beyond_chance)
+    }
+}
+
+/// Returns how many tries to send so many datagrams chance does not explain, where each datagram is lost with this
+/// probability, and the acknowledgment is one.
+fn tries_max(loss: f64, datagrams: usize) -> usize {
+    let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
+    let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));
+    let tries = (TRIES_MIN..TRIES_MAX).zip(2_u8..);
+    let enough = tries.into_iter().find(|(_, tries)| f64::from(*tries) >= wanted);
+    enough.map_or(TRIES_MAX, |(tries, _)| tries)
+}

@@ -1,0 +1,220 @@
+//! The size of datagrams on paths that drop large ones, and on paths that drop any.
+
+use core::net::SocketAddr;
+
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_ssp::{Config, Mechanism};
+use rove_units::{Bytes, Duration, Seed};
+
+use crate::pair::{Pair, Party, agree, ms, noise, pair, pair_with};
+
+/// What the user's stream divides its diffs into.
+const CHUNK: usize = 32 * 1024;
+
+/// Bytes of a frame that do not compress: three datagrams.
+const FRAME: usize = 3_000;
+
+/// Headers of IPv4 and UDP.
+const HEADERS: u64 = 28;
+
+/// A path that drops packets of more than `mtu` bytes without a word.
+fn path(mtu: Option<u64>, loss: f64) -> LinkConfig {
+    let mtu = mtu.map(Bytes::new);
+    LinkConfig { mtu, loss, overhead: Bytes::new(HEADERS), ..LinkConfig::lossless(ms(25)) }
+}
+
+/// Has the server write frames, `gap` apart.
+fn write_frames(net: &mut Pair<CHUNK>, seed: u64, frames: u64, gap: Duration) {
+    for frame in 0..frames {
+        net.right.write(&noise(Seed::new(seed * 1_000 + frame), FRAME));
+        net.run_for(gap);
+    }
+}
+
+fn connected(path: LinkConfig) -> Pair<CHUNK> {
+    let mut net = pair::<CHUNK>(Seed::new(1), path);
+    net.left.write(b"80x24");
+    net.run_for(ms(2_000));
+    net
+}
+
+/// Returns the largest datagram that the server has sent since `millis`.
+fn largest_since(net: &Pair<CHUNK>, millis: u64) -> usize {
+    net.right.sent.iter().filter(|(at, _)| *at >= millis).map(|(_, len)| *len).max().unwrap_or(0)
+}
+
+fn millis(net: &Pair<CHUNK>) -> u64 {
+    net.now().as_millis()
+}
+
+#[test]
+fn a_path_of_ethernet_is_used_whole_once_enough_was_sent_to_make_it_worth_while() {
+    let mut net = connected(path(Some(1_500), 0.0));
+    write_frames(&mut net, 1, 5, ms(300));
+    assert_eq!(largest_since(&net, 0), 1_200, "a try would cost more than it is worth");
+    write_frames(&mut net, 2, 15, ms(300));
+    assert_eq!(net.right.sent.iter().filter(|(_, len)| *len == 1_472).count() % 2, 1);
+    assert_eq!(largest_since(&net, 0), 1_472);
+    assert_eq!(net.uplink.stats().dropped() + net.downlink.stats().dropped(), 0);
+    assert!(agree(&net.left, &net.right));
+    // The client has had nothing to say in several datagrams.
+    assert!(net.left.sent.iter().all(|(_, len)| *len < 500));
+}
+
+#[test]
+fn the_largest_size_of_any_path_is_found_and_nothing_waits_for_it() {
+    for mtu in [1_228, 1_240, 1_280, 1_300, 1_400, 1_420, 1_480, 1_492, 1_500, 9_000] {
+        let mut net = connected(path(Some(mtu), 0.0));
+        for seed in 1..=8 {
+            write_frames(&mut net, seed, 40, ms(250));
+            assert!(agree(&net.left, &net.right), "MTU {mtu}");
+        }
+        let size = largest_since(&net, millis(&net) - 5_000);
+        let most = usize::try_from(mtu - HEADERS).expect("small").min(1_472);
+        assert!(size <= most && most < size + 33, "MTU {mtu}: {size}");
+        let tries = net.downlink.stats().dropped();
+        assert!(tries <= 15, "MTU {mtu}: {tries} tries in vain");
+        // A frame takes half a round trip and its collection: no try has held one up.
+        let datagrams: Vec<_> = net.right.sent.iter().map(|(_, len)| *len).collect();
+        let bytes: usize = datagrams.iter().sum();
+        let tried: usize = datagrams.iter().filter(|len| **len > size).sum();
+        assert!(tried * 16 <= bytes, "MTU {mtu}: {tried} of {bytes} bytes in vain");
+    }
+}
+
+#[test]
+fn a_path_that_becomes_a_black_hole_is_left_within_a_second_and_found_again() {
+    for mtu in [1_400, 1_280, 1_228, 1_000, 576] {
+        let mut net = connected(path(Some(1_500), 0.0));
+        write_frames(&mut net, 1, 20, ms(300));
+        assert_eq!(largest_since(&net, 0), 1_472);
+        net.reconfigure(path(Some(mtu), 0.0), path(Some(mtu), 0.0));
+        let start = net.now();
+        net.right.write(&noise(Seed::new(77), FRAME));
+        assert!(net.run_until(ms(20_000), agree), "MTU {mtu}");
+        let took = net.now().saturating_since(start);
+        // RTO + 100 ms for each of two tries of either size.
+        let limit = if mtu < 1_228 { ms(1_200) } else { ms(600) };
+        println!("MTU {mtu}: {took:?} at a round trip of 50 ms");
+        assert!(took <= limit, "MTU {mtu}: {took:?}");
+        for seed in 2..=8 {
+            write_frames(&mut net, seed, 30, ms(300));
+            assert!(agree(&net.left, &net.right), "MTU {mtu}");
+        }
+        let most = usize::try_from(mtu - HEADERS).expect("small");
+        let size = largest_since(&net, millis(&net) - 5_000);
+        assert!(size <= most && most < size + 60, "MTU {mtu}: {size}");
+    }
+}
+
+#[test]
+fn a_paste_goes_through_a_black_hole_too() {
+    for mtu in [1_100, 600] {
+        let mut net = connected(path(Some(mtu), 0.0));
+        let start = net.now();
+        net.left.write(&noise(Seed::new(3), 20_000));
+        assert!(net.run_until(ms(30_000), agree), "MTU {mtu}");
+        let took = net.now().saturating_since(start);
+        println!("MTU {mtu}: {took:?}");
+        assert!(took <= ms(2_500), "MTU {mtu}: {took:?}");
+    }
+}
+
+#[test]
+fn without_the_mechanism_a_black_hole_is_for_ever() {
+    let stock = |config: Config| config.without(Mechanism::PathSize);
+    let ends = (stock(Config::client()), stock(Config::server()));
+    let mut net = pair_with::<CHUNK>(Seed::new(1), path(Some(1_200), 0.0), ends.0, ends.1);
+    net.left.write(b"80x24");
+    net.run_for(ms(2_000));
+    net.right.write(&noise(Seed::new(77), FRAME));
+    assert!(!net.run_until(ms(60_000), agree));
+}
+
+#[test]
+fn loss_that_is_not_a_matter_of_size_leaves_the_size_as_it_is() {
+    for (loss, seeds) in [(0.05, 3), (0.1, 3), (0.29, 6)] {
+        let (mut smaller, mut all) = (0, 0);
+        for seed in 0..seeds {
+            let mut net = pair::<CHUNK>(Seed::new(seed), path(Some(1_500), 0.0));
+            net.left.write(b"80x24");
+            net.run_for(ms(2_000));
+            write_frames(&mut net, 1, 20, ms(300));
+            assert_eq!(largest_since(&net, 0), 1_472);
+            net.reconfigure(path(Some(1_500), loss), path(Some(1_500), loss));
+            let start = millis(&net);
+            for frames in 2..=10 {
+                write_frames(&mut net, frames, 40, ms(300));
+            }
+            // Frames that go in several datagrams have a largest one of the present size.
+            let sent = net.right.sent.iter().filter(|(at, len)| *at >= start && *len > 1_100);
+            for (_, len) in sent {
+                all += 1;
+                smaller += usize::from(*len <= 1_200);
+            }
+            net.reconfigure(path(Some(1_500), 0.0), path(Some(1_500), 0.0));
+            write_frames(&mut net, 11, 40, ms(300));
+            assert_eq!(
+                largest_since(&net, millis(&net) - 3_000),
+                1_472,
+                "loss {loss}, seed {seed}"
+            );
+        }
+        println!(
+            "loss {loss}: {smaller} of {all} large datagrams were smaller than the path takes"
+        );
+        assert!(smaller * 10 <= all, "loss {loss}: {smaller} of {all}");
+    }
+}
+
+#[test]
+fn an_outage_leaves_the_size_as_it_is() {
+    let mut net = connected(path(Some(1_500), 0.0));
+    write_frames(&mut net, 1, 20, ms(300));
+    net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+    write_frames(&mut net, 2, 5, ms(1_000));
+    net.reconfigure(path(Some(1_500), 0.0), path(Some(1_500), 0.0));
+    net.run_for(ms(5_000));
+    assert!(agree(&net.left, &net.right));
+    write_frames(&mut net, 3, 5, ms(300));
+    assert_eq!(largest_since(&net, millis(&net) - 600), 1_472);
+}
+
+#[test]
+fn another_path_is_trusted_with_no_more_than_any() {
+    let mut net = connected(path(Some(1_500), 0.0));
+    write_frames(&mut net, 1, 20, ms(300));
+    let elsewhere: SocketAddr = "203.0.113.9:40000".parse().expect("a literal address");
+    net.move_left(elsewhere);
+    net.left.write(b"a key");
+    net.run_for(ms(500));
+    let start = millis(&net);
+    write_frames(&mut net, 2, 1, ms(300));
+    assert_eq!(largest_since(&net, start), 1_200);
+    write_frames(&mut net, 3, 20, ms(300));
+    assert_eq!(largest_since(&net, start), 1_472);
+    assert!(agree(&net.left, &net.right));
+}
+
+#[test]
+fn an_idle_path_carries_no_tries() {
+    let idle = |mechanism: bool| {
+        let ends = [Config::client(), Config::server()]
+            .map(|config| if mechanism { config } else { config.without(Mechanism::PathSize) });
+        let [client, server] = ends;
+        let (left, right) =
+            (Party::client(Seed::new(1), client), Party::server(Seed::new(1), server));
+        let path = || path(Some(1_300), 0.0);
+        let mut net: Pair<CHUNK> = Net::new(left, right, path(), path(), Seed::new(1));
+        net.left.write(b"80x24");
+        net.run_for(ms(2_000));
+        write_frames(&mut net, 1, 60, ms(250));
+        net.run_for(ms(5_000));
+        let start = millis(&net);
+        net.run_for(ms(3_600_000));
+        let ends = [&net.left, &net.right];
+        ends.map(|end| end.sent.iter().filter(|(at, _)| *at >= start).count())
+    };
+    assert_eq!(idle(true), idle(false));
+}
