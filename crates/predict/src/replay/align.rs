@@ -64,6 +64,9 @@ impl Replay {
         }
         if let Some(count) = survey.settled {
             let trip = self.take_settled(now, screen, count, survey.takes_commands);
+            if self.base.move_to(survey.row, screen.cursor().row) {
+                self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
+            }
             if trip.is_none() && count > 0 && self.explore(now, screen) {
                 return true;
             }

@@ -55,6 +55,17 @@ impl Base {
         !self.field.is_line() && !self.field.is_secret && !self.is_searching
     }
 
+    /// Called when what stood in one row stands in another. Returns whether it has risen from the last one.
+    pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
+        self.field.row = (self.field.row + to).saturating_sub(from);
+        to < from && self.is_at_bottom()
+    }
+
+    /// Returns whether the cursor is in the last row of the screen.
+    pub(super) fn is_at_bottom(&self) -> bool {
+        self.screen.cursor().row + 1 == self.screen.size().rows()
+    }
+
     /// Returns whether the cursor or its row is another on a screen.
     pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         let (from, to) = (self.screen.cursor().position(), screen.cursor().position());

@@ -37,6 +37,8 @@ pub(super) enum Class {
     AcceptWord,
     /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
     Unindent,
+    /// No key: that text typed in the last row moves up for what is drawn below it.
+    Rise,
     /// Anything else: what it does is unknown.
     Command,
 }
@@ -106,7 +108,7 @@ impl Class {
     /// Returns the mechanism that it belongs to; `None` for those without which there is none.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
-            Self::Text | Self::Backspace | Self::ControlH | Self::Unindent => None,
+            Self::Text | Self::Backspace | Self::ControlH | Self::Unindent | Self::Rise => None,
             Self::Left | Self::Right | Self::Command => None,
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
             Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
@@ -137,7 +139,7 @@ impl Class {
             Self::KillWordRight => Edit::Erase(Target::WordRight),
             Self::Accept | Self::AcceptToEnd => Edit::Accept { is_word: false },
             Self::AcceptWord => Edit::Accept { is_word: true },
-            Self::Command => return None,
+            Self::Rise | Self::Command => return None,
         })
     }
 

@@ -321,7 +321,8 @@ impl Field {
     fn row_on(&self, screen: &Screen, kind: Kind, at: Position) -> Option<u16> {
         // A line editor may list what fits below.
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
-        let is_same = self.kind == kind || self.kind == Kind::Line && is_below;
+        let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
+        let is_same = self.kind == kind || is_prompt && is_below;
         if !is_same {
             return None;
         }

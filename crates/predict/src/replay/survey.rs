@@ -11,6 +11,8 @@ use crate::replay::simulate::Effect;
 pub(super) struct Survey {
     /// How many of them it shows; `None` if it agrees with no number of them.
     pub(super) settled: Option<usize>,
+    /// The row in which they leave the cursor on the base; on the screen it may be another that the text has moved to.
+    pub(super) row: u16,
     /// The first whose effect is unknown.
     pub(super) barrier: Option<usize>,
     /// Whether the screen has what those before it draw.
@@ -31,6 +33,7 @@ impl Survey {
             && start.column == cursor.column
             && simulation.agrees_elsewhere(screen, cursor.row);
         let mut settled = (start == cursor || is_moved).then_some(0);
+        let mut row = start.row;
         // Where text has come or gone, it is not as if nothing had happened.
         let is_unchanged = settled.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
@@ -42,7 +45,7 @@ impl Survey {
                 let is_reached = count > 1 && simulation.canvas.agrees(screen);
                 let barrier = Some(count - 1);
                 let takes_commands = outlook.habits.takes_commands;
-                return Self { settled, barrier, is_reached, takes_commands };
+                return Self { settled, row, barrier, is_reached, takes_commands };
             }
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
@@ -69,10 +72,10 @@ impl Survey {
             let is_sooner = is_second && latency.is_too_soon(age);
             let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
             if agrees && may_show && is_news && !is_sooner {
-                settled = Some(count);
+                (settled, row) = (Some(count), canvas.cursor.row);
             }
         }
         let takes_commands = outlook.habits.takes_commands;
-        Self { settled, barrier: None, is_reached: false, takes_commands }
+        Self { settled, row, barrier: None, is_reached: false, takes_commands }
     }
 }

@@ -7,6 +7,7 @@ mod mask;
 mod navigation;
 mod paint;
 mod paste;
+mod preview;
 mod rig;
 mod suggestions;
 mod wide;

@@ -81,6 +81,9 @@ impl Trust<'_> {
     }
 
     fn shows_text(&self) -> bool {
+        if self.base.is_at_bottom() && self.knows(Class::Rise) {
+            return false;
+        }
         if self.base.field.confirmed > u32::from(self.is_careful()) {
             return true;
         }
