@@ -27,6 +27,8 @@ pub enum Mechanism {
     Rulers,
     /// Lines that Up and Down bring back.
     History,
+    /// A cursor that the program draws, with the terminal's hidden, and a number that counts what stands there.
+    DrawnCursors,
     /// Input that goes on over the edge of its row.
     Wraps,
     /// Predictions are painted as the text around them.
@@ -60,7 +62,7 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ShellPrompts,
         Self::Questions,
         Self::EditorModes,
@@ -70,6 +72,7 @@ impl Mechanism {
         Self::Motions,
         Self::Rulers,
         Self::History,
+        Self::DrawnCursors,
         Self::Wraps,
         Self::Colors,
         Self::Palettes,
@@ -106,6 +109,9 @@ impl Mechanism {
             Self::Motions => ("motions", "keys that were seen to move the cursor on the screen"),
             Self::Rulers => ("rulers", "numbers that follow the cursor"),
             Self::History => ("history", "lines that Up and Down bring back"),
+            Self::DrawnCursors => {
+                ("drawn-cursors", "cursors that programs draw, with the terminal's hidden")
+            }
             Self::Wraps => ("wraps", "input over the edge of its row"),
             Self::Colors => ("colors", "predictions painted as the text around them"),
             Self::Palettes => ("palettes", "colours remembered from when text was typed"),

@@ -15,6 +15,7 @@ mod base;
 mod canvas;
 mod class;
 mod context;
+mod drawn_cursor;
 mod evidence;
 mod explore;
 mod field;
@@ -50,6 +51,7 @@ use rove_units::{Duration, Instant};
 use self::base::Base;
 use self::canvas::Canvas;
 use self::class::Class;
+use self::drawn_cursor::DrawnCursor;
 use self::field::{Field, Reader};
 use self::grace::Grace;
 use self::layout::Beyond;
@@ -219,10 +221,16 @@ impl Replay {
         if screen.size() != self.base.screen.size() {
             self.reset();
         }
-        self.judge(now, screen);
+        let may_draw = self.has(Mechanism::DrawnCursors);
+        let drawn_cursor = DrawnCursor::find(screen).filter(|_| may_draw);
+        let mut frame = drawn_cursor.map_or_else(|| screen.clone(), |drawn| drawn.lift(screen));
+        self.base.has_drawn_cursor = drawn_cursor.is_some();
+        self.judge(now, &frame);
         self.policy.handle_send_interval(self.network.send_interval, self.is_active());
-        let mut frame = screen.clone();
         self.show(now, &mut frame);
+        if let Some(drawn) = drawn_cursor {
+            drawn.draw(&mut frame);
+        }
         self.due = self.next_look(now);
         frame
     }
@@ -276,6 +284,8 @@ impl Replay {
             }
             count += 1;
         }
+        let end = simulation.end();
+        self.learned.counters.draw(&self.base, end, &mut simulation.canvas);
         Forecast { canvas: simulation.canvas, count, oldest, stop }
     }
 

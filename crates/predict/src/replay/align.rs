@@ -167,8 +167,10 @@ impl Replay {
         let habits = Habits { takes_commands, ..outlook.habits };
         let timeline = outlook.with(habits).timeline(count);
         let typed = timeline.last_typed(screen);
+        let end = timeline.end.end();
         let trip = Trip::of(&timeline);
         let proven = timeline.proven(&self.base);
+        self.learned.counters.learn(&self.base, screen, end);
         if let Some((c, at)) = typed.filter(|_| self.has(Mechanism::Palettes)) {
             self.learned.palettes.learn(&self.base, c, at, screen);
         }

@@ -1,6 +1,7 @@
 //! The knowledge that was learned in a session.
 
 use crate::replay::context::Contexts;
+use crate::replay::drawn_cursor::Counters;
 use crate::replay::grace::Graces;
 use crate::replay::late::Late;
 use crate::replay::latency::Latency;
@@ -13,6 +14,7 @@ use crate::replay::wrap::Wraps;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learned {
     pub(super) contexts: Contexts,
+    pub(super) counters: Counters,
     pub(super) graces: Graces,
     pub(super) late: Late,
     pub(super) latency: Latency,

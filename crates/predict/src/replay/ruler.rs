@@ -150,6 +150,9 @@ impl Ruler {
         }
         new.extend(&word[copied..]);
         let new: Vec<char> = new.chars().collect();
+        if new.len() != word.len() && is_in_phrase(&line[start + word.len()..]) {
+            return push(line, start, word.len(), &new);
+        }
         let mut turned = line.to_vec();
         let reach = word.len().max(new.len());
         // A number that grows takes room that is left.
@@ -174,6 +177,28 @@ impl Ruler {
             .filter(move |index| is_first(*index))
             .map(move |index| place(&self.marks[index]))
     }
+}
+
+/// Returns whether what stands behind a number belongs to it, as in `9 characters`, and moves where that gets longer.
+fn is_in_phrase(rest: &[char]) -> bool {
+    matches!(rest, [' ', next, ..] if *next != ' ')
+}
+
+/// Replaces a word and moves the phrase behind it, up to the next gap, which takes it up; `None` where that is too small.
+fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<char>> {
+    let rest = &line[start + len..];
+    let is_gap = |pair: &[char]| pair == [' ', ' '];
+    let (phrase, gap) = rest.split_at(rest.windows(2).position(is_gap)?);
+    let mut pushed = [&line[..start], new, phrase].concat();
+    let blanks = gap.iter().take_while(|c| **c == ' ').count();
+    let end = start + len + phrase.len() + blanks;
+    // One blank of the gap stays at least.
+    if pushed.len() >= end {
+        return None;
+    }
+    pushed.resize(end, ' ');
+    pushed.extend(&line[end..]);
+    Some(pushed)
 }
 
 /// Returns whether nothing has changed but numbers that have moved as the cursor did.

@@ -1,0 +1,118 @@
+//! Programs that hide the terminal's cursor and draw one of their own, as those built with Ink do: a single cell in
+//! reverse video. To all models the cursor stands there; on the user's screen that cell is moved along.
+
+use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
+
+use crate::replay::base::Base;
+use crate::replay::canvas::{Canvas, cell};
+use crate::replay::id::PlaceId;
+use crate::replay::memory::Memory;
+use crate::replay::motion::Step;
+use crate::replay::ruler::Ruler;
+
+/// Most places whose numbers are remembered; the one that was used least recently goes. Chosen: a session has one or
+/// two such programs.
+const COUNTERS_MAX: usize = 4;
+
+/// The cursor that a program draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DrawnCursor {
+    at: Position,
+    /// The terminal's own, which is hidden.
+    hidden: Cursor,
+}
+
+impl DrawnCursor {
+    /// Finds the only single cell in reverse video on a screen whose own cursor is hidden; `None` where that is in it, or
+    /// none or several are found. Bars and chosen entries are longer.
+    pub(super) fn find(screen: &Screen) -> Option<Self> {
+        let hidden = screen.cursor();
+        if hidden.visible {
+            return None;
+        }
+        let mut found = (0..screen.size().rows()).flat_map(|row| {
+            let cells = screen.row(row).map_or(&[][..], |row| row.cells());
+            marks(cells).map(move |column| Position { row, column })
+        });
+        let at = found.next()?;
+        let is_only = found.next().is_none() && at != hidden.position();
+        is_only.then_some(Self { at, hidden })
+    }
+
+    /// Returns the screen with the cursor where it is drawn.
+    pub(super) fn lift(self, screen: &Screen) -> Screen {
+        let mut lifted = screen.clone();
+        invert(&mut lifted, self.at, false);
+        lifted.place_cursor(self.at);
+        lifted.show_cursor(true);
+        lifted
+    }
+
+    /// Draws the cursor of a frame as the program does.
+    pub(super) fn draw(self, frame: &mut Screen) {
+        let at = frame.cursor().position();
+        invert(frame, at, true);
+        frame.place_cursor(self.hidden.position());
+        frame.show_cursor(false);
+    }
+}
+
+/// The numbers that count the characters of the input, in the places that programs with a cursor of their own have.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counters {
+    known: Memory<PlaceId, Ruler, COUNTERS_MAX>,
+}
+
+impl Counters {
+    /// Learns from a screen that shows keys after which the input ends at `end`.
+    pub(super) fn learn(&mut self, base: &Base, screen: &Screen, end: u16) {
+        if base.has_drawn_cursor {
+            let counter = self.known.entry(base.field.place);
+            counter.learn(&base.screen, screen, growth(base, end));
+        }
+    }
+
+    /// Draws the numbers as they are where the input ends at `end`.
+    pub(super) fn draw(&self, base: &Base, end: u16, canvas: &mut Canvas<'_>) {
+        let counter = self.known.find(&base.field.place);
+        let is_known = |counter: &&Ruler| base.has_drawn_cursor && counter.is_known();
+        if let Some(counter) = counter.filter(is_known) {
+            counter.draw(canvas, growth(base, end));
+        }
+    }
+}
+
+/// Returns how far the end of the input moves.
+fn growth(base: &Base, end: u16) -> Step {
+    let from = Position { row: base.field.row, column: base.field.end };
+    Step { from, to: Position { column: end, ..from }, is_to_empty: false }
+}
+
+/// Returns the columns of single characters in reverse video.
+fn marks(cells: &[Cell]) -> impl Iterator<Item = u16> {
+    let is_inverse = |cell: &Cell| cell.pen.attributes.contains(Attributes::INVERSE);
+    let runs = cells.chunk_by(move |left, right| is_inverse(left) == is_inverse(right));
+    let runs = runs.scan(0, |start, run| {
+        let column = *start;
+        *start += run.len();
+        Some((column, run))
+    });
+    let is_single =
+        move |run: &[Cell]| is_inverse(&run[0]) && run.len() == 1 + usize::from(run[0].wide);
+    runs.filter(move |(_, run)| is_single(run)).filter_map(|(column, _)| u16::try_from(column).ok())
+}
+
+/// Sets or takes the reverse video of a character.
+fn invert(screen: &mut Screen, at: Position, is_inverse: bool) {
+    let columns = at.column..=at.column + u16::from(cell(screen, at).wide);
+    for at in columns.map(|column| Position { column, ..at }) {
+        let Some(mut glyph) = screen.glyph(at) else { continue };
+        let attributes = &mut glyph.cell.pen.attributes;
+        *attributes = if is_inverse {
+            attributes.with(Attributes::INVERSE)
+        } else {
+            attributes.without(Attributes::INVERSE)
+        };
+        screen.put(at, &glyph);
+    }
+}
