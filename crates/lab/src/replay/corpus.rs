@@ -43,7 +43,7 @@ const TRACES: [Known; 32] = [
     known("emacs", (127, 0, 1), (149, 0, 0)),
     known("fish", (119, 9, 127), (145, 1, 5)),
     known("fish-history", (22, 0, 22), (38, 0, 0)),
-    known("forms", (15, 0, 15), (48, 0, 4)),
+    known("forms", (15, 0, 15), (54, 0, 3)),
     known("ink", (0, 0, 0), (99, 0, 0)),
     known("joe", (30, 0, 0), (61, 0, 0)),
     known("kakoune", (29, 0, 6), (53, 0, 0)),
@@ -54,7 +54,7 @@ const TRACES: [Known; 32] = [
     known("lines-micro", (160, 0, 0), (292, 0, 0)),
     known("lines-nano", (228, 0, 0), (309, 0, 0)),
     known("lines-vim", (195, 1, 1), (328, 1, 1)),
-    known("links-form", (31, 7, 39), (41, 0, 2)),
+    known("links-form", (31, 7, 39), (41, 0, 0)),
     known("nano", (110, 0, 16), (128, 0, 2)),
     known("own-cursor", (0, 0, 0), (51, 0, 0)),
     Known {

@@ -10,7 +10,7 @@ use rove_terminal::{Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
-use crate::replay::canvas::{Canvas, Tile, cell};
+use crate::replay::canvas::{Canvas, Text, Tile, cell};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::{Beyond, Layout, Wrap};
@@ -477,17 +477,31 @@ impl<'a> Simulation<'a> {
             return self.take_back(from);
         }
         self.veil_suggestion();
+        let underscore = self.underscore();
         for column in from..self.end {
             let tile = match column.checked_add(width) {
                 Some(source) if source < self.end => self.canvas.tile(self.at(source)),
-                // A field keeps its ground.
-                _ => Tile::Blank(cell(self.canvas.ground(), self.at(column)).pen.erased()),
+                // A field keeps its ground, and its underscores.
+                _ => underscore.unwrap_or_else(|| {
+                    Tile::Blank(cell(self.canvas.ground(), self.at(column)).pen.erased())
+                }),
             };
             self.canvas.put(self.at(column), tile);
         }
-        self.end = self.end.saturating_sub(width).max(from);
+        if underscore.is_none() {
+            self.end = self.end.saturating_sub(width).max(from);
+        }
         self.go_to(from);
         Effect::Drawn
+    }
+
+    /// Returns the last place of a field that is full of underscores up to its edge.
+    fn underscore(&self) -> Option<Tile> {
+        let last = self.end.checked_sub(1).map(|last| self.at(last))?;
+        let tile = self.canvas.tile(last);
+        let is_underscore = self.canvas.text(last) == Text::plain('_');
+        let is_drawn = is_underscore && matches!(tile, Tile::Ground(_));
+        (is_drawn && self.is_bounded && self.end == self.right).then_some(tile)
     }
 
     fn move_to(&mut self, column: u16) -> Effect {
