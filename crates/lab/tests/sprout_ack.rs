@@ -2,12 +2,12 @@
 
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
-use rove_lab::contest::{Contender, Course};
+use rove_lab::contest::Contender;
 use rove_lab::flow::controlled::{Application, Controlled};
 use rove_lab::flow::ends::Arrival;
 use rove_lab::flow::source::FULL;
 use rove_lab::flow::{self, FlowOptions};
-use rove_link::{LinkConfig, Steps};
+use rove_link::{LinkConfig, Order, Schedule, Steps, Synthetic};
 use rove_units::{BitRate, Duration, Instant, Seed};
 
 /// 500 full packets a second: ten in each tick.
@@ -99,22 +99,37 @@ fn a_flow_that_had_little_to_send_fills_the_link_within_three_round_trips() {
     }
 }
 
-/// The limits are those of the proposal for throughput, on each link. The proposal's 20 ms more of delay hold in the mean: where a link carries
-/// some ten packets a second, a packet more on its way is up to 100 ms, and Sprout has fewer than the two that a window has at least.
+/// Returns a link of ten minutes as Sprout takes cellular links for, with outages. Of two minutes a few outages make all of the 95 % delay.
+fn drawn(seed: Seed) -> FlowOptions {
+    let outage_mean = Duration::from_millis(300);
+    let length = Duration::from_secs(600);
+    let model = Synthetic { start: Some(400.0), outage_mean, length, ..Synthetic::default() };
+    let [uplink, downlink] = ["there", "back"].map(|way| {
+        let trace = model.trace(seed.stream(way).fork(0)).expect("ten minutes are a trace");
+        let link = LinkConfig {
+            schedule: Some(Schedule::new(trace)),
+            order: Order::LossDelayQueue,
+            overhead: rove_headless::HEADERS,
+            ..LinkConfig::lossless(Duration::from_millis(20))
+        };
+        link.into()
+    });
+    FlowOptions { uplink, downlink, seed, length, skipped: Duration::from_secs(60) }
+}
+
+/// The limits are those of the proposal, on each link.
 #[test]
 fn on_drawn_links_it_is_near_sprout() {
-    let courses = Course::drawn(Seed::new(3));
-    let mut sum = 0.0;
-    let count = f64::from(u32::try_from(courses.len()).expect("a few"));
-    for Course { name, options } in courses {
+    for seed in 1..5 {
+        let options = drawn(Seed::new(seed));
         let sprout = Contender::SproutOneWay.run(None, options.clone());
         let ack = Contender::SproutAck.run(None, options);
         let delay = |report: &flow::FlowReport| report.self_inflicted_ms.expect("a trace");
         let ratio = ack.bits_per_second / sprout.bits_per_second;
-        assert!(ratio > 0.85, "{name}: {ratio} of its throughput");
-        sum += delay(&ack) - delay(&sprout);
+        assert!(ratio > 0.85, "seed {seed}: {ratio} of its throughput");
+        let more = delay(&ack) - delay(&sprout);
+        assert!(more < 20.0, "seed {seed}: {more} ms more");
     }
-    assert!(sum / count < 20.0, "{} ms more in the mean", sum / count);
 }
 
 #[test]
