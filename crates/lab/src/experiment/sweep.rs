@@ -239,10 +239,14 @@ impl<'a> Plan<'a> {
         let (cells, common) = self.cells(store);
         let results = match self.scenario.body.clock {
             Clock::Virtual => run_all(self.scenario, &cells, store)?,
-            Clock::Real => match self.run_really(&cells, store)? {
-                Ok(results) => results,
-                Err(reason) => return Ok(self.missing(reason)),
-            },
+            Clock::Real => {
+                let of = self.scenario.body.measure;
+                let measure = |conditions: &Conditions<'_>| self.programs.measure(of, conditions);
+                match self.run_really(&cells, store, measure)? {
+                    Ok(results) => results,
+                    Err(reason) => return Ok(self.missing(reason)),
+                }
+            }
         };
         let series = common.into_iter().enumerate().map(|(number, (system, link, value))| {
             let mut times = Vec::new();
@@ -290,6 +294,7 @@ impl<'a> Plan<'a> {
         &self,
         cells: &[Cell<'_>],
         store: &Store,
+        measure: impl Fn(&Conditions<'_>) -> Result<Result<Samples, String>>,
     ) -> Result<Result<Vec<Samples>, String>> {
         let label = format!("{}: ", self.scenario.name);
         let mut results = Vec::new();
@@ -297,20 +302,18 @@ impl<'a> Plan<'a> {
         for (number, cell) in cells.iter().enumerate() {
             let samples = match store.get(&cell.key) {
                 Some(samples) => samples.clone(),
-                None => {
-                    match self.programs.measure(self.scenario.body.measure, &cell.conditions)? {
-                        Ok(samples) => {
-                            store.keep(&cell.key, &samples)?;
-                            samples
-                        }
-                        // A kernel without one of its congestion controls may have the others.
-                        Err(reason) if cell.conditions.system().is_kernels() => {
-                            absent = Some(reason);
-                            Samples::absent()
-                        }
-                        Err(reason) => return Ok(Err(reason)),
+                None => match measure(&cell.conditions)? {
+                    Ok(samples) => {
+                        store.keep(&cell.key, &samples)?;
+                        samples
                     }
-                }
+                    // A kernel without one of its congestion controls may have the others.
+                    Err(reason) if cell.conditions.system().is_kernels() => {
+                        absent = Some(reason);
+                        Samples::absent()
+                    }
+                    Err(reason) => return Ok(Err(reason)),
+                },
             };
             results.push(samples);
             tell_progress(&label, number + 1, cells.len());
@@ -439,6 +442,7 @@ fn run_cell(scenario: &Scenario, cell: &Cell<'_>, store: &Store) -> Result<Sampl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::measure::Measure;
 
     #[test]
     fn shards_have_every_run_once() {
@@ -456,5 +460,65 @@ mod tests {
         for text in ["", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3", "-1/2"] {
             assert!(text.parse::<Shard>().is_err(), "{text:?}");
         }
+    }
+
+    const KERNELS: &str = "title = \"Kernels\"\nabout = \"a\"\nmeasure = \"flow\"\nclock = \"real\"\n\
+                           plot = \"use-by-time\"\nseeds = 1\nsystems = [\"kernel-reno\", \"kernel-bbr\"]\n\
+                           [[link]]\nname = \"l\"\npath = \"rtt=40ms,rate=5Mbit\"\nseconds = 3\n";
+
+    /// Measures a run, or says why that cannot be.
+    type Round<'a> = &'a dyn Fn(&Programs, &Conditions<'_>) -> Result<Samples, String>;
+
+    /// Does the runs of two kernels' controls, one round after another, as each round's function measures them.
+    fn rounds<const N: usize>(
+        name: &str,
+        rounds: [Round<'_>; N],
+    ) -> [Result<Vec<Samples>, String>; N] {
+        let folder = format!("rove-lab-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).expect("a directory");
+        let scenario = Scenario::parse("kernels", "kernels.toml", KERNELS).expect("a scenario");
+        let material = Material { traces: None, tables: None, drawn: folder.clone() };
+        let programs = Programs::prepare(false);
+        let profile = Profile { is_full: false, seed: 1 };
+        let plan = Plan::new(&scenario, profile, &material, &programs).expect("a plan");
+        let results = rounds.map(|measure| {
+            let store = Store::open(&folder.join("runs.jsonl")).expect("a file");
+            let (cells, _) = plan.cells(&store);
+            let measure = |conditions: &Conditions<'_>| Ok(measure(&programs, conditions));
+            plan.run_really(&cells, &store, measure).expect("nobody interrupts")
+        });
+        std::fs::remove_dir_all(&folder).expect("it is there");
+        results
+    }
+
+    #[test]
+    fn a_kernel_without_one_control_has_the_others_and_the_missing_one_is_tried_again() {
+        let known = || Samples { times: vec![1], ..Samples::default() };
+        let without_bbr = |_: &Programs, conditions: &Conditions<'_>| {
+            let is_bbr = conditions.system() == System::KernelBbr;
+            if is_bbr { Err("tcp_bbr is not loaded".to_owned()) } else { Ok(known()) }
+        };
+        let only_bbr = |_: &Programs, conditions: &Conditions<'_>| {
+            assert!(conditions.system() == System::KernelBbr, "the other one has been kept");
+            Ok(known())
+        };
+        let [first, second] = rounds("control", [&without_bbr, &only_bbr]);
+        assert_eq!(first, Ok(vec![known(), Samples::absent()]));
+        assert_eq!(second, Ok(vec![known(), known()]));
+    }
+
+    #[test]
+    fn without_rights_a_figure_of_kernels_says_why_there_is_none() {
+        let measure = |programs: &Programs, conditions: &Conditions<'_>| {
+            let measured = programs.measure(Measure::Flow, conditions);
+            measured.expect("nobody interrupts")
+        };
+        let [result] = rounds("rights", [&measure]);
+        assert!(result.is_err_and(|reason| reason.contains(if cfg!(target_os = "linux") {
+            "left out"
+        } else {
+            "Linux only"
+        })));
     }
 }
