@@ -35,7 +35,9 @@ def shard(program, index, of, arguments):
 
 
 program, runs, *arguments = sys.argv[1:]
-ray.init(log_to_driver=False, logging_level="ERROR")
+# Without an address Ray would join whatever cluster runs here, which ends when its owner does.
+where = os.environ.get("RAY_ADDRESS") or "local"
+ray.init(address=where, log_to_driver=False, logging_level="ERROR")
 with open(program, "rb") as file:
     shared = ray.put(file.read())
 of = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))

@@ -90,7 +90,7 @@ def order():
 
 program, count = sys.argv[1:]
 # Without an address Ray would join whatever cluster runs here, which ends when its owner does.
-where = os.environ.get("RAY_ADDRESS", "local")
+where = os.environ.get("RAY_ADDRESS") or "local"
 ray.init(address=where, log_to_driver=False, logging_level="ERROR")
 of = max(1, int(ray.cluster_resources().get("CPU", 1)))
 of = min(of, int(count) or of)
