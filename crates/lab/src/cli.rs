@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::iter;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use rove_manual::{Book, Manual, Words, matches};
 
 use crate::cli::aoi::AoiArgs;
@@ -154,6 +156,17 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
             USAGE
         }
     }
+}
+
+/// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
+/// variable that is empty.
+fn directory() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
+/// Returns a directory whose name is not empty.
+fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
+    directory.filter(|directory| !directory.as_ref().as_os_str().is_empty())
 }
 
 /// Reads the words behind a command's.

@@ -185,7 +185,8 @@ mod tests {
 
     /// The published traces are no part of the repository: `ROVE_TRACES` names the folder that holds `links`.
     fn published(name: &str) -> Option<Trace> {
-        let folder = std::env::var_os("ROVE_TRACES").map(PathBuf::from);
+        let folder = std::env::var_os("ROVE_TRACES").filter(|name| !name.is_empty());
+        let folder = folder.map(PathBuf::from);
         let path = folder.unwrap_or_default().join("links").join(name);
         if !Path::new(&path).is_file() {
             eprintln!("skipped {name}: set ROVE_TRACES to the folder that has links/{name}");

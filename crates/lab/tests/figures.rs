@@ -163,6 +163,21 @@ fn flows_of_the_kernels_tcp_are_measured_over_a_link_in_real_time_and_kept() {
     }
 }
 
+/// A variable that is empty is no directory: links are drawn.
+#[test]
+fn an_empty_variable_names_no_recordings() {
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.args(args).env("ROVE_TRACES", "").env("ROVE_REMY", "");
+        command.output().expect("rove-lab runs")
+    };
+    let output = run(&["contest", "--controller", "fixed-window"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(text.starts_with("links are drawn;"), "{text}");
+    assert!(run(&["figures", "--list"]).status.success());
+}
+
 #[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");

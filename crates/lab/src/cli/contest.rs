@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::cli::{BOOK, directory, named};
 use crate::contest::{self, Contender, ContestOptions};
 
 /// The manual of `rove-lab contest`.
@@ -55,7 +55,7 @@ pub(crate) struct ContestArgs {
     #[arg(long)]
     frontier: bool,
     /// Directory of recorded links, or one with the directory `links` in it
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
     /// Number that decides all chance
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -84,7 +84,7 @@ impl ContestArgs {
         };
         let entries = controllers.iter().map(|it| contest::entry(*it, self.setting)).collect();
         let options = ContestOptions {
-            traces: self.traces.as_deref(),
+            traces: named(self.traces.as_deref()),
             seed: self.seed,
             has_frontier: self.frontier,
             json: self.json,

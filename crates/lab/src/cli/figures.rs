@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::cli::{BOOK, directory, named};
 use crate::experiment::{Engine, FiguresOptions, Shard};
 
 /// The manual of `rove-lab figures`.
@@ -65,10 +65,10 @@ pub(crate) struct FiguresArgs {
     #[arg(long)]
     list: bool,
     /// Directory of recordings of others: key traces, and delivery opportunities of links
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
     /// Directory of congestion controllers that others have published (.dna)
-    #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
     tables: Option<PathBuf>,
     /// Directory that everything is written to
     #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
@@ -100,8 +100,8 @@ impl FiguresArgs {
     pub(crate) fn options(self) -> FiguresOptions {
         FiguresOptions {
             names: self.names,
-            traces: self.traces,
-            tables: self.tables,
+            traces: named(self.traces),
+            tables: named(self.tables),
             out: self.out,
             is_full: self.full,
             seed: self.seed,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, ValueEnum, ValueHint};
 use rove_manual::{Manual, Words};
 
-use crate::cli::BOOK;
+use crate::cli::{BOOK, directory, named};
 use crate::experiment::{self, Engine, FiguresOptions};
 use crate::parallel;
 use crate::remy::{EvaluateOptions, Objective, RemyCall, TrainOptions};
@@ -103,10 +103,10 @@ pub(crate) struct RemyArgs {
     #[arg(long, value_name = "ENGINE", default_value = "local")]
     engine: Engine,
     /// Directory of published tables (figures)
-    #[arg(long = "tables", value_name = "DIR", env = "ROVE_REMY", value_hint = ValueHint::DirPath)]
+    #[arg(long = "tables", value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
     published: Option<PathBuf>,
     /// Directory of recorded links (figures)
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
     /// Runs as often as each figure's scenario says for its long profile (figures)
     #[arg(long)]
@@ -156,8 +156,8 @@ impl RemyArgs {
             }
             Action::Figures => Ok(RemyCall::Figures(FiguresOptions {
                 names: experiment::names_about_sharing(),
-                traces: self.traces,
-                tables: self.published,
+                traces: named(self.traces),
+                tables: named(self.published),
                 out: self.out.unwrap_or_else(|| "figures".into()),
                 is_full: self.full,
                 seed: self.seed,

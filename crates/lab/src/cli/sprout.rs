@@ -10,7 +10,7 @@ use rove_manual::{Manual, Words};
 use rove_ssp::Key;
 use rove_units::{Duration, parse_duration};
 
-use crate::cli::BOOK;
+use crate::cli::{BOOK, directory, named};
 use crate::experiment::{self, Engine, FiguresOptions};
 use crate::sprout::wire::{self, Task};
 
@@ -95,7 +95,7 @@ pub(crate) struct SproutArgs {
     #[arg(long, value_name = "ADDRESS:PORT")]
     target: Option<SocketAddr>,
     /// Directory of recorded links, or one with the directory `links` in it
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
     /// Directory that figures are written to
     #[arg(long, value_name = "DIR", default_value = "sprout", value_hint = ValueHint::DirPath)]
@@ -195,7 +195,7 @@ impl SproutArgs {
     fn figures(&self) -> FiguresOptions {
         FiguresOptions {
             names: experiment::names_about_controllers(),
-            traces: self.traces.clone(),
+            traces: named(self.traces.clone()),
             tables: None,
             out: self.out.clone(),
             is_full: self.full,

@@ -14,7 +14,8 @@ use crate::remy::specimen::Specimen;
 
 /// Returns a published table; `None`, with a word about it, where there is none.
 fn published(name: &str) -> Option<Table> {
-    let Some(folder) = std::env::var_os("ROVE_REMY").map(PathBuf::from) else {
+    let named = std::env::var_os("ROVE_REMY").filter(|name| !name.is_empty());
+    let Some(folder) = named.map(PathBuf::from) else {
         eprintln!("skipped {name}: set ROVE_REMY to the folder that has it");
         return None;
     };

@@ -348,7 +348,8 @@ there is no key 2: the keys are 0 to 1
 
 /// Returns the recordings of real sessions, where there are any: `ROVE_TRACES` names their directory.
 fn recordings() -> Vec<PathBuf> {
-    let Some(directory) = std::env::var_os("ROVE_TRACES") else { return Vec::new() };
+    let named = std::env::var_os("ROVE_TRACES").filter(|name| !name.is_empty());
+    let Some(directory) = named else { return Vec::new() };
     let entries = std::fs::read_dir(directory).expect("ROVE_TRACES names a directory");
     let paths = entries.map(|entry| entry.expect("it can be read").path());
     paths.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")).collect()
