@@ -95,7 +95,7 @@ fn drive<Local: Object, Remote: Object>(
             8 => transport.hold_remote(input.arbitrary()?),
             _ => match input.int_in_range(0..=7)? {
                 0 => transport.start_shutdown(now),
-                _ => transport.handle_message_too_long(),
+                _ => transport.handle_message_too_long(now, 1_200),
             },
         }
         for wake in 0.. {
@@ -304,8 +304,8 @@ impl Session {
             16 => self.far.server.consume_host_input(input.arbitrary::<u16>()?.into()),
             17 => self.near.client.handle_network_error(now, "sendto: Network is unreachable"),
             18 => {
-                self.near.client.handle_message_too_long();
-                self.far.server.handle_message_too_long();
+                self.near.client.handle_message_too_long(now, 1_200);
+                self.far.server.handle_message_too_long(now, 1_200);
             }
             19 => {
                 let text = text(input)?;

@@ -134,7 +134,7 @@ impl Search {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // Above the one that is refused nothing is of use; below it each is tried that is larger than the present one.
         let next = usual.filter(|usual| (size + SAME..self.refused).contains(usual)).max();
-        let halfway = size + (self.refused - size) / 2;
+        let halfway = size + self.refused.saturating_sub(size) / 2;
         next.or_else(|| (self.refused > size + CLOSE).then_some(halfway))
     }
 
