@@ -5,12 +5,19 @@ use crate::fragment::Fragment;
 use crate::num::StateNum;
 use crate::path_size::Cut;
 
+/// By which share of all fragments the first one moves from one time to the next. Chosen: near the golden section, so that the
+/// beginnings of a few tries are all over the instruction.
+const STEP_NUMERATOR: usize = 5;
+const STEP_DENOMINATOR: usize = 8;
+
 /// The fragments of the newest instruction and what goes with each. The default is none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pieces {
     pub(crate) fragments: Vec<Fragment>,
     /// How many of them were handed out.
     pub(crate) sent: usize,
+    /// Which of them is handed out first.
+    pub(crate) first: usize,
     /// The acknowledgment that they carry.
     pub(crate) ack_num: StateNum,
     /// The state that they bring contents of, if they bring any.
@@ -24,12 +31,13 @@ pub(crate) struct Pieces {
 impl Pieces {
     /// Takes the fragments of the instruction that the other fields are about.
     pub(crate) fn cut(&mut self, fragments: Vec<Fragment>) {
-        (self.fragments, self.sent) = (fragments, 0);
+        (self.fragments, self.sent, self.first) = (fragments, 0, 0);
     }
 
     /// Returns the next fragment on the wire, if one is left.
     pub(crate) fn next(&self) -> Option<Vec<u8>> {
-        self.fragments.get(self.sent).map(Fragment::encode)
+        let place = (self.sent < self.fragments.len()).then_some(self.first + self.sent)?;
+        Some(self.fragments[place % self.fragments.len()].encode())
     }
 
     /// Notes that the next one was handed out; returns whether it was the last.
@@ -43,9 +51,13 @@ impl Pieces {
         self.sent = self.fragments.len();
     }
 
-    /// Hands all of them out once more.
+    /// Hands all of them out once more, each time with another one first: a queue that is nearly full takes the first of a burst
+    /// and drops the others, whoever they are.
     pub(crate) fn again(&mut self) {
-        self.sent = 0;
+        let count = self.fragments.len().max(1);
+        let share = (count * STEP_NUMERATOR / STEP_DENOMINATOR).max(1);
+        let step = (share..).find(|step| gcd(*step, count) == 1).expect("a prime comes");
+        (self.sent, self.first) = (0, (self.first + step) % count);
     }
 
     /// Gives them up.
@@ -59,5 +71,57 @@ impl Pieces {
         let largest = sizes().max()?;
         let cut = Cut { largest, datagrams: self.fragments.len(), bytes: sizes().sum() };
         Some((self.contents_num?, cut))
+    }
+}
+
+/// Returns the greatest common divisor: a step without one in common with the count comes to every place.
+fn gcd(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { gcd(other, one % other) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fragment::split;
+
+    fn pieces(count: usize) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.cut(split(1, &vec![7; count * 10], 10));
+        pieces
+    }
+
+    /// Returns the numbers of the fragments in the order in which they are handed out.
+    fn hand_out(pieces: &mut Pieces) -> Vec<u16> {
+        let mut numbers = Vec::new();
+        while let Some(bytes) = pieces.next() {
+            numbers.push(Fragment::decode(&bytes).unwrap().number);
+            assert_eq!(pieces.handle_sent(), pieces.next().is_none(), "the last is known");
+        }
+        numbers
+    }
+
+    #[test]
+    fn each_try_hands_out_all_of_them_and_begins_elsewhere() {
+        let mut pieces = pieces(9);
+        assert_eq!(hand_out(&mut pieces), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        pieces.again();
+        assert_eq!(hand_out(&mut pieces), [5, 6, 7, 8, 0, 1, 2, 3, 4]);
+        pieces.again();
+        pieces.stop();
+        assert_eq!(pieces.next(), None);
+    }
+
+    #[test]
+    fn the_beginnings_of_some_tries_are_all_of_an_instruction() {
+        for count in 1..200 {
+            let mut pieces = pieces(count);
+            let queue = count.div_ceil(3);
+            let mut arrived = std::collections::BTreeSet::new();
+            for _ in 0..16 {
+                arrived.extend(hand_out(&mut pieces).into_iter().take(queue));
+                pieces.again();
+            }
+            assert_eq!(arrived.len(), count, "a third of {count} at a time");
+        }
     }
 }
