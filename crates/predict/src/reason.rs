@@ -79,6 +79,11 @@ pub enum Reason {
         /// Whether any are known in this window.
         is_known_place: bool,
     },
+    /// Cursors that programs draw themselves.
+    DrawnCursor {
+        /// Whether the program hides the terminal's cursor and draws one.
+        is_found: bool,
+    },
     /// Numbers that follow the cursor.
     Ruler {
         /// Whether there are any.

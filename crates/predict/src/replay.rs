@@ -357,6 +357,7 @@ impl Replay {
                     is_known: self.base.field.lesson.is_some(),
                 },
                 Reason::Navigation { is_motion, is_known_place: navigation.is_some() },
+                Reason::DrawnCursor { is_found: self.base.has_drawn_cursor },
                 Reason::Ruler { follows: navigation.is_some_and(|it| it.ruler.is_known()) },
                 Reason::History {
                     is_step: Way::of(key).is_some(),

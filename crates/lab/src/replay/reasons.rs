@@ -87,6 +87,10 @@ fn sentence(reason: &Reason) -> (&'static str, String) {
         Reason::Navigation { is_motion, is_known_place } => {
             ("navigation", of_navigation(is_motion, is_known_place).to_owned())
         }
+        Reason::DrawnCursor { is_found } => {
+            let yes = "takes a cell in reverse video for the cursor, as the terminal's is hidden";
+            ("own cursor", pick(is_found, yes, "finds no cursor that the program draws"))
+        }
         Reason::Ruler { follows } => {
             let yes = "turns the numbers that follow the cursor";
             ("ruler", pick(follows, yes, "knows of no numbers that follow the cursor"))

@@ -326,6 +326,7 @@ key 0 character "a" waited 209 ms
   suggest     sees no suggestion
   wrap        sees no text go over the edge of its row
   navigation  has seen no key move the cursor in this window
+  own cursor  finds no cursor that the program draws
   ruler       knows of no numbers that follow the cursor
   history     is not asked: the key goes to no other line
   late        waits 100 ms for an answer after its acknowledgment
@@ -338,6 +339,7 @@ key 1 character "b" was shown at once
   suggest     sees no suggestion
   wrap        sees no text go over the edge of its row
   navigation  has seen no key move the cursor in this window
+  own cursor  finds no cursor that the program draws
   ruler       knows of no numbers that follow the cursor
   history     is not asked: the key goes to no other line
   late        waits 40 ms for an answer after its acknowledgment
