@@ -25,6 +25,7 @@
 //!     cargo test -p rove-shell --test e2e secrecy
 //! ```
 
+mod boxes;
 mod case;
 mod driver;
 mod forms;
@@ -78,6 +79,11 @@ fn a_secret_that_looks_like_its_echo_is_not_shown() {
 #[test]
 fn forms_on_the_whole_screen_show_nothing() {
     matrix::run(forms::CASES);
+}
+
+#[test]
+fn programs_that_draw_a_cursor_of_their_own_show_nothing() {
+    matrix::run(boxes::CASES);
 }
 
 #[test]
