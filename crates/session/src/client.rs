@@ -687,6 +687,8 @@ fn understood(
 ) -> Capabilities {
     let unused = [
         (Engine::uses_tty(prediction), Capabilities::TTY),
+        // Predictions are judged by what comes back: the server is to know soon what has arrived.
+        (!Engine::uses_tty(prediction), Capabilities::LATE_ACK),
         (outer.scrollback && !outer.init, Capabilities::SCROLLBACK),
         (offers_status, Capabilities::LOSS_REPORT),
     ];

@@ -283,6 +283,11 @@ impl Object for HostScreen {
         with_other_ack.same_as(other)
     }
 
+    /// A client that asks for the terminal's modes predicts, and learns from each echo ack.
+    fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
+        peer.contains(Capabilities::TTY) || !self.shows_same(before)
+    }
+
     fn drop_prefix(&mut self, known: &Self) {
         self.clipboard.drop_known(&known.clipboard);
         self.scrolled.drop_known(&known.scrolled);

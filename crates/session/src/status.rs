@@ -17,14 +17,15 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
-const EXTENSIONS: [(Capabilities, &str); 7] = [
-    (Capabilities::EXIT_STATUS, "exit status"),
+const EXTENSIONS: [(Capabilities, &str); 8] = [
+    (Capabilities::EXIT_STATUS, "exit"),
     (Capabilities::RICH_SCREEN, "rich screen"),
     (Capabilities::TERMINAL_REPORT, "terminal"),
     (Capabilities::TTY, "tty"),
     (Capabilities::SCROLLBACK, "scrollback"),
     (Capabilities::LOSS_REPORT, "loss"),
     (Capabilities::PROMISE, "pauses"),
+    (Capabilities::LATE_ACK, "acks"),
 ];
 
 /// What the panel tells.
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn every_extension_has_its_name_within_80_columns() {
         let all = extensions(crate::CAPABILITIES);
-        assert_eq!(all, "exit status, rich screen, terminal, tty, scrollback, loss, pauses");
+        assert_eq!(all, "exit, rich screen, terminal, tty, scrollback, loss, pauses, acks");
         assert!("  Extensions  ".len() + all.len() <= 80);
     }
 

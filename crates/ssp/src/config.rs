@@ -100,6 +100,9 @@ pub struct Config {
     /// Longest interval between a frame and one with something new: at most [`Config::frame_interval_max`],
     /// which is for what is sent again, too.
     pub news_interval_max: Duration,
+    /// The same where acknowledgments are late ([`Config::ack_delay_late`]) and a third of the round trip is as long.
+    /// Chosen: docs/timing.md, "Late acknowledgments".
+    pub news_interval_late: Duration,
     /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
     /// is held".
     pub held_interval_max: Duration,
@@ -111,6 +114,10 @@ pub struct Config {
     /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
     /// grace that a sent state gets on top of RTO before it is presumed lost.
     pub ack_delay: Duration,
+    /// The same where the peer offers to wait as long ([`Capabilities::LATE_ACK`]) and neither of the two has lost anything
+    /// of late: a key after the one that is answered takes the acknowledgment along. Large contents are acknowledged after
+    /// [`Config::ack_delay`]. Chosen: docs/timing.md, "Late acknowledgments".
+    pub ack_delay_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
     /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
     /// every other instruction in between makes the receiver start anew.
@@ -186,7 +193,9 @@ impl Config {
             collection_delay: Duration::from_millis(1),
             quiet_delay: Duration::ZERO,
             news_interval_max: Duration::from_millis(120),
+            news_interval_late: Duration::from_millis(160),
             held_interval_max: Duration::from_millis(20),
+            ack_delay_late: Duration::from_millis(250),
             heartbeat_max: PAUSE_MAX,
             heartbeat_far_max: Duration::from_millis(5_500),
             rto_far_max: Duration::from_secs(10),
@@ -205,6 +214,7 @@ impl Config {
             says_again_at_first: true,
             quiet_delay: Duration::from_micros(500),
             answer_frames: 2,
+            ack_delay_late: Duration::from_millis(250),
             heartbeat_max: PAUSE_MAX,
             heartbeat_far_max: Duration::from_millis(5_500),
             rto_far_max: Duration::from_secs(10),
@@ -233,9 +243,11 @@ impl Config {
         frame_interval_min: Duration::from_millis(20),
         frame_interval_max: Duration::from_millis(250),
         news_interval_max: Duration::from_millis(250),
+        news_interval_late: Duration::from_millis(250),
         held_interval_max: Duration::from_millis(250),
         answer_frames: 0,
         ack_delay: Duration::from_millis(100),
+        ack_delay_late: Duration::from_millis(100),
         ack_delay_in_repair: Duration::from_millis(1000),
         loss_report_interval: None,
         heartbeat: Duration::from_secs(3),

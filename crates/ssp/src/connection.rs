@@ -16,6 +16,7 @@ use crate::crypto::Cipher;
 use crate::datagram::{DATAGRAM_OVERHEAD, Datagram, Ecn, Sealed, Timestamp16};
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::FRAGMENT_HEADER_LEN;
+use crate::hello::Capabilities;
 use crate::hop::PortHop;
 use crate::key::Key;
 use crate::loss_report::LossReports;
@@ -324,14 +325,15 @@ impl Connection {
         &self.rtt
     }
 
-    /// Returns the sender's intervals of this moment.
-    pub(crate) fn pace<'a>(&self, config: &'a Config) -> Pace<'a> {
+    /// Returns the sender's intervals of this moment, where `peer` may be used between the two ends.
+    pub(crate) fn pace<'a>(&self, config: &'a Config, peer: Capabilities) -> Pace<'a> {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
             loss_out: self.loss_out_rate(),
+            loss_in: self.window.loss_rate(),
             contents_max: self.contents_max(),
         };
-        Pace::new(config, &self.rtt, path)
+        Pace::new(config, &self.rtt, path, peer)
     }
 
     /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the

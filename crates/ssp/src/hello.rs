@@ -29,6 +29,8 @@ impl Capabilities {
     pub const LOSS_REPORT: Self = Self(1 << 5);
     /// A server's heartbeat may say when the next one comes, and is answered.
     pub const PROMISE: Self = Self(1 << 6);
+    /// Acknowledgments may wait for [`Config::ack_delay_late`](crate::Config::ack_delay_late), and are waited for as long.
+    pub const LATE_ACK: Self = Self(1 << 7);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

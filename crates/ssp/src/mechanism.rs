@@ -12,6 +12,8 @@ pub enum Mechanism {
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
+    /// Acknowledgments wait longer for company on a path that loses nothing.
+    LateAck,
     /// First contents are sent again soon while the peer has acknowledged nothing.
     FirstContact,
     /// New contents wait less for the frame before.
@@ -33,9 +35,10 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Repetition,
         Self::SecondAck,
+        Self::LateAck,
         Self::FirstContact,
         Self::News,
         Self::Collection,
@@ -49,6 +52,7 @@ impl Mechanism {
         match self {
             Self::Repetition => "repetition",
             Self::SecondAck => "second-ack",
+            Self::LateAck => "late-ack",
             Self::FirstContact => "first-contact",
             Self::News => "news",
             Self::Collection => "collection",
@@ -63,6 +67,7 @@ impl Mechanism {
         match self {
             Self::Repetition => "small contents sent several times on a path that loses datagrams",
             Self::SecondAck => "contents that arrive again acknowledged again",
+            Self::LateAck => "acknowledgments that wait longer for company where nothing is lost",
             Self::FirstContact => "first contents sent again soon until something is acknowledged",
             Self::News => "new contents that wait less for the frame before",
             Self::Collection => "new contents that wait less for company where no more comes",
@@ -90,6 +95,7 @@ impl Config {
         match mechanism {
             Mechanism::Repetition => Self { repeats: stock.repeats, ..self },
             Mechanism::SecondAck => Self { acknowledges_again: stock.acknowledges_again, ..self },
+            Mechanism::LateAck => Self { ack_delay_late: stock.ack_delay_late, ..self },
             Mechanism::FirstContact => {
                 Self { says_again_at_first: stock.says_again_at_first, ..self }
             }

@@ -87,6 +87,13 @@ pub trait Object: Clone {
         self.same_as(other)
     }
 
+    /// Returns whether this peer has use for the difference between the two states soon, and not only when something else
+    /// is sent: where it shows, or where the peer goes by it in what it shows.
+    fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
+        let _ = peer;
+        !self.shows_same(before)
+    }
+
     /// Returns whether `self` may become the newest state after `newest`.
     ///
     /// A user stream answers no when it does not begin with what was already delivered.

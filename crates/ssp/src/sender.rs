@@ -84,8 +84,6 @@ pub(crate) struct Sender<L> {
     has_sent: bool,
     /// When contents were last sent.
     last_frame_at: Option<Instant>,
-    /// When the current unsent change was first noticed.
-    dirty_since: Option<Instant>,
     changes: changes::Changes,
     /// The objects differ, but there is no diff between them: nothing to wake up for.
     nothing_to_say: bool,
@@ -96,7 +94,10 @@ pub(crate) struct Sender<L> {
     /// Whether anything of the peer's has been acknowledged.
     has_acknowledged: bool,
     last_new_remote: Option<Instant>,
-    /// When the peer's newest contents arrived, and how many frames with contents have gone out since.
+    /// Whether the peer's newest contents are large: more may wait for their acknowledgment.
+    is_remote_large: bool,
+    /// When the peer's newest contents arrived, and how many frames have gone out since with something that its user
+    /// waits for.
     answering: Option<(Instant, u8)>,
     shutdown_since: Option<Instant>,
     shutdown_tries: u32,
@@ -130,7 +131,6 @@ impl<L: Object> Sender<L> {
             last_sent_at: now,
             has_sent: false,
             last_frame_at: None,
-            dirty_since: None,
             changes: changes::Changes::default(),
             nothing_to_say: false,
             ack_num: StateNum::INITIAL,
@@ -138,6 +138,7 @@ impl<L: Object> Sender<L> {
             is_ack_urgent: false,
             has_acknowledged: false,
             last_new_remote: None,
+            is_remote_large: false,
             answering: None,
             shutdown_since: None,
             shutdown_tries: 0,
@@ -169,11 +170,12 @@ impl<L: Object> Sender<L> {
         self.drop_prefixes();
     }
 
-    /// Takes note of a new newest state of the peer's.
-    pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, has_contents: bool) {
+    /// Takes note of a new newest state of the peer's, with a diff of so many bytes.
+    pub(crate) fn handle_new_remote(&mut self, now: Instant, num: StateNum, contents_len: usize) {
         self.ack_num = num;
         self.handle_heard(now);
-        if has_contents {
+        if contents_len > 0 {
+            self.is_remote_large = contents_len >= PROSPECTIVE_LEN_MAX;
             self.want_ack(now);
             self.answering = Some((now, 0));
         }
@@ -244,6 +246,7 @@ impl<L: Object> Sender<L> {
         if diff_from_known.is_none()
             && let Some(step) = self.chunk_step(now, pace, peer)
         {
+            self.count_answer();
             return Some(step);
         }
         let diff_from_known =
@@ -276,14 +279,15 @@ impl<L: Object> Sender<L> {
         };
         let reference_num = self.sent[reference].num;
         if pace.config.self_check {
-            let checked = self.current.check(&self.sent[reference].object, &diff, peer);
-            if let Err(error) = checked {
-                tracing::error!(num = %new_num, base = %reference_num, %error, "self-check failed");
-            }
+            self.check(new_num, reference, &diff, peer);
         }
         let diff_len = diff.len();
         let is_news = !self.current.shows_same(&last.object);
-        let step = if new_num == last.num {
+        let is_again = new_num == last.num;
+        if is_again || self.current.is_urgent_to(peer, &last.object) {
+            self.count_answer();
+        }
+        let step = if is_again {
             self.send_again(now, pace, reference_num, self.sent.len() - 1, diff)
         } else {
             let object = self.current.clone();
@@ -416,7 +420,7 @@ impl<L: Object> Sender<L> {
             && !self.current.diff_from(&last.object, peer).is_empty();
         if !is_ack_due && !is_news {
             self.nothing_to_say = true;
-            self.dirty_since = None;
+            self.changes.handle_sent();
             self.next_send = None;
             return None;
         }
@@ -456,7 +460,13 @@ impl<L: Object> Sender<L> {
         }
         self.sent[index].sent_at = now;
         self.sent[index].has_contents = true;
-        Step::Send(self.outgoing(now, old_num, new_num, diff))
+        let last_frame_at = self.last_frame_at;
+        let outgoing = self.outgoing(now, old_num, new_num, diff);
+        if pace.is_patient {
+            // A late acknowledgment takes the contents along that are on their way, and often comes right before a key.
+            self.last_frame_at = last_frame_at;
+        }
+        Step::Send(outgoing)
     }
 
     fn send_new(
@@ -502,9 +512,6 @@ impl<L: Object> Sender<L> {
         if !diff.is_empty() {
             self.last_frame_at = Some(now);
             self.changes.handle_frame();
-            if let Some((_, frames)) = &mut self.answering {
-                *frames = frames.saturating_add(1);
-            }
         }
         self.ack_wanted_since = None;
         self.is_ack_urgent = false;
@@ -520,6 +527,21 @@ impl<L: Object> Sender<L> {
         Outgoing { old_num, new_num, ack_num, throwaway_num, diff, is_heartbeat: false }
     }
 
+    /// Logs what is wrong with a diff of the current state, if anything is.
+    fn check(&self, num: StateNum, reference: usize, diff: &[u8], peer: Capabilities) {
+        let SentState { num: base, object, .. } = &self.sent[reference];
+        if let Err(error) = self.current.check(object, diff, peer) {
+            tracing::error!(%num, %base, %error, "self-check failed");
+        }
+    }
+
+    /// Called when a frame goes with something that the peer's user waits for.
+    fn count_answer(&mut self) {
+        if let Some((_, frames)) = &mut self.answering {
+            *frames = frames.saturating_add(1);
+        }
+    }
+
     fn after_send(&mut self, now: Instant, new_num: StateNum) {
         if new_num == StateNum::SHUTDOWN {
             self.shutdown_tries += 1;
@@ -527,7 +549,7 @@ impl<L: Object> Sender<L> {
         self.last_sent_at = now;
         self.has_sent = true;
         self.next_send = None;
-        self.dirty_since = None;
+        self.changes.handle_sent();
         self.nothing_to_say = false;
     }
 

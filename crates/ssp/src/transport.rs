@@ -160,7 +160,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns why the state was of no use.
     pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
         let received = self.receiver.work(now, self.config.work_per_turn)?;
-        self.note_received(now, received, true, None);
+        // It is large: else it had been no work.
+        self.note_received(now, received, usize::MAX, None);
         Ok(())
     }
 
@@ -172,7 +173,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
             self.close(Closed::Unacknowledged);
         }
@@ -231,7 +232,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 return None;
             }
             self.heed_silence(now);
-            let pace = pace(&self.connection, &self.quiet, &self.config);
+            let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
             match self.sender.step(now, &pace, self.capabilities()) {
                 Some(Step::Send(outgoing)) => self.build(now, outgoing),
                 Some(Step::Repeat) => self.pieces.again(),
@@ -251,7 +252,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed.is_some() {
             return None;
         }
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
         [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
@@ -289,7 +290,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         self.sender.is_overdue(now, &pace)
     }
 
@@ -386,10 +387,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns what may be used between the two ends: what both have offered.
     pub fn capabilities(&self) -> Capabilities {
-        match (self.config.capabilities, self.peer) {
-            (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
-            _ => Capabilities::NONE,
-        }
+        capabilities(&self.config, self.peer)
     }
 
     /// Returns the peer's address: at a client the one in use, at a server the newest authentic one. A server
@@ -435,29 +433,29 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         self.sender.handle_ack(instruction.ack_num);
         self.quiet.handle_ack(self.sender.known_num());
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
             self.close(Closed::Acknowledged);
         }
-        let has_contents = !instruction.diff.is_empty();
-        if !has_contents && self.is_asked(now, instruction.new_num) {
+        let contents_len = instruction.diff.len();
+        if contents_len == 0 && self.is_asked(now, instruction.new_num) {
             self.sender.want_ack_at_once(now);
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
-        if is_try && !has_contents && matches!(received, Received::Newest) {
+        if is_try && contents_len == 0 && matches!(received, Received::Newest) {
             // Later contents of the peer's would hide whether this one has arrived.
             self.sender.want_ack_at_once(now);
         }
-        self.note_received(now, received, has_contents, promise);
+        self.note_received(now, received, contents_len, promise);
         Ok(())
     }
 
     /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
     /// the same once more.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         let Quiet::Server(stretch) = &mut self.quiet else { return false };
         let is_missed = stretch.unanswered_since().is_some_and(|at| at + pace.ack_expected < now);
         if is_missed {
@@ -478,7 +476,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         &mut self,
         now: Instant,
         received: Received,
-        has_contents: bool,
+        contents_len: usize,
         promise: Option<Duration>,
     ) {
         match received {
@@ -491,14 +489,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 }
                 let num = self.receiver.newest_num();
                 tracing::debug!(%num, "state received");
-                self.sender.handle_new_remote(now, num, has_contents);
+                self.sender.handle_new_remote(now, num, contents_len);
             }
             Received::LeftWithPeer => {
                 self.sender.handle_heard(now);
                 self.sender.want_ack(now);
             }
             Received::NewestAgain => {
-                let pace = pace(&self.connection, &self.quiet, &self.config);
+                let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
                 self.sender.handle_remote_again(now, &pace);
             }
             Received::Nothing | Received::Begun => {}
@@ -622,7 +620,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Notes that contents are sent in datagrams of these sizes.
     fn note_cut(&mut self, now: Instant) {
         let Some((num, cut)) = self.pieces.contents() else { return };
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         self.connection.size().handle_sent(now, num, cut, &pace);
     }
 
@@ -655,7 +653,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Makes datagrams smaller where large ones find no answer.
     fn heed_silence(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         self.connection.size().heed_silence(now, &pace);
         self.heed_size();
     }
@@ -676,9 +674,17 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 }
 
+/// Returns what may be used between an end of these numbers and this peer.
+fn capabilities(config: &Config, peer: Peer) -> Capabilities {
+    match (config.capabilities, peer) {
+        (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
+        _ => Capabilities::NONE,
+    }
+}
+
 /// Returns the sender's intervals of this moment.
-fn pace<'a>(connection: &Connection, quiet: &Quiet, config: &'a Config) -> Pace<'a> {
-    let pace = connection.pace(config);
+fn pace<'a>(connection: &Connection, quiet: &Quiet, config: &'a Config, peer: Peer) -> Pace<'a> {
+    let pace = connection.pace(config, capabilities(config, peer));
     let (speaks_by, hears_by) = (quiet.speaks_by(), quiet.hears_by());
     let heartbeat_again_at = quiet.again_at(pace.ack_expected);
     Pace { speaks_by, hears_by, heartbeat_again_at, ..pace }

@@ -544,3 +544,17 @@ fn a_replica_hides_no_second_picture_and_counts_its_memory() {
     assert!((cells..2 * cells).contains(&written.bytes_beyond(None).get()));
     assert!(written.clone().bytes_beyond(Some(&written)).get() < cells / 50);
 }
+
+#[test]
+fn an_echo_ack_alone_is_urgent_to_a_client_that_learns_from_it() {
+    let state = |text: &[u8], ack| published(Size::DEFAULT, text, ack);
+    let before = state(b"a", 1);
+    for (after, untold, told) in [
+        (state(b"a", 2), false, true),
+        (state(b"ab", 1), true, true),
+        (state(b"ab", 2), true, true),
+    ] {
+        assert_eq!(after.is_urgent_to(UNTOLD, &before), untold);
+        assert_eq!(after.is_urgent_to(ROVE, &before), told);
+    }
+}

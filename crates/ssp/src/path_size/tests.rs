@@ -2,6 +2,7 @@ use rove_units::Duration;
 
 use super::*;
 use crate::config::Config;
+use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 use crate::sender::PathView;
 
@@ -25,8 +26,8 @@ fn paced(loss_out: f64, run: impl FnOnce(&Pace<'_>)) {
     for _ in 0..20 {
         estimator.handle_sample(Instant::ZERO, Duration::from_millis(100), &config);
     }
-    let path = PathView { rtt_min: None, loss_out, contents_max: 1_162 };
-    run(&Pace::new(&config, &estimator, path));
+    let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1_162 };
+    run(&Pace::new(&config, &estimator, path, Capabilities::NONE));
 }
 
 /// Earns the tries of a whole search.

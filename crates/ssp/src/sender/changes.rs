@@ -1,4 +1,4 @@
-//! The changes that wait for the next frame: since when, and whether they come as those of a key that is held.
+//! The changes that wait for the next frame: since when, whether somebody waits for one, and whether they come as those of a key that is held.
 
 use rove_units::{Duration, Instant};
 
@@ -14,6 +14,10 @@ const HELD_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     waiting: u32,
+    /// Since when they are collected for a frame.
+    since: Option<Instant>,
+    /// Whether somebody waits for one of them.
+    is_awaited: bool,
     /// When the newest change was first noticed; `None` right after a change.
     newest_at: Option<Instant>,
     /// When the change before was first noticed.
@@ -30,6 +34,24 @@ impl Changes {
     /// Called when a frame goes.
     pub(super) fn handle_frame(&mut self) {
         self.waiting = 0;
+    }
+
+    /// Called when anything is sent, and when there turns out to be nothing to send.
+    pub(super) fn handle_sent(&mut self) {
+        self.since = None;
+    }
+
+    /// Returns since when changes are collected, if they are.
+    pub(super) const fn since(&self) -> Option<Instant> {
+        self.since
+    }
+
+    /// Returns since when changes are collected: from now on, if it was not noticed before that there are some, or that
+    /// somebody waits for one of them. The others may have waited for a while, and take nothing from its time.
+    pub(super) fn collected_since(&mut self, now: Instant, is_awaited: bool) -> Instant {
+        let before = self.since.filter(|_| self.is_awaited || !is_awaited);
+        self.is_awaited = is_awaited;
+        *self.since.insert(before.unwrap_or(now))
     }
 
     /// Returns when the newest change was first noticed: now, if it was not noticed before.
@@ -65,6 +87,22 @@ mod tests {
         assert_eq!(held(&[0, 33, 66, 99]), [false, true, true, true]);
         assert_eq!(held(&[0, 45, 91, 140]), [false, true, false, false], "somebody types");
         assert_eq!(held(&[0, 0]), [false, true], "a paste");
+    }
+
+    #[test]
+    fn a_change_that_somebody_waits_for_is_collected_from_its_own_time_on() {
+        let mut changes = Changes::default();
+        let mut at = |at, is_awaited| {
+            changes.collected_since(Instant::from_millis(at), is_awaited).as_millis()
+        };
+        assert_eq!([at(0, false), at(40, false)], [0, 0]);
+        assert_eq!([at(50, true), at(51, true), at(52, false)], [50, 50, 50]);
+        changes.handle_sent();
+        assert_eq!(changes.since(), None);
+        let at = |changes: &mut Changes, at| {
+            changes.collected_since(Instant::from_millis(at), true).as_millis()
+        };
+        assert_eq!([at(&mut changes, 60), at(&mut changes, 61)], [60, 60]);
     }
 
     #[test]

@@ -167,6 +167,7 @@ fn cost(diff_len: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
     use crate::sender::PathView;
 
@@ -178,8 +179,9 @@ mod tests {
     fn copies(config: &Config, rtt: u64, rtt_min: u64, loss_out: f64, diff_len: usize) -> Vec<u64> {
         let mut estimator = RttEstimator::new();
         estimator.handle_sample(Instant::ZERO, ms(rtt), config);
-        let path = PathView { rtt_min: Some(ms(rtt_min)), loss_out, contents_max: 1214 };
-        let pace = Pace::new(config, &estimator, path);
+        let path =
+            PathView { rtt_min: Some(ms(rtt_min)), loss_out, loss_in: 0.0, contents_max: 1214 };
+        let pace = Pace::new(config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
         repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, true, false);
@@ -230,8 +232,9 @@ mod tests {
         let mut estimator = RttEstimator::new();
         let config = Config::server();
         estimator.handle_sample(Instant::ZERO, ms(20), &config);
-        let path = PathView { rtt_min: Some(ms(20)), loss_out: 1.0, contents_max: 1214 };
-        let pace = Pace::new(&config, &estimator, path);
+        let path =
+            PathView { rtt_min: Some(ms(20)), loss_out: 1.0, loss_in: 0.0, contents_max: 1214 };
+        let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
@@ -256,8 +259,9 @@ mod tests {
         let mut estimator = RttEstimator::new();
         let config = Config::server();
         estimator.handle_sample(Instant::ZERO, ms(160), &config);
-        let path = PathView { rtt_min: Some(ms(160)), loss_out: 0.1, contents_max: 1214 };
-        let pace = Pace::new(&config, &estimator, path);
+        let path =
+            PathView { rtt_min: Some(ms(160)), loss_out: 0.1, loss_in: 0.0, contents_max: 1214 };
+        let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&pace);
         repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, true, false);

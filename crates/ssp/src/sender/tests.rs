@@ -10,7 +10,8 @@ const fn ms(millis: u64) -> Duration {
 }
 
 /// A path over IPv4 that loses nothing.
-const PATH: PathView = PathView { rtt_min: Some(ms(100)), loss_out: 0.0, contents_max: 1214 };
+const PATH: PathView =
+    PathView { rtt_min: Some(ms(100)), loss_out: 0.0, loss_in: 0.0, contents_max: 1214 };
 
 const PEER: Capabilities = Capabilities::NONE;
 
@@ -28,7 +29,7 @@ impl Bench {
         let (config, now) = (Config::server(), Instant::from_millis(1_000));
         rtt.handle_sample(now, ms(100), &config);
         let mut sender = Sender::new(Blob::default(), Seed::new(1).stream("lots"), now);
-        sender.handle_new_remote(now, StateNum::new(1), false);
+        sender.handle_new_remote(now, StateNum::new(1), 0);
         Self { sender, config, rtt, now }
     }
 
@@ -43,7 +44,7 @@ impl Bench {
         let deadline = self.now + ms(250);
         while self.now < deadline {
             self.now += ms(1);
-            let pace = Pace::new(&self.config, &self.rtt, PATH);
+            let pace = Pace::new(&self.config, &self.rtt, PATH, PEER);
             if let Some(step) = self.sender.step(self.now, &pace, PEER) {
                 let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
                 return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
@@ -120,7 +121,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     let mut bench = Bench::new();
     // Large ones are not said again at first, and the blob is small.
     bench.config.says_again_at_first = false;
-    let pace = Pace::new(&bench.config, &bench.rtt, PATH);
+    let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let sent_at = bench.now + ms(60);
     let Some(Step::Send(out)) = bench.sender.step(sent_at, &pace, PEER) else {
@@ -138,7 +139,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     assert_eq!(bench.sender.step(next, &pace, PEER), Some(Step::Repeat));
 
     // An acknowledgment waits for a second at most, then it takes the newer contents along.
-    bench.sender.handle_new_remote(next, StateNum::new(2), true);
+    bench.sender.handle_new_remote(next, StateNum::new(2), 9);
     let due = next + bench.config.ack_delay_in_repair;
     let step = bench.sender.step(due, &pace, PEER);
     assert!(
@@ -149,7 +150,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
 #[test]
 fn newer_contents_wait_for_a_number_of_repeats_and_no_more() {
     let mut bench = Bench::new();
-    let pace = Pace::new(&bench.config, &bench.rtt, PATH);
+    let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
     let mut now = bench.now + ms(60);
     let Some(Step::Send(out)) = bench.sender.step(now, &pace, PEER) else { panic!("due") };
@@ -184,13 +185,13 @@ fn frames_after_contents(answer_frames: u8) -> Vec<u64> {
     bench.config.answer_frames = answer_frames;
     bench.frame("before", Bytes::ZERO);
     let start = bench.now;
-    bench.sender.handle_new_remote(start, StateNum::new(2), true);
+    bench.sender.handle_new_remote(start, StateNum::new(2), 9);
     let mut frames = Vec::new();
     for elapsed in 0..180 {
         if elapsed % 20 == 0 {
             bench.sender.publish(Blob::new(elapsed.to_string(), Bytes::ZERO));
         }
-        let pace = Pace::new(&bench.config, &bench.rtt, PATH);
+        let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
         let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
         if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
             frames.push(elapsed);
@@ -211,6 +212,41 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
     }
 }
 
+/// Returns when frames go out, in milliseconds from the peer's contents on, at an end with these numbers that has
+/// these changes. Another frame went out right before.
+fn frames_of_changes(config: Config, changes: &[(u64, &str)]) -> Vec<u64> {
+    let mut bench = Bench::new();
+    bench.config = config;
+    bench.frame("before", Bytes::ZERO);
+    let start = bench.now;
+    bench.sender.handle_new_remote(start, StateNum::new(2), 9);
+    let mut frames = Vec::new();
+    for elapsed in 0..120 {
+        for (_, text) in changes.iter().filter(|(at, _)| *at == elapsed) {
+            bench.sender.publish(Blob::new(*text, Bytes::ZERO));
+        }
+        let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
+        let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
+        if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
+            frames.push(elapsed);
+        }
+    }
+    frames
+}
+
+#[test]
+fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
+    let server = Config::server();
+    assert_eq!(frames_of_changes(server.clone(), &[(0, "a#1"), (10, "a#2")]), [1, 51]);
+    // It goes along with the next change, which is collected as if there were nothing else.
+    let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
+    assert_eq!(frames_of_changes(server.clone(), &changes), [1, 38]);
+    // It is none of the frames that go ahead, either.
+    let changes = [(0, "before#1"), (60, "a#1"), (70, "b#1"), (80, "c#1")];
+    assert_eq!(frames_of_changes(server.clone(), &changes), [50, 61, 78]);
+    assert_eq!(frames_of_changes(server.stock(), &changes), [50, 100]);
+}
+
 #[test]
 fn on_a_long_path_a_client_sends_news_more_often_than_anything_else() {
     for (config, interval) in [(Config::client(), 120), (Config::client().stock(), 250)] {
@@ -221,5 +257,76 @@ fn on_a_long_path_a_client_sends_news_more_often_than_anything_else() {
         let start = bench.now;
         bench.frame("b", Bytes::ZERO);
         assert_eq!(bench.now.saturating_since(start), ms(interval));
+    }
+}
+
+/// Returns when anything is sent, in milliseconds, by a client with a round trip of 300 ms that acknowledges contents of
+/// so many bytes at 0, and has a key at `key`; nothing more arrives. Its last word was an acknowledgment 2 s before.
+fn sent_beside_an_acknowledgment(
+    peer: Capabilities,
+    loss_out: f64,
+    contents_len: usize,
+    key: u64,
+) -> Vec<u64> {
+    let config = Config::client();
+    let mut rtt = RttEstimator::new();
+    for _ in 0..50 {
+        rtt.handle_sample(Instant::ZERO, ms(300), &config);
+    }
+    let path = PathView { rtt_min: Some(ms(300)), loss_out, ..PATH };
+    let pace = Pace::new(&config, &rtt, path, peer);
+    let lots = Seed::new(1).stream("lots");
+    let mut sender = Sender::new(Blob::default(), lots, Instant::ZERO);
+    let send = |sender: &mut Sender<Blob>, now| sender.step(now, &pace, peer).is_some();
+    sender.handle_new_remote(Instant::ZERO, StateNum::new(1), 9);
+    assert!(send(&mut sender, Instant::ZERO), "the first word");
+    sender.handle_ack(StateNum::new(1));
+    sender.handle_new_remote(Instant::ZERO, StateNum::new(2), 9);
+    assert!(send(&mut sender, Instant::from_millis(300)), "an acknowledgment");
+    let start = Instant::from_millis(2_000);
+    sender.handle_new_remote(start, StateNum::new(3), contents_len);
+    let is_sent = |elapsed: &u64| {
+        if *elapsed == key {
+            sender.publish(Blob::new("key", Bytes::ZERO));
+        }
+        send(&mut sender, start + ms(*elapsed))
+    };
+    (0..700).filter(is_sent).collect()
+}
+
+#[test]
+fn an_acknowledgment_waits_for_a_key_where_both_ends_wait_for_it_and_nothing_is_lost() {
+    let late = Capabilities::LATE_ACK;
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 9, 999), [250]);
+    assert_eq!(sent_beside_an_acknowledgment(PEER, 0.0, 9, 999), [100]);
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.01, 9, 999), [100], "a lossy path");
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 1_000, 999), [100], "a large answer");
+}
+
+#[test]
+fn a_key_is_sent_once_although_an_empty_acknowledgment_before_it_never_was_acknowledged() {
+    let (late, old) = (Capabilities::LATE_ACK, PEER);
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 9, 200), [200], "presumed lost at 750");
+    assert_eq!(sent_beside_an_acknowledgment(old, 0.0, 9, 50), [50, 200, 350, 500, 650]);
+}
+
+#[test]
+fn a_key_does_not_wait_for_an_acknowledgment_that_took_contents_along() {
+    let mut bench = Bench::new();
+    (bench.config, bench.rtt) = (Config::client(), RttEstimator::new());
+    bench.frame("a", Bytes::ZERO);
+    for (peer, wait) in [(Capabilities::LATE_ACK, 1), (PEER, 120)] {
+        let pace = Pace::new(&bench.config, &bench.rtt, PATH, peer);
+        let num = bench.sender.ack_num.next();
+        bench.sender.handle_new_remote(bench.now, num, 9);
+        bench.now += ms(250);
+        assert!(bench.sender.step(bench.now, &pace, peer).is_some(), "the acknowledgment");
+        let start = bench.now;
+        bench.sender.publish(Blob::new(num.get().to_string(), Bytes::ZERO));
+        while bench.sender.step(bench.now, &pace, peer).is_none() {
+            bench.now += ms(1);
+        }
+        let waited = bench.now.saturating_since(start);
+        assert!(waited <= ms(wait) && waited + ms(1) >= ms(wait), "{waited:?} of {wait} ms");
     }
 }

@@ -6,6 +6,7 @@
 use rove_units::{Duration, Instant};
 
 use crate::config::{Config, SHUTDOWN_TRIES_MAX};
+use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::rtt::RttEstimator;
@@ -21,9 +22,15 @@ pub(crate) struct Pace<'a> {
     pub(crate) config: &'a Config,
     pub(crate) rto: Duration,
     pub(crate) frame_interval: Duration,
+    /// How long an acknowledgment waits for company, at either end.
+    pub(crate) ack_delay: Duration,
+    /// Whether acknowledgments are late: nothing is said twice without a reason.
+    pub(crate) is_patient: bool,
     /// How long until a state with contents must have been acknowledged, had nothing been lost.
     pub(crate) ack_expected: Duration,
     pub(crate) srtt: Duration,
+    /// What may be used between the two ends.
+    pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
     /// Until when no sign of life is due.
     pub(crate) speaks_by: Option<Instant>,
@@ -40,14 +47,27 @@ pub(crate) struct PathView {
     pub(crate) rtt_min: Option<Duration>,
     /// The share of datagrams that do not reach the peer, from 0 to 1: an estimate.
     pub(crate) loss_out: f64,
+    /// The same of the peer's datagrams.
+    pub(crate) loss_in: f64,
     /// Most bytes of an instruction that one datagram carries.
     pub(crate) contents_max: usize,
 }
 
 impl<'a> Pace<'a> {
-    pub(crate) fn new(config: &'a Config, rtt: &RttEstimator, path: PathView) -> Self {
+    /// Works them out for a path and what may be used between the two ends.
+    pub(crate) fn new(
+        config: &'a Config,
+        rtt: &RttEstimator,
+        path: PathView,
+        peer: Capabilities,
+    ) -> Self {
         let rto = rtt.rto(config);
-        let ack_expected = rto.max(rtt.unclamped_rto()) + config.ack_delay;
+        let is_agreed =
+            peer.contains(Capabilities::LATE_ACK) && config.ack_delay_late > config.ack_delay;
+        // On a path that loses something, a timeout is to repair it soon.
+        let is_patient = is_agreed && path.loss_out == 0.0 && path.loss_in == 0.0;
+        let ack_delay = if is_patient { config.ack_delay_late } else { config.ack_delay };
+        let ack_expected = rto.max(rtt.unclamped_rto()) + ack_delay;
         let frame_interval = rtt.frame_interval(config);
         let srtt = rtt.srtt().unwrap_or(rto);
         let (speaks_by, heartbeat_again_at, hears_by) = (None, None, None);
@@ -55,8 +75,11 @@ impl<'a> Pace<'a> {
             config,
             rto,
             frame_interval,
+            ack_delay,
+            is_patient,
             ack_expected,
             srtt,
+            peer,
             path,
             speaks_by,
             heartbeat_again_at,
@@ -66,17 +89,26 @@ impl<'a> Pace<'a> {
 
     /// Returns how long a sent state is assumed to be on its way.
     pub(crate) fn in_flight(&self) -> Duration {
-        self.rto + self.config.ack_delay
+        self.rto + self.ack_delay
     }
 }
 
 impl<L: Object> Sender<L> {
     /// Works out what is assumed of the receiver and when to send next.
     pub(crate) fn recalculate(&mut self, now: Instant, pace: &Pace<'_>) {
-        let is_in_flight = |state: &&SentState<L>| now < state.sent_at + pace.in_flight();
-        self.assumed = self.sent.iter().skip(1).take_while(is_in_flight).count();
+        self.assumed = self.assumed_index(now, pace);
         self.next_ack = self.ack_due(now, pace);
         self.next_send = self.send_due(now, pace);
+    }
+
+    /// Returns the place of the newest state that has no reason to be lost yet, nor has any state before it.
+    fn assumed_index(&self, now: Instant, pace: &Pace<'_>) -> usize {
+        let is_in_flight = |state: &SentState<L>| now < state.sent_at + pace.in_flight();
+        // A state without contents is not acknowledged by itself, and says nothing about others.
+        let has_no_say = |state: &SentState<L>| pace.is_patient && !state.has_contents;
+        let states = self.sent.iter().enumerate().skip(1);
+        let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
+        credible.filter(|(_, state)| is_in_flight(state)).last().map_or(0, |(index, _)| index)
     }
 
     /// Returns when to take the next step, as of the last recalculation.
@@ -167,7 +199,9 @@ impl<L: Object> Sender<L> {
         if is_in_repair {
             pace.config.ack_delay_in_repair
         } else if self.has_acknowledged && !self.is_ack_urgent {
-            pace.config.ack_delay
+            // Until the peer has acknowledged something, nobody knows what the path loses.
+            let is_late = !self.is_remote_large && self.known_num() != StateNum::INITIAL;
+            if is_late { pace.ack_delay } else { pace.config.ack_delay }
         } else {
             // The peer has no round-trip sample until our first answer echoes its timestamp. Until
             // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
@@ -194,11 +228,19 @@ impl<L: Object> Sender<L> {
         self.kept.is_none() && (config.answer_frames == 0 || is_first_answer)
     }
 
+    /// Returns whether the unsent change is one that the peer's user waits for. The echo ack by itself is not: a frame of
+    /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. An end that lets
+    /// no frame go ahead of the frame interval makes no difference.
+    fn is_awaited(&self, pace: &Pace<'_>) -> bool {
+        let before = &self.last().object;
+        pace.config.answer_frames == 0 || self.current.is_urgent_to(pace.peer, before)
+    }
+
     /// Returns until when the current unsent change waits for company.
-    fn collected_at(&mut self, now: Instant, config: &Config) -> Instant {
-        let dirty_since = *self.dirty_since.get_or_insert(now);
+    fn collected_at(&mut self, now: Instant, is_awaited: bool, config: &Config) -> Instant {
+        let since = self.changes.collected_since(now, is_awaited);
         let changed_at = self.changes.notice(now);
-        let longest = dirty_since + config.collection_delay;
+        let longest = since + config.collection_delay;
         if self.is_hurried(config) { longest.min(changed_at + config.quiet_delay) } else { longest }
     }
 
@@ -241,23 +283,29 @@ impl<L: Object> Sender<L> {
             return is_active.then_some(presumed_lost);
         }
         if !self.current.same_as(&self.last().object) {
-            let collected = self.collected_at(now, config);
+            let is_awaited = self.is_awaited(pace);
+            let collected = self.collected_at(now, is_awaited, config);
             // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
             // for half a round trip.
-            let longest = if self.changes.are_of_held_key() {
+            let longest = if !is_awaited {
+                config.frame_interval_max
+            } else if self.changes.are_of_held_key() {
                 config.held_interval_max
+            } else if pace.is_patient {
+                config.news_interval_max.max(config.news_interval_late.min(pace.srtt / 3))
             } else {
                 config.news_interval_max
             };
             let interval = pace.frame_interval.min(longest);
             let paced = self.last_frame_at.map_or(collected, |at| at + interval);
-            let paced = self.answer_due(config).map_or(paced, |answer| paced.min(answer));
+            let answer = self.answer_due(config).filter(|_| is_awaited);
+            let paced = answer.map_or(paced, |answer| paced.min(answer));
             return Some(paced.max(collected));
         }
         if !is_active {
             None
         } else if !self.current.same_as(&self.sent[self.assumed].object) {
-            let collected = self.dirty_since.map(|since| since + config.collection_delay);
+            let collected = self.changes.since().map(|since| since + config.collection_delay);
             Some(collected.map_or(next_frame, |collected| collected.max(next_frame)))
         } else if !self.current.same_as(&self.known().object) {
             Some(presumed_lost)

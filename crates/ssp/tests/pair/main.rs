@@ -5,6 +5,7 @@ mod converge;
 mod fake;
 mod far;
 mod held;
+mod late_ack;
 mod limits;
 mod note;
 mod pair;
