@@ -21,6 +21,7 @@ struct Bench {
     config: Config,
     rtt: RttEstimator,
     now: Instant,
+    peer: Capabilities,
 }
 
 impl Bench {
@@ -30,7 +31,7 @@ impl Bench {
         rtt.handle_sample(now, ms(100), &config);
         let mut sender = Sender::new(Blob::default(), Seed::new(1).stream("lots"), now);
         sender.handle_new_remote(now, StateNum::new(1), 0);
-        Self { sender, config, rtt, now }
+        Self { sender, config, rtt, now, peer: PEER }
     }
 
     /// Publishes `text` and returns what is sent for it at the next frame.
@@ -44,8 +45,8 @@ impl Bench {
         let deadline = self.now + ms(250);
         while self.now < deadline {
             self.now += ms(1);
-            let pace = Pace::new(&self.config, &self.rtt, PATH, PEER);
-            if let Some(step) = self.sender.step(self.now, &pace, PEER) {
+            let pace = Pace::new(&self.config, &self.rtt, PATH, self.peer);
+            if let Some(step) = self.sender.step(self.now, &pace, self.peer) {
                 let Step::Send(out) = step else { panic!("nothing was kept to be repeated") };
                 return Some((out.old_num.get(), out.new_num.get(), out.diff.len()));
             }
@@ -178,18 +179,18 @@ fn the_known_policy_never_starts_from_another_state() {
     assert_eq!(bench.frame("y", Bytes::ZERO), (0, 2, 1));
 }
 
-/// Returns when frames go out, in milliseconds from the peer's contents on, while there is something
-/// new every 20 ms. Another frame went out right before.
-fn frames_after_contents(answer_frames: u8) -> Vec<u64> {
+/// Returns when frames go out, in milliseconds from the peer's contents on and within so many of them, at an end with these
+/// numbers that has these changes. Another frame went out right before.
+fn frames_of_changes(config: Config, within: u64, changes: &[(u64, &str)]) -> Vec<u64> {
     let mut bench = Bench::new();
-    bench.config.answer_frames = answer_frames;
+    bench.config = config;
     bench.frame("before", Bytes::ZERO);
     let start = bench.now;
     bench.sender.handle_new_remote(start, StateNum::new(2), 9);
     let mut frames = Vec::new();
-    for elapsed in 0..180 {
-        if elapsed % 20 == 0 {
-            bench.sender.publish(Blob::new(elapsed.to_string(), Bytes::ZERO));
+    for elapsed in 0..within {
+        for (_, text) in changes.iter().filter(|(at, _)| *at == elapsed) {
+            bench.sender.publish(Blob::new(*text, Bytes::ZERO));
         }
         let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
         let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
@@ -208,43 +209,25 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
         (2, &[1, 28, 78, 128, 178]),
         (3, &[1, 28, 48, 98, 148]),
     ] {
-        assert_eq!(frames_after_contents(answer_frames), frames, "{answer_frames}");
+        // Something new comes every 20 ms.
+        let texts = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+        let changes: Vec<(u64, &str)> = (0..).step_by(20).zip(texts).collect();
+        let config = Config { answer_frames, ..Config::server() };
+        assert_eq!(frames_of_changes(config, 180, &changes), frames, "{answer_frames}");
     }
-}
-
-/// Returns when frames go out, in milliseconds from the peer's contents on, at an end with these numbers that has
-/// these changes. Another frame went out right before.
-fn frames_of_changes(config: Config, changes: &[(u64, &str)]) -> Vec<u64> {
-    let mut bench = Bench::new();
-    bench.config = config;
-    bench.frame("before", Bytes::ZERO);
-    let start = bench.now;
-    bench.sender.handle_new_remote(start, StateNum::new(2), 9);
-    let mut frames = Vec::new();
-    for elapsed in 0..120 {
-        for (_, text) in changes.iter().filter(|(at, _)| *at == elapsed) {
-            bench.sender.publish(Blob::new(*text, Bytes::ZERO));
-        }
-        let pace = Pace::new(&bench.config, &bench.rtt, PATH, PEER);
-        let sent = bench.sender.step(start + ms(elapsed), &pace, PEER);
-        if matches!(sent, Some(Step::Send(out)) if !out.diff.is_empty()) {
-            frames.push(elapsed);
-        }
-    }
-    frames
 }
 
 #[test]
 fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
     let server = Config::server();
-    assert_eq!(frames_of_changes(server.clone(), &[(0, "a#1"), (10, "a#2")]), [1, 51]);
+    assert_eq!(frames_of_changes(server.clone(), 120, &[(0, "a#1"), (10, "a#2")]), [1, 51]);
     // It goes along with the next change, which is collected as if there were nothing else.
     let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
-    assert_eq!(frames_of_changes(server.clone(), &changes), [1, 38]);
+    assert_eq!(frames_of_changes(server.clone(), 120, &changes), [1, 38]);
     // It is none of the frames that go ahead, either.
     let changes = [(0, "before#1"), (60, "a#1"), (70, "b#1"), (80, "c#1")];
-    assert_eq!(frames_of_changes(server.clone(), &changes), [50, 61, 78]);
-    assert_eq!(frames_of_changes(server.stock(), &changes), [50, 100]);
+    assert_eq!(frames_of_changes(server.clone(), 120, &changes), [50, 61, 78]);
+    assert_eq!(frames_of_changes(server.stock(), 120, &changes), [50, 100]);
 }
 
 #[test]
@@ -257,6 +240,23 @@ fn on_a_long_path_a_client_sends_news_more_often_than_anything_else() {
         let start = bench.now;
         bench.frame("b", Bytes::ZERO);
         assert_eq!(bench.now.saturating_since(start), ms(interval));
+    }
+}
+
+#[test]
+fn where_acknowledgments_are_late_news_is_a_third_of_the_round_trip_apart_within_bounds() {
+    let late = Capabilities::LATE_ACK;
+    for (rtt, peer, interval) in
+        [(300, late, 120), (420, late, 140), (500, late, 160), (2_000, late, 160), (500, PEER, 120)]
+    {
+        let mut bench = Bench { peer, ..Bench::new() };
+        bench.config = Config::client();
+        bench.rtt = RttEstimator::new();
+        bench.rtt.handle_sample(bench.now, ms(rtt), &bench.config);
+        bench.frame("a", Bytes::ZERO);
+        let start = bench.now;
+        bench.frame("b", Bytes::ZERO);
+        assert_eq!(bench.now.saturating_since(start), ms(interval), "{rtt} ms");
     }
 }
 

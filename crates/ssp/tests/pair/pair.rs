@@ -11,6 +11,9 @@ use rove_units::{Duration, Instant, Seed};
 use crate::note::Note;
 use crate::referee::Referee;
 
+/// Bytes of the longest diff that a user's stream is divided into where large contents are tested.
+pub(crate) const CHUNK: usize = 32 * 1024;
+
 /// The key of every test session.
 pub(crate) fn key() -> Key {
     Key::from_bytes(*b"sixteen key byte")

@@ -3,10 +3,7 @@
 use rove_link::LinkConfig;
 use rove_units::Seed;
 
-use crate::pair::{agree, ms, noise, pair};
-
-/// What the user's stream divides its diffs into.
-const CHUNK: usize = 32 * 1024;
+use crate::pair::{CHUNK, agree, ms, noise, pair};
 
 /// Returns how long a paste takes to arrive, in ms of virtual time.
 fn paste_ms(seed: u64, len: usize, loss: f64, echo: bool) -> u64 {

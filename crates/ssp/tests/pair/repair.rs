@@ -4,10 +4,7 @@ use rove_link::LinkConfig;
 use rove_ssp::Closed;
 use rove_units::{Duration, Seed};
 
-use crate::pair::{Fate, agree, ms, noise, pair};
-
-/// What the user's stream divides its diffs into.
-const CHUNK: usize = 32 * 1024;
+use crate::pair::{CHUNK, Fate, agree, ms, noise, pair};
 
 #[test]
 fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
