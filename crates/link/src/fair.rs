@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Takes out all that is left at the begin, and returns the flows in the order in which they were served.
+    /// Takes out every packet, at time zero, and returns the flows in the order in which they were served.
     fn flows(fair: &mut Fair<()>) -> Vec<u16> {
         let config = CoDelConfig::default();
         let mut pop = || fair.pop(&config, Instant::ZERO, |_| panic!("nobody has waited"));

@@ -71,7 +71,7 @@ pub(crate) struct PathSize {
     size: usize,
     /// Whether what is under way is to be cut up once more, for another size.
     is_recut: bool,
-    /// What is known of other sizes; `None` where none is tried and the size is stock's.
+    /// The search for a larger size; `None` where none is tried and the size is stock's.
     search: Option<Search>,
     unanswered: Unanswered,
     /// The size before it fell, until contents of the smaller size are acknowledged.

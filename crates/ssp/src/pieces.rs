@@ -16,7 +16,7 @@ pub(crate) struct Pieces {
     pub(crate) fragments: Vec<Fragment>,
     /// How many of them were handed out.
     pub(crate) sent: usize,
-    /// Which of them is handed out first.
+    /// The place of the fragment that is handed out first.
     pub(crate) first: usize,
     /// The acknowledgment that they carry.
     pub(crate) ack_num: StateNum,
@@ -29,7 +29,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// Takes the fragments of the instruction that the other fields are about.
+    /// Replaces the fragments by those of a new instruction, none of which has been handed out.
     pub(crate) fn cut(&mut self, fragments: Vec<Fragment>) {
         (self.fragments, self.sent, self.first) = (fragments, 0, 0);
     }

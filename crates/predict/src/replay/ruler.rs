@@ -192,7 +192,7 @@ fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<cha
     let mut pushed = [&line[..start], new, phrase].concat();
     let blanks = gap.iter().take_while(|c| **c == ' ').count();
     let end = start + len + phrase.len() + blanks;
-    // One blank of the gap stays at least.
+    // The gap keeps at least one blank.
     if pushed.len() >= end {
         return None;
     }

@@ -224,7 +224,7 @@ impl Trial {
         let shown = self.turn_until(events, patience, |trial| trial.shows("SHOWN"))?;
         self.path.down = match (shown, self.received_max) {
             (true, len) if len >= LARGE_LEN => Large::Pass(len),
-            // What it shows needs several large ones: the server has cut it into smaller ones.
+            // The output needs several large datagrams: the server has cut it into smaller ones.
             (true, passed) => Large::Only { refused: SERVER_LEN, passed },
             (false, _) if before > 0 => Large::Stuck(None),
             (false, _) => Large::Unknown,

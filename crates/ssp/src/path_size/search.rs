@@ -61,7 +61,7 @@ pub(crate) enum Answer {
     Some,
 }
 
-/// What is known of sizes above the one in use.
+/// The sizes above the one in use that have got through or not, and the try that is under way.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     stock: usize,

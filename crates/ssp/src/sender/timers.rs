@@ -29,7 +29,7 @@ pub(crate) struct Pace<'a> {
     /// How long until a state with contents must have been acknowledged, had nothing been lost.
     pub(crate) ack_expected: Duration,
     pub(crate) srtt: Duration,
-    /// What may be used between the two ends.
+    /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
     /// Until when no sign of life is due.
