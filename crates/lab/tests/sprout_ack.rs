@@ -7,7 +7,7 @@ use rove_lab::flow::controlled::{Application, Controlled};
 use rove_lab::flow::ends::Arrival;
 use rove_lab::flow::source::FULL;
 use rove_lab::flow::{self, FlowOptions};
-use rove_link::{LinkConfig, Order, Schedule, Steps, Synthetic};
+use rove_link::{LinkConfig, Order, Schedule, Steps, Synthetic, Trace};
 use rove_units::{BitRate, Duration, Instant, Seed};
 
 /// 500 full packets a second: ten in each tick.
@@ -166,4 +166,36 @@ fn a_link_of_a_gigabit_is_used_on_the_wide_grid_and_as_one_of_12_megabits_on_spr
     assert!(wide > 300.0, "{wide} Mbit/s on the wide grid");
     assert!((8.0..40.0).contains(&linear), "{linear} Mbit/s on Sprout's");
     assert!((8.0..20.0).contains(&sprout), "{sprout} Mbit/s of Sprout itself");
+}
+
+/// A link that carries nothing for two minutes, and loses nothing: packets stand in its queue, and all of them come at once afterwards.
+#[test]
+fn a_link_of_rate_zero_is_not_flooded_and_used_again() {
+    let opportunities = (0..10_000).chain(130_000..190_000).step_by(2).collect();
+    let trace = Trace::from_millis(opportunities).expect("times in order");
+    let stopping = LinkConfig {
+        rate: None,
+        schedule: Some(Schedule::new(trace)),
+        order: Order::LossDelayQueue,
+        ..link(RATE)
+    };
+    for contender in [
+        Contender::Sprout,
+        Contender::SproutPublished,
+        Contender::SproutOneWay,
+        Contender::SproutEwma,
+        Contender::SproutAck,
+        Contender::SproutAckWide,
+    ] {
+        let until = |seconds| {
+            let back = link(RATE).into();
+            let whole = FlowOptions { downlink: back, ..options(stopping.clone(), seconds) };
+            contender.run(None, whole)
+        };
+        let [before, silent, after] = [10, 130, 190].map(until);
+        let sent = silent.sent - before.sent;
+        assert!(sent < 120 * 50, "{contender:?}: {sent} packets into a link that stands still");
+        let arrived = after.arrived - silent.arrived;
+        assert!(arrived > sent, "{contender:?}: {arrived} packets in the minute after it");
+    }
 }
