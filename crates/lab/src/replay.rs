@@ -19,7 +19,7 @@ use self::ablation::{Case, Row};
 pub(crate) use self::far::CLEAR;
 use self::figures::Figures;
 use self::run::RunOptions;
-pub(crate) use self::run::{Ends, Run, SETTLING, TAIL};
+pub(crate) use self::run::{Ends, Reference, Run, SETTLING, TAIL};
 use self::script::Script;
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
@@ -69,6 +69,8 @@ pub(crate) struct ReplayOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// The state that diffs of both ends start from.
+    pub(crate) reference: Option<Reference>,
     /// What both ends do without.
     pub(crate) sender_without: Vec<rove_ssp::Mechanism>,
     pub(crate) json: bool,
@@ -229,6 +231,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         seed,
         host_delay: options.host_delay,
         ends: options.ends,
+        reference: options.reference,
         sender_without: options.sender_without.clone(),
         explain: options.explain != Explained::Nothing,
     }
@@ -259,6 +262,7 @@ pub(crate) fn response_times(
         seed,
         host_delay,
         ends,
+        reference: None,
         sender_without: Vec::new(),
         explain: false,
     };
@@ -372,6 +376,7 @@ fn described(options: &ReplayOptions) -> Value {
         "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
         "ends": format!("{:?}", options.ends).to_lowercase(),
+        "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
         "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),
         "first": options.first,
     })

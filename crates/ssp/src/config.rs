@@ -65,6 +65,10 @@ pub enum ReferencePolicy {
     },
     /// The known receiver state where its diff needs no more datagrams than the one from the assumed state.
     Adaptive,
+    /// The state whose diff is worth most, by how likely the peer holds it (Bayes), how likely the diff arrives, and how
+    /// much of what the path takes in a round trip it needs: the known receiver state wherever this end's traffic does
+    /// not fill the path.
+    Bayesian,
 }
 
 impl ReferencePolicy {

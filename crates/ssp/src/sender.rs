@@ -11,6 +11,7 @@
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
 mod backoff;
+mod belief;
 mod changes;
 mod chunk;
 mod first_contact;
@@ -22,7 +23,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Bytes, Instant, Stream};
 
-use crate::config::{SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX};
+use crate::config::{ReferencePolicy, SENT_BYTES_MAX, SENT_CULLED_FROM_END, SENT_MAX};
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
@@ -109,6 +110,7 @@ pub(crate) struct Sender<L> {
     first_contact: first_contact::FirstContact,
     references: ReferenceChooser,
     repetition: repetition::Repetition,
+    belief: belief::Belief,
 }
 
 impl<L: Object> Sender<L> {
@@ -149,12 +151,13 @@ impl<L: Object> Sender<L> {
             first_contact: first_contact::FirstContact::default(),
             references: ReferenceChooser::new(lots),
             repetition: repetition::Repetition::new(now),
+            belief: belief::Belief::new(),
         }
     }
 
     /// Takes an acknowledgment. One of a number that is not in the list is ignored: it is older than
     /// another, or of a state that was culled.
-    pub(crate) fn handle_ack(&mut self, ack_num: StateNum) {
+    pub(crate) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         match self.sent.iter().position(|state| state.num == ack_num) {
             None | Some(0) => return,
             Some(acknowledged) => self.sent.drain(..acknowledged),
@@ -163,6 +166,7 @@ impl<L: Object> Sender<L> {
         self.first_contact.handle_ack();
         self.backoff.handle_ack();
         self.repetition.handle_ack(ack_num);
+        self.belief.handle_ack(now, ack_num);
         self.nothing_to_say = false;
         if self.kept.as_ref().is_some_and(|kept| kept.new_num <= ack_num) {
             self.kept = None;
@@ -260,7 +264,7 @@ impl<L: Object> Sender<L> {
         let (reference, diff) = if is_copy_due || is_first_due {
             (0, diff_from_known)
         } else {
-            self.choose_reference(diff_from_known, pace, peer)
+            self.choose_reference(now, diff_from_known, pace, peer)
         };
         let is_repeated = reference == 0 && !diff.is_empty();
         if diff.is_empty() {
@@ -333,6 +337,20 @@ impl<L: Object> Sender<L> {
         self.backoff.handle_try(self.last_sent_at);
     }
 
+    /// Takes note that an instruction was sent in so many datagrams and bytes.
+    pub(crate) fn handle_cut(
+        &mut self,
+        now: Instant,
+        outgoing: &Outgoing,
+        datagrams: usize,
+        bytes: usize,
+        pace: &Pace<'_>,
+    ) {
+        if pace.config.reference == ReferencePolicy::Bayesian {
+            self.belief.handle_sent(now, outgoing, datagrams, bytes, pace);
+        }
+    }
+
     /// Forgets the kept instruction: its fragments are gone or of the wrong size.
     pub(crate) fn forget_kept(&mut self) {
         self.kept = None;
@@ -369,10 +387,18 @@ impl<L: Object> Sender<L> {
     /// Chooses the state to start a diff from, the assumed receiver state or the known one.
     fn choose_reference(
         &mut self,
+        now: Instant,
         diff_from_known: Vec<u8>,
         pace: &Pace<'_>,
         peer: Capabilities,
     ) -> (usize, Vec<u8>) {
+        if pace.config.reference == ReferencePolicy::Bayesian {
+            let place = |num| self.sent.iter().position(|state| state.num == num);
+            let diff_from =
+                |num| Some(self.current.diff_from(&self.sent[place(num)?].object, peer));
+            let (other, diff) = self.belief.choose(now, pace, diff_from_known, diff_from);
+            return (other.and_then(place).unwrap_or(0), diff);
+        }
         if self.assumed == 0 {
             return (0, diff_from_known);
         }
@@ -496,6 +522,7 @@ impl<L: Object> Sender<L> {
         }
         self.repeats += 1;
         self.backoff.handle_try(now);
+        self.belief.handle_repeated(now, new_num);
         self.after_send(now, new_num);
         tracing::debug!(num = %new_num, repeats = self.repeats, "instruction repeated");
         Step::Repeat

@@ -431,7 +431,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if let Some(report) = instruction.loss_report.filter(|_| self.reports_loss()) {
             self.connection.handle_loss_report(report);
         }
-        self.sender.handle_ack(instruction.ack_num);
+        self.sender.handle_ack(now, instruction.ack_num);
         self.quiet.handle_ack(self.sender.known_num());
         let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
         self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
@@ -572,6 +572,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
         };
         debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
+        let bytes = fragments.iter().map(|it| it.contents.len()).sum();
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &pace);
         if fragments.len() > 1 {
             self.sender.keep(outgoing);
         }

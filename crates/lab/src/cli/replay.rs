@@ -13,7 +13,7 @@ use rove_units::{Duration, parse_duration};
 
 use crate::cli::BOOK;
 use crate::path::Path;
-use crate::replay::{Ends, Explained, Pace, ReplayOptions};
+use crate::replay::{Ends, Explained, Pace, Reference, ReplayOptions};
 
 /// What users are told of `rove-lab replay`.
 pub(crate) static MANUAL: Manual = Manual {
@@ -117,6 +117,9 @@ pub(crate) struct ReplayArgs {
     /// Whose wire and pace both ends have; without it, stock for the engine of this name and else rove
     #[arg(long, value_name = "WHOSE")]
     ends: Option<Ends>,
+    /// The state that diffs of both ends start from; without it Mosh's rule
+    #[arg(long, value_name = "POLICY")]
+    reference: Option<Reference>,
     /// Without this mechanism of the sender, at both ends; may be given several times
     #[arg(long, value_name = "MECHANISM", value_parser = sender_mechanisms())]
     sender_without: Vec<rove_ssp::Mechanism>,
@@ -204,6 +207,7 @@ impl ReplayArgs {
             first: self.first.and_then(|first| usize::try_from(first).ok()),
             host_delay: self.host_delay,
             ends: self.ends.unwrap_or(ends),
+            reference: self.reference,
             sender_without: self.sender_without.clone(),
             json: self.json,
             explain: match self.explain {

@@ -15,6 +15,7 @@ use crate::trace::Trace;
 /// The recordings that the laboratory brings.
 const BUILT_IN: &[(&str, &str)] = &[
     ("bash-long", include_str!("../../traces/bash-long.jsonl")),
+    ("dump", include_str!("../../traces/dump.jsonl")),
     ("fish", include_str!("../../traces/fish.jsonl")),
     ("listing", include_str!("../../traces/listing.jsonl")),
     ("pager", include_str!("../../traces/pager.jsonl")),

@@ -31,6 +31,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
     ("aoi-scroll", include_str!("../../experiments/aoi-scroll.toml")),
     ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
+    ("aoi-rate", include_str!("../../experiments/aoi-rate.toml")),
     ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
     ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
     ("remy-dumbbell", include_str!("../../experiments/remy-dumbbell.toml")),

@@ -42,6 +42,8 @@ pub(crate) enum System {
     KnownReference,
     /// The same, with diffs from the state that rove chooses.
     AdaptiveReference,
+    /// The same, with diffs from the state that is worth most, by how likely the receiver holds it.
+    BayesianReference,
     /// The programs of OpenSSH.
     Ssh,
     /// The programs of Mosh 1.4.0.
@@ -85,6 +87,7 @@ impl System {
             Self::ThreeQuartersReference => "lambda 3/4",
             Self::KnownReference => "lambda 1",
             Self::AdaptiveReference => "adaptive",
+            Self::BayesianReference => "bayesian",
             Self::Ssh => "ssh",
             Self::Mosh => "stock Mosh",
             Self::MoshUnpredicted => "stock Mosh, no predictions",
@@ -165,6 +168,7 @@ impl System {
             Self::ThreeQuartersReference => Some(ReferencePolicy::Mixture { known_percent: 75 }),
             Self::KnownReference => Some(ReferencePolicy::Known),
             Self::AdaptiveReference => Some(ReferencePolicy::Adaptive),
+            Self::BayesianReference => Some(ReferencePolicy::Bayesian),
             _ => None,
         }
     }

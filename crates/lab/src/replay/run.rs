@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use rove_headless::{FarEnd, NearEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, ServerConfig};
-use rove_ssp::{Config, Mechanism};
+use rove_ssp::{Config, Mechanism, ReferencePolicy};
 use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
 use rove_units::{Duration, Instant, Seed};
@@ -47,6 +47,34 @@ impl Ends {
     }
 }
 
+/// The state that diffs start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reference {
+    /// The assumed state, or the known one where that costs little more: Mosh's rule
+    Prospective,
+    /// The newest state that has no reason to be lost yet
+    Assumed,
+    /// The newest acknowledged state
+    Known,
+    /// The known state where that needs no more datagrams
+    Adaptive,
+    /// The state whose diff is worth most, by how likely the other end holds it
+    Bayesian,
+}
+
+impl Reference {
+    /// Returns the sender's policy.
+    const fn policy(self) -> ReferencePolicy {
+        match self {
+            Self::Prospective => ReferencePolicy::Prospective,
+            Self::Assumed => ReferencePolicy::Assumed,
+            Self::Known => ReferencePolicy::Known,
+            Self::Adaptive => ReferencePolicy::Adaptive,
+            Self::Bayesian => ReferencePolicy::Bayesian,
+        }
+    }
+}
+
 /// How a recording is played.
 #[derive(Clone, Debug)]
 pub(crate) struct RunOptions {
@@ -57,6 +85,8 @@ pub(crate) struct RunOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// The state that diffs of both ends start from; rove's choice where there is none.
+    pub(crate) reference: Option<Reference>,
     /// What both ends do without.
     pub(crate) sender_without: Vec<Mechanism>,
     /// Whether to note what an explanation needs.
@@ -67,6 +97,8 @@ impl RunOptions {
     /// Returns the transport's numbers for an end.
     fn transport(&self, config: Config) -> Config {
         let all = self.ends.transport(config);
+        let reference = self.reference.map_or(all.reference, Reference::policy);
+        let all = Config { reference, ..all };
         self.sender_without.iter().copied().fold(all, Config::without)
     }
 }

@@ -1,3 +1,4 @@
+use clap::ValueEnum;
 use rove_session::{EngineKind, Preference};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -50,6 +51,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         seed: 1,
         host_delay: Duration::ZERO,
         ends: Ends::Stock,
+        reference: None,
         sender_without: Vec::new(),
         explain: false,
     }
@@ -77,6 +79,15 @@ fn without_predictions_an_echo_takes_a_round_trip() {
     let figures = Figures::of(&script, &run);
     assert_eq!(figures.latencies(|_| true).instant(), 0);
     assert_eq!((figures.wrong_any, figures.revealed_any, figures.wrong_paint), (0, 0, 0));
+}
+
+#[test]
+fn every_reference_policy_brings_the_true_screen_over_a_lossy_path() {
+    let lossy = options(Preference::Never, "rtt=200ms,jitter=20ms,loss=20%");
+    let script = echo("echo of keys");
+    for reference in Reference::value_variants() {
+        play(&script, &RunOptions { reference: Some(*reference), ..lossy.clone() });
+    }
 }
 
 #[test]

@@ -62,6 +62,8 @@ impl ReferenceChooser {
             ReferencePolicy::Assumed => return Choice::Assumed(from_assumed()),
             ReferencePolicy::Prospective => costs_little_more,
             ReferencePolicy::Adaptive => needs_no_more_datagrams,
+            // The module `belief` chooses; there is no other state without it.
+            ReferencePolicy::Bayesian => return Choice::Known(from_known),
         };
         // An empty diff needs no company.
         if from_known.is_empty() {

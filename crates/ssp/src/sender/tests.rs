@@ -93,7 +93,7 @@ fn the_known_state_is_preferred_where_its_diff_costs_little_more() {
     let mut bench = Bench::new();
     assert_eq!(bench.frame("a", Bytes::ZERO), (0, 1, 1));
     assert_eq!(bench.frame("b", Bytes::ZERO), (0, 2, 1));
-    bench.sender.handle_ack(StateNum::new(1));
+    bench.sender.handle_ack(bench.now, StateNum::new(1));
     assert_eq!(bench.frame("c", Bytes::ZERO), (1, 3, 1));
 }
 
@@ -101,7 +101,7 @@ fn the_known_state_is_preferred_where_its_diff_costs_little_more() {
 fn a_state_that_goes_back_to_the_known_one_is_sent_although_its_diff_is_empty() {
     let mut bench = Bench::new();
     bench.frame("a", Bytes::ZERO);
-    bench.sender.handle_ack(StateNum::new(1));
+    bench.sender.handle_ack(bench.now, StateNum::new(1));
     assert_eq!(bench.frame("b", Bytes::ZERO), (1, 2, 1));
     assert_eq!(bench.frame("a", Bytes::ZERO), (1, 3, 0));
     assert_eq!(bench.next(), None, "once");
@@ -111,7 +111,7 @@ fn a_state_that_goes_back_to_the_known_one_is_sent_although_its_diff_is_empty() 
 fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
     let mut bench = Bench::new();
     bench.frame("a", Bytes::ZERO);
-    bench.sender.handle_ack(StateNum::new(1));
+    bench.sender.handle_ack(bench.now, StateNum::new(1));
     bench.sender.publish(Blob::new("a", Bytes::new(1)));
     assert_eq!(bench.next(), None);
     assert!(bench.sender.next_step() > bench.now + ms(1_000), "only the heartbeat is due");
@@ -280,7 +280,7 @@ fn sent_beside_an_acknowledgment(
     let send = |sender: &mut Sender<Blob>, now| sender.step(now, &pace, peer).is_some();
     sender.handle_new_remote(Instant::ZERO, StateNum::new(1), 9);
     assert!(send(&mut sender, Instant::ZERO), "the first word");
-    sender.handle_ack(StateNum::new(1));
+    sender.handle_ack(Instant::ZERO, StateNum::new(1));
     sender.handle_new_remote(Instant::ZERO, StateNum::new(2), 9);
     assert!(send(&mut sender, Instant::from_millis(300)), "an acknowledgment");
     let start = Instant::from_millis(2_000);

@@ -29,6 +29,7 @@ pub(crate) struct Pace<'a> {
     /// How long until a state with contents must have been acknowledged, had nothing been lost.
     pub(crate) ack_expected: Duration,
     pub(crate) srtt: Duration,
+    pub(crate) rttvar: Duration,
     /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
@@ -70,6 +71,7 @@ impl<'a> Pace<'a> {
         let ack_expected = rto.max(rtt.unclamped_rto()) + ack_delay;
         let frame_interval = rtt.frame_interval(config);
         let srtt = rtt.srtt().unwrap_or(rto);
+        let rttvar = rtt.rttvar().unwrap_or(rto / 2);
         let (speaks_by, heartbeat_again_at, hears_by) = (None, None, None);
         Self {
             config,
@@ -79,12 +81,18 @@ impl<'a> Pace<'a> {
             is_patient,
             ack_expected,
             srtt,
+            rttvar,
             peer,
             path,
             speaks_by,
             heartbeat_again_at,
             hears_by,
         }
+    }
+
+    /// Returns how long an acknowledgment takes that nothing delays but what usually does.
+    pub(super) fn ack_usual(&self) -> Duration {
+        self.srtt + 2 * self.rttvar + self.ack_delay
     }
 
     /// Returns how long a sent state is assumed to be on its way.

@@ -15,6 +15,7 @@ fn any_reference_policy() -> impl Strategy<Value = ReferencePolicy> {
         Just(ReferencePolicy::Known),
         (0..=100_u8).prop_map(mixture),
         Just(ReferencePolicy::Adaptive),
+        Just(ReferencePolicy::Bayesian),
     ]
 }
 

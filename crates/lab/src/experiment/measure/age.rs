@@ -223,8 +223,12 @@ mod tests {
     use crate::path::Path;
 
     fn samples(system: System, path: &str, seed: u64) -> Samples {
+        samples_of("bash-long", system, path, seed)
+    }
+
+    fn samples_of(recording: &str, system: System, path: &str, seed: u64) -> Samples {
         let path: Path = path.parse().expect("a path");
-        let recording = built_in("bash-long").expect("a recording");
+        let recording = built_in(recording).expect("a recording");
         run(&Conditions {
             system: Some(system),
             path: Some(&path),
@@ -256,5 +260,21 @@ mod tests {
         // 453 and 527 ms in the model of the notes: 0.86.
         assert!(known * 100 < assumed * 93, "{known} {assumed}");
         assert_eq!(age(System::KnownReference), known, "the same seed gives the same age");
+    }
+
+    #[test]
+    fn where_output_fills_the_path_the_bayesian_reference_keeps_the_screen_younger() {
+        let age = |system, path| {
+            let ages = [1, 2].map(|seed| samples_of("dump", system, path, seed).times[0]);
+            ages.iter().sum::<u64>()
+        };
+        let systems =
+            [System::BayesianReference, System::MoshRulesUnpredicted, System::KnownReference];
+        let [bayesian, stock, known] =
+            systems.map(|system| age(system, "rtt=100ms,rate=512kbit,loss=1%"));
+        assert!(bayesian * 100 < stock.min(known) * 90, "{bayesian} {stock} {known}");
+        let [bayesian, stock, known] = systems.map(|system| age(system, "rtt=100ms,loss=5%"));
+        assert_eq!(bayesian, known, "there is room for the longer differences");
+        assert!(bayesian * 100 < stock * 95, "{bayesian} {stock}");
     }
 }

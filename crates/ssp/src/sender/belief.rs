@@ -1,0 +1,503 @@
+//! How likely the peer holds each state that it has not acknowledged, and what a diff from it is worth.
+//!
+//! A sent state has arrived if its datagrams have and if the peer held the state that its diff started from. An
+//! acknowledgment that is overdue makes that less likely; nothing is given up at once, as by a timeout. The
+//! acknowledged state is the best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a
+//! long diff delays all that follows, and a shorter one from a state that is likely there can be worth more.
+
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant};
+
+use crate::config::SENT_MAX;
+use crate::num::StateNum;
+use crate::sender::{Outgoing, Pace};
+
+/// Least loss that is reckoned with. Chosen: with none at all, everything sent would count as arrived for certain.
+const LOSS_MIN: f64 = 0.005;
+
+/// Least chance that it was the acknowledgment that was lost, of one that is overdue. Chosen: a late one is no proof.
+const ACK_LOST_MIN: f64 = 0.02;
+
+/// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: a frame interval.
+const ACK_GRACE: Duration = Duration::from_millis(20);
+
+/// Round trips that are longer than the shortest one by less than this have met no queue. Chosen: a few datagrams.
+const QUEUE_MIN: Duration = Duration::from_millis(20);
+
+/// How long after such a queue bytes still count. Chosen: a second's traffic of known states would fill the path again.
+const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
+
+/// A diff of as many bytes as a path takes in this part of a round trip has e times less worth. Chosen: docs/timing.md,
+/// "Reference policy".
+const HORIZON: f64 = 0.4;
+
+/// Round trips count as long as this at least. Source: the delivery forecast of Sprout (NSDI 2013), which is of 100 ms.
+const HORIZON_MIN: Duration = Duration::from_millis(100);
+
+/// Time over which a delivery rate is measured, at least. Chosen: two delayed acknowledgments.
+const RATE_WINDOW: Duration = Duration::from_millis(200);
+
+/// Above this chance a state counts as there for the choice of candidates. Chosen: one in ten may be missing.
+const LIKELY: f64 = 0.9;
+
+/// Only diffs of so many bytes tell how well diffs are compressed. Chosen: the surroundings of an instruction are some 30.
+const TELLING_LEN: usize = 300;
+
+/// What part of the compression is that of the newest diff. Chosen: a handful of frames.
+const COMPRESSION_GAIN: f64 = 0.125;
+
+/// The states that were sent and are not acknowledged, and what the path makes of their bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Belief {
+    /// Ascending by number; all are newer than the known receiver state.
+    sent: VecDeque<Sent>,
+    /// Bytes of all instructions so far, compressed.
+    bytes: u64,
+    /// Bytes of a diff on the wire, as a part of what they were before compression.
+    compression: f64,
+    rate: DeliveryRate,
+    /// When instructions last met a queue.
+    queued_at: Option<Instant>,
+}
+
+/// A state that was sent, as of its last time.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    num: StateNum,
+    reference: Reference,
+    /// The chance that its datagrams arrive.
+    arrives: f64,
+    /// Whether the peer acknowledges it soon.
+    has_contents: bool,
+    at: Instant,
+    /// Bytes of all instructions up to this one.
+    bytes: u64,
+}
+
+/// The state that a diff started from.
+#[derive(Clone, Copy, Debug)]
+enum Reference {
+    /// One that is not acknowledged.
+    Sent(StateNum),
+    /// One of which nothing more will be known, with the chance that the peer holds it.
+    Settled(f64),
+}
+
+/// The bytes a second that acknowledgments have covered of late.
+#[derive(Clone, Copy, Debug, Default)]
+struct DeliveryRate {
+    /// When the window began, and what had been acknowledged.
+    began: Option<(Instant, u64)>,
+    current: Option<f64>,
+    previous: Option<f64>,
+}
+
+impl Belief {
+    pub(super) fn new() -> Self {
+        let (sent, rate) = (VecDeque::new(), DeliveryRate::default());
+        Self { sent, bytes: 0, compression: 1.0, rate, queued_at: None }
+    }
+
+    /// Takes note that a state was sent, or sent again, in so many datagrams and bytes.
+    pub(super) fn handle_sent(
+        &mut self,
+        now: Instant,
+        outgoing: &Outgoing,
+        datagrams: usize,
+        bytes: usize,
+        pace: &Pace<'_>,
+    ) {
+        if pace.path.rtt_min.is_some_and(|min| min + QUEUE_MIN <= pace.srtt) {
+            self.queued_at = Some(now);
+        }
+        let (num, old_num) = (outgoing.new_num, outgoing.old_num);
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        if outgoing.diff.len() >= TELLING_LEN {
+            let ratio = real(bytes) / real(outgoing.diff.len());
+            self.compression += COMPRESSION_GAIN * (ratio - self.compression);
+        }
+        self.sent.retain(|other| other.num != num);
+        let is_sent = self.sent.iter().any(|other| other.num == old_num);
+        // What is not in the list is the known receiver state.
+        let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
+        let arrives = all_arrive(datagrams, pace);
+        let has_contents = !outgoing.diff.is_empty();
+        let sent = Sent { num, reference, arrives, has_contents, at: now, bytes: self.bytes };
+        let place = self.sent.partition_point(|other| other.num < num);
+        self.sent.insert(place, sent);
+        if self.sent.len() > SENT_MAX {
+            let oldest = self.sent[0].num;
+            self.settle(oldest, &[]);
+        }
+    }
+
+    /// Takes note that a state was sent once more as it was.
+    pub(super) fn handle_repeated(&mut self, now: Instant, num: StateNum) {
+        if let Some(sent) = self.sent.iter_mut().find(|sent| sent.num == num) {
+            sent.at = now;
+        }
+    }
+
+    /// Takes note that the peer holds this state, and so held those that its diff and theirs started from.
+    pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
+        let mut held = Vec::new();
+        let mut next = Some(ack_num);
+        while let Some(sent) = next.and_then(|num| self.sent.iter().find(|sent| sent.num == num)) {
+            if held.is_empty() {
+                self.rate.handle_delivered(now, sent.bytes);
+            }
+            held.push(sent.num);
+            next = match sent.reference {
+                Reference::Sent(num) => Some(num),
+                Reference::Settled(_) => None,
+            };
+        }
+        self.settle(ack_num, &held);
+    }
+
+    /// Forgets all states up to `last`, of which the peer held some.
+    fn settle(&mut self, last: StateNum, held: &[StateNum]) {
+        let chances = self.chances(|_| 1.0);
+        let kept = self.sent.partition_point(|sent| sent.num <= last);
+        self.sent.drain(..kept);
+        for sent in &mut self.sent {
+            let Reference::Sent(num) = sent.reference else { continue };
+            if num <= last {
+                let earlier = chances.iter().find(|(other, _)| *other == num);
+                let chance = earlier.map_or(0.0, |(_, chance)| *chance);
+                sent.reference = Reference::Settled(if held.contains(&num) { 1.0 } else { chance });
+            }
+        }
+    }
+
+    /// Returns how likely the peer holds each state by now, in ascending order of their numbers.
+    fn chances_at(&self, now: Instant, pace: &Pace<'_>) -> Vec<(StateNum, f64)> {
+        let ack_lost = pace.path.loss_in.clamp(ACK_LOST_MIN, 1.0);
+        let is_overdue =
+            |sent: &Sent| sent.has_contents && sent.at + pace.ack_usual() + ACK_GRACE <= now;
+        self.chances(|sent| if is_overdue(sent) { ack_lost } else { 1.0 })
+    }
+
+    /// Returns how likely the peer holds each state that is not acknowledged, in ascending order of their numbers.
+    /// `odds_left` is what the odds of each are multiplied by.
+    fn chances(&self, odds_left: impl Fn(&Sent) -> f64) -> Vec<(StateNum, f64)> {
+        let mut chances: Vec<(StateNum, f64)> = Vec::with_capacity(self.sent.len());
+        for sent in &self.sent {
+            let reference = match sent.reference {
+                Reference::Settled(chance) => chance,
+                Reference::Sent(num) => {
+                    let earlier = chances.iter().find(|(other, _)| *other == num);
+                    earlier.map_or(0.0, |(_, chance)| *chance)
+                }
+            };
+            let arrived = reference * sent.arrives;
+            let odds = arrived / (1.0 - arrived) * odds_left(sent);
+            chances.push((sent.num, odds / (1.0 + odds)));
+        }
+        chances
+    }
+
+    /// Chooses between the diff from the known receiver state and those that `diff_from` makes from others, two at most.
+    /// Returns the other state, if it is one, and the diff.
+    pub(super) fn choose(
+        &self,
+        now: Instant,
+        pace: &Pace<'_>,
+        from_known: Vec<u8>,
+        mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
+    ) -> (Option<StateNum>, Vec<u8>) {
+        // While bytes cost nothing the known state is best; an empty diff costs none.
+        let Some(affordable) = self.affordable(now, pace).filter(|_| !from_known.is_empty()) else {
+            return (None, from_known);
+        };
+        let mut most = self.worth(1.0, from_known.len(), affordable, pace);
+        let mut best = (None, from_known);
+        for (num, chance) in self.candidates(now, pace) {
+            // An empty diff would say that nothing has changed since a state that may be lost.
+            let Some(diff) = diff_from(num).filter(|diff| !diff.is_empty()) else { continue };
+            let worth = self.worth(chance, diff.len(), affordable, pace);
+            if worth > most {
+                (most, best) = (worth, (Some(num), diff));
+            }
+        }
+        best
+    }
+
+    /// Returns the states that may be worth a diff beside the known one: the newest, and the newest that is likely there.
+    fn candidates(&self, now: Instant, pace: &Pace<'_>) -> Vec<(StateNum, f64)> {
+        let chances = self.chances_at(now, pace);
+        let newest = chances.last().copied();
+        let is_likely = |(num, chance): &&(StateNum, f64)| {
+            *chance > LIKELY && newest.is_none_or(|newest| newest.0 != *num)
+        };
+        newest.into_iter().chain(chances.iter().rfind(is_likely).copied()).collect()
+    }
+
+    /// Returns what a diff of so many bytes from a state is worth that the peer holds with this chance: the logarithm of
+    /// the chance that it is of use, less the part that it takes of what is affordable.
+    fn worth(&self, chance: f64, diff_len: usize, affordable: f64, pace: &Pace<'_>) -> f64 {
+        let bytes = real(diff_len) * self.compression;
+        let datagrams = (bytes / real(pace.path.contents_max)).ceil().max(1.0);
+        chance.ln() + datagrams * (1.0 - loss(pace)).ln() - bytes / affordable
+    }
+
+    /// Returns the bytes that divide the worth of a diff by e; `None` while this end's traffic does not fill the path, or
+    /// nothing is known of its rate.
+    fn affordable(&self, now: Instant, pace: &Pace<'_>) -> Option<f64> {
+        self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
+        let rate = self.rate.highest().filter(|rate| *rate > 0.0)?;
+        Some(HORIZON * rate * pace.srtt.max(HORIZON_MIN).as_secs_f64())
+    }
+}
+
+impl DeliveryRate {
+    /// Takes note that so many bytes have arrived in all.
+    fn handle_delivered(&mut self, now: Instant, bytes: u64) {
+        let (began, before) = *self.began.get_or_insert((now, bytes));
+        let elapsed = now.saturating_since(began);
+        if elapsed >= RATE_WINDOW {
+            let delivered = u32::try_from(bytes.saturating_sub(before)).map_or(f64::MAX, f64::from);
+            self.previous = self.current.replace(delivered / elapsed.as_secs_f64());
+            self.began = Some((now, bytes));
+        }
+    }
+
+    /// Returns the higher one of the newest two rates.
+    fn highest(&self) -> Option<f64> {
+        self.current.into_iter().chain(self.previous).reduce(f64::max)
+    }
+}
+
+/// Returns the loss that is reckoned with on the way to the peer.
+fn loss(pace: &Pace<'_>) -> f64 {
+    pace.path.loss_out.clamp(LOSS_MIN, 1.0 - LOSS_MIN)
+}
+
+/// Returns the chance that so many datagrams arrive.
+fn all_arrive(datagrams: usize, pace: &Pace<'_>) -> f64 {
+    (1.0 - loss(pace)).powi(i32::try_from(datagrams.max(1)).unwrap_or(i32::MAX))
+}
+
+fn real(len: usize) -> f64 {
+    u32::try_from(len).map_or(f64::MAX, f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::hello::Capabilities;
+    use crate::rtt::RttEstimator;
+    use crate::sender::PathView;
+
+    const CONTENTS_MAX: usize = 1_000;
+
+    const fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    const fn num(num: u64) -> StateNum {
+        StateNum::new(num)
+    }
+
+    /// Calls `look` with the intervals of a path with a round trip of 100 ms, of which `queue` are a queue's.
+    fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&Pace<'_>) -> T) -> T {
+        let config = Config::server();
+        let mut rtt = RttEstimator::new();
+        for _ in 0..100 {
+            rtt.handle_sample(at(0), ms(100), &config);
+        }
+        let rtt_min = Some(ms(100 - queue));
+        let path = PathView { rtt_min, loss_out: loss, loss_in: loss, contents_max: CONTENTS_MAX };
+        look(&Pace::new(&config, &rtt, path, Capabilities::NONE))
+    }
+
+    impl Belief {
+        /// Sends a state as a diff of so many bytes from another, which do not compress, on a path without a queue.
+        fn send(&mut self, now: u64, new: u64, old: u64, len: usize, loss: f64) {
+            self.send_behind(0, now, new, old, len, loss);
+        }
+
+        /// The same where the round trip has so many ms of a queue's.
+        fn send_behind(&mut self, queue: u64, now: u64, new: u64, old: u64, len: usize, loss: f64) {
+            let outgoing = Outgoing {
+                old_num: num(old),
+                new_num: num(new),
+                ack_num: num(0),
+                throwaway_num: num(0),
+                diff: vec![0; len],
+                is_heartbeat: false,
+            };
+            let datagrams = len.div_ceil(CONTENTS_MAX);
+            on_path(queue, loss, |pace| self.handle_sent(at(now), &outgoing, datagrams, len, pace));
+        }
+
+        /// Returns the chances in percent of what was sent, at this time.
+        fn percents(&self, now: u64, loss: f64) -> Vec<(u64, f64)> {
+            let chances = on_path(0, loss, |pace| self.chances_at(at(now), pace));
+            let percent = |chance: f64| (chance * 1_000.0).round() / 10.0;
+            chances.iter().map(|(num, chance)| (num.get(), percent(*chance))).collect()
+        }
+
+        /// Returns the reference that is chosen, given the lengths of the diff from the known state, 0, and of all others.
+        fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
+            let choose = |pace: &Pace<'_>| {
+                self.choose(at(now), pace, vec![0; known], |_| Some(vec![1; other]))
+            };
+            let (reference, diff) = on_path(0, loss, choose);
+            assert_eq!(diff.len(), if reference.is_some() { other } else { known });
+            reference.map_or(0, StateNum::get)
+        }
+    }
+
+    /// Returns what is believed after two states that each start from the one before, at 0 and 50 ms, and one of three
+    /// datagrams from the known state at 60 ms.
+    fn three(loss: f64) -> Belief {
+        let mut belief = Belief::new();
+        belief.send(0, 2, 1, 10, loss);
+        belief.send(50, 3, 2, 10, loss);
+        belief.send(60, 4, 1, 2_001, loss);
+        belief
+    }
+
+    /// Returns what is believed on a path that has delivered 1000 bytes each 200 ms, with one more datagram sent at 1100 ms
+    /// behind a queue of so many ms.
+    fn steady(queue: u64, loss: f64) -> Belief {
+        let mut belief = Belief::new();
+        for sent in 2..6 {
+            belief.send(200 * sent, sent, sent - 1, 1_000, 0.0);
+            belief.handle_ack(at(200 * sent + 100), num(sent));
+        }
+        belief.send_behind(queue, 1_100, 6, 5, 1_000, loss);
+        belief
+    }
+
+    #[test]
+    fn a_state_is_there_if_its_datagrams_arrived_and_its_reference_was_there() {
+        assert_eq!(three(0.1).percents(100, 0.1), [(2, 90.0), (3, 81.0), (4, 72.9)]);
+        assert_eq!(three(0.0).percents(100, 0.0), [(2, 99.5), (3, 99.0), (4, 98.5)]);
+    }
+
+    #[test]
+    fn an_overdue_acknowledgment_makes_a_state_and_those_from_it_unlikely() {
+        // 100 ms, the delay of 100 ms and the grace of 20 ms.
+        assert_eq!(three(0.1).percents(219, 0.1)[0], (2, 90.0));
+        assert_eq!(three(0.1).percents(220, 0.1), [(2, 47.4), (3, 42.6), (4, 72.9)]);
+        assert_eq!(three(0.0).percents(220, 0.0)[0], (2, 79.9), "one in fifty is lost by itself");
+        let mut again = three(0.1);
+        again.handle_repeated(at(210), num(2));
+        assert_eq!(again.percents(220, 0.1)[0], (2, 90.0));
+        let mut silent = Belief::new();
+        silent.send(0, 2, 1, 0, 0.1);
+        assert_eq!(silent.percents(220, 0.1), [(2, 90.0)], "nobody acknowledges it soon");
+    }
+
+    #[test]
+    fn an_acknowledgment_settles_what_its_state_started_from_and_nothing_else() {
+        let mut belief = three(0.1);
+        belief.send(70, 5, 3, 10, 0.1);
+        belief.send(80, 6, 4, 10, 0.1);
+        // 3 held 2; the peer may never have had 4.
+        belief.handle_ack(at(160), num(3));
+        assert_eq!(belief.percents(160, 0.1), [(4, 72.9), (5, 90.0), (6, 65.6)]);
+        belief.handle_ack(at(170), num(5));
+        assert_eq!(belief.percents(170, 0.1), [(6, 65.6)]);
+        belief.handle_ack(at(180), num(99));
+        assert_eq!(belief.percents(180, 0.1), []);
+    }
+
+    #[test]
+    fn the_known_state_is_chosen_unless_own_traffic_has_filled_the_path_of_late() {
+        assert_eq!(steady(19, 0.01).chosen(1_150, 0.01, 5_000, 10), 0);
+        let belief = steady(20, 0.01);
+        assert_eq!(belief.chosen(1_150, 0.01, 5_000, 10), 6);
+        assert_eq!(belief.chosen(1_150, 0.01, 5_000, 0), 0, "nothing new since");
+        assert_eq!(belief.chosen(1_150, 0.01, 0, 10), 0, "an empty diff costs nothing");
+        assert_eq!(belief.chosen(6_099, 0.01, 5_000, 10), 6);
+        assert_eq!(belief.chosen(6_100, 0.01, 5_000, 10), 0);
+        let mut unknown = Belief::new();
+        unknown.send_behind(20, 1_100, 6, 5, 1_000, 0.01);
+        assert_eq!(unknown.chosen(1_150, 0.01, 5_000, 10), 0, "no rate is known");
+    }
+
+    #[test]
+    fn a_shorter_diff_must_save_more_the_less_likely_its_state_is_there() {
+        // 5 kB/s are 200 bytes in 40 ms. At a loss of a half, a state of one datagram is there as likely as not, and
+        // 200 ln 2 is 138.6 bytes.
+        let belief = steady(20, 0.5);
+        for (known, other, chosen) in [
+            (600, 461, 6),
+            (600, 462, 0),
+            (990, 851, 6),
+            (990, 852, 0),
+            // Its second datagram halves the chance that the diff from the known state arrives.
+            (1_001, 1_000, 6),
+        ] {
+            assert_eq!(belief.chosen(1_150, 0.5, known, other), chosen, "{known} {other}");
+        }
+    }
+
+    #[test]
+    fn bytes_count_as_they_are_compressed() {
+        let mut belief = steady(0, 0.0);
+        let outgoing = Outgoing {
+            old_num: num(6),
+            new_num: num(7),
+            ack_num: num(0),
+            throwaway_num: num(0),
+            diff: vec![0; 4_000],
+            is_heartbeat: false,
+        };
+        for _ in 0..50 {
+            on_path(0, 0.0, |pace| belief.handle_sent(at(1_120), &outgoing, 1, 400, pace));
+        }
+        assert!((0.1..0.11).contains(&belief.compression), "{}", belief.compression);
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_sent_and_acknowledged_chances_are_chances_and_lists_are_short(
+            steps in prop::collection::vec((0_u64..40, 0_u64..200, 0_u64..5_000, any::<bool>()), 1..300),
+            loss in 0.0..=1.0_f64,
+            has_queue in any::<bool>(),
+        ) {
+            let mut belief = Belief::new();
+            let mut new = 10_u64;
+            for (back, jump, len, is_ack) in steps {
+                // Times go forward and back.
+                let now = jump * 7_919 % 3_000;
+                if is_ack {
+                    belief.handle_ack(at(now), num((new + 3).saturating_sub(back)));
+                } else {
+                    new += back % 2;
+                    let len = usize::try_from(len).expect("small");
+                    let (queue, old) = (50 * u64::from(has_queue), new.saturating_sub(back));
+                    belief.send_behind(queue, now, new, old, len, loss);
+                }
+                for chance in belief.percents(now, loss) {
+                    prop_assert!((0.0..=100.0).contains(&chance.1), "{:?}", chance);
+                }
+                prop_assert!(belief.sent.len() <= SENT_MAX);
+                let chosen = belief.chosen(now, loss, 5_000, 1);
+                prop_assert!(has_queue || chosen == 0, "bytes cost nothing");
+            }
+        }
+    }
+
+    #[test]
+    fn thousands_of_states_that_nobody_acknowledges_leave_as_few_as_the_sender_keeps() {
+        let mut belief = Belief::new();
+        for sent in 2..5_000 {
+            belief.send(sent, sent, sent - 1, 10, 0.5);
+        }
+        assert_eq!(belief.sent.len(), SENT_MAX);
+        assert_eq!(belief.percents(5_000, 0.5).first(), Some(&(4_968, 0.0)));
+    }
+}
