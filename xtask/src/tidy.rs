@@ -59,7 +59,7 @@ const ENGINE_FILE: &str = "crates/predict/src/replay/align.rs";
 const MODELS: [(&str, &[&str]); 8] = [
     ("prompts", &["context"]),
     ("grace", &["grace"]),
-    ("history", &["history", "recall"]),
+    ("history", &["history"]),
     ("late answers", &["late"]),
     ("latency", &["latency"]),
     ("motions", &["navigation", "ruler", "explore"]),

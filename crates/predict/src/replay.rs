@@ -33,7 +33,6 @@ mod motion;
 mod navigation;
 mod outlook;
 mod paint;
-mod recall;
 mod ruler;
 mod silence;
 mod simulate;
@@ -64,7 +63,7 @@ use self::silence::Silence;
 pub use self::simulate::Effect;
 use self::simulate::{Habits, Simulation};
 use self::trust::Trust;
-use self::walk::{Name, Recall, Way};
+use self::walk::Past;
 use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
@@ -161,7 +160,6 @@ impl Replay {
         if self.log.is_empty() {
             self.observe_step();
         }
-        self.learned.lore.pasted.handle_key(key, sent.next());
         let event = Event {
             key,
             input: sent.next(),
@@ -172,7 +170,7 @@ impl Replay {
         };
         self.log.push(event);
         if self.log.is_lost() {
-            self.learned.lore.histories.miss_lines();
+            self.learned.history.forget();
         }
     }
 
@@ -312,7 +310,7 @@ impl Replay {
             return Some(Stop::MayBeSecret);
         }
         let class = simulation.class_of(event.key);
-        let is_trusted = trust.shows_key(class, event.key);
+        let is_trusted = trust.shows(class);
         if !is_motion && !is_trusted {
             return Some(Stop::Distrusted);
         }
@@ -349,7 +347,7 @@ impl Replay {
                     right: score.right,
                     wrong: score.wrong,
                     threshold: trust.threshold,
-                    is_trusted: trust.shows_key(class, key),
+                    is_trusted: trust.shows(class),
                 },
                 Reason::Suggestion { stands: has_suggestion },
                 Reason::Wrap {
@@ -360,7 +358,7 @@ impl Replay {
                 Reason::DrawnCursor { is_found: self.base.has_drawn_cursor },
                 Reason::Ruler { follows: navigation.is_some_and(|it| it.ruler.is_known()) },
                 Reason::History {
-                    is_step: Way::of(key).is_some(),
+                    is_step: class.is_recall(),
                     is_expected: effect == Effect::Drawn,
                 },
                 Reason::Late { wait: self.wait(), is_awaited: !self.learned.late.is_empty() },
@@ -425,20 +423,19 @@ impl Replay {
             wrap: lesson.map(|lesson| &lesson.wrap),
             beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
-            recall: self.recall(),
+            lines: self.lines(),
         }
     }
 
     /// Returns which line editor asks, if it may be one that keeps lines.
-    fn editor(&self) -> Option<Name> {
+    fn editor(&self) -> Option<history::Name> {
         let may_keep = self.has(Mechanism::History) && !self.hides_input();
-        self.learned.lore.editor(&self.base).filter(|_| may_keep)
+        self.learned.history.name(&self.base).filter(|_| may_keep)
     }
 
-    /// Returns which lines the editor gives back.
-    fn recall(&self) -> Option<Recall<'_>> {
-        let name = self.editor().filter(|_| !self.base.is_searching)?;
-        Some(Recall { lines: &self.learned.lore.histories, name, is_trial: false })
+    /// Returns the lines that it gives back, as far as they are known.
+    fn lines(&self) -> &[Past] {
+        self.editor().map_or(&[], |name| self.learned.history.lines(name))
     }
 
     /// Returns how long after its echo ack an answer may still come.

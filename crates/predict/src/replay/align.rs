@@ -7,18 +7,17 @@ use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::canvas::Text;
-use crate::replay::class::{Class, is_enter, may_be_prefix};
+use crate::replay::class::{Class, Edit, is_end, is_enter, may_be_prefix};
 use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::motion::Stride;
-use crate::replay::recall::{self, is_end as is_line_end};
 use crate::replay::simulate::Habits;
 use crate::replay::survey::Survey;
 use crate::replay::timeline::{Proven, Step};
-use crate::replay::walk::{Entered, Name, Way};
+use crate::replay::walk::Walk;
 use crate::replay::wrap::{self, waits_at_edge};
 use crate::replay::{HOLD, Replay};
 use crate::scene::is_mask;
@@ -97,7 +96,7 @@ impl Replay {
             self.take_ground(now, screen);
             return true;
         }
-        if self.pass_barrier(now, screen, survey) || self.refute_step(now, screen) {
+        if self.pass_barrier(now, screen, survey) {
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
@@ -117,7 +116,8 @@ impl Replay {
         }
         if is_shown {
             self.base.field.lose_proof();
-            if self.outlook().conflicts(screen) {
+            // A key of unknown effect may have drawn over it.
+            if survey.barrier.is_none() && self.outlook().conflicts(screen) {
                 self.learned.contexts.distrust(self.base.field.context);
             }
         }
@@ -190,10 +190,6 @@ impl Replay {
     fn credit(&mut self, now: Instant, proven: Proven) {
         self.base.is_explained = true;
         self.base.field.walk = proven.walk;
-        if let Some(name) = self.editor() {
-            let hits = proven.walks.iter();
-            hits.for_each(|(walk, way)| self.learned.lore.histories.hit(name, walk, *way));
-        }
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         let context = self.base.field.context;
         if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
@@ -240,6 +236,7 @@ impl Replay {
                     self.silence.handle_line("");
                     self.base.is_searching = false;
                 }
+                Key::PasteStart | Key::PasteEnd => self.learned.history.note_paste(),
                 // Searches differ in their use of these, but it goes on.
                 Key::Text(_) | Key::Backspace | Key::ControlH => {}
                 _ => self.base.is_searching = false,
@@ -276,7 +273,8 @@ impl Replay {
             may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
         let line = if is_enter(key) { self.outlook().line() } else { String::new() };
-        let step = self.try_step(index, screen).filter(|_| index == 0 || survey.is_reached);
+        let mut walk = self.walk_after(index, key);
+        walk.is_lost |= walk.is_open && index > 0 && !survey.is_reached;
         self.note_entered(key, input, screen);
         if survey.is_reached {
             self.credit_first(now, index, survey.takes_commands);
@@ -284,7 +282,7 @@ impl Replay {
             self.credit_first(now, index, false);
         }
         self.silence.handle_line(&line);
-        self.note_step(key, step);
+        self.base.field.walk = walk;
         self.settle(index + 1);
         // The key may have begun another line.
         self.base.field.line.end();
@@ -395,7 +393,10 @@ impl Replay {
         let Some(&Event { key, shown, .. }) = self.log.front() else { return };
         let class = self.outlook().start().class_of(key);
         self.note_failed_motion(0, shown);
-        self.note_failed_step(key, shown);
+        if class.is_recall() {
+            // Nobody knows which lines the editor has.
+            self.learned.history.forget();
+        }
         let context = self.base.field.context;
         let crosses = self.outlook().crosses(count);
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
@@ -541,35 +542,26 @@ impl Replay {
     /// Records the line that is about to be entered.
     pub(super) fn note_line(&mut self) {
         let mut arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-        if !arrived.any(|event| is_line_end(event.key)) {
+        if !arrived.any(|event| is_end(event.key)) {
             return;
         }
-        let sheet = self.editor().and_then(|name| self.learned.lore.sheet(&self.outlook(), name));
+        let sheet =
+            self.editor().and_then(|name| self.learned.history.sheet(&self.outlook(), name));
         if sheet.is_some() {
-            self.learned.lore.sheet = sheet;
+            self.learned.history.sheet = sheet;
         }
     }
 
     /// Called when a key is answered that was sent with this input, which may have ended a line or the program.
     fn note_entered(&mut self, key: Key, input: InputNum, screen: &Screen) {
-        let (name, is_hidden) = (self.editor(), self.hides_lines());
-        match (key, name) {
-            (Key::Enter | Key::LineFeed, _) => {
-                let field = &self.base.field;
-                let lore = &mut self.learned.lore;
-                let may_keep = match field.kind {
-                    Kind::Kernel => true,
-                    Kind::Line | Kind::Unknown => !field.is_secret,
-                    kind => kind == Kind::Full && lore.histories.has_kind(kind as u64),
-                };
-                match name {
-                    _ if lore.end_line(input, screen, is_hidden) => {}
-                    Some(name) => lore.histories.enter(name, Entered::Unclear),
-                    None if may_keep => lore.histories.miss_lines(),
-                    None => {}
-                }
+        let is_hidden = self.hides_lines();
+        let (field, history) = (&self.base.field, &mut self.learned.history);
+        let may_keep = field.is_line() && !field.is_secret || history.has_kind(field.kind);
+        match key {
+            Key::Enter | Key::LineFeed if may_keep || history.sheet.is_some() => {
+                history.end_line(input, screen, is_hidden);
             }
-            (Key::ControlD, Some(name)) => self.learned.lore.histories.enter(name, Entered::Gap),
+            Key::ControlD if may_keep => history.forget(),
             _ => {}
         }
     }
@@ -577,10 +569,8 @@ impl Replay {
     /// Records the lines that the oldest keys end, of which no more than the first was seen.
     pub(super) fn note_taken_lines(&mut self, count: usize, screen: &Screen) {
         let is_hidden = self.hides_lines();
-        for event in self.log.iter().take(count).filter(|event| is_line_end(event.key)) {
-            if !self.learned.lore.end_line(event.input, screen, is_hidden) {
-                self.learned.lore.histories.miss_lines();
-            }
+        for event in self.log.iter().take(count).filter(|event| is_end(event.key)) {
+            self.learned.history.end_line(event.input, screen, is_hidden);
         }
     }
 
@@ -597,9 +587,9 @@ impl Replay {
 
     /// Called when the oldest keys are settled, of which those behind the last step may have changed the line.
     fn note_edits(&mut self, count: usize) {
-        let keys = self.log.iter().take(count).map(|event| event.key);
-        let mut behind = keys.rev().take_while(|key| Way::of(*key).is_none());
-        if behind.any(|key| !Class::of(key).is_motion()) {
+        let classes = self.log.iter().take(count).map(|event| Class::of(event.key));
+        let mut behind = classes.rev().take_while(|class| !class.is_recall());
+        if behind.any(Class::is_change) {
             self.base.field.walk.edit();
         }
     }
@@ -607,76 +597,43 @@ impl Replay {
     /// Called when nobody knows what the oldest keys did.
     pub(super) fn miss_keys(&mut self, count: usize) {
         for key in self.log.iter().take(count).map(|event| event.key) {
-            if is_line_end(key) {
-                self.learned.lore.histories.miss_lines();
-            } else if Way::of(key).is_some() {
-                self.base.field.walk.lose();
+            if is_end(key) {
+                self.learned.history.forget();
             }
+            self.base.field.walk.is_lost |= Class::of(key).is_recall();
         }
     }
 
-    /// Tries what the key behind the first `index` ones does, if it goes through the lines.
-    fn try_step(&self, index: usize, screen: &Screen) -> Option<recall::Step> {
-        let name = self.editor()?;
-        self.learned.lore.try_step(&self.outlook(), name, index, screen)
-    }
-
-    /// Called when a key was answered in an unknown way, which may have been a step through the lines.
-    fn note_step(&mut self, key: Key, step: Option<recall::Step>) {
-        let (name, before) = (self.editor(), core::mem::take(&mut self.base.field.walk));
-        self.base.field.walk = self.learned.lore.note_step(name, key, step, before);
+    /// Returns how far its line editor was taken back through its lines after the key behind the first `index` ones,
+    /// which was answered in an unknown way.
+    fn walk_after(&self, index: usize, key: Key) -> Walk {
+        let simulation = self.outlook().after(index).0;
+        let mut walk = simulation.walk();
+        match Class::of(key).edit(key) {
+            Some(Edit::Recall { is_back }) if self.editor().is_some() => {
+                walk = Walk { is_open: true, ..simulation.walk_after(is_back) };
+            }
+            _ if matches!(key, Key::Search | Key::Escape) => walk.is_lost = true,
+            _ => walk.edit(),
+        }
+        walk
     }
 
     /// Handles the line that the last step has led to, which stands there since.
     pub(super) fn observe_step(&mut self) {
-        let Some(way) = self.base.field.walk.open.take() else { return };
+        let walk = core::mem::take(&mut self.base.field.walk);
+        self.base.field.walk = Walk { is_open: false, ..walk };
         // Most other programs on the whole screen are no line editors.
-        let may_keep = |name: &Name| {
-            self.base.field.kind != Kind::Full || self.learned.lore.histories.knows(*name)
+        let may_keep =
+            self.base.field.kind != Kind::Full || self.learned.history.has_kind(Kind::Full);
+        let Some(name) = self.editor().filter(|_| may_keep && walk.is_open && !walk.is_lost) else {
+            return;
         };
-        let Some(name) = self.editor().filter(may_keep) else { return };
         let simulation = self.outlook().start();
-        let (line, is_at_end) = (simulation.line(), simulation.is_at_end());
-        let walk = &mut self.base.field.walk;
-        if is_at_end {
-            self.learned.lore.histories.observe(name, walk, way, &line);
+        if simulation.is_at_end() {
+            self.learned.history.observe(name, walk.depth, &simulation.line());
         } else {
-            walk.lose();
-            self.learned.lore.histories.miss(name, walk, way, false);
-        }
-    }
-
-    /// Called when the first key has led to another line than expected, if it has. Returns whether it has.
-    fn refute_step(&mut self, now: Instant, screen: &Screen) -> bool {
-        let Some(&Event { key, input, shown, due_at, .. }) = self.log.front() else { return false };
-        let is_answered = input <= self.network.arrived && self.base.has_moved(screen);
-        if !is_answered
-            || Way::of(key).is_none()
-            || !(due_at.is_some() || self.outlook().conflicts(screen))
-        {
-            return false;
-        }
-        let Some(step) = self.try_step(0, screen) else { return false };
-        if let Some(name) = self.editor() {
-            self.learned.lore.histories.miss(name, &step.walk, step.way, shown);
-        }
-        self.note_step(key, Some(step));
-        self.settle(1);
-        self.base.field.lose_track();
-        self.take_ground(now, screen);
-        self.log.doubt(self.log.arrived(self.network.arrived));
-        true
-    }
-
-    /// Called when a key that went through the lines did not do what was expected.
-    fn note_failed_step(&mut self, key: Key, was_shown: bool) {
-        let walk = &mut self.base.field.walk;
-        walk.open = None;
-        let Some(way) = Way::of(key) else { return };
-        if let Some(name) = self.editor() {
-            let walk = &mut self.base.field.walk;
-            self.learned.lore.histories.miss(name, walk, way, was_shown);
-            walk.lose();
+            self.base.field.walk.is_lost = true;
         }
     }
 

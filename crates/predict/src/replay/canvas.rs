@@ -358,6 +358,12 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Returns the characters of a row, a space for all blanks.
+pub(super) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
+    let columns = 0..screen.size().columns();
+    columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
+}
+
 /// Returns whether the text of a row is another on one screen than on the other.
 pub(super) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
     let columns = 0..after.size().columns();

@@ -3,7 +3,6 @@
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::motion::Motion;
-use crate::replay::walk::Way;
 
 /// The meaning of a key to a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +36,9 @@ pub(super) enum Class {
     AcceptWord,
     /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
     Unindent,
+    /// Up and Down, which bring back lines, and the same by Ctrl-P and Ctrl-N.
+    Recall,
+    ControlRecall,
     /// No key: that text typed in the last row moves up for what is drawn below it.
     Rise,
     /// Anything else: what it does is unknown.
@@ -57,8 +59,8 @@ pub(super) enum Edit {
     Accept { is_word: bool },
     /// The cursor moves over the whole screen.
     Roam(Motion),
-    /// Another line is put in place of the input.
-    Recall(Way),
+    /// An older or a newer line is put in place of the input.
+    Recall { is_back: bool },
 }
 
 /// A place of the input, seen from the cursor.
@@ -101,6 +103,8 @@ impl Class {
             Key::KillWord => Self::KillWord,
             Key::KillWordLeft => Self::KillWordLeft,
             Key::KillWordRight => Self::KillWordRight,
+            Key::Up | Key::Down => Self::Recall,
+            Key::ControlP | Key::ControlN => Self::ControlRecall,
             _ => Self::Command,
         }
     }
@@ -113,6 +117,7 @@ impl Class {
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
             Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
             Self::KillWord | Self::KillWordLeft | Self::KillWordRight => Some(Mechanism::WordKeys),
+            Self::Recall | Self::ControlRecall => Some(Mechanism::History),
             _ => Some(Mechanism::LineKeys),
         }
     }
@@ -139,6 +144,9 @@ impl Class {
             Self::KillWordRight => Edit::Erase(Target::WordRight),
             Self::Accept | Self::AcceptToEnd => Edit::Accept { is_word: false },
             Self::AcceptWord => Edit::Accept { is_word: true },
+            Self::Recall | Self::ControlRecall => {
+                Edit::Recall { is_back: matches!(key, Key::Up | Key::ControlP) }
+            }
             Self::Rise | Self::Command => return None,
         })
     }
@@ -147,9 +155,14 @@ impl Class {
         self as usize
     }
 
-    /// Returns whether it leaves the text as it is.
-    pub(super) const fn is_motion(self) -> bool {
-        matches!(self.edit(Key::Other), Some(Edit::Move(_)))
+    /// Returns whether it may change the text of a line.
+    pub(super) const fn is_change(self) -> bool {
+        !matches!(self.edit(Key::Other), Some(Edit::Move(_) | Edit::Recall { .. }))
+    }
+
+    /// Returns whether it brings back another line.
+    pub(super) const fn is_recall(self) -> bool {
+        matches!(self, Self::Recall | Self::ControlRecall)
     }
 
     /// Returns whether it is shown as soon as text is: what Mosh 1.4.0 does without harm.
@@ -176,4 +189,9 @@ pub(super) const fn may_be_prefix(key: Key) -> bool {
 /// Returns whether a key ends a line.
 pub(super) const fn is_enter(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
+}
+
+/// Returns whether a key ends a line that is kept.
+pub(super) const fn is_end(key: Key) -> bool {
+    matches!(key, Key::Enter | Key::LineFeed)
 }

@@ -40,7 +40,7 @@ impl Contexts {
         for name in key.names() {
             let score = &mut self.entry(name).scores[class.index()];
             score.add(is_right);
-            if is_right && class != Class::Text {
+            if is_right && class != Class::Text && !class.is_recall() {
                 score.forgive();
             }
         }

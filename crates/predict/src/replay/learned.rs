@@ -3,11 +3,11 @@
 use crate::replay::context::Contexts;
 use crate::replay::drawn_cursor::Counters;
 use crate::replay::grace::Graces;
+use crate::replay::history::History;
 use crate::replay::late::Late;
 use crate::replay::latency::Latency;
 use crate::replay::navigation::Navigations;
 use crate::replay::paint::Palettes;
-use crate::replay::recall::Lore;
 use crate::replay::wrap::Wraps;
 
 /// All models, each of which learns one kind of habit.
@@ -16,9 +16,9 @@ pub(super) struct Learned {
     pub(super) contexts: Contexts,
     pub(super) counters: Counters,
     pub(super) graces: Graces,
+    pub(super) history: History,
     pub(super) late: Late,
     pub(super) latency: Latency,
-    pub(super) lore: Lore,
     pub(super) navigations: Navigations,
     pub(super) palettes: Palettes,
     pub(super) wraps: Wraps,

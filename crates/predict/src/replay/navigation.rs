@@ -5,12 +5,12 @@ use core::ops::Range;
 use rove_terminal::Screen;
 
 use crate::keystroke::Key;
-use crate::replay::canvas::{Canvas, mix};
+use crate::replay::canvas::{Canvas, characters, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::id::PlaceId;
 use crate::replay::memory::Memory;
 use crate::replay::motion::{Guide, Motion, Step};
-use crate::replay::ruler::{self, Ruler};
+use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 
 /// Most keys that are remembered of one place; the one that was used least recently goes.
@@ -116,5 +116,5 @@ impl Navigation {
 pub(super) type Navigations = Memory<PlaceId, Navigation, PLACES_MAX>;
 
 fn name_of_row(screen: &Screen, row: u16) -> u64 {
-    mix(ruler::characters(screen, row).map(u64::from))
+    mix(characters(screen, row).map(u64::from))
 }

@@ -2,7 +2,7 @@
 
 use rove_terminal::{Position, Screen};
 
-use crate::replay::canvas::{Canvas, Text, Tile, is_same_row, mix};
+use crate::replay::canvas::{Canvas, Tile, characters, is_same_row, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::motion::Step;
 
@@ -312,10 +312,4 @@ fn numbers(word: &[char]) -> Vec<Number> {
         start = end;
     }
     numbers
-}
-
-/// Returns the characters of a row, a space for all blanks.
-pub(super) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
-    let columns = 0..screen.size().columns();
-    columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
 }

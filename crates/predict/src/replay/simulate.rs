@@ -15,10 +15,9 @@ use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::{Beyond, Layout, Wrap};
 use crate::replay::motion::{Guide, Motion, Step, Stride};
-use crate::replay::walk::{Recall, Walk, Way};
+use crate::replay::walk::{Line, Past, Walk};
 use crate::scene::Pane;
 
-pub(super) use self::given::DrawnLine;
 use self::terrain::Terrain;
 
 /// The outcome of a key.
@@ -48,8 +47,8 @@ pub(super) struct Habits<'a> {
     pub(super) beyond: Beyond,
     /// Whether to do so where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
-    /// Which lines it gives back.
-    pub(super) recall: Option<Recall<'a>>,
+    /// The lines that it gives back, as far as they are known, the newest last.
+    pub(super) lines: &'a [Past],
 }
 
 /// A field in which keys are tried. Its columns are places, as those of the field.
@@ -134,7 +133,7 @@ impl<'a> Simulation<'a> {
             is_bold: false,
             stops_on_last: None,
             has_climbed: false,
-            walk: field.walk.clone(),
+            walk: field.walk,
         };
         if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
             simulation.layout = field.layout_of(wrap);
@@ -191,13 +190,20 @@ impl<'a> Simulation<'a> {
     }
 
     /// Returns how far it was gone back through lines.
-    pub(super) const fn walk(&self) -> &Walk {
-        &self.walk
+    pub(super) const fn walk(&self) -> Walk {
+        self.walk
     }
 
     /// Returns the text of the input.
     pub(super) fn line(&self) -> String {
         (self.start..self.end).map(|column| self.base(column)).collect()
+    }
+
+    /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.
+    pub(super) fn row(&self) -> Option<Line> {
+        let columns = self.columns.start..self.end;
+        let text: String = columns.map(|column| self.base(column)).collect();
+        (!self.layout.parts(self.start, self.end)).then(|| Line::new(&text))
     }
 
     /// Returns what a key is here: before a suggestion some accept it.
@@ -309,11 +315,8 @@ impl<'a> Simulation<'a> {
         {
             return Effect::Unknown;
         }
-        if let Some(way) = Way::of(key) {
-            return self.play(Edit::Recall(way));
-        }
         let effect = self.edit(key);
-        if effect != Effect::Nothing && !Class::of(key).is_motion() {
+        if effect != Effect::Nothing && Class::of(key).is_change() {
             self.walk.edit();
         }
         let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;
@@ -337,7 +340,7 @@ impl<'a> Simulation<'a> {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let is_known = match edit {
             Edit::Insert(_) | Edit::Move(Target::Left | Target::Right) => true,
-            Edit::Erase(Target::Left) => true,
+            Edit::Erase(Target::Left) | Edit::Recall { .. } => true,
             // At the end of an empty line it ends the input.
             _ => is_line && !(class == Class::ControlD && self.left == self.end),
         };
@@ -357,7 +360,7 @@ impl<'a> Simulation<'a> {
             Edit::Accept { is_word: false } => self.accept(u16::MAX),
             Edit::Accept { is_word: true } => self.accept(self.suggested_word_end()),
             Edit::Roam(motion) => self.navigate(motion),
-            Edit::Recall(way) => self.recall(way),
+            Edit::Recall { is_back } => self.recall(is_back),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::replay::layout::{Layout, Proof};
 use crate::replay::log::Event;
 use crate::replay::motion::Motion;
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::walk::{Walk, Way};
+use crate::replay::walk::Walk;
 use crate::scene::is_mask;
 
 /// The effects of keys, one after the other.
@@ -31,8 +31,6 @@ pub(super) struct Step {
     place: u16,
     pub(super) at: Position,
     pub(super) effect: Effect,
-    /// How far the key went through the lines of a history, if it did.
-    walk: Option<(Walk, Way)>,
     /// The motion on the whole screen that it was, if it was one.
     pub(super) motion: Option<Motion>,
     pub(super) typed_at: Instant,
@@ -44,8 +42,7 @@ pub(super) struct Step {
 pub(super) struct Proven {
     /// The keys that have left a trace.
     pub(super) steps: Vec<Step>,
-    /// The steps through the lines of a history.
-    pub(super) walks: Vec<(Walk, Way)>,
+    /// How far its line editor was taken back through its lines.
     pub(super) walk: Walk,
     /// Where the input ends by now.
     pub(super) layout: Layout,
@@ -67,10 +64,8 @@ impl<'a> Timeline<'a> {
             let motion = simulation.motion(event.key);
             let effect = simulation.apply(event.key);
             let motion = motion.filter(|_| effect == Effect::Drawn && simulation.stride.is_roaming);
-            let way = Way::of(event.key).filter(|_| effect == Effect::Drawn);
-            let walk = way.map(|way| (simulation.walk().clone(), way));
             let (typed_at, due_at) = (event.at, event.due_at);
-            Step { key: event.key, class, place, at, effect, walk, motion, typed_at, due_at }
+            Step { key: event.key, class, place, at, effect, motion, typed_at, due_at }
         });
         let steps = steps.collect();
         Self { steps, end: simulation }
@@ -105,12 +100,10 @@ impl<'a> Timeline<'a> {
             }
             _ => has_changed,
         };
-        let walks = steps.iter().filter_map(|step| step.walk.clone()).collect();
         steps.retain(|step| step.effect == Effect::Drawn && is_proof(step));
         Proven {
             steps,
-            walks,
-            walk: end.walk().clone(),
+            walk: end.walk(),
             layout: end.layout(),
             end: end.end(),
             waits: end.waits(),

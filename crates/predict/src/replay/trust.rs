@@ -1,18 +1,19 @@
 //! Decides which predictions are likely enough to be shown. Whether a character may be shown at all is a matter of
 //! [`crate::secrecy`].
 
-use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::class::Class;
 use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
-use crate::replay::walk::Way;
 
 /// The prior for a line editor, or for a prompt where keys have come true, before any key.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
 /// The prior for a key beside text that has done as predicted here.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
+
+/// So many lines must have come back as expected. Chosen: two in a row, of which the older counts a little less.
+const RECALLS_MIN: f32 = 1.9;
 
 /// So many characters that were no text make a program one of commands. Chosen: a word may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
@@ -50,15 +51,6 @@ impl Trust<'_> {
         }
         // All others have shown what they do here.
         self.has_shown(class) && !self.is_veiled()
-    }
-
-    /// Returns whether what a key of this class does is to be shown.
-    pub(super) fn shows_key(&self, class: Class, key: Key) -> bool {
-        if Way::of(key).is_none() {
-            return self.shows(class);
-        }
-        // Which lines come back is known only where they have come back before.
-        !self.hides_input && !self.is_veiled() && !self.is_careful()
     }
 
     /// Returns whether keys of this class have shown what they do here, and did little else.
@@ -104,7 +96,8 @@ impl Trust<'_> {
 
     /// Returns whether keys of this class have done here what they are supposed to.
     pub(super) fn knows(&self, class: Class) -> bool {
-        self.score(class).right >= 1.0
+        // A wrong line misleads more than a wrong place.
+        self.score(class).right >= if class.is_recall() { RECALLS_MIN } else { 1.0 }
     }
 
     /// Returns whether something wrong was seen here not long ago.

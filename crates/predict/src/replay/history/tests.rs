@@ -1,32 +1,34 @@
+use rove_terminal::{Size, Terminal};
+
 use super::*;
-use crate::replay::evidence::ERROR_FACTOR;
+use crate::replay::walk::{CHARACTERS_MAX, Walk};
 
-const NAME: Name = Name { prompt: 1, kind: 1 };
-const OTHER: Name = Name { prompt: 2, kind: 1 };
-const BACK: Way = Way { is_back: true, is_control: false };
-const FORTH: Way = Way { is_back: false, is_control: false };
-
-/// Returns a walk of so many steps back from a line that was begun.
-fn walk(depth: u16, begun: &str) -> Walk {
-    let mut walk = Walk::default();
-    for _ in 0..depth {
-        assert!(walk.step(BACK, || begun.to_owned()));
-    }
-    walk
+fn name(kind: Kind) -> Name {
+    Name { prompt: PromptId::default(), kind }
 }
 
-fn entered(lines: &[&str]) -> Histories {
-    let mut histories = Histories::default();
-    for line in lines {
-        histories.enter(NAME, Entered::of(line));
-    }
-    histories
+/// Enters a line that has stood on the screen.
+fn enter(history: &mut History, kind: Kind, text: &str) {
+    let (input, name, row) = (InputNum::new(1), name(kind), None);
+    let text = Line::new(text);
+    history.sheet = Some(Sheet { input, name, text, row, left: 0, was_seen: true });
+    history.end_line(input, &Screen::blank(Size::DEFAULT), false);
 }
 
-/// Returns what is expected in the first depths, up to the first that is not known.
-fn expected(histories: &Histories, name: Name) -> Vec<String> {
-    let line = |depth| histories.expect(name, &walk(depth, "")).map(str::to_owned);
-    (1..).map_while(line).collect()
+fn entered(lines: &[&str]) -> History {
+    let mut history = History::default();
+    lines.iter().for_each(|line| enter(&mut history, Kind::Line, line));
+    history
+}
+
+/// Returns the line that is expected after so many steps back.
+fn expected_at(history: &History, depth: u16) -> Option<&str> {
+    Walk { depth, ..Walk::default() }.line(history.lines(name(Kind::Line)))
+}
+
+/// Returns the lines that are expected after the first steps back, up to the first that is not known.
+fn expected(history: &History) -> Vec<&str> {
+    (1..).map_while(|depth| expected_at(history, depth)).collect()
 }
 
 #[test]
@@ -35,6 +37,7 @@ fn lines_are_expected_as_far_as_all_editors_would_give_them_back() {
         (&["a", "b", "c"][..], &["c", "b", "a"][..]),
         (&["a", "b", "b"], &["b"]),
         (&["a", "b", "a"], &["a", "b"]),
+        (&["a", "", "c"], &["c", "a"]),
         (&["a", " b", "c"], &["c"]),
         (&["a", "b ", "c"], &["c"]),
         (&["a", "echo !!", "c"], &["c"]),
@@ -43,118 +46,116 @@ fn lines_are_expected_as_far_as_all_editors_would_give_them_back() {
         (&["ssh relay", "a"], &["a"]),
         (&[], &[]),
     ] {
-        assert_eq!(expected(&entered(lines), NAME), known, "{lines:?}");
+        assert_eq!(expected(&entered(lines)), known, "{lines:?}");
     }
 }
 
 #[test]
-fn a_line_is_seen_once_two_were_expected() {
-    let mut histories = entered(&["a", "b", "c"]);
-    for depth in 1..=2 {
-        assert_eq!(histories.recall(NAME, &walk(depth, ""), BACK), None);
-        histories.observe(NAME, &walk(depth, ""), BACK, ["c", "b"][usize::from(depth) - 1]);
-    }
-    assert_eq!(histories.recall(NAME, &walk(3, ""), BACK), Some("a"));
-    // Keys with Ctrl may do something else, and so may all where a line was begun.
-    assert_eq!(histories.recall(NAME, &walk(3, ""), Way { is_control: true, ..BACK }), None);
-    assert_eq!(histories.recall(NAME, &walk(3, "x"), BACK), None);
-    // After an error more of them have to be.
-    histories.miss(NAME, &walk(3, ""), BACK, true);
-    for hits in 0..HITS_NEEDED * ERROR_FACTOR {
-        assert_eq!(histories.recall(NAME, &walk(3, ""), BACK), None, "{hits}");
-        histories.hit(NAME, &walk(3, ""), BACK);
-    }
-    assert_eq!(histories.recall(NAME, &walk(3, ""), BACK), Some("a"));
-}
-
-#[test]
-fn what_an_editor_does_with_doubles_and_beginnings_is_learned() {
-    for (second, known) in [("b", &["b", "b", "a", "c", "a"][..]), ("a", &["b", "a", "c"])] {
-        let mut histories = entered(&["a", "c", "a", "b", "b"]);
-        assert_eq!(expected(&histories, NAME), ["b"]);
-        histories.observe(NAME, &walk(2, ""), BACK, second);
-        assert_eq!(expected(&histories, NAME), known, "{second}");
-    }
-    for (second, third) in [("ls", "rebuild"), ("burn", "bu"), ("rebuild", "burn")] {
-        let mut histories = entered(&["bu", "burn", "rebuild", "ls", "build"]);
-        assert_eq!(histories.expect(NAME, &walk(1, "bu")), Some("build"));
-        assert_eq!(histories.expect(NAME, &walk(2, "bu")), None);
-        histories.observe(NAME, &walk(2, "bu"), BACK, second);
-        assert_eq!(histories.expect(NAME, &walk(3, "bu")), Some(third));
+fn the_older_of_two_equal_lines_is_expected_once_it_came_back() {
+    for (third, known) in [("b", &["b", "c", "b", "a"][..]), ("a", &["b", "c", "a"])] {
+        let mut history = entered(&["a", "b", "c", "b"]);
+        assert_eq!(expected(&history), ["b", "c"]);
+        history.observe(name(Kind::Line), 3, third);
+        assert_eq!(expected(&history), known, "{third}");
     }
 }
 
 #[test]
 fn a_line_that_was_not_expected_is_believed() {
-    let mut histories = entered(&["a", "b"]);
-    histories.observe(NAME, &walk(1, ""), BACK, "other");
-    assert_eq!(expected(&histories, NAME), ["other"]);
-    histories.observe(NAME, &walk(2, ""), BACK, "older");
-    assert_eq!(expected(&histories, NAME), ["other", "older"]);
-    // Behind the first line there is no other.
-    histories.observe(NAME, &walk(3, ""), BACK, "older");
-    assert_eq!(expected(&histories, NAME), ["other", "older"]);
+    let mut history = entered(&["a", "b"]);
+    history.observe(name(Kind::Line), 1, "other");
+    assert_eq!(expected(&history), ["other"]);
+    history.observe(name(Kind::Line), 2, "older");
+    assert_eq!(expected(&history), ["other", "older"]);
+    // At its first line an editor stays where it is.
+    history.observe(name(Kind::Line), 3, "older");
+    assert_eq!(expected(&history), ["other", "older"]);
+    history.observe(name(Kind::Line), 4, "oldest");
+    assert_eq!(expected(&history), ["other", "older"], "a line between them is not known");
+    history.observe(name(Kind::Line), 2, "stranger");
+    assert_eq!(expected(&history), [""; 0]);
 }
 
 #[test]
-fn whether_two_prompts_belong_together_is_learned() {
-    for (given_back, first, second) in [("b", &["b", "a"][..], &["b"][..]), ("a", &["a"], &["b"])] {
-        let mut histories = entered(&["a"]);
-        histories.enter(OTHER, Entered::of("b"));
-        assert_eq!(expected(&histories, NAME), [""; 0]);
-        histories.observe(NAME, &walk(1, ""), BACK, given_back);
-        assert_eq!(expected(&histories, NAME), first);
-        assert_eq!(expected(&histories, OTHER), second);
-    }
-    let mut histories = entered(&["a"]);
-    histories.enter(Name { kind: 2, ..OTHER }, Entered::of("b"));
-    assert_eq!(expected(&histories, NAME), ["a"]);
+fn nothing_is_expected_that_is_older_than_a_line_of_another_prompt() {
+    let mut history = entered(&["a", "b"]);
+    enter(&mut history, Kind::Full, "c");
+    assert_eq!(expected(&history), [""; 0]);
+    assert!(history.has_kind(Kind::Full) && !history.has_kind(Kind::Line));
+    enter(&mut history, Kind::Line, "d");
+    assert_eq!(expected(&history), ["d"]);
 }
 
 #[test]
-fn nothing_is_expected_behind_lines_that_nobody_knows() {
-    for (unknown, given_back, known) in [
-        (Entered::Unclear, "b", &["b", "a"][..]),
-        (Entered::Unclear, "a", &["a"]),
-        (Entered::Gap, "b", &["b"]),
-        (Entered::Gap, "a", &["a"]),
+fn a_line_that_nobody_knows_ends_what_is_expected() {
+    let screen = Screen::blank(Size::DEFAULT);
+    let sheet = |is_seen, input| {
+        let (text, row) = (Line::new("b"), Some(Line::new("$ b")));
+        let input = InputNum::new(input);
+        Some(Sheet { input, name: name(Kind::Line), text, row, left: 0, was_seen: is_seen })
+    };
+    for (sheet, is_hidden, is_pasted, known) in [
+        (sheet(true, 1), false, false, &["b", "a"][..]),
+        (sheet(false, 1), false, false, &[]),
+        (sheet(true, 2), false, false, &[]),
+        (sheet(true, 1), true, false, &[]),
+        (sheet(true, 1), false, true, &[]),
+        (None, false, false, &[]),
     ] {
-        let mut histories = entered(&["a"]);
-        match unknown {
-            Entered::Gap => histories.miss_lines(),
-            _ => histories.enter(NAME, unknown.clone()),
+        let mut history = entered(&["a"]);
+        history.sheet.clone_from(&sheet);
+        if is_pasted {
+            history.note_paste();
         }
-        assert_eq!(expected(&histories, NAME), [""; 0]);
-        histories.observe(NAME, &walk(1, ""), BACK, given_back);
-        assert_eq!(expected(&histories, NAME), known, "{unknown:?}, {given_back}");
+        history.end_line(InputNum::new(1), &screen, is_hidden);
+        assert_eq!(expected(&history), known, "{sheet:?}, {is_hidden}, {is_pasted}");
     }
 }
 
 #[test]
-fn a_walk_is_lost_where_the_line_was_changed() {
-    let mut walk = walk(2, "begun");
-    assert!(walk.step(FORTH, String::new));
-    walk.edit();
-    assert!(!walk.step(BACK, String::new));
-    assert!(!Walk::default().step(FORTH, String::new), "nothing is newer");
-    assert_eq!(Histories::default().expect(NAME, &walk), None);
+fn a_line_is_seen_that_stands_above_the_cursor_with_nothing_behind_it() {
+    let row = Some(Line::new("$ ls"));
+    let text = Line::new("ls");
+    let input = InputNum::new(1);
+    let sheet = Sheet { input, name: name(Kind::Line), text, row, left: 1, was_seen: false };
+    for (shown, is_seen) in [
+        ("|$ ls\r\n", true),
+        ("|$ ls  | 12:30\r\nout\r\n", true),
+        ("|$ ls -l\r\n", false),
+        ("|$ ls", false),
+        ("$ ls\r\n", false),
+    ] {
+        let mut terminal = Terminal::host(Size::DEFAULT);
+        terminal.write(shown.as_bytes());
+        assert_eq!(sheet.stands_on(&terminal.snapshot()), is_seen, "{shown:?}");
+    }
+}
+
+#[test]
+fn a_walk_is_lost_where_a_line_was_begun_or_changed() {
+    let walk = Walk::default().step(true, true);
+    assert_eq!((walk.depth, walk.is_lost), (1, false));
+    assert_eq!(walk.step(false, false).line(&[]), Some(""), "the empty line comes back");
+    assert!(Walk::default().step(true, false).is_lost, "some editors look for what was begun");
+    assert!(Walk::default().step(false, true).is_lost, "nothing is newer");
+    let mut edited = walk;
+    edited.edit();
+    assert!(edited.step(true, false).is_lost);
+    assert_eq!(edited.line(&[]), None);
 }
 
 #[test]
 fn no_more_is_remembered_than_there_is_room_for() {
-    let mut histories = Histories::default();
+    let mut history = History::default();
     for number in 0..=LINES_MAX {
-        histories.enter(NAME, Entered::of(&format!("line {number}")));
-        assert_eq!(histories.lines.len(), (number + 1).min(LINES_MAX));
+        enter(&mut history, Kind::Line, &format!("line {number}"));
     }
-    assert_eq!(expected(&histories, NAME).len(), LINES_MAX);
-    for prompt in 0..=EDITORS_MAX {
-        let name = Name { prompt: u64::try_from(prompt).unwrap(), kind: 7 };
-        histories.enter(name, Entered::of("a"));
-        assert!(histories.lines.len() <= LINES_MAX);
-    }
-    for (len, is_known) in [(CHARACTERS_MAX, true), (CHARACTERS_MAX + 1, false)] {
-        let entered = Entered::of(&"x".repeat(len));
-        assert_eq!(matches!(entered, Entered::Line(_)), is_known, "{len}");
+    assert_eq!(expected(&history).len(), LINES_MAX);
+    let depth = u16::try_from(LINES_MAX).unwrap() + 1;
+    history.observe(name(Kind::Line), depth, "older");
+    assert_eq!(history.lines.len(), LINES_MAX);
+    for (len, is_kept) in [(CHARACTERS_MAX, true), (CHARACTERS_MAX + 1, false)] {
+        let history = entered(&[&"x".repeat(len)]);
+        assert_eq!(!history.lines.is_empty(), is_kept, "{len}");
     }
 }

@@ -1,32 +1,26 @@
 //! Text that a program puts into its input by itself: what it suggests behind the cursor, and lines that it gives back.
 
-use rove_terminal::{Pen, Position, Screen, char_width};
-use zeroize::Zeroize;
+use rove_terminal::{Pen, char_width};
 
-use crate::replay::canvas::{Text, Tile, cell};
-use crate::replay::layout::Layout;
+use crate::replay::canvas::{Tile, cell};
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::walk::Way;
-
-/// Fewest blanks that part what is not input from it. Chosen: as what the scene shows is read.
-const GAP_COLUMNS: u16 = 2;
+use crate::replay::walk::Walk;
 
 impl Simulation<'_> {
     /// Goes back or forth by one line, if it is known which that is.
-    pub(super) fn recall(&mut self, way: Way) -> Effect {
-        let Some(recall) = self.habits.recall else { return Effect::Unknown };
-        let mut walk = self.walk.clone();
-        if !walk.step(way, || self.line()) {
-            return Effect::Unknown;
-        }
-        let effect = match recall.line(&walk, way) {
-            Some(line) => self.replace(line),
-            None => Effect::Unknown,
-        };
+    pub(super) fn recall(&mut self, is_back: bool) -> Effect {
+        let walk = self.walk_after(is_back);
+        let effect =
+            walk.line(self.habits.lines).map_or(Effect::Unknown, |line| self.replace(line));
         if effect == Effect::Drawn {
             self.walk = walk;
         }
         effect
+    }
+
+    /// Returns how far it was gone back through lines after one step more.
+    pub(in crate::replay) fn walk_after(&self, is_back: bool) -> Walk {
+        self.walk.step(is_back, self.start == self.end)
     }
 
     /// Puts a text in place of the input, with the cursor behind it.
@@ -35,7 +29,7 @@ impl Simulation<'_> {
         let is_odd = widths.clone().any(|width| width == 0);
         let end = widths.fold(self.start, u16::saturating_add);
         let last = end.max(self.end).max(self.suggested.unwrap_or_default());
-        if is_odd || end >= self.right || self.layout.parts(self.start, last) || self.may_wait() {
+        if is_odd || end >= self.right || self.layout.parts(self.start, last) {
             return Effect::Unknown;
         }
         self.suggested = None;
@@ -118,49 +112,5 @@ impl Simulation<'_> {
         self.end = from;
         self.go_to(from);
         Effect::Drawn
-    }
-
-    /// Returns the line, and what stands before it.
-    pub(in crate::replay) fn drawn_line(&self) -> DrawnLine {
-        let text = |place| self.canvas.text(self.layout.at(place)).base;
-        DrawnLine {
-            places: (self.columns.start..self.end).map(text).collect(),
-            left: self.columns.start,
-            layout: self.layout,
-        }
-    }
-}
-
-/// A line as it was drawn, with its prompt.
-#[derive(Clone, Debug)]
-pub(in crate::replay) struct DrawnLine {
-    places: Vec<Option<char>>,
-    /// The first place.
-    left: u16,
-    layout: Layout,
-}
-
-impl DrawnLine {
-    /// Returns whether a screen shows it above the row of the cursor, and nothing behind it.
-    pub(in crate::replay) fn stands_on(&self, screen: &Screen) -> bool {
-        let end = self.left.saturating_add(u16::try_from(self.places.len()).unwrap_or(u16::MAX));
-        let end_row = self.layout.row_of(end.saturating_sub(1));
-        let behind = (end..end.saturating_add(GAP_COLUMNS)).map(|place| (place, None));
-        let behind = behind.filter(|(place, _)| self.layout.row_of(*place) == end_row);
-        let places = (self.left..).zip(self.places.iter().copied()).chain(behind);
-        let stands_at = |top: u16| {
-            places.clone().all(|(place, text)| {
-                let at = self.layout.at(place);
-                let row = top.saturating_add(at.row - self.layout.row);
-                Text::of(screen, Position { row, ..at }).base == text
-            })
-        };
-        (0..screen.cursor().row).rev().any(stands_at)
-    }
-}
-
-impl Drop for DrawnLine {
-    fn drop(&mut self) {
-        self.places.zeroize();
     }
 }
