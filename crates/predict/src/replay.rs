@@ -69,6 +69,7 @@ use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
 use crate::policy::{Policy, Prediction};
 use crate::reason::{Explanation, Reason, Stop};
+use crate::scene;
 use crate::secrecy::{Prompt, Secrecy, Spot};
 use crate::tty::Tty;
 
@@ -265,10 +266,16 @@ impl Replay {
         let outlook = self.outlook();
         let mut simulation = outlook.with(Habits { beyond, ..outlook.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
-        let (mut count, mut oldest, mut stop) = (0, None, None);
+        let context = self.learned.contexts.strong(self.base.field.context);
+        let exit = context.exit.map(|pair| pair.map(Key::Text));
+        let (mut count, mut oldest, mut stop, mut last) = (0, None, None, None);
         for event in self.log.iter() {
             let may_show = || gate[usize::from(simulation.has_climbed)];
             stop = self.withheld(event, &simulation, &trust, may_show);
+            let pair = last.replace(event.key).map(|last| [last, event.key]);
+            if pair.is_some() && pair == exit {
+                stop = Some(Stop::Distrusted);
+            }
             if stop.is_some() {
                 break;
             }
@@ -365,6 +372,17 @@ impl Replay {
                 Reason::Policy { shows: self.policy.shows_after(age) },
             ],
         })
+    }
+
+    /// Learns which characters have ended the mode of an editor, if any have.
+    fn note_exit(&mut self, screen: &Screen) {
+        let has_ended =
+            self.base.shows_mode() && scene::editor_mode(screen, &self.base.field.pane).is_none();
+        let given_up = self.learned.late.iter().map(|given_up| given_up.key);
+        let exit = has_ended.then(|| self.outlook().missing_pair(given_up, screen)).flatten();
+        if let Some(exit) = exit {
+            self.learned.contexts.learn_exit(self.base.field.context, exit);
+        }
     }
 
     /// Returns whether a character may be shown before its echo, in the row of the input or ahead of the screen in another

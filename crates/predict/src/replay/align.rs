@@ -55,6 +55,7 @@ impl Replay {
 
     /// Settles the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
+        self.note_exit(screen);
         let survey = self.survey(screen);
         let next = survey.settled.and_then(|count| self.log.iter().nth(count));
         let waits = next.is_some_and(|event| waits_at_edge(&self.base, screen, event.key));
@@ -63,7 +64,8 @@ impl Replay {
         }
         if let Some(count) = survey.settled {
             let trip = self.take_settled(now, screen, count, survey.takes_commands);
-            if self.base.move_to(survey.row, screen.cursor().row) {
+            let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
+            if self.base.move_to(survey.row, screen.cursor().row) || has_preview {
                 self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
             }
             if trip.is_none() && count > 0 && self.explore(now, screen) {
@@ -195,7 +197,7 @@ impl Replay {
         if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
             self.learned.wraps.learn(context, &lesson.wrap, proof);
         }
-        for Step { key, class, typed_at, due_at, .. } in proven.steps {
+        for Step { key, class, typed_at, due_at, is_doubtful, .. } in proven.steps {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
             let age = now.saturating_since(typed_at);
             self.learned.contexts.learn(context, class, true);
@@ -205,7 +207,9 @@ impl Replay {
             if self.has(Mechanism::Latency) {
                 self.learned.latency.handle_answer(age);
             }
-            self.base.field.confirmed += u32::from(class == Class::Text);
+            // Where it may have been a command, the echo of the key after it looks the same.
+            let may_be_command = is_doubtful && self.base.field.is_escaped;
+            self.base.field.confirmed += u32::from(class == Class::Text && !may_be_command);
             if let Key::Text(c) = key {
                 self.silence.handle_echo();
                 self.base.field.line.note_echo(c);

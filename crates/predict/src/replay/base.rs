@@ -64,6 +64,18 @@ impl Base {
         to < from && self.is_at_bottom()
     }
 
+    /// Returns whether a screen has text in the row below that of the cursor, which was blank, and not for a full row above it.
+    pub(super) fn gains_row(&self, screen: &Screen) -> bool {
+        let row = screen.cursor().row;
+        let is_blank = |screen: &Screen| screen.row_text(row + 1).is_empty();
+        let last = screen.row(row).and_then(|row| row.cells().last());
+        self.field.is_line()
+            && row == self.screen.cursor().row
+            && last.is_some_and(|last| last.base.is_none())
+            && is_blank(&self.screen)
+            && !is_blank(screen)
+    }
+
     /// Returns whether the cursor is in the last row of the screen.
     pub(super) fn is_at_bottom(&self) -> bool {
         self.screen.cursor().row + 1 == self.screen.size().rows()

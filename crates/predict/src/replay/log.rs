@@ -121,6 +121,11 @@ impl Log {
         self.lost.is_some()
     }
 
+    /// Returns whether all keys are characters.
+    pub(super) fn is_text(&self) -> bool {
+        self.events.iter().all(|event| matches!(event.key, Key::Text(_)))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }

@@ -5,6 +5,7 @@ mod edges;
 mod editors;
 mod history;
 mod mask;
+mod modes;
 mod navigation;
 mod paint;
 mod paste;

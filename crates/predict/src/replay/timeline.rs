@@ -35,6 +35,8 @@ pub(super) struct Step {
     pub(super) motion: Option<Motion>,
     pub(super) typed_at: Instant,
     pub(super) due_at: Option<Instant>,
+    /// Whether a screen may have shown it before.
+    pub(super) is_doubtful: bool,
 }
 
 /// The proof that keys give which have come true.
@@ -64,8 +66,8 @@ impl<'a> Timeline<'a> {
             let motion = simulation.motion(event.key);
             let effect = simulation.apply(event.key);
             let motion = motion.filter(|_| effect == Effect::Drawn && simulation.stride.is_roaming);
-            let (typed_at, due_at) = (event.at, event.due_at);
-            Step { key: event.key, class, place, at, effect, motion, typed_at, due_at }
+            let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
+            Step { key, class, place, at, effect, motion, typed_at, due_at, is_doubtful }
         });
         let steps = steps.collect();
         Self { steps, end: simulation }

@@ -40,7 +40,9 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     let start = usize::from(at.column);
     let pen = row.get(start).filter(|cell| cell.base.is_some())?.pen;
     let is_behind_word = start > 0 && !is_blank(row, start - 1);
-    let is_apart = typed.is_some() && is_behind_word && pen != Pen::default();
+    // A bracket on another ground is marked.
+    let is_marked = start > 0 && Ground::of(&row[start]) != Ground::of(&row[start - 1]);
+    let is_apart = typed.is_some() && is_behind_word && pen != Pen::default() && !is_marked;
     if typed == Some(pen) || !(is_apart || is_dim(pen)) {
         return None;
     }

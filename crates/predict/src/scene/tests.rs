@@ -121,6 +121,8 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
             None,
         ),
         ("$ git ^\x1b[4m/tmp\x1b[0m", plain, None),
+        // A bracket that is marked beside its fellow.
+        ("$ f\x1b[30;46m(\x1b[0mx^\x1b[31;41m)\x1b[0m", plain, None),
         ("$ gi^t status", plain, None),
         ("$ gi^\x1b[90mt\x1b[0m status", None, None),
         ("$ gi^ \x1b[90mt\x1b[0m", None, None),

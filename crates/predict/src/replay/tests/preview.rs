@@ -45,6 +45,25 @@ fn text_that_appears_below_a_prompt_makes_no_other_place_of_it() {
 }
 
 #[test]
+fn a_prompt_with_a_preview_is_expected_to_rise_before_it_does() {
+    let mut rig = rig(5);
+    rig.prove("bc");
+    assert_eq!(rig.rows(0..2), ["> abc", "12"]);
+    for line in ["\rd", "\re", "\rf", "\rg"] {
+        rig.prove(line);
+    }
+    assert_eq!(rig.cursor().0, 4, "in the last row");
+    rig.type_keys("h");
+    assert_eq!(rig.row(), "> g");
+    rig.prove("i");
+    assert_eq!(rig.rows(3..5), ["> ghi", "12"]);
+    rig.type_keys("j");
+    assert_eq!(rig.row(), "> ghij");
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
 fn a_prompt_that_rises_from_the_last_row_is_followed_and_expected_to_rise_again() {
     let mut rig = rig(3);
     rig.prove("\rd\rfg");

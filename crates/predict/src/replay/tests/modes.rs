@@ -1,0 +1,101 @@
+//! Editors with modes, which show in the last row that they insert.
+
+use super::rig::{Program, Rig};
+use crate::policy::Preference;
+
+/// A small vi, in which `jk` stands for Escape.
+#[derive(Default)]
+struct Vi {
+    lines: Vec<String>,
+    inserts: bool,
+    /// Whether a `j` waits for the key after it.
+    waits: bool,
+}
+
+impl Vi {
+    /// The keys that it answers together with those before them, in milliseconds.
+    const KEY_INTERVAL: u64 = 40;
+
+    fn insert(&mut self, key: char) {
+        let line = self.lines.last_mut().expect("it inserts into a line");
+        if core::mem::take(&mut self.waits) {
+            if key == 'k' {
+                self.inserts = false;
+                return;
+            }
+            line.push('j');
+        }
+        self.waits = key == 'j';
+        if !self.waits {
+            line.push(key);
+        }
+    }
+}
+
+impl Program for Vi {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?1049h\x1b[H".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        match key {
+            // It waits for the rest of a sequence.
+            0x1b => {
+                self.inserts = false;
+                return (0, Vec::new());
+            }
+            b'o' if !self.inserts => {
+                self.lines.push(String::new());
+                self.inserts = true;
+            }
+            _ if self.inserts => self.insert(char::from(key)),
+            _ => {}
+        }
+        let line = self.lines.last().map_or("", String::as_str);
+        let (row, end) = (self.lines.len().max(1), line.len());
+        let (waiting, mode) =
+            (if self.waits { "j" } else { "" }, if self.inserts { "-- INSERT --" } else { "" });
+        let column = if self.inserts { end + 1 } else { end.max(1) };
+        let drawn =
+            format!("\x1b[8H{mode}\x1b[K\x1b[{row}H{line}{waiting}\x1b[K\x1b[{row};{column}H");
+        (0, drawn.into_bytes())
+    }
+}
+
+fn rig() -> Rig {
+    let mut rig = Rig::with(Preference::Adaptive, Vi::default());
+    rig.prove("o");
+    rig.prove("one");
+    rig
+}
+
+#[test]
+fn two_characters_that_have_ended_a_mode_are_waited_for_the_next_time() {
+    let mut rig = rig();
+    rig.prove("jk");
+    rig.prove("o");
+    rig.prove("two");
+    rig.type_keys("jko");
+    assert_eq!(rig.row(), "twoj", "it may be any character yet");
+    rig.assert_converges();
+    rig.prove("a big ");
+    rig.type_keys("jam");
+    assert_eq!(rig.row(), "a big jam", "other words have the first of them, too");
+    rig.assert_converges();
+}
+
+#[test]
+fn the_echo_of_the_second_of_two_equal_keys_is_none_of_the_first_which_was_a_command() {
+    let mut rig = rig();
+    rig.prove("\x1b");
+    for key in ["\x1b", "o", "o", "f"] {
+        rig.type_keys(key);
+        rig.run(Vi::KEY_INTERVAL);
+    }
+    for _ in 0..1000 {
+        rig.run(1);
+        let row = rig.frame.row_text(1);
+        assert!("of".starts_with(&row), "{row:?}");
+    }
+    rig.assert_converges();
+}
