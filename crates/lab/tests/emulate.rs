@@ -7,7 +7,7 @@ mod common;
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -231,11 +231,10 @@ fn processes_of_both_ends_end_with_the_testbed() {
     let mut pids = Vec::new();
     for end in [End::Near, End::Far] {
         let mut shell = testbed.command(end, "sh").unwrap();
-        let mut shell = shell.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        pids.push(line.trim().to_owned());
-        shell.wait().unwrap();
+        shell.args(["-c", script]);
+        let (mut shell, pid) = started(shell);
+        pids.push(pid);
+        guarded(move || shell.wait().unwrap());
     }
     assert!(pids.iter().all(|pid| is_running(pid)));
     guarded(move || drop(testbed));
@@ -303,7 +302,11 @@ fn nothing_is_left_of_a_killed_emulator() {
     if !is_root() {
         return;
     }
-    let address = "198.18.77.1";
+    // Another run of this test on the same computer has another process number, and so another pair of addresses. The
+    // block is that of benchmarks (RFC 2544).
+    let pair = std::process::id() % (1 << 16);
+    let address = Ipv4Addr::from(u32::from(Ipv4Addr::new(198, 18, 0, 1)) + 2 * pair).to_string();
+    let address = address.as_str();
     // On the near side the command, a process in the background of a session of its own, and one that ignores requests;
     // within them another emulator with the same.
     let lab = env!("CARGO_BIN_EXE_rove-lab");
@@ -316,8 +319,9 @@ fn nothing_is_left_of_a_killed_emulator() {
     let mut command = emulate(&["--peer", address, "--", "sh", "-c", &script]);
     command.env("LINGER", linger);
     assert!(leaves_nothing_when_killed(command, 3, || assert!(has_address(address))));
+    let address = address.to_owned();
     guarded(move || {
-        while has_address(address) {
+        while has_address(&address) {
             thread::yield_now();
         }
     });
@@ -349,15 +353,15 @@ fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl Fn
         BufReader::new(stdout).lines().take(lines).map(|line| line.expect("UTF-8")).collect()
     });
     if namespaces.is_empty() {
-        child.wait().expect("it is a child");
+        guarded(move || child.wait().expect("it is a child"));
         return false;
     }
     assert!(namespaces.iter().all(|it| it.starts_with("net:[")), "{namespaces:?}");
     assert!(namespaces.iter().all(|namespace| !holders(namespace).is_empty()));
     check();
     child.kill().expect("it is a child");
-    child.wait().expect("it is a child");
     guarded(move || {
+        child.wait().expect("it is a child");
         while namespaces.iter().any(|namespace| !holders(namespace).is_empty()) {
             thread::yield_now();
         }
