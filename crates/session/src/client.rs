@@ -7,7 +7,7 @@ mod prediction;
 use core::net::SocketAddr;
 use core::ops::Range;
 
-use rove_predict::{Engine, InputNum, Network, Prediction};
+use rove_predict::{Engine, InputNum, Network, Prediction, Preference};
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
@@ -687,8 +687,8 @@ fn understood(
 ) -> Capabilities {
     let unused = [
         (Engine::uses_tty(prediction), Capabilities::TTY),
-        // Predictions are judged by what comes back: the server is to know soon what has arrived.
-        (!Engine::uses_tty(prediction), Capabilities::LATE_ACK),
+        // Predictions are judged by what comes back, and soon.
+        (prediction.preference == Preference::Never, Capabilities::LATE_ACK),
         (outer.scrollback && !outer.init, Capabilities::SCROLLBACK),
         (offers_status, Capabilities::LOSS_REPORT),
     ];

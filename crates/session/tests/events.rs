@@ -323,7 +323,7 @@ fn type_through_a_copy(link: &LinkConfig, len: usize) -> Fare {
 
 #[test]
 fn a_copy_of_a_mebibyte_arrives_while_keys_are_echoed() {
-    for (loss, seconds, median, max) in [(0.0, 13, 190, 250), (0.05, 50, 220, 900)] {
+    for (loss, seconds, median, max) in [(0.0, 13, 190, 250), (0.05, 50, 220, 1_100)] {
         let rate = BitRate::from_bits_per_second(1_000_000);
         let link = LinkConfig { rate, loss, ..LinkConfig::lossless(ms(50)) };
         let fare = type_through_a_copy(&link, COPY_CHARS_MAX);

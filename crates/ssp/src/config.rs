@@ -118,10 +118,14 @@ pub struct Config {
     /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
     /// grace that a sent state gets on top of RTO before it is presumed lost.
     pub ack_delay: Duration,
-    /// The same where the peer offers to wait as long ([`Capabilities::LATE_ACK`]) and neither of the two has lost anything
-    /// of late: a key after the one that is answered takes the acknowledgment along. Large contents are acknowledged after
+    /// The same where the peer offers to wait as long ([`Capabilities::LATE_ACK`]) and neither of the two loses much of late:
+    /// a key after the one that is answered takes the acknowledgment along. Large contents are acknowledged after
     /// [`Config::ack_delay`]. Chosen: docs/timing.md, "Late acknowledgments".
     pub ack_delay_late: Duration,
+    /// The grace on top of RTO where acknowledgments are late. At a server it is as long as they are; at a client shorter, as a
+    /// server answers most keys at once, and a key that is sent again brings back a lost echo, too. Chosen: docs/timing.md,
+    /// "Late acknowledgments".
+    pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction.
     /// Chosen: 27 fragments (32 KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and
     /// every other instruction in between makes the receiver start anew.
@@ -200,6 +204,7 @@ impl Config {
             news_interval_late: Duration::from_millis(160),
             held_interval_max: Duration::from_millis(20),
             ack_delay_late: Duration::from_millis(250),
+            grace_late: Duration::from_millis(100),
             heartbeat_max: PAUSE_MAX,
             heartbeat_far_max: Duration::from_millis(5_500),
             rto_far_max: Duration::from_secs(10),
@@ -219,6 +224,7 @@ impl Config {
             quiet_delay: Duration::from_micros(500),
             answer_frames: 2,
             ack_delay_late: Duration::from_millis(250),
+            grace_late: Duration::from_millis(250),
             heartbeat_max: PAUSE_MAX,
             heartbeat_far_max: Duration::from_millis(5_500),
             rto_far_max: Duration::from_secs(10),
@@ -252,6 +258,7 @@ impl Config {
         answer_frames: 0,
         ack_delay: Duration::from_millis(100),
         ack_delay_late: Duration::from_millis(100),
+        grace_late: Duration::from_millis(100),
         ack_delay_in_repair: Duration::from_millis(1000),
         loss_report_interval: None,
         heartbeat: Duration::from_secs(3),

@@ -339,7 +339,7 @@ impl Connection {
     /// Returns the share of datagrams that do not reach the peer: by its own count, else as much as is lost on the
     /// way here.
     fn loss_out_rate(&self) -> f64 {
-        self.loss_reports.heard().map_or_else(|| self.window.loss_rate(), |loss| loss.recent_rate())
+        self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate())
     }
 
     /// Returns what is known of the path.
@@ -358,7 +358,7 @@ impl Connection {
 
     /// Returns the loss report that an instruction of this instant carries, if one is due.
     pub(crate) fn poll_loss_report(&mut self, now: Instant, interval: Duration) -> Option<Loss> {
-        self.loss_reports.poll(now, self.window.loss(), interval)
+        self.loss_reports.poll(now, self.window.settled_loss(), interval)
     }
 
     /// Takes the peer's report on what was sent to it.

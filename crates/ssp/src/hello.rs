@@ -29,7 +29,8 @@ impl Capabilities {
     pub const LOSS_REPORT: Self = Self(1 << 5);
     /// A server's heartbeat may say when the next one comes, and is answered.
     pub const PROMISE: Self = Self(1 << 6);
-    /// Acknowledgments may wait for [`Config::ack_delay_late`](crate::Config::ack_delay_late), and are waited for as long.
+    /// Acknowledgments may wait for [`Config::ack_delay_late`](crate::Config::ack_delay_late), and are waited for as long; what
+    /// is not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) waits for what is said next.
     pub const LATE_ACK: Self = Self(1 << 7);
 
     /// Creates a set from its bits.

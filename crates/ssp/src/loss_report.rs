@@ -8,12 +8,18 @@ use prost::encoding::{decode_varint, encode_varint};
 use rove_units::{Duration, Instant};
 
 use crate::path::Loss;
+use crate::window::RARE;
+
+/// A loss is remembered for at least so many datagrams, and at most twice as many. Chosen: as the window of a receiver.
+const REMEMBERED_MIN: u64 = 256;
 
 /// Both directions of the reports of one end: what it has told, and what it has heard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossReports {
     told_at: Option<Instant>,
     heard: Option<Loss>,
+    /// Two earlier reports or the beginning, the older first, [`REMEMBERED_MIN`] datagrams apart at least.
+    before: [Loss; 2],
 }
 
 impl LossReports {
@@ -32,12 +38,24 @@ impl LossReports {
         let is_late = self.heard.is_some_and(|heard| heard.sent > report.sent);
         if is_consistent(&report) && report.sent <= sent && !is_late {
             self.heard = Some(report);
+            let [_, newer] = self.before;
+            if report.sent >= newer.sent + REMEMBERED_MIN {
+                self.before = [newer, report];
+            }
         }
     }
 
     /// Returns how much of what this end sent has not arrived, by the newest report; `None` before the first.
     pub(crate) const fn heard(&self) -> Option<Loss> {
         self.heard
+    }
+
+    /// Returns the share of datagrams that do not reach the peer, by its newest report; `None` before the first.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        let heard = self.heard?;
+        let [before, _] = self.before;
+        let is_remembered = heard.recent_missing == 0 && heard.missing > before.missing;
+        Some(if is_remembered { RARE } else { heard.recent_rate() })
     }
 }
 
@@ -122,5 +140,27 @@ mod tests {
             reports.handle_report(report, 10);
             assert_eq!(reports.heard(), heard, "after {report:?}");
         }
+    }
+
+    #[test]
+    fn a_loss_that_is_not_among_the_newest_is_remembered_for_256_datagrams_and_at_most_512() {
+        let mut reports = LossReports::default();
+        assert_eq!(reports.rate(), None);
+        let mut rates = Vec::new();
+        for (sent, missing, recent_missing) in [
+            (10, 0, 0),
+            (20, 1, 1),
+            (140, 1, 0),
+            (266, 1, 0),
+            (521, 1, 0),
+            (522, 1, 0),
+            (560, 2, 1),
+            (690, 2, 0),
+        ] {
+            let recent_sent = u32::try_from(sent).unwrap().min(128);
+            reports.handle_report(Loss { sent, missing, recent_sent, recent_missing }, 1_000);
+            rates.push(reports.rate().unwrap());
+        }
+        assert_eq!(rates, [0.0, 0.05, RARE, RARE, RARE, 0.0, 1.0 / 128.0, RARE]);
     }
 }

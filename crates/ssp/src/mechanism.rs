@@ -12,7 +12,7 @@ pub enum Mechanism {
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
-    /// Acknowledgments wait longer for company on a path that loses nothing.
+    /// Acknowledgments wait longer for company on a path that loses little.
     LateAck,
     /// First contents are sent again soon while the peer has acknowledged nothing.
     FirstContact,
@@ -67,7 +67,7 @@ impl Mechanism {
         match self {
             Self::Repetition => "small contents sent several times on a path that loses datagrams",
             Self::SecondAck => "contents that arrive again acknowledged again",
-            Self::LateAck => "acknowledgments that wait longer for company where nothing is lost",
+            Self::LateAck => "acknowledgments that wait longer for company where little is lost",
             Self::FirstContact => "first contents sent again soon until something is acknowledged",
             Self::News => "new contents that wait less for the frame before",
             Self::Collection => "new contents that wait less for company where no more comes",
@@ -95,7 +95,10 @@ impl Config {
         match mechanism {
             Mechanism::Repetition => Self { repeats: stock.repeats, ..self },
             Mechanism::SecondAck => Self { acknowledges_again: stock.acknowledges_again, ..self },
-            Mechanism::LateAck => Self { ack_delay_late: stock.ack_delay_late, ..self },
+            Mechanism::LateAck => {
+                let (ack_delay_late, grace_late) = (stock.ack_delay_late, stock.grace_late);
+                Self { ack_delay_late, grace_late, ..self }
+            }
             Mechanism::FirstContact => {
                 Self { says_again_at_first: stock.says_again_at_first, ..self }
             }

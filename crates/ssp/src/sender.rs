@@ -97,6 +97,10 @@ pub(crate) struct Sender<L> {
     last_new_remote: Option<Instant>,
     /// Whether the peer's newest contents are large: more may wait for their acknowledgment.
     is_remote_large: bool,
+    /// When contents of either end's were last large.
+    large_at: Option<Instant>,
+    /// Whether that was lately, as of the last step.
+    has_large: bool,
     /// When the peer's newest contents arrived, and how many frames have gone out since with something that its user
     /// waits for.
     answering: Option<(Instant, u8)>,
@@ -141,6 +145,8 @@ impl<L: Object> Sender<L> {
             has_acknowledged: false,
             last_new_remote: None,
             is_remote_large: false,
+            large_at: None,
+            has_large: false,
             answering: None,
             shutdown_since: None,
             shutdown_tries: 0,
@@ -180,6 +186,8 @@ impl<L: Object> Sender<L> {
         self.handle_heard(now);
         if contents_len > 0 {
             self.is_remote_large = contents_len >= PROSPECTIVE_LEN_MAX;
+            self.large_at = self.is_remote_large.then_some(now).or(self.large_at);
+            self.heed_large(now);
             self.want_ack(now);
             self.answering = Some((now, 0));
         }
@@ -299,7 +307,7 @@ impl<L: Object> Sender<L> {
         };
         if is_repeated {
             self.first_contact.handle_sent(now, diff_len, is_first_due);
-            self.repetition.handle_sent(now, new_num, diff_len, is_news, is_copy_due);
+            self.repetition.handle_sent(now, new_num, diff_len, is_news, is_copy_due, pace.srtt);
         } else {
             self.first_contact.stop();
             self.repetition.stop();
@@ -316,7 +324,7 @@ impl<L: Object> Sender<L> {
             && self.ack_num != StateNum::SHUTDOWN
             && !self.is_shutting_down()
             && !self.chunks.is_active()
-            && self.current.same_as(&self.last().object);
+            && !self.is_missed_by(self.sent.len() - 1, pace);
         if !is_free || !(is_answered || is_likely_held) {
             return None;
         }
@@ -378,6 +386,11 @@ impl<L: Object> Sender<L> {
 
     pub(crate) fn last_num(&self) -> StateNum {
         self.last().num
+    }
+
+    /// Returns whether large contents are or lately were on their way, in either direction.
+    pub(crate) const fn has_large(&self) -> bool {
+        self.has_large
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {

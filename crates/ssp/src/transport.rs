@@ -173,7 +173,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
             self.close(Closed::Unacknowledged);
         }
@@ -202,8 +202,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.is_probing()
     }
 
-    /// Takes word that the system has no way to an address: if it is in use, there is no waiting for an
-    /// answer before others are tried.
+    /// Takes word that the system has no way to an address: if it is in use, others are tried at once.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         self.connection.handle_unreachable(address);
     }
@@ -232,7 +231,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 return None;
             }
             self.heed_silence(now);
-            let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+            let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
             match self.sender.step(now, &pace, self.capabilities()) {
                 Some(Step::Send(outgoing)) => self.build(now, outgoing),
                 Some(Step::Repeat) => self.pieces.again(),
@@ -252,7 +251,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.closed.is_some() {
             return None;
         }
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         let step = self.connection.peer().map(|_| self.sender.next_step());
         let probe = self.connection.probe_at(&self.config);
         [step, self.sender.gives_up_at(&pace), probe].into_iter().flatten().min()
@@ -290,7 +289,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns whether contents that were sent should have been acknowledged by now: something was lost.
     pub fn is_overdue(&self, now: Instant) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.sender.is_overdue(now, &pace)
     }
 
@@ -352,9 +351,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest_arrived_at())
     }
 
-    /// While held, states with contents are left unreceived and unacknowledged, so the peer keeps
-    /// them and sends them again; acknowledgments are still read. For a receiver whose consumer
-    /// is stuck.
+    /// While held, states with contents are left unreceived and unacknowledged, so the peer keeps them and sends them
+    /// again; acknowledgments are still read. For a receiver whose consumer is stuck.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
     }
@@ -433,7 +431,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         self.sender.handle_ack(now, instruction.ack_num);
         self.quiet.handle_ack(self.sender.known_num());
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
         if self.sender.known_num() == StateNum::SHUTDOWN {
@@ -455,7 +453,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns whether a client without contents wants to hear this server: it has missed the newest heartbeat, or says
     /// the same once more.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         let Quiet::Server(stretch) = &mut self.quiet else { return false };
         let is_missed = stretch.unanswered_since().is_some_and(|at| at + pace.ack_expected < now);
         if is_missed {
@@ -496,7 +494,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.sender.want_ack(now);
             }
             Received::NewestAgain => {
-                let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+                let pace =
+                    pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
                 self.sender.handle_remote_again(now, &pace);
             }
             Received::Nothing | Received::Begun => {}
@@ -573,7 +572,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         debug_assert!(fragments.len() <= usize::from(FRAGMENTS_MAX));
         let bytes = fragments.iter().map(|it| it.contents.len()).sum();
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.sender.handle_cut(now, &outgoing, fragments.len(), bytes, &pace);
         if fragments.len() > 1 {
             self.sender.keep(outgoing);
@@ -623,7 +622,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Notes that contents are sent in datagrams of these sizes.
     fn note_cut(&mut self, now: Instant) {
         let Some((num, cut)) = self.pieces.contents() else { return };
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.connection.size().handle_sent(now, num, cut, &pace);
     }
 
@@ -656,7 +655,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Makes datagrams smaller where large ones find no answer.
     fn heed_silence(&mut self, now: Instant) {
-        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer);
+        let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.connection.size().heed_silence(now, &pace);
         self.heed_size();
     }
@@ -686,8 +685,15 @@ fn capabilities(config: &Config, peer: Peer) -> Capabilities {
 }
 
 /// Returns the sender's intervals of this moment.
-fn pace<'a>(connection: &Connection, quiet: &Quiet, config: &'a Config, peer: Peer) -> Pace<'a> {
+fn pace<'a, L: Object>(
+    connection: &Connection,
+    quiet: &Quiet,
+    config: &'a Config,
+    peer: Peer,
+    sender: &Sender<L>,
+) -> Pace<'a> {
     let pace = connection.pace(config, capabilities(config, peer));
+    let pace = if sender.has_large() { pace.for_large() } else { pace };
     let (speaks_by, hears_by) = (quiet.speaks_by(), quiet.hears_by());
     let heartbeat_again_at = quiet.again_at(pace.ack_expected);
     Pace { speaks_by, hears_by, heartbeat_again_at, ..pace }

@@ -3,7 +3,8 @@
 //! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path
 //! loses datagrams, small contents are sent several times in short succession, so that the chance of all of them
 //! being lost is small. Each copy is a diff from the known receiver state and stands for itself, and newer contents
-//! take the place of a copy. A path without loss carries nothing more than before.
+//! take the place of a copy. Where contents follow each other faster than the path answers, the next ones take all before
+//! along, and the copy leaves them time. A path without loss carries nothing more than before.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -11,7 +12,8 @@ use crate::num::StateNum;
 use crate::sender::Pace;
 
 /// The chance that all copies are lost is brought to this. Chosen: docs/timing.md, "Repetition"; two copies from
-/// 4 % loss on, three from 20 % on, four from 34 % on.
+/// 4 % loss on, three from 20 % on, four from 34 % on. Where echo acks do not go alone, which else bring a lost echo again,
+/// it is two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
 /// Most copies, the first included. Chosen: at 50 % loss three in a hundred are lost all the same, which a timeout
@@ -27,6 +29,11 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
 const SECOND_MAX: Duration = Duration::from_millis(40);
+
+/// From which round trip on the copy of contents that followed others within a round trip waits for those that follow them.
+/// Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the wait a larger
+/// part of the time.
+const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
 /// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
@@ -52,6 +59,8 @@ const QUEUE_MIN: Duration = Duration::from_millis(50);
 pub(super) struct Repetition {
     /// What is being repeated, if anything is.
     newest: Option<Copies>,
+    /// When something new was last sent, if it was.
+    news_at: Option<Instant>,
     budget: Bytes,
     refilled_at: Instant,
 }
@@ -63,11 +72,13 @@ struct Copies {
     sent: u32,
     last_at: Instant,
     diff_len: usize,
+    /// Whether they followed others within a round trip, so that more will soon follow them.
+    is_followed: bool,
 }
 
 impl Repetition {
     pub(super) const fn new(now: Instant) -> Self {
-        Self { newest: None, budget: BUDGET_MAX, refilled_at: now }
+        Self { newest: None, news_at: None, budget: BUDGET_MAX, refilled_at: now }
     }
 
     /// Takes note of contents that were just sent, as a diff from the known receiver state; whether because a
@@ -79,18 +90,26 @@ impl Repetition {
         diff_len: usize,
         is_news: bool,
         was_due: bool,
+        srtt: Duration,
     ) {
         if was_due {
             self.refill(now);
             self.budget = Bytes::new(self.budget.get().saturating_sub(cost(diff_len)));
         }
+        let is_followed = if is_news {
+            self.news_at
+                .replace(now)
+                .is_some_and(|before| srtt >= FOLLOWED_SRTT_MIN && now < before + srtt)
+        } else {
+            self.newest.is_some_and(|copies| copies.is_followed)
+        };
         let sent = match self.newest {
             _ if is_news => 1,
             Some(copies) => copies.sent.saturating_add(1),
             None => COPIES_MAX,
         };
-        self.newest =
-            (diff_len <= REPEATED_LEN_MAX).then_some(Copies { num, sent, last_at: now, diff_len });
+        let copies = Copies { num, sent, last_at: now, diff_len, is_followed };
+        self.newest = (diff_len <= REPEATED_LEN_MAX).then_some(copies);
     }
 
     /// Takes note that the newest sent state has another number, and the same contents.
@@ -115,7 +134,7 @@ impl Repetition {
     /// Returns when to send the next copy of the newest sent state, if there is to be one.
     pub(super) fn due(&self, pace: &Pace<'_>) -> Option<Instant> {
         let copies = self.newest.filter(|copies| copies.sent < copies_wanted(pace))?;
-        let spaced = copies.last_at + spacing(pace, copies.sent);
+        let spaced = copies.last_at + spacing(pace, &copies);
         Some(spaced.max(self.affordable_at(cost(copies.diff_len))))
     }
 
@@ -144,8 +163,12 @@ fn copies_wanted(pace: &Pace<'_>) -> u32 {
     if !pace.config.repeats || has_queue {
         return 1;
     }
-    let mut residual = path.loss_out;
-    let mut copies = 1;
+    let single_loss_max = if pace.bears_late { 0.0 } else { RESIDUAL };
+    if path.loss_out <= single_loss_max {
+        return 1;
+    }
+    let mut residual = path.loss_out * path.loss_out;
+    let mut copies = 2;
     while residual > RESIDUAL && copies < COPIES_MAX {
         residual *= path.loss_out;
         copies += 1;
@@ -153,10 +176,10 @@ fn copies_wanted(pace: &Pace<'_>) -> u32 {
     copies
 }
 
-/// Returns how long after this many copies the next one follows.
-fn spacing(pace: &Pace<'_>, sent: u32) -> Duration {
+/// Returns how long after the newest of these copies the next one follows.
+fn spacing(pace: &Pace<'_>, copies: &Copies) -> Duration {
     let second = (pace.srtt / SECOND_DIVISOR).clamp(SECOND_MIN, SECOND_MAX);
-    if sent == 1 { second } else { pace.frame_interval }
+    if copies.sent == 1 && !copies.is_followed { second } else { pace.frame_interval }
 }
 
 fn cost(diff_len: usize) -> u64 {
@@ -184,9 +207,9 @@ mod tests {
         let pace = Pace::new(config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, true, false);
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, true, false, ms(0));
         while let Some(due) = repetition.due(&pace) {
-            repetition.handle_sent(due, StateNum::new(1), diff_len, false, true);
+            repetition.handle_sent(due, StateNum::new(1), diff_len, false, true, ms(0));
             sent.push(due.as_millis());
         }
         sent
@@ -209,6 +232,54 @@ mod tests {
             assert_eq!(copies(&config, 160, 160, loss, 10), expected, "{loss}");
         }
         assert_eq!(copies(&config.stock(), 160, 160, 0.5, 10), [0], "not by the rules of stock");
+    }
+
+    #[test]
+    fn where_echo_acks_do_not_go_alone_there_are_two_copies_from_the_first_loss_on() {
+        let config = Config::client();
+        let mut estimator = RttEstimator::new();
+        estimator.handle_sample(Instant::ZERO, ms(160), &config);
+        for (loss_out, late, old) in
+            [(0.0, 1, 1), (0.002, 2, 1), (0.04, 2, 1), (0.05, 2, 2), (0.21, 3, 3), (1.0, 5, 5)]
+        {
+            let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
+            let path = PathView { rtt_min: Some(ms(160)), ..path };
+            let wanted = |peer| copies_wanted(&Pace::new(&config, &estimator, path, peer));
+            assert_eq!(wanted(Capabilities::LATE_ACK), late, "{loss_out}");
+            assert_eq!(wanted(Capabilities::NONE), old, "{loss_out}");
+        }
+    }
+
+    #[test]
+    fn on_a_far_path_the_copy_waits_for_what_follows_at_the_pace_of_before() {
+        // (round trip, time since the contents before; time to the copy)
+        for (rtt, gap, copy) in [
+            (400, 399, 200),
+            (400, 400, 25),
+            (199, 100, 12),
+            (200, 199, 100),
+            (2_000, 1_999, 250),
+            (2_000, 2_000, 40),
+        ] {
+            let mut estimator = RttEstimator::new();
+            let config = Config::client();
+            estimator.handle_sample(Instant::ZERO, ms(rtt), &config);
+            let path = PathView {
+                rtt_min: Some(ms(rtt)),
+                loss_out: 0.1,
+                loss_in: 0.0,
+                contents_max: 1214,
+            };
+            let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
+            let mut repetition = Repetition::new(Instant::ZERO);
+            let mut send = |at, num| {
+                let at = Instant::from_millis(at);
+                repetition.handle_sent(at, StateNum::new(num), 10, true, false, pace.srtt);
+                repetition.due(&pace).map(|due| due.saturating_since(at).as_millis())
+            };
+            assert!(send(0, 1).is_some_and(|copy| copy <= 40), "nothing came before");
+            assert_eq!(send(gap, 2), Some(copy), "{rtt} ms, {gap} ms after");
+        }
     }
 
     #[test]
@@ -239,10 +310,17 @@ mod tests {
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
         for num in 1_u64.. {
-            repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, true, false);
+            repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, true, false, ms(0));
             while let Some(due) = repetition.due(&pace) {
                 now = due;
-                repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, false, true);
+                repetition.handle_sent(
+                    now,
+                    StateNum::new(num),
+                    REPEATED_LEN_MAX,
+                    false,
+                    true,
+                    ms(0),
+                );
                 copies += 1;
             }
             if now >= end {
@@ -264,16 +342,16 @@ mod tests {
         let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&pace);
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, true, false);
-        repetition.handle_sent(Instant::from_millis(3), StateNum::new(2), 12, false, false);
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, true, false, ms(0));
+        repetition.handle_sent(Instant::from_millis(3), StateNum::new(2), 12, false, false, ms(0));
         assert_eq!(due(&repetition), None, "the second has gone with the echo ack");
-        repetition.handle_sent(Instant::from_millis(50), StateNum::new(3), 10, true, false);
+        repetition.handle_sent(Instant::from_millis(50), StateNum::new(3), 10, true, false, ms(0));
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)));
         repetition.handle_ack(StateNum::new(2));
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)), "an older state has arrived");
         repetition.handle_ack(StateNum::new(3));
         assert_eq!(due(&repetition), None);
-        repetition.handle_sent(Instant::from_millis(90), StateNum::new(4), 10, false, false);
+        repetition.handle_sent(Instant::from_millis(90), StateNum::new(4), 10, false, false, ms(0));
         assert_eq!(due(&repetition), None, "an echo ack alone is not repeated");
     }
 }

@@ -231,6 +231,39 @@ fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
 }
 
 #[test]
+fn where_nobody_learns_from_it_an_echo_ack_alone_waits_for_the_next_word_and_holds_no_repair_up() {
+    let (late, rtt) = (Capabilities::LATE_ACK, RttEstimator::new());
+    let config = Config::server();
+    let pace = Pace::new(&config, &rtt, PATH, late);
+    let start = Instant::from_millis(2_000);
+    // (whether the echo is acknowledged, when the next one comes; when the first two frames go)
+    for (is_acknowledged, next_at, frames) in
+        [(true, 9_000, [0, 3_000]), (true, 2_000, [0, 2_008]), (false, 9_000, [0, 1_250])]
+    {
+        let mut sender =
+            Sender::new(Blob::default(), Seed::new(1).stream("lots"), Instant::from_millis(0));
+        sender.handle_new_remote(start, StateNum::new(1), 9);
+        sender.publish(Blob::new("a#1", Bytes::ZERO));
+        let mut sent = Vec::new();
+        for elapsed in 0..4_000 {
+            match elapsed {
+                20 if is_acknowledged => {
+                    sender.handle_ack(start + ms(elapsed), StateNum::new(1));
+                }
+                50 => sender.publish(Blob::new("a#2", Bytes::ZERO)),
+                _ if elapsed == next_at => sender.publish(Blob::new("b#2", Bytes::ZERO)),
+                _ => {}
+            }
+            let step = sender.step(start + ms(elapsed), &pace, late);
+            if matches!(step, Some(Step::Send(out)) if !out.diff.is_empty()) {
+                sent.push(elapsed);
+            }
+        }
+        assert_eq!(sent[..2], frames, "acknowledged: {is_acknowledged}, next at {next_at}");
+    }
+}
+
+#[test]
 fn on_a_long_path_a_client_sends_news_more_often_than_anything_else() {
     for (config, interval) in [(Config::client(), 120), (Config::client().stock(), 250)] {
         let mut bench = Bench::new();
@@ -295,18 +328,19 @@ fn sent_beside_an_acknowledgment(
 }
 
 #[test]
-fn an_acknowledgment_waits_for_a_key_where_both_ends_wait_for_it_and_nothing_is_lost() {
+fn an_acknowledgment_waits_for_a_key_where_both_ends_wait_for_it_and_little_is_lost() {
     let late = Capabilities::LATE_ACK;
     assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 9, 999), [250]);
     assert_eq!(sent_beside_an_acknowledgment(PEER, 0.0, 9, 999), [100]);
-    assert_eq!(sent_beside_an_acknowledgment(late, 0.01, 9, 999), [100], "a lossy path");
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.1, 9, 999), [250]);
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.11, 9, 999), [100], "a lossy path");
     assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 1_000, 999), [100], "a large answer");
 }
 
 #[test]
 fn a_key_is_sent_once_although_an_empty_acknowledgment_before_it_never_was_acknowledged() {
     let (late, old) = (Capabilities::LATE_ACK, PEER);
-    assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 9, 200), [200], "presumed lost at 750");
+    assert_eq!(sent_beside_an_acknowledgment(late, 0.0, 9, 200), [200, 601], "presumed lost");
     assert_eq!(sent_beside_an_acknowledgment(old, 0.0, 9, 50), [50, 200, 350, 500, 650]);
 }
 

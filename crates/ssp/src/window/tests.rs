@@ -169,7 +169,30 @@ fn the_loss_rate_is_of_the_newest_numbers_but_those_that_may_still_come() {
     assert_eq!(rate(&mut (0..1_003).filter(|seq| seq % 4 != 0)), 0.25);
     assert_eq!(rate(&mut [0, 1 << 40].into_iter()), 1.0);
     assert_eq!(rate(&mut (0..67).filter(|seq| *seq != 0)), 0.0 + 1.0 / 64.0 * 1.0);
-    assert_eq!(rate(&mut (0..68).filter(|seq| *seq != 0)), 0.0);
+    // A loss before those is remembered for a while.
+    assert_eq!(rate(&mut (0..68).filter(|seq| *seq != 0)), RARE);
+    assert_eq!(rate(&mut (0..515).filter(|seq| *seq != 0)), RARE);
+    assert_eq!(rate(&mut (0..516).filter(|seq| *seq != 0)), 0.0);
+}
+
+#[test]
+fn a_number_that_few_others_have_overtaken_does_not_count_as_lost() {
+    for (arrivals, missing) in [
+        (vec![0, 2], 0),
+        (vec![0, 2, 3], 0),
+        (vec![0, 2, 3, 4], 1),
+        (vec![0, 4], 1),
+        (vec![0, 5], 2),
+        (vec![5], 3),
+        ((0..200).filter(|seq| ![3, 190, 197].contains(seq)).collect(), 2),
+    ] {
+        let mut window = Window::new();
+        arrivals.iter().for_each(|seq| assert!(window.record(SeqNum::new(*seq))));
+        let loss = window.settled_loss();
+        assert_eq!(loss.missing, missing, "{arrivals:?}");
+        let old = u32::from(arrivals.len() > 128);
+        assert_eq!(u64::from(loss.recent_missing + old), missing, "{arrivals:?}");
+    }
 }
 
 /// Numbers as paths bring them: mostly upwards, with gaps, repeats, late ones and leaps.

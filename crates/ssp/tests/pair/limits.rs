@@ -133,13 +133,15 @@ fn the_loss_is_told_only_where_both_ends_offer_it() {
         let mut fake = server::<64>(Config { capabilities: ours, ..Config::server() });
         let hello = theirs.map(Hello::new);
         fake.say(&Instruction { hello, ..state(0, 1, 0) }).expect("taken");
-        // A datagram that never arrives.
+        // A datagram that never arrives, and three that overtake it.
         fake.skip(1);
-        fake.say(&Instruction { hello, ..state(0, 2, 0) }).expect("taken");
+        for num in 2..5 {
+            fake.say(&Instruction { hello, ..state(0, num, 0) }).expect("taken");
+        }
         fake.run_for(ms(7_000));
         let told: Vec<Loss> = fake.heard().iter().filter_map(|i| i.loss_report).collect();
         assert_eq!(!told.is_empty(), is_told, "{ours:?} {theirs:?}");
-        let last = Loss { sent: 3, missing: 1, recent_sent: 3, recent_missing: 1 };
+        let last = Loss { sent: 5, missing: 1, recent_sent: 5, recent_missing: 1 };
         assert!(told.last().is_none_or(|told| *told == last), "{told:?}");
     }
 }
