@@ -104,8 +104,8 @@ pub struct Config {
     /// Longest interval between a frame and one with something new: at most [`Config::frame_interval_max`],
     /// which is for what is sent again, too.
     pub news_interval_max: Duration,
-    /// The same where acknowledgments are late ([`Config::ack_delay_late`]) and a third of the round trip is as long.
-    /// Chosen: docs/timing.md, "Late acknowledgments".
+    /// The same where both ends offer late acknowledgments ([`Capabilities::LATE_ACK`]), whatever is lost, and a third of the
+    /// round trip is as long. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
     /// is held".

@@ -363,7 +363,7 @@ impl<L: Object> Sender<L> {
             config.frame_interval_max
         } else if self.changes.are_of_held_key() {
             config.held_interval_max
-        } else if pace.is_patient {
+        } else if pace.bears_late {
             config.news_interval_max.max(config.news_interval_late.min(pace.srtt / 3))
         } else {
             config.news_interval_max
