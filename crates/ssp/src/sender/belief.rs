@@ -44,7 +44,7 @@ const LIKELY: f64 = 0.9;
 /// Only diffs of so many bytes tell how well diffs are compressed. Chosen: the surroundings of an instruction are some 30.
 const TELLING_LEN: usize = 300;
 
-/// What part of the compression is that of the newest diff. Chosen: a handful of frames.
+/// The newest diff has this part in the average of the compression. Chosen: a handful of frames.
 const COMPRESSION_GAIN: f64 = 0.125;
 
 /// The states that were sent and are not acknowledged, and what the path makes of their bytes.
@@ -78,9 +78,9 @@ struct Sent {
 /// The state that a diff started from.
 #[derive(Clone, Copy, Debug)]
 enum Reference {
-    /// One that is not acknowledged.
+    /// A state that is not acknowledged.
     Sent(StateNum),
-    /// One of which nothing more will be known, with the chance that the peer holds it.
+    /// A state of which nothing more will be known, with the chance that the peer holds it.
     Settled(f64),
 }
 
@@ -119,7 +119,7 @@ impl Belief {
         }
         self.sent.retain(|other| other.num != num);
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
-        // What is not in the list is the known receiver state.
+        // A reference that is not in the list is the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, pace);
         let has_contents = !outgoing.diff.is_empty();

@@ -354,7 +354,7 @@ impl<L: Object> Sender<L> {
         }
         let is_awaited = self.is_awaited(pace);
         let collected = self.collected_at(now, is_awaited, pace);
-        if pace.bears_late && !self.current.is_urgent_to(pace.peer, &self.last().object) {
+        if pace.bears_late && !is_awaited {
             return None;
         }
         // Empty acknowledgments do not count: one that went out a moment ago would hold a key back
