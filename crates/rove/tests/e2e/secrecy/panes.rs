@@ -20,7 +20,8 @@ const BARE: &str = "set -g status off\nset -s exit-unattached on\n";
 /// As [`BARE`], with the status line.
 const STATUS: &str = "set -g status-right ''\nset -s exit-unattached on\n";
 
-/// The script that runs a bash script through an ssh to an sshd of its own, which needs no port.
+/// The script that runs a bash script through an ssh to an sshd of its own, which needs no port. The far shell has the test's home:
+/// start files of whoever runs the tests may print anything.
 pub(super) const NESTED: &str = "\
 PATH=$PATH:/usr/sbin
 ssh-keygen -q -t ed25519 -N '' -f host_key
@@ -28,7 +29,7 @@ ssh-keygen -q -t ed25519 -N \"$2\" -f user_key
 mkdir -p /run/sshd 2>/dev/null
 printf '%s\\n' \"HostKey $HOME/host_key\" \"AuthorizedKeysFile $HOME/user_key.pub\" \\
     'StrictModes no' 'UsePAM no' 'PermitRootLogin yes' 'PrintMotd no' 'PrintLastLog no' \\
-    'PidFile none' > sshd_config
+    'PidFile none' \"SetEnv HOME=$HOME\" > sshd_config
 exec ssh -F /dev/null -tt -o LogLevel=ERROR -o StrictHostKeyChecking=no \\
     -o UserKnownHostsFile=/dev/null -o IdentityAgent=none -i user_key \\
     -o ProxyCommand=\"$(command -v sshd) -i -f $HOME/sshd_config\" far \\
