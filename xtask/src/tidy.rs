@@ -56,8 +56,9 @@ const IMPL_FILES_MAX: usize = 3;
 const ENGINE_FILE: &str = "crates/predict/src/replay/align.rs";
 
 /// The models of the prediction engine, each with its files. A model imports no other one.
-const MODELS: [(&str, &[&str]); 8] = [
+const MODELS: [(&str, &[&str]); 9] = [
     ("prompts", &["context"]),
+    ("ends of modes", &["exit"]),
     ("grace", &["grace"]),
     ("history", &["history"]),
     ("late answers", &["late"]),

@@ -17,6 +17,7 @@ mod class;
 mod context;
 mod drawn_cursor;
 mod evidence;
+mod exit;
 mod explore;
 mod field;
 mod grace;
@@ -51,6 +52,7 @@ use self::base::Base;
 use self::canvas::Canvas;
 use self::class::Class;
 use self::drawn_cursor::DrawnCursor;
+use self::exit::Pair;
 use self::field::{Field, Reader};
 use self::grace::Grace;
 use self::layout::Beyond;
@@ -69,7 +71,6 @@ use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
 use crate::policy::{Policy, Prediction};
 use crate::reason::{Explanation, Reason, Stop};
-use crate::scene;
 use crate::secrecy::{Prompt, Secrecy, Spot};
 use crate::tty::Tty;
 
@@ -266,14 +267,12 @@ impl Replay {
         let outlook = self.outlook();
         let mut simulation = outlook.with(Habits { beyond, ..outlook.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
-        let context = self.learned.contexts.strong(self.base.field.context);
-        let exit = context.exit.map(|pair| pair.map(Key::Text));
+        let (exits, editor) = (&self.learned.exits, self.base.field.context.strong);
         let (mut count, mut oldest, mut stop, mut last) = (0, None, None, None);
         for event in self.log.iter() {
             let may_show = || gate[usize::from(simulation.has_climbed)];
             stop = self.withheld(event, &simulation, &trust, may_show);
-            let pair = last.replace(event.key).map(|last| [last, event.key]);
-            if pair.is_some() && pair == exit {
+            if exits.ends(editor, last.replace(event.key), event.key) {
                 stop = Some(Stop::Distrusted);
             }
             if stop.is_some() {
@@ -376,12 +375,9 @@ impl Replay {
 
     /// Learns which characters have ended the mode of an editor, if any have.
     fn note_exit(&mut self, screen: &Screen) {
-        let has_ended =
-            self.base.shows_mode() && scene::editor_mode(screen, &self.base.field.pane).is_none();
         let given_up = self.learned.late.iter().map(|given_up| given_up.key);
-        let exit = has_ended.then(|| self.outlook().missing_pair(given_up, screen)).flatten();
-        if let Some(exit) = exit {
-            self.learned.contexts.learn_exit(self.base.field.context, exit);
+        if let Some(pair) = Pair::find(&self.outlook(), given_up, screen) {
+            self.learned.exits.learn(self.base.field.context.strong, pair);
         }
     }
 

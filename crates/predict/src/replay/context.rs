@@ -14,8 +14,6 @@ pub(super) struct Context {
     scores: [Share; CLASSES],
     /// How many more keys must pass before it is trusted like others again.
     caution: u32,
-    /// The two characters that have ended the mode of an editor last, as where `jk` stands for Escape.
-    pub(super) exit: Option<[char; 2]>,
 }
 
 /// All contexts of a session.
@@ -54,11 +52,6 @@ impl Contexts {
             let context = self.entry(name);
             context.caution = context.caution.saturating_sub(1);
         }
-    }
-
-    /// Called when two characters have ended the mode of an editor.
-    pub(super) fn learn_exit(&mut self, key: ContextKey, exit: [char; 2]) {
-        self.entry(key.strong).exit = Some(exit);
     }
 
     /// Called when the user has seen something wrong.

@@ -2,6 +2,7 @@
 
 use crate::replay::context::Contexts;
 use crate::replay::drawn_cursor::Counters;
+use crate::replay::exit::Exits;
 use crate::replay::grace::Graces;
 use crate::replay::history::History;
 use crate::replay::late::Late;
@@ -15,6 +16,7 @@ use crate::replay::wrap::Wraps;
 pub(super) struct Learned {
     pub(super) contexts: Contexts,
     pub(super) counters: Counters,
+    pub(super) exits: Exits,
     pub(super) graces: Graces,
     pub(super) history: History,
     pub(super) late: Late,

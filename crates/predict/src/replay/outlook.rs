@@ -55,27 +55,6 @@ impl<'a> Outlook<'a> {
         self.log.iter().take(self.log.arrived(self.arrived)).map(|event| event.key).collect()
     }
 
-    /// Returns the first two characters of those given up and of those that have arrived which a screen does not show,
-    /// where it shows all text before them.
-    pub(super) fn missing_pair(
-        &self,
-        given_up: impl Iterator<Item = Key>,
-        screen: &Screen,
-    ) -> Option<[char; 2]> {
-        let mut simulation = self.start();
-        let keys: Vec<Key> = given_up.chain(self.arrived_keys()).collect();
-        let is_shown = |key: &&Key| {
-            matches!(key, Key::Text(_))
-                && simulation.apply(**key) == Effect::Drawn
-                && simulation.canvas.agrees(screen)
-        };
-        let shown = keys.iter().take_while(is_shown).count();
-        match keys[shown..] {
-            [Key::Text(first), Key::Text(second), ..] => Some([first, second]),
-            _ => None,
-        }
-    }
-
     /// Returns whether another text has come to where something is predicted that the user has seen.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let shown = self.log.iter().take_while(|event| event.shown).count();
