@@ -36,6 +36,46 @@ fn a_shutdown_without_an_answer_is_tried_sixteen_times() {
 }
 
 #[test]
+fn an_end_waits_for_a_busy_peer_however_near_it_is() {
+    for left_starts in [true, false] {
+        let mut net = pair::<4096>(Seed::new(9), LinkConfig::lossless(ms(1)));
+        net.left.write(b"80x24");
+        net.run_for(ms(2_000));
+        let now = net.now();
+        if left_starts {
+            net.stop_right(true);
+            net.left.transport.start_shutdown(now);
+        } else {
+            net.stop_left(true);
+            net.right.transport.start_shutdown(now);
+        }
+        net.run_for(ms(3_900));
+        net.stop_left(false);
+        net.stop_right(false);
+        let [left, right] = run_to_the_end(&mut net, 500);
+        let (first, second) = if left_starts { (left, right) } else { (right, left) };
+        assert_eq!((first, second), (Some(Closed::Acknowledged), Some(Closed::ByPeer)));
+    }
+}
+
+#[test]
+fn a_near_peer_that_is_gone_is_told_five_times_at_once_and_given_up_after_four_seconds() {
+    let mut net = pair::<4096>(Seed::new(9), LinkConfig::lossless(ms(1)));
+    net.run_for(ms(2_000));
+    net.stop_right(true);
+    let start = net.now();
+    net.left.transport.start_shutdown(start);
+    for (until, announced) in [(ms(100), 5), (ms(340), 6), (ms(3_999), 20)] {
+        net.run_for(until - net.now().saturating_since(start));
+        let finals = net.left.referee.instructions.iter().filter(|i| i.new_num.get() == MAX64);
+        assert_eq!((finals.count(), net.left.transport.closed()), (announced, None), "{until:?}");
+    }
+    // The newest try is given the time to be answered.
+    net.run_for(ms(251));
+    assert_eq!(net.left.transport.closed(), Some(Closed::Unacknowledged));
+}
+
+#[test]
 fn a_shutdown_gives_up_after_ten_seconds_when_it_has_nobody_to_try() {
     let mut fake = server::<4096>(Config::server());
     fake.party.transport.start_shutdown(fake.now);
