@@ -33,8 +33,9 @@ const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
 /// Chosen: four times what Linux lets a pty hold.
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// How long a program may take to end after the last descriptor of its terminal was closed; then
-/// the session ends without its exit status. Chosen: a hundred times what an exit takes.
-const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// the session ends without its exit status. Chosen: longer than a busy computer leaves a program waiting in the middle
+/// of its exit. Only one that lets go of its terminal and stays makes the session last for so long.
+const EXIT_GRACE: Duration = Duration::from_secs(3);
 
 /// One session's loop and everything it moves bytes between.
 pub(super) struct Pump {

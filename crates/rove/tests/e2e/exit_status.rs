@@ -20,3 +20,11 @@ fn the_commands_exit_status_is_the_clients_between_two_roves_only() {
         }
     });
 }
+
+#[test]
+fn a_program_that_lets_go_of_its_terminal_before_its_end_is_waited_for() {
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let command = ["sh", "-c", "exec </dev/null >/dev/null 2>&1; sleep 0.6; exit 7"];
+    let mut session = Session::open(Maker::Rove, Maker::Rove, loopback, lossy(0.0), &command);
+    session.terminal.wait_exit().assert_code(7).assert_restored(Maker::Rove);
+}
