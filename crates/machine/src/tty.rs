@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     /// A hang guard.
-    const GUARD: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+    const GUARD: Timespec = Timespec { tv_sec: 90, tv_nsec: 0 };
 
     /// A terminal's two sides: the user's window, and what programs see.
     fn window() -> (OwnedFd, OwnedFd) {

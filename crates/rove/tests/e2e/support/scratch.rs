@@ -1,5 +1,6 @@
 //! A folder of a test's own.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,10 +13,17 @@ impl Scratch {
     /// Creates an empty folder.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("rove-e2e-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("the temporary folder takes a folder");
-        Self(path)
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("rove-e2e-{}-{number}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                // A process of the same number, of tests that were killed or in another container, has left it.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => panic!("the temporary folder takes no folder: {error}"),
+            }
+        }
     }
 
     /// Returns the path of the file with this name in the folder.
