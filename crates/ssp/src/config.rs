@@ -119,6 +119,9 @@ pub struct Config {
     /// The same where two changes or more wait that come as those of a key that is held. Chosen: docs/timing.md, "A key that
     /// is held".
     pub held_interval_max: Duration,
+    /// The same for output that no contents of the peer's asked for of late, on a path that loses datagrams and has no queue. Chosen:
+    /// docs/timing.md, "Steady output".
+    pub steady_interval_max: Duration,
     /// How many frames after new contents from the peer need not wait for the frame interval, only for
     /// [`Config::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
     /// answered by its echo first and then by what the program made of it. Chosen by the table
@@ -231,6 +234,7 @@ impl Config {
             acknowledges_again: true,
             says_again_at_first: true,
             quiet_delay: Duration::from_micros(500),
+            steady_interval_max: Duration::from_millis(80),
             answer_frames: 2,
             ack_delay_late: Duration::from_millis(250),
             grace_late: Duration::from_millis(250),
@@ -251,6 +255,13 @@ impl Config {
         Self { capabilities: None, ..bare }
     }
 
+    /// Returns whether diffs may start from whichever state is worth most ([`ReferencePolicy::Bayesian`]): always, or those of steady
+    /// output.
+    pub(crate) fn weighs_references(&self) -> bool {
+        self.reference == ReferencePolicy::Bayesian
+            || self.steady_interval_max < self.frame_interval_max
+    }
+
     /// A server's numbers in Mosh 1.4.0; a client differs in [`Config::collection_delay`].
     pub(crate) const STOCK_SERVER: Self = Self {
         reference: ReferencePolicy::Prospective,
@@ -264,6 +275,7 @@ impl Config {
         news_interval_max: Duration::from_millis(250),
         news_interval_late: Duration::from_millis(250),
         held_interval_max: Duration::from_millis(250),
+        steady_interval_max: Duration::from_millis(250),
         answer_frames: 0,
         ack_delay: Duration::from_millis(100),
         ack_delay_late: Duration::from_millis(100),

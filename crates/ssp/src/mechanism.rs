@@ -18,6 +18,8 @@ pub enum Mechanism {
     FirstContact,
     /// New contents wait less for the frame before.
     News,
+    /// Steady output comes sooner on a path that loses datagrams.
+    Steady,
     /// New contents wait less for company where no more comes.
     Collection,
     /// Heartbeats become rare while there is nothing to say.
@@ -35,12 +37,13 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Repetition,
         Self::SecondAck,
         Self::LateAck,
         Self::FirstContact,
         Self::News,
+        Self::Steady,
         Self::Collection,
         Self::Quiet,
         Self::FarPath,
@@ -55,6 +58,7 @@ impl Mechanism {
             Self::LateAck => "late-ack",
             Self::FirstContact => "first-contact",
             Self::News => "news",
+            Self::Steady => "steady",
             Self::Collection => "collection",
             Self::Quiet => "quiet",
             Self::FarPath => "far-path",
@@ -70,6 +74,7 @@ impl Mechanism {
             Self::LateAck => "acknowledgments that wait longer for company where little is lost",
             Self::FirstContact => "first contents sent again soon until something is acknowledged",
             Self::News => "new contents that wait less for the frame before",
+            Self::Steady => "steady output that comes sooner on a far path that loses datagrams",
             Self::Collection => "new contents that wait less for company where no more comes",
             Self::Quiet => "heartbeats that become rare while there is nothing to say",
             Self::FarPath => "round trips of more than a second measured and waited for",
@@ -108,6 +113,7 @@ impl Config {
                 answer_frames: stock.answer_frames,
                 ..self
             },
+            Mechanism::Steady => Self { steady_interval_max: stock.steady_interval_max, ..self },
             Mechanism::Collection => Self { quiet_delay: stock.quiet_delay, ..self },
             Mechanism::Quiet => Self { heartbeat_max: stock.heartbeat_max, ..self },
             Mechanism::FarPath => {

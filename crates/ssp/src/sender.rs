@@ -12,11 +12,13 @@
 
 mod backoff;
 mod belief;
+mod budget;
 mod changes;
 mod chunk;
 mod first_contact;
 mod reference;
 mod repetition;
+mod steady;
 mod timers;
 
 use std::collections::VecDeque;
@@ -114,6 +116,7 @@ pub(crate) struct Sender<L> {
     first_contact: first_contact::FirstContact,
     references: ReferenceChooser,
     repetition: repetition::Repetition,
+    steady: steady::SteadyOutput,
     belief: belief::Belief,
 }
 
@@ -157,6 +160,7 @@ impl<L: Object> Sender<L> {
             first_contact: first_contact::FirstContact::default(),
             references: ReferenceChooser::new(lots),
             repetition: repetition::Repetition::new(now),
+            steady: steady::SteadyOutput::new(now),
             belief: belief::Belief::new(),
         }
     }
@@ -354,7 +358,10 @@ impl<L: Object> Sender<L> {
         bytes: usize,
         pace: &Pace<'_>,
     ) {
-        if pace.config.reference == ReferencePolicy::Bayesian {
+        if !outgoing.diff.is_empty() {
+            self.steady.handle_frame(now, datagrams, bytes, pace);
+        }
+        if pace.config.weighs_references() {
             self.belief.handle_sent(now, outgoing, datagrams, bytes, pace);
         }
     }
@@ -405,7 +412,11 @@ impl<L: Object> Sender<L> {
         pace: &Pace<'_>,
         peer: Capabilities,
     ) -> (usize, Vec<u8>) {
-        if pace.config.reference == ReferencePolicy::Bayesian {
+        let policy = match pace.config.reference {
+            ReferencePolicy::Prospective if self.steady.is_active() => ReferencePolicy::Bayesian,
+            policy => policy,
+        };
+        if policy == ReferencePolicy::Bayesian {
             let place = |num| self.sent.iter().position(|state| state.num == num);
             let diff_from =
                 |num| Some(self.current.diff_from(&self.sent[place(num)?].object, peer));
@@ -415,7 +426,7 @@ impl<L: Object> Sender<L> {
         if self.assumed == 0 {
             return (0, diff_from_known);
         }
-        let (policy, contents_max) = (pace.config.reference, pace.path.contents_max);
+        let contents_max = pace.path.contents_max;
         let assumed = &self.sent[self.assumed].object;
         let from_assumed = || self.current.diff_from(assumed, peer);
         match self.references.choose(policy, diff_from_known, from_assumed, contents_max) {

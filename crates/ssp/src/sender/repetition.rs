@@ -6,8 +6,9 @@
 //! take the place of a copy. Where contents follow each other faster than the path answers, the next ones take all before
 //! along, and the copy leaves them time. A path without loss carries nothing more than before.
 
-use rove_units::{Bytes, Duration, Instant};
+use rove_units::{Duration, Instant};
 
+use super::budget::{Budget, cost};
 use crate::num::StateNum;
 use crate::sender::Pace;
 
@@ -53,18 +54,6 @@ const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 /// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
-/// Bytes a second that copies may add, headers and all. Chosen: 5 % of a path of 512 kbit/s; a user who types
-/// five keys a second at 29 % loss needs about 3 kB/s.
-const BUDGET_PER_SECOND: u64 = 3_200;
-
-/// Unused budget that may be saved up. Chosen: two seconds' worth.
-const BUDGET_MAX: Bytes = Bytes::new(6_400);
-const _: () = assert!(BUDGET_MAX.get() == 2 * BUDGET_PER_SECOND);
-
-/// Bytes of headers, seal and surroundings that each copy has beside its diff. Chosen: IPv4 and UDP 28, nonce, tag
-/// and timestamps 28, fragment 10, instruction about 20.
-const COPY_OVERHEAD: usize = 86;
-
 /// A path whose round trips take so much longer than its shortest one has a queue, which copies would make longer;
 /// what it loses, it loses to that queue. Chosen: 50 ms or half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
@@ -76,8 +65,7 @@ pub(super) struct Repetition {
     newest: Option<Copies>,
     /// When something new was last sent, if it was.
     news_at: Option<Instant>,
-    budget: Bytes,
-    refilled_at: Instant,
+    budget: Budget,
 }
 
 /// The copies that have been sent of one state.
@@ -93,7 +81,7 @@ struct Copies {
 
 impl Repetition {
     pub(super) const fn new(now: Instant) -> Self {
-        Self { newest: None, news_at: None, budget: BUDGET_MAX, refilled_at: now }
+        Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
     /// Takes note of contents that were just sent, as a diff from the known receiver state; whether because a
@@ -108,8 +96,7 @@ impl Repetition {
         srtt: Duration,
     ) {
         if was_due {
-            self.refill(now);
-            self.budget = Bytes::new(self.budget.get().saturating_sub(cost(diff_len)));
+            self.budget.spend(now, cost(diff_len));
         }
         let is_followed = if is_news {
             self.news_at
@@ -150,23 +137,7 @@ impl Repetition {
     pub(super) fn due(&self, pace: &Pace<'_>) -> Option<Instant> {
         let copies = self.newest.filter(|copies| copies.sent < copies_wanted(pace))?;
         let spaced = copies.last_at + spacing(pace, &copies);
-        Some(spaced.max(self.affordable_at(cost(copies.diff_len))))
-    }
-
-    /// Returns from when on the budget is enough for so many bytes.
-    fn affordable_at(&self, bytes: u64) -> Instant {
-        let short = bytes.saturating_sub(self.budget.get());
-        self.refilled_at + Duration::from_nanos(short * 1_000_000_000 / BUDGET_PER_SECOND)
-    }
-
-    fn refill(&mut self, now: Instant) {
-        let elapsed = now.saturating_since(self.refilled_at).as_nanos();
-        let earned = elapsed * u128::from(BUDGET_PER_SECOND) / 1_000_000_000;
-        let earned = u64::try_from(earned).unwrap_or(u64::MAX);
-        if earned > 0 {
-            self.budget = BUDGET_MAX.min(Bytes::new(self.budget.get().saturating_add(earned)));
-            self.refilled_at = now;
-        }
+        Some(spaced.max(self.budget.affordable_at(cost(copies.diff_len))))
     }
 }
 
@@ -209,10 +180,6 @@ fn spacing(pace: &Pace<'_>, copies: &Copies) -> Duration {
     if copies.sent == 1 && !copies.is_followed { second } else { pace.frame_interval }
 }
 
-fn cost(diff_len: usize) -> u64 {
-    u64::try_from(diff_len + COPY_OVERHEAD).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +187,7 @@ mod tests {
     use crate::hello::Capabilities;
     use crate::rtt::RttEstimator;
     use crate::sender::PathView;
+    use crate::sender::budget;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
@@ -355,8 +323,8 @@ mod tests {
             }
         }
         let bytes = copies * cost(REPEATED_LEN_MAX);
-        let earned = BUDGET_PER_SECOND * now.as_millis() / 1_000 + BUDGET_MAX.get();
-        assert!(bytes <= earned && bytes + BUDGET_MAX.get() > earned, "{bytes} of {earned}");
+        let earned = budget::PER_SECOND * now.as_millis() / 1_000 + budget::SAVED_MAX.get();
+        assert!(bytes <= earned && bytes + budget::SAVED_MAX.get() > earned, "{bytes} of {earned}");
     }
 
     #[test]

@@ -156,6 +156,7 @@ impl<L: Object> Sender<L> {
     /// Works out what is assumed of the receiver and when to send next.
     pub(crate) fn recalculate(&mut self, now: Instant, pace: &Pace<'_>) {
         self.heed_large(now);
+        self.steady.heed(now, self.answering.map(|(at, _)| at), pace);
         self.assumed = self.assumed_index(now, pace);
         self.next_ack = self.ack_due(now, pace);
         self.next_send = self.send_due(now, pace);
@@ -393,7 +394,8 @@ impl<L: Object> Sender<L> {
         let interval = pace.frame_interval.min(longest);
         let paced = self.last_frame_at.map_or(collected, |at| at + interval);
         let answer = self.answer_due(config).filter(|_| is_awaited);
-        let paced = answer.map_or(paced, |answer| paced.min(answer));
+        let sooner = answer.into_iter().chain(self.steady.next_frame(pace).filter(|_| is_awaited));
+        let paced = sooner.fold(paced, Instant::min);
         Some(paced.max(collected))
     }
 

@@ -19,4 +19,5 @@ mod repetition;
 mod replay;
 mod schedule;
 mod shutdown;
+mod steady;
 mod timeline;
