@@ -458,9 +458,13 @@ impl Replay {
         if self.has(Mechanism::Lateness) { grace.wait() } else { Grace::default().wait() }
     }
 
-    /// Returns how long after its echo ack a key is not taken back yet.
+    /// Returns how long after its echo ack the oldest key is not taken back yet. The echo of a character that is seen may
+    /// have missed the frame with that ack by so little that it comes with the next frame.
     fn patience(&self) -> Duration {
-        self.wait().max(PATIENCE)
+        let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
+        let may_come = self.base.field.confirmed > 0 && self.log.front().is_some_and(is_seen);
+        let next_frame = if may_come { self.network.send_interval } else { Duration::ZERO };
+        self.wait().max(PATIENCE).max(next_frame)
     }
 
     /// Returns when to look again though nothing has come.

@@ -181,6 +181,36 @@ fn a_host_that_echoes_late_is_learned() {
     rig.assert_converges();
 }
 
+/// Echoes at once, but for one letter, whose echo misses the frame with its acknowledgment by almost a frame interval.
+struct Laggard(Shell);
+
+impl Program for Laggard {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        (if key == b'x' { 190 } else { 0 }, self.0.answer(key).1)
+    }
+}
+
+#[test]
+fn a_character_that_is_seen_is_waited_for_as_long_as_the_next_frame_takes() {
+    let mut rig = Rig::new(Laggard(Shell::new("$ ")));
+    for _ in 0..20 {
+        rig.prove("a");
+    }
+    rig.type_keys("x");
+    let row = rig.row();
+    assert_eq!(row.len(), "$ ".len() + 21);
+    for _ in 0..100 {
+        rig.run(10);
+        assert_eq!(rig.row(), row);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
 /// The line reads the same before a letter and after the key that takes it back, which the host has by then.
 #[test]
 fn a_host_that_is_slow_is_not_believed_to_be_suddenly_quick() {
