@@ -429,6 +429,7 @@ impl Replay {
 
     fn habits(&self) -> Habits<'_> {
         let (lesson, trust) = (self.base.field.lesson.as_ref(), self.trust());
+        let mostly = |class| trust.score(class).right > trust.score(class).wrong;
         Habits {
             mechanisms: self.settings.mechanisms,
             overwrites: self.settings.overwrite,
@@ -437,6 +438,8 @@ impl Replay {
             wrap: lesson.map(|lesson| &lesson.wrap),
             beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
             scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
+            keeps_hint: mostly(Class::Hint),
+            regrows: mostly(Class::Regrowth),
             lines: self.lines(),
         }
     }

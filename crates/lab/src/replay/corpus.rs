@@ -41,7 +41,7 @@ const TRACES: [Known; 32] = [
     known("bash-prompt", (209, 4, 4), (234, 4, 4)),
     known("bash-vi", (21, 0, 0), (27, 0, 0)),
     known("emacs", (127, 0, 1), (149, 0, 0)),
-    known("fish", (119, 9, 127), (145, 1, 5)),
+    known("fish", (119, 9, 127), (150, 1, 1)),
     known("fish-history", (22, 0, 22), (37, 0, 0)),
     known("forms", (15, 0, 15), (54, 0, 3)),
     known("ink", (0, 0, 0), (99, 0, 0)),

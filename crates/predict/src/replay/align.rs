@@ -20,7 +20,7 @@ use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::Walk;
 use crate::replay::wrap::{self, waits_at_edge};
 use crate::replay::{HOLD, Replay};
-use crate::scene::is_mask;
+use crate::scene::{self, is_mask};
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has
 /// had its time to answer is then settled unjudged.
@@ -171,7 +171,12 @@ impl Replay {
         let typed = timeline.last_typed(screen);
         let end = timeline.end.end();
         let trip = Trip::of(&timeline);
+        let lost = timeline.end.lost;
         let proven = timeline.proven(&self.base);
+        if let Some(class) = lost {
+            let is_back = scene::suggestion(screen, screen.cursor().position(), None).is_some();
+            self.learned.contexts.learn(self.base.field.context, class, is_back);
+        }
         self.learned.counters.learn(&self.base, screen, end);
         if let Some((c, at)) = typed.filter(|_| self.has(Mechanism::Palettes)) {
             self.learned.palettes.learn(&self.base, c, at, screen);

@@ -41,6 +41,10 @@ pub(super) enum Class {
     ControlRecall,
     /// No key: that text typed in the last row moves up for what is drawn below it.
     Rise,
+    /// No key: that a suggestion stands behind a character that the one before does not go on with, as a hint does.
+    Hint,
+    /// No key: that a suggestion stands behind what was taken back.
+    Regrowth,
     /// Anything else: what it does is unknown.
     Command,
 }
@@ -113,6 +117,7 @@ impl Class {
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Unindent | Self::Rise => None,
+            Self::Hint | Self::Regrowth => None,
             Self::Left | Self::Right | Self::Command => None,
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
             Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
@@ -147,7 +152,7 @@ impl Class {
             Self::Recall | Self::ControlRecall => {
                 Edit::Recall { is_back: matches!(key, Key::Up | Key::ControlP) }
             }
-            Self::Rise | Self::Command => return None,
+            Self::Rise | Self::Hint | Self::Regrowth | Self::Command => return None,
         })
     }
 

@@ -47,6 +47,10 @@ pub(super) struct Habits<'a> {
     pub(super) beyond: Beyond,
     /// Whether to do so where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
+    /// Whether a suggestion stays, as a hint does, behind a character that it does not go on with, and behind what is
+    /// taken back.
+    pub(super) keeps_hint: bool,
+    pub(super) regrows: bool,
     /// The lines that it gives back, as far as they are known, the newest last.
     pub(super) lines: &'a [Past],
 }
@@ -69,6 +73,8 @@ pub(super) struct Simulation<'a> {
     suggested: Option<u16>,
     /// Whether anything was suggested where the first key was typed.
     has_suggested: bool,
+    /// What is to be learned from whether there is one by then.
+    pub(super) lost: Option<Class>,
     kind: Kind,
     /// Whether some of the input may stand left of its start.
     may_go_on_left: bool,
@@ -118,6 +124,7 @@ impl<'a> Simulation<'a> {
             end: field.end,
             suggested: field.suggested,
             has_suggested: field.suggested.is_some(),
+            lost: None,
             kind: field.kind,
             may_go_on_left: field.may_go_on_left(),
             is_last: field.is_last,
@@ -479,7 +486,7 @@ impl<'a> Simulation<'a> {
         if self.has_suggested && to == self.end {
             return self.take_back(from);
         }
-        self.veil_suggestion();
+        self.lose_suggestion(self.end, Class::Regrowth);
         let underscore = self.underscore();
         for column in from..self.end {
             let tile = match column.checked_add(width) {

@@ -3,6 +3,7 @@
 use rove_terminal::{Pen, char_width};
 
 use crate::replay::canvas::{Tile, cell};
+use crate::replay::class::Class;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::walk::Walk;
 
@@ -66,22 +67,37 @@ impl Simulation<'_> {
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
         if column != self.end || self.base(column) != c {
-            self.veil_suggestion();
+            self.lose_suggestion(self.end, Class::Hint);
         } else if self.suggested.is_some_and(|end| end <= column + width) {
             self.suggested = None;
         }
     }
 
-    pub(super) fn veil_suggestion(&mut self) {
+    /// Called when nobody knows what is suggested from a column on. Where something was, more often than not, what stands
+    /// there is left, in its colours.
+    pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
+        let is_kept = match class {
+            Class::Hint => self.habits.keeps_hint,
+            _ => self.habits.regrows,
+        };
         let Some(end) = self.suggested.take() else { return };
-        for column in self.end..end {
-            self.canvas.put(self.at(column), Tile::Veiled(Pen::default()));
+        let pen = self.canvas.pen(self.at(self.end));
+        for column in from..end {
+            let (at, base) = (self.at(column), self.base(column));
+            let tile = match is_kept {
+                true => Tile::Guess { base, wide: self.canvas.is_wide(at), pen },
+                false => Tile::Veiled(Pen::default()),
+            };
+            self.canvas.put(at, tile);
         }
+        self.suggested = Some(end).filter(|_| is_kept);
+        self.lost = Some(class);
     }
 
     /// Makes what is suggested, as far as a column, part of the input.
     pub(super) fn accept(&mut self, to: u16) -> Effect {
-        let Some(end) = self.suggested else { return Effect::Unknown };
+        let is_known = self.lost.is_none();
+        let Some(end) = self.suggested.filter(|_| is_known) else { return Effect::Unknown };
         // It may go on in the next row.
         if end >= self.right || self.layout.parts(self.column(), end) {
             return Effect::Unknown;
@@ -105,10 +121,8 @@ impl Simulation<'_> {
 
     /// Removes the end of the input, from a column on. Nobody knows what is suggested then.
     pub(super) fn take_back(&mut self, from: u16) -> Effect {
-        let end = self.suggested.take().unwrap_or(self.end);
-        for column in from..end {
-            self.canvas.put(self.at(column), Tile::Veiled(Pen::default()));
-        }
+        self.suggested.get_or_insert(self.end);
+        self.lose_suggestion(from, Class::Regrowth);
         self.end = from;
         self.go_to(from);
         Effect::Drawn

@@ -110,6 +110,54 @@ fn a_program_that_does_not_suggest_again_what_was_taken_back_is_learned() {
 }
 
 #[test]
+fn a_program_that_suggests_again_what_was_taken_back_is_learned() {
+    let mut rig = Rig::new(Suggester::new(&["grep -n apple"]));
+    rig.prove("grep");
+    rig.prove("\x7f");
+    assert_shows(&mut rig, &[("\x7f", "> grep -n apple", 4), ("\x7f", "> grep -n apple", 3)]);
+    // A character that the line does not go on with ends what is suggested.
+    assert_shows(&mut rig, &[("r", "> grep -n apple", 4), ("x", "> grx", 5)]);
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+/// Says in grey, behind whatever is typed, what else is needed.
+struct Hinter(String);
+
+impl Program for Hinter {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if key == 0x7f {
+            self.0.pop();
+        } else {
+            self.0.push(char::from(key));
+        }
+        let output = format!("\r\x1b[K> {}\x1b[90m [key]\x1b[m\x1b[{}G", self.0, 3 + self.0.len());
+        (0, output.into_bytes())
+    }
+}
+
+#[test]
+fn a_hint_that_stays_behind_what_is_typed_is_not_erased_each_time_anew() {
+    let mut rig = Rig::new(Hinter(String::new()));
+    rig.prove("s");
+    assert_shows(&mut rig, &[("e", "> se", 4)]);
+    rig.settle();
+    assert_eq!(rig.row(), "> se [key]");
+    // It moves, nobody knows where, and is there until it does.
+    assert_shows(&mut rig, &[("t", "> set[key]", 5), (" ", "> set key]", 6)]);
+    rig.settle();
+    assert_eq!(rig.row(), "> set  [key]");
+    rig.prove("\x7f");
+    assert_shows(&mut rig, &[("\x7f", "> set [key]", 4)]);
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
 fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
     for key in ["\x1b[C", "\x05"] {
         let mut rig = Rig::new(Suggester::new(&["grep -n apple"]));
