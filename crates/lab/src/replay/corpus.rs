@@ -71,7 +71,7 @@ const TRACES: [Known; 32] = [
     known("vim-commands", (18, 1, 1), (61, 0, 0)),
     known("vim-modes", (66, 0, 3), (118, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
-    known("zsh-long", (331, 0, 0), (383, 0, 0)),
+    known("zsh-long", (331, 0, 0), (382, 0, 0)),
     known("zsh-suggestions", (128, 0, 99), (109, 0, 0)),
 ];
 

@@ -20,6 +20,9 @@ use crate::scene::Pane;
 
 use self::terrain::Terrain;
 
+/// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
+const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
+
 /// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -412,7 +415,7 @@ impl<'a> Simulation<'a> {
         let column = self.column();
         let next = column.saturating_add(width);
         // The effect of the last column on the cursor differs from program to program.
-        if width == 0 || next >= self.right {
+        if width == 0 || next >= self.right || self.may_type_over(c) {
             return Effect::Unknown;
         }
         let inserts = !self.overwrites;
@@ -435,6 +438,14 @@ impl<'a> Simulation<'a> {
         self.end = self.end.max(next);
         self.go_to(next);
         Effect::Drawn
+    }
+
+    /// Returns whether a character may take the place of the same one at the cursor instead of moving it: editors that close
+    /// brackets and quotes by themselves let the user type those as well.
+    fn may_type_over(&self, c: char) -> bool {
+        let at = self.at(self.column());
+        let is_drawn = !self.canvas.is_typed(at.row, at.column) && self.suggested.is_none();
+        is_drawn && CLOSING.contains(&c) && self.canvas.text(at) == Text::plain(c)
     }
 
     fn backspace(&mut self) -> Effect {

@@ -126,6 +126,43 @@ fn what_comes_late_is_told_from_what_never_comes() {
     assert_eq!(rig.errors, 0);
 }
 
+/// Closes brackets by itself, and lets the user type the closing one as well.
+struct Closer(Shell, bool);
+
+impl Program for Closer {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let keys: &[u8] = match key {
+            b'(' => b"()\x1b[D",
+            b')' if self.1 => b"\x1b[C",
+            _ => &[key],
+        };
+        self.1 = key == b'(' || self.1 && key != b')';
+        (0, keys.iter().flat_map(|key| self.0.answer(*key).1).collect())
+    }
+}
+
+#[test]
+fn a_bracket_on_one_like_it_may_be_typed_over_it() {
+    let mut rig = Rig::new(Closer(Shell::new("\x1b[?2004h> "), false));
+    rig.prove("f");
+    rig.prove("(");
+    for (key, row) in [("x", "> f(x)"), (")", "> f(x)"), (";", "> f(x)")] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+    }
+    rig.settle();
+    assert_eq!(rig.row(), "> f(x);");
+    // Beside others it is text.
+    rig.type_keys(")");
+    assert_eq!(rig.row(), "> f(x);)");
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
 #[test]
 fn escape_makes_another_key_of_the_next() {
     let mut rig = Rig::with(Preference::Adaptive, Editor::new(&["one two", ""]));
