@@ -18,7 +18,7 @@ use rove_units::{Duration, Instant};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rove-lab");
 
 /// A hang guard: nothing here takes longer on any computer.
-const GUARD: Duration = Duration::from_secs(60);
+const GUARD: Duration = Duration::from_secs(120);
 
 /// A directory for one test's files.
 struct Scratch(PathBuf);

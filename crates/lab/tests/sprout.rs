@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
 
 /// The hang guard of everything here.
-const GUARD: Duration = Duration::from_secs(60);
+const GUARD: Duration = Duration::from_secs(120);
 
 /// How long an answer is waited for before the question is sent again: a tunnel may lose packets.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -198,7 +198,6 @@ fn bulk_data_goes_over_an_emulated_link_and_a_link_that_carries_nothing_stops_it
             let (near, _) = Lab::start(&words, Some(&key));
             let sent = near.report(None);
             let received = far.report(Some(Signal::TERM));
-            assert!(count(&sent, "sent") > 0, "{sent}");
             assert_eq!(count(&received, "refused") + count(&sent, "refused"), 0);
             assert!(count(&received, "received") <= count(&sent, "sent"), "{loss}: {received}");
             let has_come = count(&received, "received") > 0 && count(&sent, "received") > 0;
@@ -206,9 +205,10 @@ fn bulk_data_goes_over_an_emulated_link_and_a_link_that_carries_nothing_stops_it
             if !gets_through {
                 assert_eq!(count(&received, "received") + count(&sent, "received"), 0);
             }
-            has_come || !gets_through
+            // A process that was kept waiting for all of the time has sent nothing that could come or be lost.
+            if gets_through { has_come } else { count(&sent, "sent") > 0 }
         });
-        assert!(has_come, "{loss}: nothing has come in 16 s");
+        assert!(has_come, "{loss}: nothing has come, or been sent, in 16 s");
     }
 }
 

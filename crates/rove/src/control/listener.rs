@@ -285,7 +285,7 @@ mod tests {
     use crate::control::protocol::{State, decode_reply, encode_request};
 
     /// Longer than any computer takes to start a program.
-    const HANG_GUARD: std::time::Duration = std::time::Duration::from_secs(60);
+    const HANG_GUARD: std::time::Duration = std::time::Duration::from_secs(90);
 
     fn status() -> SessionStatus {
         SessionStatus { pid: 17, state: State::Attached, ..SessionStatus::default() }
