@@ -98,9 +98,17 @@ impl Drop for Folder {
 #[test]
 fn packets_arrive_in_order_both_ways_over_tun_and_over_veth() {
     use rove_lab::emulate::Device;
-    for device in [Device::Any, Device::Veth] {
-        let link = LinkConfig::lossless(Duration::from_millis(5));
-        let options = TestbedOptions::new(link.clone(), link, Seed::new(1));
+    let delayed = LinkConfig::lossless(Duration::from_millis(5));
+    // While such a link sends a packet, others are left unread.
+    let rate = rove_units::BitRate::from_bits_per_second(50_000_000);
+    let busy = LinkConfig { rate, ..LinkConfig::default() };
+    for (device, link) in [
+        (Device::Any, &delayed),
+        (Device::Any, &busy),
+        (Device::Veth, &delayed),
+        (Device::Veth, &busy),
+    ] {
+        let options = TestbedOptions::new(link.clone(), link.clone(), Seed::new(1));
         let Some(testbed) = testbed_with(TestbedOptions { device, ..options }) else { return };
         let report = guarded(move || {
             let (near, far) = (socket(&testbed, End::Near), socket(&testbed, End::Far));

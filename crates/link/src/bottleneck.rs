@@ -104,6 +104,14 @@ impl<P> Bottleneck<P> {
         }
     }
 
+    /// Returns when a serialiser has sent the packet that it sends or has sent last. A packet that comes before then waits,
+    /// at whichever instant it comes. `None` where that instant matters, as to disciplines that measure times.
+    pub(crate) fn busy_until(&self) -> Option<Instant> {
+        let Server::Serialiser(serialiser) = &self.server else { return None };
+        let is_timeless = serialiser.rate.is_some() && self.queue.is_passive();
+        is_timeless.then(|| serialiser.free_at())
+    }
+
     /// Changes rate, schedule, queue discipline and limits from `now` on. Packets that wait are kept.
     pub(crate) fn reconfigure(&mut self, now: Instant, config: &LinkConfig, tally: &Tally) {
         self.server = self.server.reconfigured(now, config);

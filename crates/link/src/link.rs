@@ -113,6 +113,20 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         next
     }
 
+    /// Returns the next instant from which on it matters when a packet enters; it may have passed. All packets that enter
+    /// before it, in their order, fare alike at whichever instant they do: they wait for the packet that the bottleneck
+    /// sends until then. `None` where each instant matters.
+    pub fn entry_matters_from(&self) -> Option<Instant> {
+        let LinkConfig { outages, on_off, .. } = &self.config;
+        let is_open = outages.is_empty() && on_off.is_none();
+        // Events tell when each packet entered, and a delay that comes first begins then.
+        if !is_open || !self.delays_last || self.tally.is_recording() {
+            return None;
+        }
+        let until = self.bottleneck.busy_until()?;
+        Some(self.steps.next_change().map_or(until, |change| change.min(until)))
+    }
+
     /// Changes what the link does to packets that enter from `now` on; steps that were still to come do not. Packets in the
     /// delay line keep their releases; those before the bottleneck meet its new rate. The order of the stages stays.
     pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {

@@ -55,6 +55,11 @@ impl Outages {
         Ok(Self(intervals.into()))
     }
 
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns whether there is no link at this instant.
     pub fn covers(&self, at: Instant) -> bool {
         let next = self.0.partition_point(|(_, end)| *end <= at);

@@ -119,8 +119,12 @@ impl<P> Queue<P> {
 
     /// Returns whether a packet that a free bottleneck takes at once need not come by the queue.
     pub(crate) fn may_be_bypassed(&self) -> bool {
-        let is_passive = matches!(self.discipline, Discipline::DropTail | Discipline::DropHead);
-        is_passive && self.fifo.is_empty()
+        self.is_passive() && self.fifo.is_empty()
+    }
+
+    /// Returns whether only the lengths of packets and of the queue decide, not times.
+    pub(crate) const fn is_passive(&self) -> bool {
+        matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }
 
     pub(crate) fn head(&self) -> Option<&Item<P>> {

@@ -10,6 +10,7 @@ use rove_machine::clock::Clock;
 use rove_machine::tap::Tap;
 use rove_units::{Bytes, Duration, Instant};
 
+use crate::emulate::deferral::Deferral;
 use crate::emulate::lateness::Histogram;
 use crate::emulate::log::Log;
 use crate::emulate::meter::Meters;
@@ -43,6 +44,8 @@ pub(super) struct Direction {
     /// Its number in meters.
     number: usize,
     link: Link<Packet>,
+    /// That of the last wait.
+    deferral: Deferral,
     flow: Flow,
     delays: Histogram,
     lateness: Histogram,
@@ -77,6 +80,16 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
+/// What there was to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Found {
+    Nothing,
+    /// Packets, all of which have been read.
+    All,
+    /// Packets, and there may be more.
+    More,
+}
+
 /// The state of a driver that others see while it runs.
 pub(super) type Shared = Arc<Mutex<[Flow; 2]>>;
 
@@ -108,6 +121,7 @@ impl Direction {
         Self {
             number,
             link,
+            deferral: Deferral::default(),
             flow: Flow::default(),
             delays: Histogram::default(),
             lateness: Histogram::default(),
@@ -131,21 +145,24 @@ impl Direction {
         }
     }
 
-    /// Reads what has come, but not all if it is much; returns whether there may be more.
+    /// Reads what has come, but not all if it is much.
     fn arrive(
         &mut self,
         clock: Clock,
         from: &Tap,
         buffer: &mut [u8],
         meters: &Meters,
-    ) -> io::Result<bool> {
+    ) -> io::Result<Found> {
+        let mut found = Found::Nothing;
         for _ in 0..BATCH {
-            let Some(bytes) = from.receive(buffer)? else { return Ok(false) };
-            let arrived = clock.now();
+            let Some(bytes) = from.receive(buffer)? else { return Ok(found) };
+            found = Found::All;
+            let entry = self.deferral.entry(clock.now());
             meters.offer(self.number, bytes);
-            self.link.handle_packet(arrived, Packet { arrived, bytes: bytes.into() });
+            let arrived = self.deferral.arrival(entry);
+            self.link.handle_packet(entry, Packet { arrived, bytes: bytes.into() });
         }
-        Ok(true)
+        Ok(Found::More)
     }
 
     fn events(&mut self, now: Instant) -> impl Iterator<Item = Event> {
@@ -167,19 +184,25 @@ impl Driver {
         let mut told = Instant::ZERO;
         // A look too many costs a system call, so only what the last wait has named is read.
         let mut readable = [false; 2];
+        let mut found = Found::Nothing;
         loop {
-            let has_more = self.turn(readable, &mut buffer)?;
+            found = found.max(self.turn(readable, &mut buffer)?);
             let now = self.clock.now();
             if now.saturating_since(told) >= TOLD_EVERY {
                 told = now;
                 self.tell(now);
             }
-            if readable != [false; 2] {
+            if found > Found::Nothing {
                 readiness.handle_arrival(now);
             }
             readiness.handle_timeout(now);
-            let due = if has_more { now } else { self.next_wake(now, &readiness) };
-            let woken = watch.wait(due)?;
+            let due = if found == Found::More { now } else { self.next_wake(now, &readiness) };
+            self.defer(now, due);
+            let woken = watch.wait(due, &self.taps, self.unread())?;
+            found = self.read_deferred(&mut buffer)?;
+            if woken.is_early {
+                watch.spin_until(due);
+            }
             if woken.has_order && !self.obey()? {
                 break;
             }
@@ -203,11 +226,10 @@ impl Driver {
         })
     }
 
-    /// Departures that are due, then arrivals, then what of those goes through at once. Returns whether there may be more
-    /// to read.
-    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<bool> {
+    /// Departures that are due, then arrivals, then what of those goes through at once.
+    fn turn(&mut self, readable: [bool; 2], buffer: &mut [u8]) -> io::Result<Found> {
         let (clock, taps, meters) = (self.clock, &self.taps, &*self.meters);
-        let mut has_more = false;
+        let mut found = Found::Nothing;
         let depart = |directions: &mut [Direction; 2]| {
             let ways = directions.iter_mut().zip(ways(taps));
             ways.for_each(|(direction, [_, to])| direction.depart(clock, to, meters));
@@ -215,12 +237,35 @@ impl Driver {
         depart(&mut self.directions);
         let arrivals = self.directions.iter_mut().zip(ways(taps)).zip(readable);
         for ((direction, [from, _]), _) in arrivals.filter(|(_, is_readable)| *is_readable) {
-            has_more |= direction.arrive(clock, from, buffer, meters)?;
+            found = found.max(direction.arrive(clock, from, buffer, meters)?);
         }
         if readable != [false; 2] {
             depart(&mut self.directions);
         }
-        Ok(has_more)
+        Ok(found)
+    }
+
+    /// Decides which packets are left unread until something is due.
+    fn defer(&mut self, now: Instant, due: Instant) {
+        for direction in &mut self.directions {
+            direction.deferral = Deferral::new(now, due, direction.link.entry_matters_from());
+        }
+    }
+
+    /// Returns from which taps nothing is read during the wait.
+    fn unread(&self) -> [bool; 2] {
+        self.directions.each_ref().map(|direction| direction.deferral.is_on())
+    }
+
+    /// Reads the packets that were left unread during the wait. To be called before departures: the packets came first.
+    fn read_deferred(&mut self, buffer: &mut [u8]) -> io::Result<Found> {
+        let (clock, meters) = (self.clock, &*self.meters);
+        let mut found = Found::Nothing;
+        let deferred = self.directions.iter_mut().zip(&self.taps);
+        for (direction, from) in deferred.filter(|(direction, _)| direction.deferral.is_on()) {
+            found = found.max(direction.arrive(clock, from, buffer, meters)?);
+        }
+        Ok(found)
     }
 
     /// Does what it is told; returns whether it goes on.

@@ -30,6 +30,8 @@ pub(super) struct Watch {
     epoll: OwnedFd,
     alarm: Alarm,
     lead: Lead,
+    /// Taps that are not watched for packets.
+    unwatched: [bool; 2],
     events: Vec<Event>,
 }
 
@@ -40,6 +42,8 @@ pub(super) struct Woken {
     pub(super) readable: [bool; 2],
     /// Whether there is an order for the driver, or nobody who could give one.
     pub(super) has_order: bool,
+    /// Whether the next departure is so near that no other wait is worth while.
+    pub(super) is_early: bool,
     is_alarm: bool,
 }
 
@@ -61,37 +65,60 @@ impl Watch {
             let flags = EventFlags::IN | EventFlags::ET;
             epoll::add(&epoll, timer, EventData::new_u64(TIMER), flags)?;
         }
-        Ok(Self { clock, epoll, alarm, lead: Lead::default(), events: Vec::with_capacity(4) })
+        Ok(Self {
+            clock,
+            epoll,
+            alarm,
+            lead: Lead::default(),
+            unwatched: [false; 2],
+            events: Vec::with_capacity(4),
+        })
     }
 
-    /// Waits until something is due, a packet has come, or there is an order.
+    /// Waits until something is nearly due, a packet has come at a tap that is not left `unread`, or there is an order.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal.
-    pub(super) fn wait(&mut self, due: Instant) -> io::Result<Woken> {
+    pub(super) fn wait(
+        &mut self,
+        due: Instant,
+        taps: &[Tap; 2],
+        unread: [bool; 2],
+    ) -> io::Result<Woken> {
+        self.watch(taps, unread)?;
         let awake_from = due - self.lead.length();
         if self.clock.now() >= awake_from {
-            let woken = self.look(Some(&Timespec::default()))?;
+            let mut woken = self.look(Some(&Timespec::default()))?;
             // A packet that has come is stamped before the departure is waited for.
-            if !woken.has_order && woken.readable == [false; 2] {
-                self.spin_until(due);
-            }
+            woken.is_early = !woken.has_order && woken.readable == [false; 2];
             return Ok(woken);
         }
         if due < Instant::FAR_FUTURE {
             self.alarm.set(awake_from, self.clock)?;
         }
-        let woken = self.look(None)?;
+        let mut woken = self.look(None)?;
         if woken.is_alarm && woken.readable == [false; 2] {
             let now = self.clock.now();
             // An alarm of before may ring late, and is none of this departure's.
             if now >= awake_from {
                 self.lead.observe(now.saturating_since(awake_from));
-                self.spin_until(due);
+                woken.is_early = true;
             }
         }
         Ok(woken)
+    }
+
+    /// Watches the taps but for those that are left unread. A change costs a system call.
+    fn watch(&mut self, taps: &[Tap; 2], unread: [bool; 2]) -> io::Result<()> {
+        for (which, name) in [(0, NEAR), (1, FAR)] {
+            if self.unwatched[which] != unread[which] {
+                let flags = if unread[which] { EventFlags::empty() } else { EventFlags::IN };
+                epoll::modify(&self.epoll, &taps[which], EventData::new_u64(name), flags)?;
+                self.unwatched[which] = unread[which];
+            }
+        }
+        Ok(())
     }
 
     /// Returns what has happened, within a time or whenever it does.
@@ -105,11 +132,13 @@ impl Watch {
         Ok(Woken {
             readable: [named(NEAR), named(FAR)],
             has_order: named(ORDER),
+            is_early: false,
             is_alarm: named(TIMER),
         })
     }
 
-    fn spin_until(&self, due: Instant) {
+    /// Spins for the rest of the time.
+    pub(super) fn spin_until(&self, due: Instant) {
         while self.clock.now() < due {
             std::hint::spin_loop();
         }
