@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-use rove_machine::alarm::Alarm;
 use rove_machine::clock::Clock;
 use rove_machine::tap::Tap;
 use rove_units::Instant;
@@ -13,6 +12,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 
+use crate::emulate::alarms::Alarms;
 use crate::emulate::lead::Lead;
 
 /// The names of the descriptors.
@@ -28,7 +28,7 @@ const TIMER: u64 = 3;
 pub(super) struct Watch {
     clock: Clock,
     epoll: OwnedFd,
-    alarm: Alarm,
+    alarms: Alarms,
     lead: Lead,
     /// Taps that are not watched for packets.
     unwatched: [bool; 2],
@@ -55,12 +55,12 @@ impl Watch {
     /// Returns the system's refusal of descriptors.
     pub(super) fn new(clock: Clock, taps: &[Tap; 2], orders: &UnixStream) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let alarm = Alarm::new()?;
+        let alarms = Alarms::new()?;
         let [near, far] = taps;
         epoll::add(&epoll, near, EventData::new_u64(NEAR), EventFlags::IN)?;
         epoll::add(&epoll, far, EventData::new_u64(FAR), EventFlags::IN)?;
         epoll::add(&epoll, orders, EventData::new_u64(ORDER), EventFlags::IN)?;
-        if let Some(timer) = alarm.descriptor() {
+        for timer in alarms.descriptors() {
             // An alarm that has rung says so once, and costs nothing more until it is set again.
             let flags = EventFlags::IN | EventFlags::ET;
             epoll::add(&epoll, timer, EventData::new_u64(TIMER), flags)?;
@@ -68,10 +68,10 @@ impl Watch {
         Ok(Self {
             clock,
             epoll,
-            alarm,
+            alarms,
             lead: Lead::default(),
             unwatched: [false; 2],
-            events: Vec::with_capacity(4),
+            events: Vec::with_capacity(5),
         })
     }
 
@@ -87,15 +87,16 @@ impl Watch {
         unread: [bool; 2],
     ) -> io::Result<Woken> {
         self.watch(taps, unread)?;
-        let awake_from = due - self.lead.length();
-        if self.clock.now() >= awake_from {
+        let mut awake_from = due - self.lead.length();
+        let now = self.clock.now();
+        if now >= awake_from {
             let mut woken = self.look(Some(&Timespec::default()))?;
             // A packet that has come is stamped before the departure is waited for.
             woken.is_early = !woken.has_order && woken.readable == [false; 2];
             return Ok(woken);
         }
         if due < Instant::FAR_FUTURE {
-            self.alarm.set(awake_from, self.clock)?;
+            awake_from = self.alarms.set(now, awake_from, self.clock)?;
         }
         let mut woken = self.look(None)?;
         if woken.is_alarm && woken.readable == [false; 2] {
