@@ -91,7 +91,8 @@ impl ReferencePolicy {
 /// The policies and timing numbers of one end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which sent state diffs are made from.
+    /// Which sent state diffs are made from. [`ReferencePolicy::Prospective`] leaves steady output that comes sooner
+    /// ([`Config::steady_interval_max`]) to [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
     /// Whether small contents are sent several times in short succession on a path that loses datagrams.
     pub repeats: bool,
