@@ -33,6 +33,14 @@ pub(crate) const SIZE_BASE: usize = 1_200;
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
+/// How long the size is not to blame once smaller datagrams stayed unanswered as well; twice as long each further time. Chosen: a
+/// heartbeat. An outage on a path that drops large datagrams looks the same, and when it is over nothing large is ever
+/// acknowledged.
+const ACQUITTAL: Duration = Duration::from_secs(3);
+
+/// How often that time is doubled at most. Chosen: up to 48 s, for a peer that takes nothing may do so for hours.
+const ACQUITTALS_MAX: u32 = 4;
+
 /// The sizes that depend on the family of addresses, as UDP payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
@@ -78,8 +86,10 @@ pub(crate) struct PathSize {
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
-    /// Whether smaller datagrams were of no use either, and the size is not to fall before the next acknowledgment.
-    is_acquitted: bool,
+    /// Until when the size is not to fall without an acknowledgment, as smaller datagrams were of no use either.
+    acquitted_until: Option<Instant>,
+    /// How often that was found since the last acknowledgment.
+    acquittals: u32,
 }
 
 impl PathSize {
@@ -95,7 +105,8 @@ impl PathSize {
             fallen_from: None,
             falls: 0,
             fell_at: None,
-            is_acquitted: false,
+            acquitted_until: None,
+            acquittals: 0,
         }
     }
 
@@ -138,7 +149,8 @@ impl PathSize {
         if !self.unanswered.handle_ack(known) {
             return;
         }
-        self.is_acquitted = false;
+        self.acquitted_until = None;
+        self.acquittals = 0;
         if let Some(from) = self.fallen_from.take() {
             let is_apart = self.fell_at.is_none_or(|at| at + FALLS_APART <= now);
             self.falls = if is_apart { 1 } else { self.falls + 1 };
@@ -151,7 +163,8 @@ impl PathSize {
     /// Makes datagrams smaller where contents stay unanswered as often as chance does not explain; the size before
     /// comes back where that is of no use either.
     pub(crate) fn heed_silence(&mut self, now: Instant, pace: &Pace<'_>) {
-        let is_watching = self.search.is_some() && !self.is_acquitted;
+        let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
+        let is_watching = self.search.is_some() && !is_acquitted;
         let overdue = self.unanswered.overdue(now, pace);
         let Some(largest) = overdue.filter(|_| is_watching) else { return };
         let lower =
@@ -162,7 +175,8 @@ impl PathSize {
             self.fallen_from.get_or_insert(self.size);
             self.shrink(lower);
         } else {
-            self.is_acquitted = true;
+            self.acquitted_until = Some(now + ACQUITTAL * (1 << self.acquittals));
+            self.acquittals = (self.acquittals + 1).min(ACQUITTALS_MAX);
             if let Some(from) = self.fallen_from.take() {
                 (self.size, self.is_recut) = (from, true);
             }

@@ -232,3 +232,19 @@ fn an_idle_path_carries_no_tries() {
     };
     assert_eq!(idle(true), idle(false));
 }
+
+#[test]
+fn a_black_hole_is_left_though_nothing_got_through_for_a_while_at_any_size() {
+    for outage in [300, 600, 1_000, 2_000, 5_000, 20_000] {
+        for client_writes in [true, false] {
+            let mut net = connected(path(Some(800), 0.0));
+            net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+            let writer = if client_writes { &mut net.left } else { &mut net.right };
+            writer.write(&noise(Seed::new(outage), FRAME));
+            net.run_for(ms(outage));
+            net.reconfigure(path(Some(800), 0.0), path(Some(800), 0.0));
+            let has_arrived = net.run_until(ms(10_000 + outage), agree);
+            assert!(has_arrived, "after {outage} ms, of the client: {client_writes}");
+        }
+    }
+}
