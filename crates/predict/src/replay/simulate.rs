@@ -206,7 +206,10 @@ impl<'a> Simulation<'a> {
 
     /// Returns the text of the input.
     pub(super) fn line(&self) -> String {
-        (self.start..self.end).map(|column| self.base(column)).collect()
+        // The right half of a wide character is none.
+        let is_half = |column: u16| column > self.start && self.canvas.is_wide(self.at(column - 1));
+        let columns = (self.start..self.end).filter(|column| !is_half(*column));
+        columns.map(|column| self.base(column)).collect()
     }
 
     /// Returns its row as far as it goes, with the prompt; `None` where it goes on in another row.

@@ -109,6 +109,8 @@ impl Program for Historian {
             [0x7f] => {
                 self.line.pop();
             }
+            // An input method makes a wide character of it.
+            [b'@'] => self.line.push('港'),
             [key] => self.line.push(char::from(key)),
             _ => {}
         }
@@ -167,6 +169,21 @@ fn lines_come_back_at_once_where_two_did_before() {
         rig.assert_converges();
         assert_eq!(rig.errors, 0);
     }
+}
+
+#[test]
+fn a_line_of_wide_characters_comes_back_as_it_was() {
+    let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+    enter(&mut rig, &["ls", "make test"]);
+    for key in ["l", "s", " ", "@", "@", "x", "\r"] {
+        rig.prove(key);
+    }
+    enter(&mut rig, &["cd src", "pwd"]);
+    press(&mut rig, &[UP, UP, DOWN, DOWN, UP, UP]);
+    rig.type_keys(UP);
+    assert_eq!(rig.row(), "user@host:~$ ls 港港x");
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
 }
 
 #[test]
