@@ -55,7 +55,6 @@ use self::drawn_cursor::DrawnCursor;
 use self::exit::Pair;
 use self::field::{Field, Reader};
 use self::grace::Grace;
-use self::layout::Beyond;
 use self::learned::Learned;
 use self::log::{Event, Log};
 use self::motion::Guide;
@@ -262,10 +261,11 @@ impl Replay {
     /// Simulates the keys as far as they are trusted.
     fn forecast(&self) -> Forecast<'_> {
         let trust = self.trust();
-        let lesson = self.base.field.lesson.as_ref();
-        let beyond = lesson.map_or(Beyond::Nothing, |lesson| lesson.shown(trust.threshold));
+        let lesson = self.base.field.lesson.filter(|lesson| lesson.is_shown(trust.threshold));
+        let goes_on = lesson.is_some();
+        let scrolls = lesson.is_some_and(|lesson| lesson.scrolls);
         let outlook = self.outlook();
-        let mut simulation = outlook.with(Habits { beyond, ..outlook.habits }).start();
+        let mut simulation = outlook.with(Habits { goes_on, scrolls, ..outlook.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (exits, editor) = (&self.learned.exits, self.base.field.context.strong);
         let (mut count, mut oldest, mut stop, mut last) = (0, None, None, None);
@@ -428,16 +428,16 @@ impl Replay {
     }
 
     fn habits(&self) -> Habits<'_> {
-        let (lesson, trust) = (self.base.field.lesson.as_ref(), self.trust());
+        let (trust, lesson) = (self.trust(), self.base.field.lesson);
         let mostly = |class| trust.score(class).right > trust.score(class).wrong;
         Habits {
             mechanisms: self.settings.mechanisms,
             overwrites: self.settings.overwrite,
             takes_commands: trust.takes_commands(),
             has_prefix: !trust.knows(Class::ControlLeft) || !trust.knows(Class::ControlHome),
-            wrap: lesson.map(|lesson| &lesson.wrap),
-            beyond: if lesson.is_some() { Beyond::All } else { Beyond::Nothing },
-            scrolls: lesson.is_some_and(|lesson| lesson.scrolls),
+            goes_on: lesson.is_some(),
+            is_lazy: lesson.is_some_and(|lesson| lesson.is_lazy),
+            scrolls: lesson.is_some(),
             keeps_hint: mostly(Class::Hint),
             regrows: mostly(Class::Regrowth),
             lines: self.lines(),

@@ -40,7 +40,7 @@ const TRACES: [Known; 32] = [
     known("bash-long", (339, 1, 1), (422, 0, 0)),
     known("bash-prompt", (209, 4, 4), (234, 4, 4)),
     known("bash-vi", (21, 0, 0), (27, 0, 0)),
-    known("emacs", (127, 0, 1), (149, 0, 0)),
+    known("emacs", (127, 0, 1), (127, 0, 0)),
     known("fish", (119, 9, 127), (150, 1, 1)),
     known("fish-history", (22, 0, 22), (37, 0, 0)),
     known("forms", (15, 0, 15), (54, 0, 3)),
@@ -55,7 +55,7 @@ const TRACES: [Known; 32] = [
     known("lines-nano", (228, 0, 0), (309, 0, 0)),
     known("lines-vim", (195, 1, 1), (328, 1, 1)),
     known("links-form", (31, 7, 39), (41, 0, 0)),
-    known("nano", (110, 0, 16), (128, 0, 2)),
+    known("nano", (110, 0, 16), (126, 0, 0)),
     known("own-cursor", (0, 0, 0), (51, 0, 0)),
     Known {
         secrets: &["Tr0ub4dor&3", "correct horse", "staple", "hunter2", "echo unseen"],
@@ -68,7 +68,7 @@ const TRACES: [Known; 32] = [
         secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"],
         ..known("stars", (13, 0, 0), (14, 0, 0))
     },
-    known("vim-commands", (18, 1, 1), (61, 0, 0)),
+    known("vim-commands", (18, 1, 1), (59, 0, 0)),
     known("vim-modes", (66, 0, 3), (118, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
     known("zsh-long", (331, 0, 0), (382, 0, 0)),

@@ -199,8 +199,8 @@ impl Replay {
         self.base.field.walk = proven.walk;
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         let context = self.base.field.context;
-        if let Some((lesson, proof)) = self.base.field.lesson.as_ref().zip(proven.wrap) {
-            self.learned.wraps.learn(context, &lesson.wrap, proof);
+        if let Some(crossing) = proven.crossing {
+            self.learned.wraps.learn(context, crossing);
         }
         for Step { key, class, typed_at, due_at, is_doubtful, .. } in proven.steps {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
@@ -495,19 +495,17 @@ impl Replay {
         true
     }
 
-    /// Finds out in which way the keys have gone on over the edge of a row. Returns whether that is known now, and was not.
+    /// Finds out whether the keys have gone on over the edge of a row. Returns whether that is known now, and was not.
     fn discover_wrap(&mut self, screen: &Screen) -> bool {
         if !self.has(Mechanism::Wraps) {
             return false;
         }
         let keys = self.outlook().arrived_keys();
-        let Some((wrap, proof)) = wrap::discover(&self.base, self.habits(), &keys, screen) else {
-            return false;
-        };
-        let field = &mut self.base.field;
-        self.learned.wraps.learn(field.context, &wrap, proof);
+        let found = wrap::discover(&self.base, self.habits(), &keys, screen);
+        let Some((mut field, crossing)) = found else { return false };
+        self.learned.wraps.learn(field.context, crossing);
         field.lesson = self.learned.wraps.find(field.context);
-        field.lay_out(&wrap);
+        self.base.field = field;
         true
     }
 

@@ -95,19 +95,6 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Moves some rows down by one: the first is empty, the last is gone.
-    pub(super) fn insert_row(&mut self, rows: Range<u16>) {
-        self.rows.retain(|predicted| predicted.row + 1 != rows.end);
-        for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
-            predicted.row += 1;
-        }
-        let moved = self.moved_rows(rows);
-        moved.rotate_right(1);
-        if let Some(first) = moved.first_mut() {
-            *first = None;
-        }
-    }
-
     fn moved_rows(&mut self, rows: Range<u16>) -> &mut [Option<u16>] {
         if self.moved.is_empty() {
             self.moved = (0..self.ground.size().rows()).map(Some).collect();

@@ -8,7 +8,7 @@ use rove_units::Instant;
 use crate::mechanism::{Mechanism, Mechanisms};
 use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
 use crate::replay::id::{ContextKey, PlaceId, PromptId};
-use crate::replay::layout::{INPUT_ROWS_MAX, Layout, Wrap};
+use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
 use crate::replay::walk::Walk;
 use crate::replay::wrap::{Lesson, Wraps};
 use crate::scene::{self, EditorMode, Pane};
@@ -73,7 +73,7 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
-    /// Whether the cursor waits behind a full row until there is more.
+    /// Whether the cursor waits on the last character of a full row until there is more.
     pub(super) waits: bool,
     /// The end of what the program suggests, which begins at the end of the input.
     pub(super) suggested: Option<u16>,
@@ -154,10 +154,9 @@ impl Field {
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
         let before = Layout { row: self.row, ..self.layout };
         self.layout = Layout::of_row(self.row);
-        let layout = self.lesson.as_ref().map(|lesson| self.layout_of(&lesson.wrap));
         // A line is followed over the edge in the way that most go on.
-        let layout = layout.or(self.is_line().then(|| self.layout_of(&Wrap::default())));
-        let layout = layout.filter(|_| self.kind != Kind::Kernel);
+        let goes_on = self.is_line() || self.lesson.is_some();
+        let layout = (goes_on && self.kind != Kind::Kernel).then(|| self.layout_of());
         if let Some(layout) = layout {
             self.reach = layout.place_of(before, self.reach);
         }
@@ -219,9 +218,6 @@ impl Field {
             return false;
         }
         let at_edge = |column| base(screen, Position { column, ..at });
-        if let Some(mark) = self.lesson.as_ref().and_then(|lesson| lesson.wrap.mark) {
-            return at_edge(layout.edge) == Some(mark);
-        }
         let is_full = layout.edge.checked_sub(1).and_then(at_edge).is_some();
         screen.row(at.row).is_some_and(Row::wrapped)
             || self.is_line()
@@ -239,17 +235,20 @@ impl Field {
 
     /// Goes on to where keys have led that came true: its text ends at this place.
     pub(super) fn follow(&mut self, layout: Layout, end: u16, waits: bool) {
-        self.row = layout.row;
-        self.reach = end;
-        self.waits = waits;
+        (self.row, self.reach, self.waits) = (layout.row, end, waits);
     }
 
-    /// Called when its text goes on in this way, and not as was thought.
-    pub(super) fn lay_out(&mut self, wrap: &Wrap) {
-        let layout = self.layout_of(wrap);
+    /// Forgets what keys have made of its text.
+    pub(super) fn lose_track(&mut self) {
+        (self.reach, self.waits) = (0, false);
+    }
+
+    /// Lets its text go on over the edge of its row.
+    pub(super) fn lay_out(&mut self) {
+        let layout = self.layout_of();
         self.reach = layout.place_of(self.layout, self.reach);
         self.end = layout.place_of(self.layout, self.end);
-        self.layout = layout;
+        (self.layout, self.right) = (layout, u16::MAX);
     }
 
     /// Forgets what has come true here: something else stands there by now.
@@ -258,19 +257,9 @@ impl Field {
         self.line.end();
     }
 
-    /// Forgets what keys have made of its text.
-    pub(super) fn lose_track(&mut self) {
-        self.reach = 0;
-        self.waits = false;
-    }
-
-    /// Returns the places of its text if it goes on in this way.
-    pub(super) fn layout_of(&self, wrap: &Wrap) -> Layout {
-        Layout {
-            row: self.row,
-            edge: self.pane.right.saturating_sub(wrap.mark_columns()),
-            left: self.pane.left.saturating_add(wrap.lead.columns),
-        }
+    /// Returns the places of its text if that goes on over the edge of its row.
+    const fn layout_of(&self) -> Layout {
+        Layout { row: self.row, edge: self.pane.right, left: self.pane.left }
     }
 
     /// Returns where the text begins in whose indentation the cursor stands, if it does: that is no gap.
@@ -326,9 +315,8 @@ impl Field {
         if !is_same {
             return None;
         }
-        let wrap = self.lesson.as_ref().map(|lesson| &lesson.wrap);
         if !self.is_line() {
-            let place = wrap.and_then(|wrap| self.layout_of(wrap).place(at));
+            let place = self.lesson.and_then(|_| self.layout_of().place(at));
             let was_typed = place.is_some_and(|place| place <= self.reach);
             return (self.row == at.row || was_typed).then_some(self.row);
         }
@@ -344,10 +332,9 @@ impl Field {
             return Some(at.row);
         }
         // It may have begun further up.
-        let usual = Wrap::default();
         let mut linked = at.row;
         for row in (self.pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
-            let layout = Layout { row, ..self.layout_of(wrap.unwrap_or(&usual)) };
+            let layout = Layout { row, ..self.layout_of() };
             let start = Position { row, column: self.start.min(self.pane.right - 1) };
             if linked == row + 1 && self.links(screen, start, layout) {
                 linked = row;

@@ -3,9 +3,7 @@
 //! A *place* is the column that a character would have in a row without an end. In the row where the input
 //! begins place and column are the same; from the edge on the places go on in the rows below.
 
-use std::sync::Arc;
-
-use rove_terminal::{Cell, Position};
+use rove_terminal::Position;
 
 /// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits
 /// on the widest screen.
@@ -74,54 +72,15 @@ impl Layout {
     }
 }
 
-/// How an input goes on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wrap {
-    /// The sign in the last column of a row that goes on, where that is no text.
-    pub(super) mark: Option<char>,
-    /// The signs left of the text in the rows that go on.
-    pub(super) lead: Lead,
-    /// Whether the cursor stays where a row is full until there is more.
-    pub(super) is_lazy: bool,
-}
-
-/// The signs at the left edge of the pane before the text goes on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lead {
-    /// How many columns it takes.
-    pub(super) columns: u16,
-    /// The cells of it; nothing is known where there are no cells.
-    pub(super) cells: Arc<[Cell]>,
-}
-
-/// How far keys are followed over the edge.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Beyond {
-    /// Not at all.
-    #[default]
-    Nothing,
-    /// As long as the cursor stays within the text.
-    Text,
-    /// To the end of the text.
-    All,
-}
-
-/// The facts that keys which came true have shown of it.
+/// What keys that went over the edge of a row have shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Proof {
-    /// Whether text stood in the next row that was not there before.
-    pub(super) has_text: bool,
-    /// Whether the cursor was behind a full row, where programs differ.
-    pub(super) has_end: bool,
+pub(super) struct Crossing {
+    /// Whether text stood in the next row that was not there before, or the cursor in it behind a full one.
+    pub(super) is_proof: bool,
     /// Whether all text moved up for that row.
     pub(super) has_scrolled: bool,
-}
-
-impl Wrap {
-    /// Returns the columns at the right edge that hold no text.
-    pub(super) fn mark_columns(&self) -> u16 {
-        u16::from(self.mark.is_some())
-    }
+    /// Whether the cursor waits on the last character of a full row until there is more.
+    pub(super) is_lazy: bool,
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::mechanism::Mechanisms;
 use crate::replay::canvas::{Canvas, Text, Tile, cell};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
-use crate::replay::layout::{Beyond, Layout, Wrap};
+use crate::replay::layout::Layout;
 use crate::replay::motion::{Guide, Motion, Step, Stride};
 use crate::replay::walk::{Line, Past, Walk};
 use crate::scene::Pane;
@@ -44,11 +44,11 @@ pub(super) struct Habits<'a> {
     pub(super) takes_commands: bool,
     /// Whether Ctrl-A or Ctrl-B may be the prefix of commands, as in screen and tmux.
     pub(super) has_prefix: bool,
-    /// How the input goes on over the edge of a row.
-    pub(super) wrap: Option<&'a Wrap>,
-    /// How far to follow it there.
-    pub(super) beyond: Beyond,
-    /// Whether to do so where there is no row below, so that all text moves up.
+    /// Whether the input is followed over the edge of its row.
+    pub(super) goes_on: bool,
+    /// Whether the cursor goes there with the next character only.
+    pub(super) is_lazy: bool,
+    /// Whether it is where there is no row below, so that all text moves up.
     pub(super) scrolls: bool,
     /// Whether a suggestion stays, as a hint does, behind a character that it does not go on with, and behind what is
     /// taken back.
@@ -89,8 +89,6 @@ pub(super) struct Simulation<'a> {
     pub(super) crosses: bool,
     /// Whether all text moved up for that.
     has_scrolled: bool,
-    /// Whether the cursor of the ground waits at the edge.
-    has_waited: bool,
     pane: Pane,
     /// The known effects of motions.
     guide: Option<&'a dyn Guide>,
@@ -116,11 +114,11 @@ impl<'a> Simulation<'a> {
         let canvas = Canvas::new(ground).within(pane.left..pane.right);
         let mut simulation = Self {
             ruled: canvas.cursor,
+            column: field.layout.place(canvas.cursor),
             canvas,
             layout: field.layout,
             rows: pane.top..pane.bottom.saturating_sub(below),
             columns: pane.left..pane.right,
-            column: None,
             start: field.start,
             left: field.left,
             right: field.right,
@@ -136,7 +134,6 @@ impl<'a> Simulation<'a> {
             habits,
             crosses: false,
             has_scrolled: false,
-            has_waited: false,
             pane: field.pane,
             guide: None,
             stride: Stride::default(),
@@ -145,23 +142,11 @@ impl<'a> Simulation<'a> {
             has_climbed: false,
             walk: field.walk,
         };
-        if let Some(wrap) = habits.wrap.filter(|_| !field.is_bounded) {
-            simulation.layout = field.layout_of(wrap);
-            simulation.end = simulation.layout.place_of(field.layout, field.end);
-            simulation.right = u16::MAX;
-        }
-        simulation.column = simulation.layout.place(simulation.canvas.cursor);
         if simulation.may_wait() && field.waits {
             // It stands on the last character, which is before it.
             simulation.column = simulation.column.map(|column| column + 1);
         }
-        simulation.has_waited = simulation.waits();
         simulation
-    }
-
-    /// Returns whether the cursor waits at the edge of a full row.
-    pub(super) fn waits(&self) -> bool {
-        self.column.is_some_and(|column| self.shown_at(column) != self.at(column))
     }
 
     /// Sets the knowledge of motions.
@@ -532,8 +517,11 @@ impl<'a> Simulation<'a> {
         if column == self.column() {
             return Effect::Nothing;
         }
-        if self.layout.parts(self.column(), column) && !self.may_cross(column) {
-            return Effect::Unknown;
+        if self.layout.parts(self.column(), column) {
+            if !self.may_go_back() {
+                return Effect::Unknown;
+            }
+            self.crosses = true;
         }
         self.go_to(column);
         Effect::Drawn

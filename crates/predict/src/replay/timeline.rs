@@ -7,7 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::{Canvas, Text};
 use crate::replay::class::Class;
-use crate::replay::layout::{Layout, Proof};
+use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
 use crate::replay::motion::Motion;
 use crate::replay::simulate::{Effect, Simulation};
@@ -50,8 +50,8 @@ pub(super) struct Proven {
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// The proof for the edge of a row, if the keys went over it.
-    pub(super) wrap: Option<Proof>,
+    /// What they have shown of the edge of a row, if they went over it.
+    pub(super) crossing: Option<Crossing>,
 }
 
 impl<'a> Timeline<'a> {
@@ -109,7 +109,7 @@ impl<'a> Timeline<'a> {
             layout: end.layout(),
             end: end.end(),
             waits: end.waits(),
-            wrap: end.crosses.then(|| end.proof()),
+            crossing: end.crosses.then(|| end.crossing()),
         }
     }
 }

@@ -325,58 +325,66 @@ fn at_the_bottom_all_rows_move_up() {
 }
 
 #[test]
-fn programs_go_on_in_the_way_that_they_were_seen_to() {
-    for (style, steps) in [
-        (
-            Style::Lazy,
-            [
-                ("j", ["$ abcdefghij", ""], (2, 11)),
-                ("k", ["$ abcdefghij", "k"], (3, 1)),
-                ("\x7f", ["$ abcdefghij", "k"], (3, 1)),
-            ],
-        ),
-        (
-            Style::Mark,
-            [
-                ("j", ["$ abcdefghi\\", "j"], (3, 1)),
-                ("k", ["$ abcdefghi\\", "jk"], (3, 2)),
-                ("\x7f", ["$ abcdefghi\\", "j"], (3, 1)),
-            ],
-        ),
-        (
-            Style::Scroll,
-            [
-                ("j", ["$ abcdefghi", ""], (2, 11)),
-                ("k", ["$ abcdefghi", ""], (2, 11)),
-                ("l", ["$ abcdefghi", ""], (2, 11)),
-            ],
-        ),
-    ] {
-        let mut rig = taught(12, 8, style);
-        let top = if style == Style::Scroll { 1 } else { 2 };
+fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() {
+    let indented =
+        Editor { lead: "... ", wraps_itself: false, ..Editor::new("$ ", 12, Style::Eager) };
+    let others =
+        [Style::Lazy, Style::Mark, Style::Scroll].map(|style| Editor::new("$ ", 12, style));
+    for editor in others.into_iter().chain([indented]) {
+        let style = editor.style;
+        let mut rig = Rig::sized(Size::new(12, 8).unwrap(), Preference::Always, editor);
+        teach(&mut rig, 12);
         rig.type_keys("abcdefghi");
         rig.settle();
-        let steps = steps.map(|(key, rows, (row, column))| (key, rows, (row + top - 2, column)));
-        assert_typed(&mut rig, top, &steps);
+        let top = if style == Style::Scroll { 1 } else { 2 };
+        let before = ["$ abcdefghi", ""];
+        assert_typed(&mut rig, top, &["j", "k", "l"].map(|key| (key, before, (top, 11))));
     }
 }
 
 #[test]
-fn rows_that_go_on_may_be_indented() {
-    let editor =
-        Editor { lead: "... ", wraps_itself: false, ..Editor::new(">>> ", 12, Style::Eager) };
-    let mut rig = Rig::sized(Size::new(12, 8).unwrap(), Preference::Always, editor);
-    teach(&mut rig, 10);
-    rig.type_keys("abcdefg");
-    rig.settle();
-    let steps = [
-        ("h", [">>> abcdefgh", "..."], (3, 4)),
-        ("i", [">>> abcdefgh", "... i"], (3, 5)),
-        ("\x1b[D", [">>> abcdefgh", "... i"], (3, 4)),
-        ("\x1b[D", [">>> abcdefgh", "... i"], (2, 11)),
-        ("X", [">>> abcdefgX", "... hi"], (3, 4)),
-    ];
-    assert_typed(&mut rig, 2, &steps);
+fn what_is_typed_over_an_edge_that_is_not_known_is_not_shown_a_second_time() {
+    let mut rig = rig(14, 6, Style::Lazy);
+    for key in LESSONS {
+        rig.type_keys(key);
+        rig.settle();
+    }
+    for key in ["some words of text", "k", "l", "some words of text", "d", "e"] {
+        rig.type_keys(key);
+        for _ in 0..220 {
+            rig.run(1);
+            let row = rig.frame.row_text(2);
+            assert!("ords of textde".starts_with(&row), "{row:?}");
+        }
+    }
+    rig.assert_converges();
+}
+
+/// An editor on the whole screen that marks a row which goes on, and has text below its input.
+struct Marking(Editor);
+
+impl Program for Marking {
+    fn start(&mut self) -> Vec<u8> {
+        let start = self.0.start();
+        [b"\x1b[?1049h\x1b[8Ha status\x1b[H".as_slice(), &start].concat()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.0.answer(key)
+    }
+}
+
+#[test]
+fn text_that_is_pushed_into_the_last_column_of_an_editor_is_waited_for() {
+    let size = Size::new(12, 8).unwrap();
+    let editor = Marking(Editor::new("  ", 12, Style::Mark));
+    let mut rig = Rig::sized(size, Preference::Always, editor);
+    for key in ["abcdefgh", "\x1b[D", "\x1b[D"] {
+        rig.type_keys(key);
+        rig.settle();
+    }
+    let steps = [("X", "  abcdefXgh"), ("Y", "  abcdefXgh")];
+    assert_typed(&mut rig, 0, &steps.map(|(key, row)| (key, [row, ""], (0, 9))));
 }
 
 /// An editor in the left or right half of the screen, which a line divides.
