@@ -14,7 +14,6 @@ use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::motion::Stride;
-use crate::replay::simulate::Habits;
 use crate::replay::survey::Survey;
 use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::Walk;
@@ -145,8 +144,7 @@ impl Replay {
     /// much as is seen of it.
     fn survey(&self, screen: &Screen) -> Survey {
         let (outlook, latency) = (self.outlook(), &self.learned.latency);
-        let text = Habits { takes_commands: false, ..outlook.habits };
-        let survey = Survey::of(&outlook.with(text), latency, screen);
+        let survey = Survey::of(&outlook.taking(false), latency, screen);
         let is_text =
             survey.settled.is_some_and(|count| count > 0 && outlook.writes(count, screen));
         if !outlook.habits.takes_commands || is_text {
@@ -165,9 +163,7 @@ impl Replay {
         count: usize,
         takes_commands: bool,
     ) -> Option<Trip> {
-        let outlook = self.outlook();
-        let habits = Habits { takes_commands, ..outlook.habits };
-        let timeline = outlook.with(habits).timeline(count);
+        let timeline = self.outlook().timeline(count, takes_commands);
         let typed = timeline.last_typed(screen);
         let end = timeline.end.end();
         let trip = Trip::of(&timeline);
@@ -187,9 +183,7 @@ impl Replay {
 
     /// Learns from the first keys, which have come true.
     fn credit_first(&mut self, now: Instant, count: usize, takes_commands: bool) {
-        let outlook = self.outlook();
-        let habits = Habits { takes_commands, ..outlook.habits };
-        let proven = outlook.with(habits).timeline(count).proven(&self.base);
+        let proven = self.outlook().timeline(count, takes_commands).proven(&self.base);
         self.credit(now, proven);
     }
 
@@ -407,7 +401,7 @@ impl Replay {
             self.learned.history.forget();
         }
         let context = self.base.field.context;
-        let crosses = self.outlook().crosses(count);
+        let crosses = self.outlook().after(count).0.crosses;
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {

@@ -45,9 +45,14 @@ impl<'a> Outlook<'a> {
         (simulation, is_known)
     }
 
+    /// Returns the same where characters are commands, or text.
+    pub(super) const fn taking(self, takes_commands: bool) -> Self {
+        self.with(Habits { takes_commands, ..self.habits })
+    }
+
     /// Returns what the first keys do, one after the other.
-    pub(super) fn timeline(&self, count: usize) -> Timeline<'a> {
-        Timeline::of(self.start(), self.log.iter().take(count))
+    pub(super) fn timeline(&self, count: usize, takes_commands: bool) -> Timeline<'a> {
+        Timeline::of(self.taking(takes_commands).start(), self.log.iter().take(count))
     }
 
     /// Returns the keys that have arrived.
@@ -59,16 +64,6 @@ impl<'a> Outlook<'a> {
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let shown = self.log.iter().take_while(|event| event.shown).count();
         self.after(shown).0.canvas.conflicts(screen)
-    }
-
-    /// Returns whether the first keys go over the edge of a row.
-    pub(super) fn crosses(&self, count: usize) -> bool {
-        let mut simulation = self.start();
-        let mut events = self.log.iter().take(count);
-        events.any(|event| {
-            simulation.apply(event.key);
-            simulation.crosses
-        })
     }
 
     /// Returns the line that the keys make up to the first of unknown effect.

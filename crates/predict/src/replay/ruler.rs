@@ -204,11 +204,7 @@ fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<cha
 /// Returns whether nothing has changed but numbers that have moved as the cursor did.
 pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
     let mut rows = (0..after.size().rows()).filter(|row| !is_same_row(before, after, *row));
-    rows.all(|row| {
-        let old: Vec<char> = characters(before, row).collect();
-        let new: Vec<char> = characters(after, row).collect();
-        find(row, &old, &new, step).is_some()
-    })
+    rows.all(|row| find(before, after, row, step).is_some())
 }
 
 /// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
@@ -216,27 +212,23 @@ fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     let rows = 0..after.size().rows();
     let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
     let rows = rows.filter(is_apart).filter(|row| !is_same_row(before, after, *row));
-    rows.flat_map(|row| {
-        let old: Vec<char> = characters(before, row).collect();
-        let new: Vec<char> = characters(after, row).collect();
-        find(row, &old, &new, step).unwrap_or_default()
-    })
-    .collect()
+    rows.flat_map(|row| find(before, after, row, step).unwrap_or_default()).collect()
 }
 
 /// Finds the numbers of a row that have moved as the cursor did; `None` if anything else has changed.
-fn find(row: u16, old: &[char], new: &[char], step: Step) -> Option<Vec<Mark>> {
+fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mark>> {
+    let [old, new] = [before, after].map(|screen| characters(screen, row).collect::<Vec<char>>());
     let mut found = Vec::new();
     let mut column = 0;
     while column < old.len() {
-        let Some(before) = word(old, column) else {
-            if old[column] != new[column] && !is_behind_word(new, column) {
+        let Some(before) = word(&old, column) else {
+            if old[column] != new[column] && !is_behind_word(&new, column) {
                 return None;
             }
             column += 1;
             continue;
         };
-        let after = word(new, column)?;
+        let after = word(&new, column)?;
         let (numbers_before, numbers_after) = (numbers(before), numbers(after));
         if !signs(before, &numbers_before).eq(signs(after, &numbers_after)) {
             return None;

@@ -159,12 +159,10 @@ impl<'a> Simulation<'a> {
         Self { is_bold, stops_on_last, ..self }
     }
 
-    /// Returns where the input begins.
     pub(super) const fn start(&self) -> u16 {
         self.start
     }
 
-    /// Returns the end of the input.
     pub(super) const fn end(&self) -> u16 {
         self.end
     }

@@ -40,12 +40,13 @@ impl Survey {
         let mut has_line = None;
         // Keys that have not arrived cannot have done anything yet.
         let arrived = log.arrived(outlook.arrived).max(due);
+        let takes_commands = outlook.habits.takes_commands;
+        let (mut barrier, mut is_reached) = (None, false);
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
             if simulation.apply(event.key) == Effect::Unknown {
-                let is_reached = count > 1 && simulation.canvas.agrees(screen);
-                let barrier = Some(count - 1);
-                let takes_commands = outlook.habits.takes_commands;
-                return Self { settled, row, barrier, is_reached, takes_commands };
+                is_reached = count > 1 && simulation.canvas.agrees(screen);
+                barrier = Some(count - 1);
+                break;
             }
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
@@ -75,7 +76,6 @@ impl Survey {
                 (settled, row) = (Some(count), canvas.cursor.row);
             }
         }
-        let takes_commands = outlook.habits.takes_commands;
-        Self { settled, row, barrier: None, is_reached: false, takes_commands }
+        Self { settled, row, barrier, is_reached, takes_commands }
     }
 }
