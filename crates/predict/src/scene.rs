@@ -11,6 +11,7 @@ mod input;
 mod pane;
 mod rendition;
 mod secret;
+pub(crate) mod text;
 
 pub(crate) use self::editor::{EditorMode, editor_mode, gutter};
 pub(crate) use self::fingerprint::{ends_as_shell, fingerprint};
@@ -32,11 +33,12 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Option<&Cell> {
 }
 
 /// Returns the character at a place; a space for anything that looks like one.
-fn character(cell: &Cell) -> char {
-    match cell.base {
-        None | Some('\u{a0}') => ' ',
-        Some(c) => c,
-    }
+pub(crate) fn character(cell: &Cell) -> char {
+    cell.base.filter(|c| !is_space(*c)).unwrap_or(' ')
+}
+
+const fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\u{a0}')
 }
 
 /// Returns whether the right half of a wide character is seen at `column`.

@@ -6,7 +6,6 @@ use rove_units::Instant;
 use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
-use crate::replay::canvas::Text;
 use crate::replay::class::{Class, Edit, is_end, is_enter, may_be_prefix};
 use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
@@ -19,6 +18,7 @@ use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::Walk;
 use crate::replay::wrap::{self, waits_at_edge};
 use crate::replay::{HOLD, Replay};
+use crate::scene::text::Text;
 use crate::scene::{self, is_mask};
 
 /// Most steps in which one screen is judged, each of which looks at all keys that are left. What the host has

@@ -3,10 +3,10 @@
 use rove_terminal::{Screen, Size};
 
 use crate::engine::InputNum;
-use crate::replay::canvas::{Text, is_changed};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::replay::motion::Stride;
+use crate::scene::text::{Text, is_changed};
 
 /// The screen that the first key of the log acts on, and what is known of the place that it goes to.
 #[derive(Clone, Debug)]

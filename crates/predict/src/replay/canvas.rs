@@ -6,6 +6,8 @@ use std::ops::Range;
 use rove_terminal::{Cell, Decoration, Glyph, Pen, Position, Row, Screen};
 
 use crate::overlay::{self, Content};
+use crate::scene::character;
+use crate::scene::text::{Text, cell};
 
 /// Fewest characters of a row that is found again elsewhere. Chosen: two are a prompt.
 pub(super) const MOVED_MIN: usize = 2;
@@ -143,7 +145,7 @@ impl<'a> Canvas<'a> {
             let cells = self.ground.row(row).map(Row::cells).unwrap_or_default();
             let (start, end) = (usize::from(columns.start), usize::from(columns.end));
             let cells = cells.get(start..end.min(cells.len())).unwrap_or_default();
-            let is_text = |cell: &Cell| cell.combined || cell.base.is_some_and(|c| !is_blank(c));
+            let is_text = |cell: &Cell| cell.combined || character(cell) != ' ';
             let index = cells.iter().rposition(is_text)?;
             return Some(columns.start + u16::try_from(index).unwrap_or(u16::MAX));
         }
@@ -314,67 +316,6 @@ impl PredictedRow {
         let index = column.checked_sub(self.start)?;
         self.tiles.get(usize::from(index)).copied()
     }
-}
-
-/// The text of one place, in which all blanks are the same: a character, and what combines with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Text<'a> {
-    pub(super) base: Option<char>,
-    /// `None` for none, which is compared faster than an empty text.
-    marks: Option<&'a str>,
-}
-
-impl<'a> Text<'a> {
-    /// Returns that of a character alone.
-    pub(super) fn plain(base: char) -> Self {
-        Self { base: Some(base).filter(|c| !is_blank(*c)), marks: None }
-    }
-
-    /// Returns that of a place; blank outside the screen.
-    pub(super) fn of(screen: &'a Screen, at: Position) -> Self {
-        let Some(row) = screen.row(at.row) else { return Self::BLANK };
-        let Some(cell) = row.cells().get(usize::from(at.column)) else { return Self::BLANK };
-        let marks = cell.combined.then(|| row.marks(at.column));
-        Self { base: cell.base.filter(|c| !is_blank(*c)), marks }
-    }
-
-    pub(super) const BLANK: Self = Self { base: None, marks: None };
-
-    pub(super) fn is_blank(self) -> bool {
-        self == Text::BLANK
-    }
-}
-
-/// Returns the characters of a row, a space for all blanks.
-pub(super) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
-    let columns = 0..screen.size().columns();
-    columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
-}
-
-/// Returns whether the text of a row is another on one screen than on the other.
-pub(super) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
-    let columns = 0..after.size().columns();
-    let text = |screen, column| Text::of(screen, Position { row, column });
-    !is_same_row(before, after, row)
-        && columns.into_iter().any(|column| text(before, column) != text(after, column))
-}
-
-/// Returns whether a row is the same object on both screens, which most rows are on successive ones.
-pub(super) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
-    match (before.row(row), after.row(row)) {
-        (Some(before), Some(after)) => core::ptr::eq(before, after),
-        _ => true,
-    }
-}
-
-/// Returns a cell, an empty one outside the screen.
-pub(super) fn cell(screen: &Screen, at: Position) -> Cell {
-    let row = screen.row(at.row);
-    row.and_then(|row| row.cells().get(usize::from(at.column)).copied()).unwrap_or_default()
-}
-
-const fn is_blank(c: char) -> bool {
-    matches!(c, ' ' | '\u{a0}')
 }
 
 /// FNV-1a over whole numbers: names, not secrets.

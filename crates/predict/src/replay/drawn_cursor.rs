@@ -4,11 +4,12 @@
 use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
 
 use crate::replay::base::Base;
-use crate::replay::canvas::{Canvas, cell};
+use crate::replay::canvas::Canvas;
 use crate::replay::id::PlaceId;
 use crate::replay::memory::Memory;
 use crate::replay::motion::Step;
 use crate::replay::ruler::Ruler;
+use crate::scene::text::cell;
 
 /// Most places whose numbers are remembered; the one that was used least recently goes. Chosen: a session has one or
 /// two such programs.

@@ -4,12 +4,12 @@ use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
-use crate::replay::canvas::{Text, is_changed};
 use crate::replay::motion::{Motion, Step, Stride};
 use crate::replay::navigation::Navigation;
 use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::timeline::Timeline;
+use crate::scene::text::{Text, is_changed};
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;

@@ -6,11 +6,12 @@ use rove_terminal::{MouseReporting, Position, Row, Screen};
 use rove_units::Instant;
 
 use crate::mechanism::{Mechanism, Mechanisms};
-use crate::replay::canvas::{MOVED_MIN, Text, cell, mix};
+use crate::replay::canvas::{MOVED_MIN, mix};
 use crate::replay::id::{ContextKey, PlaceId, PromptId};
 use crate::replay::layout::{INPUT_ROWS_MAX, Layout};
 use crate::replay::walk::Walk;
 use crate::replay::wrap::{Lesson, Wraps};
+use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
 use crate::secrecy::{Line, Prompt, Sort};
 use crate::tty::Tty;

@@ -7,12 +7,12 @@ use rove_terminal::Screen;
 
 use crate::engine::InputNum;
 use crate::replay::base::Base;
-use crate::replay::canvas::characters;
 use crate::replay::class::is_end;
 use crate::replay::field::Kind;
 use crate::replay::id::PromptId;
 use crate::replay::outlook::Outlook;
 use crate::replay::walk::{Line, Past};
+use crate::scene::text::characters;
 
 /// Most lines that are remembered; the oldest goes. Chosen: few go back further with a cursor key.
 const LINES_MAX: usize = 64;

@@ -3,8 +3,8 @@
 use rove_terminal::{Position, Screen};
 
 use crate::replay::base::Base;
-use crate::replay::canvas::Text;
 use crate::scene;
+use crate::scene::text::Text;
 
 /// Returns for how many of the first keys a screen has a masking character each; `typed` are the keys that had arrived, up
 /// to the first that is no character.

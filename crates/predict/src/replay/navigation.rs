@@ -5,13 +5,14 @@ use core::ops::Range;
 use rove_terminal::Screen;
 
 use crate::keystroke::Key;
-use crate::replay::canvas::{Canvas, characters, mix};
+use crate::replay::canvas::{Canvas, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::id::PlaceId;
 use crate::replay::memory::Memory;
 use crate::replay::motion::{Guide, Motion, Step};
 use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
+use crate::scene::text::characters;
 
 /// Most keys that are remembered of one place; the one that was used least recently goes.
 /// Chosen: the arrows, their like with Ctrl, and some letters.

@@ -5,11 +5,11 @@ use rove_terminal::{Position, Screen};
 use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::replay::base::Base;
-use crate::replay::canvas::Text;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;
 use crate::replay::simulate::{Effect, Habits, Simulation};
 use crate::replay::timeline::Timeline;
+use crate::scene::text::Text;
 
 /// The keys on their way, where they are typed, and how they are believed to be taken there.
 #[derive(Clone, Copy, Debug)]

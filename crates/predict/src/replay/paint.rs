@@ -4,11 +4,12 @@
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 
 use crate::replay::base::Base;
-use crate::replay::canvas::{Canvas, cell, mix};
+use crate::replay::canvas::{Canvas, mix};
 use crate::replay::field::Field;
 use crate::replay::id::PromptId;
 use crate::replay::memory::Memory;
 use crate::scene;
+use crate::scene::text::cell;
 
 /// Most kinds of prompts and editors whose colours are remembered. Chosen: a session has a handful.
 const PALETTES_MAX: usize = 16;

@@ -2,9 +2,10 @@
 
 use rove_terminal::{Position, Screen};
 
-use crate::replay::canvas::{Canvas, Tile, characters, is_same_row, mix};
+use crate::replay::canvas::{Canvas, Tile, mix};
 use crate::replay::evidence::Evidence;
 use crate::replay::motion::Step;
+use crate::scene::text::{characters, is_same_row};
 
 /// Most numbers that follow the cursor. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;

@@ -10,13 +10,14 @@ use rove_terminal::{Pen, Position, Screen, char_width};
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
-use crate::replay::canvas::{Canvas, Text, Tile, cell};
+use crate::replay::canvas::{Canvas, Tile};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::Layout;
 use crate::replay::motion::{Guide, Motion, Step, Stride};
 use crate::replay::walk::{Line, Past, Walk};
 use crate::scene::Pane;
+use crate::scene::text::{Text, cell};
 
 use self::terrain::Terrain;
 

@@ -5,7 +5,7 @@ use rove_units::Instant;
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
-use crate::replay::canvas::{Canvas, Text};
+use crate::replay::canvas::Canvas;
 use crate::replay::class::Class;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
@@ -13,6 +13,7 @@ use crate::replay::motion::Motion;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::walk::Walk;
 use crate::scene::is_mask;
+use crate::scene::text::Text;
 
 /// The effects of keys, one after the other.
 #[derive(Clone, Debug)]

@@ -6,13 +6,13 @@ use rove_terminal::Screen;
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
-use crate::replay::canvas::Text;
 use crate::replay::evidence::Share;
 use crate::replay::field::Field;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::layout::Crossing;
 use crate::replay::memory::Memory;
 use crate::replay::simulate::{Effect, Habits, Simulation};
+use crate::scene::text::Text;
 
 /// The knowledge of one kind of prompt.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,10 +2,11 @@
 
 use rove_terminal::{Pen, char_width};
 
-use crate::replay::canvas::{Tile, cell};
+use crate::replay::canvas::Tile;
 use crate::replay::class::Class;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::walk::Walk;
+use crate::scene::text::cell;
 
 impl Simulation<'_> {
     /// Goes back or forth by one line, if it is known which that is.

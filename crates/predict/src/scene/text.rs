@@ -1,0 +1,62 @@
+//! The text of a screen, place by place, in which all blanks are the same.
+
+use rove_terminal::{Cell, Position, Screen};
+
+use super::is_space;
+
+/// The text of one place, in which all blanks are the same: a character, and what combines with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text<'a> {
+    pub(crate) base: Option<char>,
+    /// `None` for none, which is compared faster than an empty text.
+    marks: Option<&'a str>,
+}
+
+impl<'a> Text<'a> {
+    /// Returns that of a character alone.
+    pub(crate) fn plain(base: char) -> Self {
+        Self { base: Some(base).filter(|c| !is_space(*c)), marks: None }
+    }
+
+    /// Returns that of a place; blank outside the screen.
+    pub(crate) fn of(screen: &'a Screen, at: Position) -> Self {
+        let Some(row) = screen.row(at.row) else { return Self::BLANK };
+        let Some(cell) = row.cells().get(usize::from(at.column)) else { return Self::BLANK };
+        let marks = cell.combined.then(|| row.marks(at.column));
+        Self { base: cell.base.filter(|c| !is_space(*c)), marks }
+    }
+
+    pub(crate) const BLANK: Self = Self { base: None, marks: None };
+
+    pub(crate) fn is_blank(self) -> bool {
+        self == Text::BLANK
+    }
+}
+
+/// Returns the characters of a row, a space for all blanks.
+pub(crate) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
+    let columns = 0..screen.size().columns();
+    columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
+}
+
+/// Returns whether the text of a row is another on one screen than on the other.
+pub(crate) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
+    let columns = 0..after.size().columns();
+    let text = |screen, column| Text::of(screen, Position { row, column });
+    !is_same_row(before, after, row)
+        && columns.into_iter().any(|column| text(before, column) != text(after, column))
+}
+
+/// Returns whether a row is the same object on both screens, which most rows are on successive ones.
+pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
+    match (before.row(row), after.row(row)) {
+        (Some(before), Some(after)) => core::ptr::eq(before, after),
+        _ => true,
+    }
+}
+
+/// Returns a cell, an empty one outside the screen.
+pub(crate) fn cell(screen: &Screen, at: Position) -> Cell {
+    let row = screen.row(at.row);
+    row.and_then(|row| row.cells().get(usize::from(at.column)).copied()).unwrap_or_default()
+}
