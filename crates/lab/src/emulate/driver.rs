@@ -44,7 +44,7 @@ pub(super) struct Direction {
     /// Its number in meters.
     number: usize,
     link: Link<Packet>,
-    /// That of the last wait.
+    /// Whether packets were left unread during the last wait.
     deferral: Deferral,
     flow: Flow,
     delays: Histogram,
@@ -80,7 +80,7 @@ pub(super) struct Ended {
     pub(super) log: Option<Log>,
 }
 
-/// What there was to be read.
+/// How many packets a tap had to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
     Nothing,

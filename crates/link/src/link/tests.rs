@@ -202,7 +202,7 @@ fn entries_matter_when_the_packet_that_is_sent_is_through_or_always() {
 }
 
 /// Sends packets after these gaps in microseconds, of these sizes; returns what arrives, and how many packets entered late.
-/// Those for which `is_late` is set enter at the last instant at which that does not matter.
+/// A packet whose `bool` is set enters at the last instant at which its entry does not matter yet.
 fn run_late(
     config: LinkConfig,
     packets: &[(u64, usize, bool)],

@@ -72,7 +72,7 @@ impl Layout {
     }
 }
 
-/// What keys that went over the edge of a row have shown.
+/// The traces on a screen of keys that went over the edge of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crossing {
     /// Whether text stood in the next row that was not there before, or the cursor in it behind a full one.

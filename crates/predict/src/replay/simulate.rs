@@ -77,7 +77,7 @@ pub(super) struct Simulation<'a> {
     suggested: Option<u16>,
     /// Whether anything was suggested where the first key was typed.
     has_suggested: bool,
-    /// What is to be learned from whether there is one by then.
+    /// The class of keys behind which a suggestion goes or stays, where the next screen shows which.
     pub(super) lost: Option<Class>,
     kind: Kind,
     /// Whether some of the input may stand left of its start.

@@ -51,7 +51,7 @@ pub(super) struct Proven {
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// What they have shown of the edge of a row, if they went over it.
+    /// The traces of the edge of a row, if the keys went over it.
     pub(super) crossing: Option<Crossing>,
 }
 

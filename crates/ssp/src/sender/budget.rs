@@ -16,7 +16,7 @@ const HEADERS: usize = 66;
 /// Bytes that each instruction has beside its diff: about these.
 const SURROUNDINGS: usize = 20;
 
-/// What is left to spend.
+/// Bytes that are left to spend, and when they were last counted.
 #[derive(Clone, Debug)]
 pub(super) struct Budget {
     left: Bytes,
