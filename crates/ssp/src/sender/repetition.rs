@@ -144,9 +144,7 @@ impl Repetition {
 /// Returns how many times contents are to be sent, the first included.
 fn copies_wanted(pace: &Pace<'_>) -> u32 {
     let path = &pace.path;
-    let has_queue =
-        path.rtt_min.is_none_or(|rtt_min| pace.srtt > rtt_min + QUEUE_MIN.max(rtt_min / 2));
-    if !pace.config.repeats || has_queue {
+    if !pace.config.repeats || pace.has_queue(QUEUE_MIN, 2) {
         return 1;
     }
     let (single_loss_max, residual_max) =

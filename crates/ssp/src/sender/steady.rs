@@ -53,7 +53,7 @@ impl SteadyOutput {
         self.is_active = pace.config.steady_interval_max < pace.frame_interval
             && pace.path.loss_out > LOSS_MIN
             && !is_awaited
-            && !has_queue(pace);
+            && !pace.has_queue(QUEUE_MIN, QUEUE_DIVISOR);
     }
 
     /// Returns whether it is steady output that goes out.
@@ -84,11 +84,6 @@ impl SteadyOutput {
         }
         self.newest_len = bytes;
     }
-}
-
-fn has_queue(pace: &Pace<'_>) -> bool {
-    let least = pace.path.rtt_min;
-    least.is_none_or(|least| pace.srtt > least + QUEUE_MIN.max(least / QUEUE_DIVISOR))
 }
 
 /// Returns how many bytes of a frame count as spent beyond stock's pace, so long after the frame before: all of them at once, none after

@@ -122,6 +122,13 @@ impl<'a> Pace<'a> {
         self.path.loss_in <= ANSWER_LOSS
     }
 
+    /// Returns whether round trips take longer than the shortest one by more than `least` and by more than this part of it: datagrams
+    /// queue. So they may where no round trip is known.
+    pub(super) fn has_queue(&self, least: Duration, divisor: u32) -> bool {
+        let rtt_min = self.path.rtt_min;
+        rtt_min.is_none_or(|rtt_min| self.srtt > rtt_min + least.max(rtt_min / divisor))
+    }
+
     /// Returns how long an acknowledgment takes that nothing delays but what usually does.
     pub(super) fn ack_usual(&self) -> Duration {
         self.srtt + 2 * self.rttvar + self.ack_delay
