@@ -1,7 +1,7 @@
 //! What runs come to: latencies and shares.
 
 use rove_headless::Traffic;
-use rove_units::Duration;
+use rove_units::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::replay::run::Run;
@@ -95,8 +95,10 @@ pub(crate) struct Figures {
     /// Keys after which an arriving datagram made it show a wrong prediction.
     pub(crate) revealed: usize,
     pub(crate) revealed_any: usize,
-    /// How long each mistake stayed.
+    /// How long it took until the screen was a true one after each mistake.
     pub(crate) corrected: Latencies,
+    /// How long anything wrong stayed.
+    pub(crate) gone: Latencies,
     /// Mistakes gone later than the host's answer.
     pub(crate) late: usize,
     pub(crate) uplink: Traffic,
@@ -139,9 +141,10 @@ impl Figures {
             figures.revealed_any += usize::from(outcome.revealed.any);
         }
         for mistake in &run.mistakes {
-            figures
-                .corrected
-                .add(mistake.corrected_at.map(|at| at.saturating_since(mistake.since)));
+            let lasted =
+                |until: Option<Instant>| until.map(|at| at.saturating_since(mistake.since));
+            figures.corrected.add(lasted(mistake.corrected_at));
+            figures.gone.add(lasted(mistake.gone_at));
             let answered_at = run.outcomes[mistake.key].answered_at;
             figures.late += usize::from(mistake.is_late(answered_at));
         }
@@ -161,6 +164,7 @@ impl Figures {
         self.revealed += other.revealed;
         self.revealed_any += other.revealed_any;
         self.corrected.merge(&other.corrected);
+        self.gone.merge(&other.gone);
         self.late += other.late;
         self.uplink = self.uplink.plus(other.uplink);
         self.downlink = self.downlink.plus(other.downlink);
@@ -186,6 +190,7 @@ impl Figures {
             .map(|class| (class.name().to_owned(), self.by_class[class as usize].to_json()))
             .collect();
         let share = |count: usize| json!({ "keys": count, "percent": percent(count, self.keys) });
+        let span = |times: &Latencies| json!({ "p50": times.quantile(50).map(millis), "p100": times.quantile(100).map(millis) });
         let traffic = |traffic: Traffic| json!({ "datagrams": traffic.datagrams, "bytes": traffic.bytes().get() });
         json!({
             "runs": self.runs,
@@ -201,10 +206,8 @@ impl Figures {
             "mistakes": self.corrected.count(),
             "mistakes_never_corrected": self.corrected.unseen,
             "mistakes_gone_late": self.late,
-            "corrected_ms": {
-                "p50": self.corrected.quantile(50).map(millis),
-                "p100": self.corrected.quantile(100).map(millis),
-            },
+            "corrected_ms": span(&self.corrected),
+            "gone_ms": span(&self.gone),
             "uplink": traffic(self.uplink),
             "downlink": traffic(self.downlink),
             "true_ends": self.true_ends,
