@@ -185,7 +185,8 @@ impl Replay {
     pub(crate) fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.log.is_empty() {
             let ground = self.base.screen.clone();
-            self.note_line();
+            let survey = self.survey(&ground);
+            self.note_line(survey.barrier.as_ref());
             self.note_taken_lines(self.log.len(), &ground);
         }
         self.tty = tty;

@@ -13,7 +13,7 @@ use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
 use crate::replay::motion::Stride;
-use crate::replay::survey::Survey;
+use crate::replay::survey::{Barrier, Survey};
 use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::Walk;
 use crate::replay::wrap::{self, waits_at_edge};
@@ -38,7 +38,6 @@ impl Replay {
         self.take_late(now, screen);
         // Each round settles a key, but for the last one.
         for rounds in 1.. {
-            self.note_line();
             if self.log.is_empty() || !self.step(now, screen) {
                 break;
             }
@@ -55,16 +54,18 @@ impl Replay {
     /// Settles the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
         self.note_exit(screen);
-        let survey = self.survey(screen);
-        let next = survey.settled.and_then(|count| self.log.iter().nth(count));
+        let Survey { shown, barrier } = self.survey(screen);
+        self.note_line(barrier.as_ref());
+        let next = shown.as_ref().and_then(|shown| self.log.iter().nth(shown.count));
         let waits = next.is_some_and(|event| waits_at_edge(&self.base, screen, event.key));
-        if (survey.settled.is_none() || waits) && self.discover_wrap(screen) {
+        if (shown.is_none() || waits) && self.discover_wrap(screen) {
             return true;
         }
-        if let Some(count) = survey.settled {
-            let trip = self.take_settled(now, screen, count, survey.takes_commands);
+        if let Some(mut shown) = shown {
+            let (count, row, trip) = (shown.count, shown.row, shown.trip.take());
+            self.take_settled(now, screen, shown);
             let has_preview = count > 0 && self.log.is_text() && self.base.gains_row(screen);
-            if self.base.move_to(survey.row, screen.cursor().row) || has_preview {
+            if self.base.move_to(row, screen.cursor().row) || has_preview {
                 self.learned.contexts.learn(self.base.field.context, Class::Rise, true);
             }
             if trip.is_none() && count > 0 && self.explore(now, screen) {
@@ -82,7 +83,7 @@ impl Replay {
             }
             return count > 0
                 || self.explore(now, screen)
-                || self.pass_barrier(now, screen, survey)
+                || self.pass_barrier(now, screen, barrier, true)
                 || self.miss(now);
         }
         if self.explore(now, screen) {
@@ -97,7 +98,9 @@ impl Replay {
             self.take_ground(now, screen);
             return true;
         }
-        if self.pass_barrier(now, screen, survey) {
+        let is_first = barrier.as_ref().is_some_and(|barrier| barrier.index == 0);
+        let has_barrier = barrier.is_some();
+        if self.pass_barrier(now, screen, barrier, false) {
             return true;
         }
         let is_shown = self.log.front().is_some_and(|event| event.shown);
@@ -110,7 +113,7 @@ impl Replay {
         if is_settling && (due == 0 || is_elsewhere) {
             return false;
         }
-        if due > 0 && survey.barrier != Some(0) {
+        if due > 0 && !is_first {
             self.fail(due);
             self.leave_field(now, screen);
             return true;
@@ -118,7 +121,7 @@ impl Replay {
         if is_shown {
             self.base.field.lose_proof();
             // A key of unknown effect may have drawn over it.
-            if survey.barrier.is_none() && self.outlook().conflicts(screen) {
+            if !has_barrier && self.outlook().conflicts(screen) {
                 self.learned.contexts.distrust(self.base.field.context);
             }
         }
@@ -142,12 +145,11 @@ impl Replay {
 
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
-    fn survey(&self, screen: &Screen) -> Survey {
+    pub(super) fn survey(&self, screen: &Screen) -> Survey {
         let (outlook, latency) = (self.outlook(), &self.learned.latency);
         let survey = Survey::of(&outlook.taking(false), latency, screen);
-        let is_text =
-            survey.settled.is_some_and(|count| count > 0 && outlook.writes(count, screen));
-        if !outlook.habits.takes_commands || is_text {
+        let count = survey.shown.as_ref().map_or(0, |shown| shown.count);
+        if !outlook.habits.takes_commands || count > 0 && outlook.writes(count, screen) {
             survey
         } else {
             Survey::of(&outlook, latency, screen)
@@ -155,35 +157,16 @@ impl Replay {
     }
 
     /// Learns from keys that a screen shows: from what they did, and from the colours that the program
-    /// paints them in. Returns the cursor's way, if all were motions.
-    fn take_settled(
-        &mut self,
-        now: Instant,
-        screen: &Screen,
-        count: usize,
-        takes_commands: bool,
-    ) -> Option<Trip> {
-        let timeline = self.outlook().timeline(count, takes_commands);
-        let typed = timeline.last_typed(screen);
-        let end = timeline.end.end();
-        let trip = Trip::of(&timeline);
-        let lost = timeline.end.lost;
-        let proven = timeline.proven(&self.base);
-        if let Some(class) = lost {
+    /// paints them in.
+    fn take_settled(&mut self, now: Instant, screen: &Screen, proven: Proven) {
+        if let Some(class) = proven.lost {
             let is_back = scene::suggestion(screen, screen.cursor().position(), None).is_some();
             self.learned.contexts.learn(self.base.field.context, class, is_back);
         }
-        self.learned.counters.learn(&self.base, screen, end);
-        if let Some((c, at)) = typed.filter(|_| self.has(Mechanism::Palettes)) {
+        self.learned.counters.learn(&self.base, screen, proven.end);
+        if let Some((c, at)) = proven.typed.filter(|_| self.has(Mechanism::Palettes)) {
             self.learned.palettes.learn(&self.base, c, at, screen);
         }
-        self.credit(now, proven);
-        trip
-    }
-
-    /// Learns from the first keys, which have come true.
-    fn credit_first(&mut self, now: Instant, count: usize, takes_commands: bool) {
-        let proven = self.outlook().timeline(count, takes_commands).proven(&self.base);
         self.credit(now, proven);
     }
 
@@ -250,8 +233,16 @@ impl Replay {
 
     /// Handles a key of unknown effect as answered, and all before it, where it is due or the screen is that of
     /// a prompt that is known.
-    fn pass_barrier(&mut self, now: Instant, screen: &Screen, survey: Survey) -> bool {
-        let Some(index) = survey.barrier else { return false };
+    fn pass_barrier(
+        &mut self,
+        now: Instant,
+        screen: &Screen,
+        barrier: Option<Barrier>,
+        is_shown: bool,
+    ) -> bool {
+        let Some(Barrier { index, is_reached, is_empty, before, line }) = barrier else {
+            return false;
+        };
         let Some(event) = self.log.iter().nth(index) else { return false };
         let (key, input) = (event.key, event.input);
         // Where nothing has changed the host may be slow.
@@ -264,7 +255,7 @@ impl Replay {
                     self.is_new_prompt(now, screen)
                 }
                 _ if index == 0 => self.base.has_moved(screen),
-                _ => survey.settled.is_none() && survey.is_reached,
+                _ => !is_shown && is_reached,
             };
         if !is_due && !is_answered {
             return false;
@@ -275,16 +266,13 @@ impl Replay {
         let is_prefix =
             may_be_prefix(key) && !self.base.field.is_line() && !self.base.has_moved(screen);
         let may_take_commands = key == Key::Escape || is_prefix;
-        let line = if is_enter(key) { self.outlook().line() } else { String::new() };
-        let mut walk = self.walk_after(index, key);
-        walk.is_lost |= walk.is_open && index > 0 && !survey.is_reached;
+        let mut walk = self.walk_after(before.walk, is_empty, key);
+        walk.is_lost |= walk.is_open && index > 0 && !is_reached;
         self.note_entered(key, input, screen);
-        if survey.is_reached {
-            self.credit_first(now, index, survey.takes_commands);
-        } else if self.outlook().has_new_line(screen, index) {
-            self.credit_first(now, index, false);
+        if is_reached || self.outlook().has_new_line(screen, index) {
+            self.credit(now, before);
         }
-        self.silence.handle_line(&line);
+        self.silence.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
         self.base.field.walk = walk;
         self.settle(index + 1);
         // The key may have begun another line.
@@ -401,7 +389,7 @@ impl Replay {
             self.learned.history.forget();
         }
         let context = self.base.field.context;
-        let crosses = self.outlook().after(count).0.crosses;
+        let crosses = self.outlook().after(count).crosses;
         // Where an editor shows that it inserts, what nobody has believed was a command to it behind an Escape.
         let is_mode = matches!(self.base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
@@ -456,7 +444,7 @@ impl Replay {
         }
         self.learned.late.forget(old);
         // A screen that shows some of the other keys alone needs none of these.
-        if self.learned.late.is_empty() || self.survey(screen).settled.is_some() {
+        if self.learned.late.is_empty() || self.survey(screen).shown.is_some() {
             return;
         }
         let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
@@ -541,13 +529,10 @@ impl Replay {
     }
 
     /// Records the line that is about to be entered.
-    pub(super) fn note_line(&mut self) {
-        let mut arrived = self.log.iter().take(self.log.arrived(self.network.arrived));
-        if !arrived.any(|event| is_end(event.key)) {
-            return;
-        }
-        let sheet =
-            self.editor().and_then(|name| self.learned.history.sheet(&self.outlook(), name));
+    pub(super) fn note_line(&mut self, barrier: Option<&Barrier>) {
+        let named = self.editor().zip(barrier);
+        let sheet = named
+            .and_then(|(name, barrier)| self.learned.history.sheet(&self.outlook(), barrier, name));
         if sheet.is_some() {
             self.learned.history.sheet = sheet;
         }
@@ -605,14 +590,12 @@ impl Replay {
         }
     }
 
-    /// Returns how far its line editor was taken back through its lines after the key behind the first `index` ones,
-    /// which was answered in an unknown way.
-    fn walk_after(&self, index: usize, key: Key) -> Walk {
-        let simulation = self.outlook().after(index).0;
-        let mut walk = simulation.walk();
+    /// Returns how far its line editor was taken back through its lines after a key that was answered in an unknown way;
+    /// `is_empty` tells whether the input was.
+    fn walk_after(&self, mut walk: Walk, is_empty: bool, key: Key) -> Walk {
         match Class::of(key).edit(key) {
             Some(Edit::Recall { is_back }) if self.editor().is_some() => {
-                walk = Walk { is_open: true, ..simulation.walk_after(is_back) };
+                walk = Walk { is_open: true, ..walk.step(is_back, is_empty) };
             }
             _ if matches!(key, Key::Search | Key::Escape) => walk.is_lost = true,
             _ => walk.edit(),

@@ -8,7 +8,7 @@ use crate::replay::motion::{Motion, Step, Stride};
 use crate::replay::navigation::Navigation;
 use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::timeline::Timeline;
+use crate::replay::timeline;
 use crate::scene::text::{Text, is_changed};
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
@@ -27,12 +27,11 @@ pub(super) struct Trip {
 
 impl Trip {
     /// Returns what keys did to the cursor, if all of them were motions.
-    pub(super) fn of(timeline: &Timeline<'_>) -> Option<Self> {
-        let from = timeline.steps.first()?.at;
-        let motions = timeline.steps.iter().map(|step| Some((step.key, step.motion?)));
+    pub(super) fn of(steps: &[timeline::Step], end: &Simulation<'_>) -> Option<Self> {
+        let from = steps.first()?.at;
+        let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
         let motions = motions.collect::<Option<_>>()?;
-        let step = timeline.end.step_from(from);
-        Some(Self { motions, step, stride: timeline.end.stride, stops_on_last: None })
+        Some(Self { motions, step: end.step_from(from), stride: end.stride, stops_on_last: None })
     }
 
     /// Returns whether a letter was one of the motions.

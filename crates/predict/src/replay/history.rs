@@ -11,6 +11,7 @@ use crate::replay::class::is_end;
 use crate::replay::field::Kind;
 use crate::replay::id::PromptId;
 use crate::replay::outlook::Outlook;
+use crate::replay::survey::Barrier;
 use crate::replay::walk::{Line, Past};
 use crate::scene::text::characters;
 
@@ -57,22 +58,20 @@ pub(super) struct Sheet {
 impl Sheet {
     /// Returns the line that is about to be entered, on the last screen on which nothing can stand that was typed
     /// behind it; `None` where there is none.
-    fn new(outlook: &Outlook<'_>, name: Name) -> Option<Self> {
+    fn new(outlook: &Outlook<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = outlook.base;
-        let index = outlook.log.iter().position(|event| is_end(event.key))?;
-        let input = outlook.log.iter().nth(index)?.input;
+        let (text, row) = barrier.line.clone()?;
+        let event = outlook.log.iter().nth(barrier.index).filter(|event| is_end(event.key))?;
+        let input = event.input;
         // A line that begins behind another one is empty at first, whatever the screen shows by now.
         let start = outlook.start();
-        let is_begun = !base.is_fresh || start.end() != start.start();
+        let is_begun = !base.is_fresh || !start.is_empty();
         if input > outlook.arrived || base.arrived >= input && is_begun {
             return None;
         }
-        let (simulation, is_known) = outlook.after(index);
         let is_answered = base.unsure <= base.acked && base.field.suggested.is_none();
-        let was_seen = index == 0 && (base.is_fresh || is_answered);
-        let text = Line::new(&simulation.line());
-        let (row, left) = (simulation.row(), base.field.pane.left);
-        is_known.then_some(Self { input, name, text, row, left, was_seen })
+        let was_seen = barrier.index == 0 && (base.is_fresh || is_answered);
+        Some(Self { input, name, text, row, left: base.field.pane.left, was_seen })
     }
 
     /// Returns whether a screen shows it above the row of the cursor, and nothing behind it.
@@ -122,10 +121,15 @@ impl History {
     }
 
     /// Returns the line that is about to be entered, unless it is known.
-    pub(super) fn sheet(&self, outlook: &Outlook<'_>, name: Name) -> Option<Sheet> {
+    pub(super) fn sheet(
+        &self,
+        outlook: &Outlook<'_>,
+        barrier: &Barrier,
+        name: Name,
+    ) -> Option<Sheet> {
         let is_news =
             |sheet: &Sheet| self.sheet.as_ref().is_none_or(|known| known.input != sheet.input);
-        Sheet::new(outlook, name).filter(is_news)
+        Sheet::new(outlook, barrier, name).filter(is_news)
     }
 
     /// Called when a paste begins or ends, in which there may be ends of lines.

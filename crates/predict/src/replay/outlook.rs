@@ -8,7 +8,6 @@ use crate::replay::base::Base;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;
 use crate::replay::simulate::{Effect, Habits, Simulation};
-use crate::replay::timeline::Timeline;
 use crate::scene::text::Text;
 
 /// The keys on their way, where they are typed, and how they are believed to be taken there.
@@ -34,25 +33,18 @@ impl<'a> Outlook<'a> {
             .roaming(self.guide, self.base.stride)
     }
 
-    /// Returns the field behind the first `count` keys, and whether the effects of all of them are known. A key of unknown
-    /// effect does nothing.
-    pub(super) fn after(&self, count: usize) -> (Simulation<'a>, bool) {
+    /// Returns the field behind the first `count` keys, of which those of unknown effect do nothing.
+    pub(super) fn after(&self, count: usize) -> Simulation<'a> {
         let mut simulation = self.start();
-        let mut is_known = true;
         for event in self.log.iter().take(count) {
-            is_known &= simulation.apply(event.key) != Effect::Unknown;
+            simulation.apply(event.key);
         }
-        (simulation, is_known)
+        simulation
     }
 
     /// Returns the same where characters are commands, or text.
     pub(super) const fn taking(self, takes_commands: bool) -> Self {
         self.with(Habits { takes_commands, ..self.habits })
-    }
-
-    /// Returns what the first keys do, one after the other.
-    pub(super) fn timeline(&self, count: usize, takes_commands: bool) -> Timeline<'a> {
-        Timeline::of(self.taking(takes_commands).start(), self.log.iter().take(count))
     }
 
     /// Returns the keys that have arrived.
@@ -63,15 +55,7 @@ impl<'a> Outlook<'a> {
     /// Returns whether another text has come to where something is predicted that the user has seen.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let shown = self.log.iter().take_while(|event| event.shown).count();
-        self.after(shown).0.canvas.conflicts(screen)
-    }
-
-    /// Returns the line that the keys make up to the first of unknown effect.
-    pub(super) fn line(&self) -> String {
-        let mut simulation = self.start();
-        let mut keys = self.log.iter().map(|event| event.key);
-        while keys.next().is_some_and(|key| simulation.apply(key) != Effect::Unknown) {}
-        simulation.line()
+        self.after(shown).canvas.conflicts(screen)
     }
 
     /// Returns whether a screen shows the line that the first keys make more often than the base does, above its cursor.

@@ -160,10 +160,6 @@ impl<'a> Simulation<'a> {
         Self { is_bold, stops_on_last, ..self }
     }
 
-    pub(super) const fn start(&self) -> u16 {
-        self.start
-    }
-
     pub(super) const fn end(&self) -> u16 {
         self.end
     }
@@ -313,7 +309,7 @@ impl<'a> Simulation<'a> {
             return Effect::Unknown;
         }
         let effect = self.edit(key);
-        if effect != Effect::Nothing && Class::of(key).is_change() {
+        if effect == Effect::Drawn && Class::of(key).is_change() {
             self.walk.edit();
         }
         let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;

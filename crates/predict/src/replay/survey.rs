@@ -2,52 +2,59 @@
 
 use rove_terminal::Screen;
 
+use crate::replay::class::is_enter;
 use crate::replay::latency::Latency;
 use crate::replay::outlook::Outlook;
-use crate::replay::simulate::Effect;
+use crate::replay::simulate::{Effect, Simulation};
+use crate::replay::timeline::{Proven, Timeline};
+use crate::replay::walk::Line;
 
 /// A screen's verdict on the keys on their way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Survey {
-    /// How many of them it shows; `None` if it agrees with no number of them.
-    pub(super) settled: Option<usize>,
-    /// The row in which they leave the cursor on the base; on the screen it may be another that the text has moved to.
-    pub(super) row: u16,
-    /// The first whose effect is unknown.
-    pub(super) barrier: Option<usize>,
-    /// Whether the screen has what those before it draw.
+    /// The keys that it shows; `None` if it agrees with no number of them.
+    pub(super) shown: Option<Proven>,
+    pub(super) barrier: Option<Barrier>,
+}
+
+/// The first key of unknown effect that has arrived.
+#[derive(Clone, Debug)]
+pub(super) struct Barrier {
+    pub(super) index: usize,
+    /// Whether the screen has what the keys before it draw, and what that proves.
     pub(super) is_reached: bool,
-    /// Whether they were taken for commands.
-    pub(super) takes_commands: bool,
+    pub(super) before: Proven,
+    /// Whether they leave the input empty.
+    pub(super) is_empty: bool,
+    /// The line that it ends, if it does, and the row of that with its prompt, if it is all in one.
+    pub(super) line: Option<(Line, Option<Line>)>,
 }
 
 impl Survey {
-    /// Tries the keys on the ground until the screen looks like the result; the most of them count.
+    /// Plays the keys on the base until the screen looks like the result; the most of them count.
     pub(super) fn of(outlook: &Outlook<'_>, latency: &Latency, screen: &Screen) -> Self {
         let Outlook { base, log, .. } = *outlook;
         let cursor = screen.cursor().position();
         let due = log.due();
-        let mut simulation = outlook.start();
-        let start = simulation.canvas.cursor;
+        let mut timeline = Timeline::from(outlook.start());
+        let start = timeline.end.canvas.cursor;
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
-            && simulation.agrees_elsewhere(screen, cursor.row);
-        let mut settled = (start == cursor || is_moved).then_some(0);
-        let mut row = start.row;
+            && timeline.end.agrees_elsewhere(screen, cursor.row);
+        let mut shown = (start == cursor || is_moved).then(|| (0, timeline.end.clone()));
         // Where text has come or gone, it is not as if nothing had happened.
-        let is_unchanged = settled.is_some() && !base.has_moved(screen);
+        let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
         // Keys that have not arrived cannot have done anything yet.
         let arrived = log.arrived(outlook.arrived).max(due);
-        let takes_commands = outlook.habits.takes_commands;
-        let (mut barrier, mut is_reached) = (None, false);
+        let mut barrier = None;
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
-            if simulation.apply(event.key) == Effect::Unknown {
-                is_reached = count > 1 && simulation.canvas.agrees(screen);
-                barrier = Some(count - 1);
+            if timeline.play(event) == Effect::Unknown {
+                barrier = Some(event.key);
                 break;
             }
+            let simulation = &timeline.end;
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
                 canvas.cursor == cursor
@@ -68,14 +75,24 @@ impl Survey {
             // must have moved the cursor to count as seen.
             let may_show = event.input <= outlook.arrived;
             // Text that was taken back is there twice, before and after: the second time would be too soon.
-            let is_second = is_unchanged || settled.is_some_and(|count| count > 0);
+            let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_sooner = is_second && latency.is_too_soon(age);
             let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
             if agrees && may_show && is_news && !is_sooner {
-                (settled, row) = (Some(count), canvas.cursor.row);
+                shown = Some((count, simulation.clone()));
             }
         }
-        Self { settled, row, barrier, is_reached, takes_commands }
+        let Timeline { steps, end } = timeline;
+        let prove =
+            |count: usize, end: &Simulation<'_>| Proven::of(&steps[..count], end, base, screen);
+        let barrier = barrier.map(|key| Barrier {
+            index: steps.len(),
+            is_reached: !steps.is_empty() && end.canvas.agrees(screen),
+            is_empty: end.is_empty(),
+            line: is_enter(key).then(|| (Line::new(&end.line()), end.row())),
+            before: prove(steps.len(), &end),
+        });
+        Self { shown: shown.map(|(count, end)| prove(count, &end)), barrier }
     }
 }

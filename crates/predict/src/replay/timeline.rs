@@ -1,4 +1,4 @@
-//! A pass over keys that a screen shows: the effect of each, and the proof that all together give.
+//! A pass over the keys on their way: the effect of each, and the proof that a run of them gives.
 
 use rove_terminal::{Position, Screen};
 use rove_units::Instant;
@@ -7,6 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::canvas::Canvas;
 use crate::replay::class::Class;
+use crate::replay::explore::Trip;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::log::Event;
 use crate::replay::motion::Motion;
@@ -40,11 +41,21 @@ pub(super) struct Step {
     pub(super) is_doubtful: bool,
 }
 
-/// The proof that keys give which have come true.
+/// The proof that the first keys give where a screen shows what they do.
 #[derive(Clone, Debug)]
 pub(super) struct Proven {
+    /// How many they are.
+    pub(super) count: usize,
+    /// The row in which they leave the cursor on the base; on the screen it may be another that the text has moved to.
+    pub(super) row: u16,
     /// The keys that have left a trace.
     pub(super) steps: Vec<Step>,
+    /// The last of them and where it was typed, if it is a character that the screen has there and all have drawn something.
+    pub(super) typed: Option<(char, Position)>,
+    /// The cursor's way, if all were motions.
+    pub(super) trip: Option<Trip>,
+    /// The class of a key behind which a suggestion goes or stays.
+    pub(super) lost: Option<Class>,
     /// How far its line editor was taken back through its lines.
     pub(super) walk: Walk,
     /// Where the input ends by now.
@@ -55,45 +66,49 @@ pub(super) struct Proven {
     pub(super) crossing: Option<Crossing>,
 }
 
-impl<'a> Timeline<'a> {
-    /// Plays keys.
-    pub(super) fn of<'b>(
-        mut simulation: Simulation<'a>,
-        events: impl Iterator<Item = &'b Event>,
-    ) -> Self {
-        let steps = events.map(|event| {
-            let (place, at) = (simulation.place(), simulation.canvas.cursor);
-            let class = simulation.class_of(event.key);
-            let motion = simulation.motion(event.key);
-            let effect = simulation.apply(event.key);
+impl<'a> From<Simulation<'a>> for Timeline<'a> {
+    fn from(end: Simulation<'a>) -> Self {
+        Self { steps: Vec::new(), end }
+    }
+}
+
+impl Timeline<'_> {
+    /// Plays a key. One of unknown effect changes nothing and is not kept.
+    pub(super) fn play(&mut self, event: &Event) -> Effect {
+        let simulation = &mut self.end;
+        let (place, at) = (simulation.place(), simulation.canvas.cursor);
+        let class = simulation.class_of(event.key);
+        let motion = simulation.motion(event.key);
+        let effect = simulation.apply(event.key);
+        if effect != Effect::Unknown {
             let motion = motion.filter(|_| effect == Effect::Drawn && simulation.stride.is_roaming);
             let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
-            Step { key, class, place, at, effect, motion, typed_at, due_at, is_doubtful }
-        });
-        let steps = steps.collect();
-        Self { steps, end: simulation }
+            self.steps.push(Step {
+                key,
+                class,
+                place,
+                at,
+                effect,
+                motion,
+                typed_at,
+                due_at,
+                is_doubtful,
+            });
+        }
+        effect
     }
+}
 
-    /// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has
-    /// the character there.
-    pub(super) fn last_typed(&self, screen: &Screen) -> Option<(char, Position)> {
-        let last = self.steps.last()?;
-        let Key::Text(base) = last.key else { return None };
-        let is_drawn = self.steps.iter().all(|step| step.effect == Effect::Drawn);
-        let is_shown =
-            last.at.row == screen.cursor().row && Text::of(screen, last.at) == Text::plain(base);
-        (is_drawn && is_shown).then_some((base, last.at))
-    }
-
-    /// Returns what is proven where a screen shows the end.
-    pub(super) fn proven(self, base: &Base) -> Proven {
-        let Self { mut steps, end } = self;
+impl Proven {
+    /// Returns the proof that keys give which were played on a base, where the screen shows the end.
+    pub(super) fn of(steps: &[Step], end: &Simulation<'_>, base: &Base, screen: &Screen) -> Self {
         // Characters that have left no trace, such as one that was taken back, prove nothing, and neither does a star: it
         // may stand for any other character.
         let canvas = &end.canvas;
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
-        let is_proof = |step: &Step| match step.key {
+        let is_proof = |step: &&Step| match step.key {
+            _ if step.effect != Effect::Drawn => false,
             Key::Text(c) => {
                 let text = Text::plain(c);
                 !is_mask(c)
@@ -103,9 +118,13 @@ impl<'a> Timeline<'a> {
             }
             _ => has_changed,
         };
-        steps.retain(|step| step.effect == Effect::Drawn && is_proof(step));
-        Proven {
-            steps,
+        Self {
+            count: steps.len(),
+            row: canvas.cursor.row,
+            steps: steps.iter().filter(is_proof).cloned().collect(),
+            typed: last_typed(steps, screen),
+            trip: Trip::of(steps, end),
+            lost: end.lost,
             walk: end.walk(),
             layout: end.layout(),
             end: end.end(),
@@ -113,4 +132,15 @@ impl<'a> Timeline<'a> {
             crossing: end.crosses.then(|| end.crossing()),
         }
     }
+}
+
+/// Returns the last key and where it was typed, if it is a character, all keys have drawn something, and the screen has the
+/// character there.
+fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
+    let last = steps.last()?;
+    let Key::Text(base) = last.key else { return None };
+    let is_drawn = steps.iter().all(|step| step.effect == Effect::Drawn);
+    let is_shown =
+        last.at.row == screen.cursor().row && Text::of(screen, last.at) == Text::plain(base);
+    (is_drawn && is_shown).then_some((base, last.at))
 }

@@ -5,13 +5,12 @@ use rove_terminal::{Pen, char_width};
 use crate::replay::canvas::Tile;
 use crate::replay::class::Class;
 use crate::replay::simulate::{Effect, Simulation};
-use crate::replay::walk::Walk;
 use crate::scene::text::cell;
 
 impl Simulation<'_> {
     /// Goes back or forth by one line, if it is known which that is.
     pub(super) fn recall(&mut self, is_back: bool) -> Effect {
-        let walk = self.walk_after(is_back);
+        let walk = self.walk.step(is_back, self.is_empty());
         let effect =
             walk.line(self.habits.lines).map_or(Effect::Unknown, |line| self.replace(line));
         if effect == Effect::Drawn {
@@ -20,9 +19,9 @@ impl Simulation<'_> {
         effect
     }
 
-    /// Returns how far it was gone back through lines after one step more.
-    pub(in crate::replay) fn walk_after(&self, is_back: bool) -> Walk {
-        self.walk.step(is_back, self.start == self.end)
+    /// Returns whether nothing stands in the input.
+    pub(in crate::replay) const fn is_empty(&self) -> bool {
+        self.start == self.end
     }
 
     /// Puts a text in place of the input, with the cursor behind it.
