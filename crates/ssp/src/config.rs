@@ -41,18 +41,6 @@ pub(crate) const REFUSED_MAX: usize = 16;
 /// object's units. Chosen: cells of a screen, some 4 ms of them; a datagram of plain text is a few thousand.
 const WORK_PER_TURN: u64 = 4_000_000;
 
-/// How often a closing end announces its shutdown at least before it gives up. Source: Mosh 1.4.0 as observed.
-pub(crate) const SHUTDOWN_TRIES_MAX: u32 = 16;
-
-/// How long a closing end announces its shutdown at least before it gives up, on a path that loses nothing. Chosen: as
-/// long as those tries take on a path without a measured round trip. At the pace of a near path they are over in
-/// 0.33 s, for which a busy computer may well leave the peer waiting.
-pub(crate) const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(4);
-
-/// How many of the announcements are repeated at the pace of such a path; the later ones follow at the largest frame
-/// interval. Chosen: a peer that has not answered five of them is busy for longer.
-pub(crate) const SHUTDOWN_QUICK_TRIES: u32 = 4;
-
 /// Local ports a hopping client keeps open.
 pub(crate) const OPEN_PORTS_MAX: usize = 10;
 

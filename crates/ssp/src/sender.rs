@@ -18,6 +18,7 @@ mod chunk;
 mod first_contact;
 mod reference;
 mod repetition;
+mod shutdown;
 mod steady;
 mod timers;
 
@@ -106,8 +107,7 @@ pub(crate) struct Sender<L> {
     /// When the peer's newest contents arrived, and how many frames have gone out since with something that its user
     /// waits for.
     answering: Option<(Instant, u8)>,
-    shutdown_since: Option<Instant>,
-    shutdown_tries: u32,
+    shutdown: shutdown::Shutdown,
     /// The last instruction, if it has several fragments.
     kept: Option<Outgoing>,
     repeats: u32,
@@ -151,8 +151,7 @@ impl<L: Object> Sender<L> {
             large_at: None,
             has_large: false,
             answering: None,
-            shutdown_since: None,
-            shutdown_tries: 0,
+            shutdown: shutdown::Shutdown::default(),
             kept: None,
             repeats: 0,
             backoff: backoff::Backoff::default(),
@@ -226,7 +225,7 @@ impl<L: Object> Sender<L> {
 
     /// Makes `object` the current state, unless this end is shutting down.
     pub(crate) fn publish(&mut self, object: L) {
-        if self.shutdown_since.is_none() {
+        if !self.shutdown.is_started() {
             if !object.same_as(&self.current) {
                 self.changes.handle_change();
             }
@@ -237,7 +236,7 @@ impl<L: Object> Sender<L> {
     }
 
     pub(crate) fn start_shutdown(&mut self, now: Instant) {
-        self.shutdown_since.get_or_insert(now);
+        self.shutdown.start(now);
     }
 
     /// Returns what to send now, if anything is due. To be asked again until it is not.
@@ -288,10 +287,10 @@ impl<L: Object> Sender<L> {
             });
         }
         let last = self.last();
-        let new_num = match self.shutdown_since {
-            Some(_) => StateNum::SHUTDOWN,
-            None if self.current.same_as(&last.object) => last.num,
-            None => last.num.next(),
+        let new_num = match self.is_shutting_down() {
+            true => StateNum::SHUTDOWN,
+            false if self.current.same_as(&last.object) => last.num,
+            false => last.num.next(),
         };
         let reference_num = self.sent[reference].num;
         if pace.config.self_check {
@@ -401,7 +400,7 @@ impl<L: Object> Sender<L> {
     }
 
     pub(crate) fn is_shutting_down(&self) -> bool {
-        self.shutdown_since.is_some()
+        self.shutdown.is_started()
     }
 
     /// Chooses the state to start a diff from, the assumed receiver state or the known one.
@@ -595,7 +594,7 @@ impl<L: Object> Sender<L> {
 
     fn after_send(&mut self, now: Instant, new_num: StateNum) {
         if new_num == StateNum::SHUTDOWN {
-            self.shutdown_tries += 1;
+            self.shutdown.handle_announced();
         }
         self.last_sent_at = now;
         self.has_sent = true;

@@ -5,7 +5,7 @@
 
 use rove_units::{Duration, Instant};
 
-use crate::config::{Config, SHUTDOWN_PATIENCE, SHUTDOWN_QUICK_TRIES, SHUTDOWN_TRIES_MAX};
+use crate::config::Config;
 use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
@@ -23,10 +23,6 @@ const PATIENT_LOSS: f64 = 0.1;
 /// How long after large contents of either end acknowledgments are not late on a path that loses something. Chosen: 1 MiB that
 /// is copied at 1 Mbit/s and 5 % loss takes 35 s, and 45 s where they are late in between.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
-
-/// Most loss of the peer's datagrams, as a share, at which this end waits for a busy peer's acknowledgment of its
-/// shutdown. Chosen: the wait for one that was lost, 4 s, is then 40 ms in the mean.
-const ANSWER_LOSS: f64 = 0.01;
 
 /// The part of a round trip in which nothing more must have come for a first answer to go, where that is longer than
 /// [`Config::quiet_delay`] and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs write a page in pieces, which are 11 % fewer
@@ -117,11 +113,6 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// Returns whether the acknowledgment of the shutdown, which a stock peer sends once, hardly gets lost.
-    fn expects_answer(&self) -> bool {
-        self.path.loss_in <= ANSWER_LOSS
-    }
-
     /// Returns whether round trips take longer than the shortest one by more than `least` and by more than this part of it: datagrams
     /// queue. So they may where no round trip is known.
     pub(super) fn has_queue(&self, least: Duration, divisor: u32) -> bool {
@@ -186,21 +177,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns when to give up on a shutdown that is not acknowledged.
     pub(crate) fn gives_up_at(&self, pace: &Pace<'_>) -> Option<Instant> {
-        let since = self.shutdown_since?;
-        let timeout = since + pace.config.shutdown_timeout;
-        // The last try, too, is given the time to be answered.
-        let tried_out = self.last_sent_at + self.announcement_interval(pace);
-        let patience = if pace.expects_answer() { SHUTDOWN_PATIENCE } else { Duration::ZERO };
-        let tried_out = tried_out.max(since + patience);
-        let has_tried = self.shutdown_tries >= SHUTDOWN_TRIES_MAX;
-        Some(if has_tried { timeout.min(tried_out) } else { timeout })
-    }
-
-    /// Returns how long after the newest announcement of the shutdown the next one is due.
-    fn announcement_interval(&self, pace: &Pace<'_>) -> Duration {
-        // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
-        let is_quick = self.shutdown_tries <= SHUTDOWN_QUICK_TRIES || !pace.expects_answer();
-        if is_quick { pace.frame_interval } else { pace.config.frame_interval_max }
+        self.shutdown.gives_up_at(self.last_sent_at, pace)
     }
 
     /// Returns whether a state with contents should have been acknowledged by now.
@@ -245,7 +222,7 @@ impl<L: Object> Sender<L> {
             return self.last_sent_at + pace.frame_interval;
         }
         if is_announcing {
-            return self.last_sent_at + self.announcement_interval(pace);
+            return self.last_sent_at + self.shutdown.interval(pace);
         }
         // The first instruction goes out at the first opportunity, whatever it holds.
         let silence_max = if self.has_sent { pace.config.heartbeat } else { Duration::ZERO };

@@ -1,0 +1,141 @@
+//! The end of a session as this end announces it: with every instruction, until the peer has acknowledged it or has had
+//! its time to.
+//!
+//! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock sends 16 of them, a
+//! frame interval apart: on a near path they are over in 0.33 s, for which a busy computer may leave its peer waiting. On a
+//! path that loses nothing the wait is longer here, and all but the first announcements are rarer. On other paths the only
+//! acknowledgment may have been lost, and stock's pace stays.
+//!
+//! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
+
+use rove_units::{Duration, Instant};
+
+use crate::sender::Pace;
+
+/// How often the end is announced at least before this end goes without an answer. Source: Mosh 1.4.0 as observed.
+const TRIES_MAX: u32 = 16;
+
+/// How long the end is announced at least before this end goes without an answer, on a path that loses nothing. Chosen: as
+/// long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How many of the announcements are repeated at the pace of such a path; the later ones follow at the largest frame
+/// interval. Chosen: a peer that has not answered five of them is busy for longer.
+const QUICK_TRIES: u32 = 4;
+
+/// Most loss of the peer's datagrams, as a share, at which this end waits for a busy peer's acknowledgment. Chosen: the
+/// wait for one that was lost, 4 s, is then 40 ms in the mean.
+const ANSWER_LOSS: f64 = 0.01;
+
+/// The announcements so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Shutdown {
+    /// Since when this end wants to go; `None` while it does not.
+    since: Option<Instant>,
+    tries: u32,
+}
+
+impl Shutdown {
+    /// Starts the end. Later calls do nothing.
+    pub(super) fn start(&mut self, now: Instant) {
+        self.since.get_or_insert(now);
+    }
+
+    /// Returns whether this end wants to go.
+    pub(super) const fn is_started(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Called when the end is announced.
+    pub(super) fn handle_announced(&mut self) {
+        self.tries += 1;
+    }
+
+    /// Returns how long after the newest announcement the next one is due.
+    pub(super) fn interval(&self, pace: &Pace<'_>) -> Duration {
+        // A peer that loses nothing and does not answer at once is busy, or out of reach for a moment.
+        let is_quick = self.tries <= QUICK_TRIES || !expects_answer(pace);
+        if is_quick { pace.frame_interval } else { pace.config.frame_interval_max }
+    }
+
+    /// Returns when to go without an acknowledgment, if anything was last sent at that time.
+    pub(super) fn gives_up_at(&self, last_sent_at: Instant, pace: &Pace<'_>) -> Option<Instant> {
+        let since = self.since?;
+        let timeout = since + pace.config.shutdown_timeout;
+        // The last try, too, is given the time to be answered.
+        let tried_out = last_sent_at + self.interval(pace);
+        let patience = if expects_answer(pace) { PATIENCE } else { Duration::ZERO };
+        let tried_out = tried_out.max(since + patience);
+        let has_tried = self.tries >= TRIES_MAX;
+        Some(if has_tried { timeout.min(tried_out) } else { timeout })
+    }
+}
+
+/// Returns whether the acknowledgment, which a stock peer sends once, hardly gets lost.
+fn expects_answer(pace: &Pace<'_>) -> bool {
+    pace.path.loss_in <= ANSWER_LOSS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::hello::Capabilities;
+    use crate::rtt::RttEstimator;
+    use crate::sender::PathView;
+
+    /// Announces the end from `Instant::ZERO` on to a peer that never answers, and returns when in ms, and when this end
+    /// gives up. The round trip takes so long, and the path loses this share of what comes in.
+    fn announce(rtt_ms: u64, loss_in: f64) -> (Vec<u64>, u64) {
+        let config = Config::client();
+        let mut rtt = RttEstimator::new();
+        rtt.handle_sample(Instant::ZERO, Duration::from_millis(rtt_ms), &config);
+        let path = PathView { rtt_min: None, loss_out: 0.0, loss_in, contents_max: 1214 };
+        let pace = Pace::new(&config, &rtt, path, Capabilities::NONE);
+        let mut shutdown = Shutdown::default();
+        shutdown.start(Instant::ZERO);
+        let (mut now, mut times) = (Instant::ZERO, Vec::new());
+        loop {
+            times.push(now.as_millis());
+            shutdown.handle_announced();
+            let gives_up_at = shutdown.gives_up_at(now, &pace).expect("it has started");
+            let next = now + shutdown.interval(&pace);
+            if gives_up_at <= next {
+                return (times, gives_up_at.as_millis());
+            }
+            now = next;
+        }
+    }
+
+    #[test]
+    fn where_much_is_lost_the_end_is_announced_sixteen_times_a_frame_interval_apart() {
+        for (rtt_ms, interval) in [(2, 20), (100, 50), (800, 250)] {
+            let times: Vec<u64> = (0..16).map(|at| at * interval).collect();
+            assert_eq!(announce(rtt_ms, 0.05), (times, 16 * interval), "{rtt_ms} ms");
+        }
+    }
+
+    #[test]
+    fn a_peer_that_loses_nothing_has_four_seconds_however_near_it_is() {
+        let (times, gives_up_at) = announce(2, 0.0);
+        assert_eq!(times[..7], [0, 20, 40, 60, 80, 330, 580]);
+        assert_eq!((times.len(), gives_up_at), (20, 4_080));
+        let (times, gives_up_at) = announce(800, 0.01);
+        assert_eq!((times.len(), gives_up_at), (16, 4_000));
+    }
+
+    #[test]
+    fn an_end_that_cannot_be_announced_gives_up_after_ten_seconds() {
+        let config = Config::client();
+        let rtt = RttEstimator::new();
+        let path = PathView { rtt_min: None, loss_out: 0.0, loss_in: 0.0, contents_max: 1214 };
+        let pace = Pace::new(&config, &rtt, path, Capabilities::NONE);
+        let mut shutdown = Shutdown::default();
+        assert_eq!(shutdown.gives_up_at(Instant::ZERO, &pace), None);
+        shutdown.start(Instant::from_millis(500));
+        shutdown.start(Instant::from_millis(900));
+        assert!(shutdown.is_started());
+        let gives_up_at = shutdown.gives_up_at(Instant::ZERO, &pace);
+        assert_eq!(gives_up_at, Some(Instant::from_millis(10_500)));
+    }
+}
