@@ -17,6 +17,9 @@ const STEPS: usize = 300;
 /// How long nothing happens at the end. Longer than anything that an engine waits for.
 const IDLE: Duration = Duration::from_secs(10);
 
+/// How long a prediction may stay that the host has had its time to show. Source: docs/prediction.md.
+const STAY: Duration = Duration::from_secs(1);
+
 /// How often an engine may want to look again in that time. Chosen: each of its timers for a hundred times.
 const LOOKS: usize = 1000;
 
@@ -277,12 +280,8 @@ impl World {
         }
     }
 
-    /// Lets the host have its time to answer, and then nothing happen.
-    fn settle(&mut self) {
-        self.sent += 1;
-        self.echo_ack = self.sent;
-        self.screen = self.host.snapshot();
-        let end = self.now + IDLE;
+    /// Makes frames whenever an engine wants to, until the end of some time in which nothing happens.
+    fn look_until(&mut self, end: Instant) {
         for looks in 0.. {
             assert!(looks < LOOKS, "looks again and again");
             self.look();
@@ -290,6 +289,20 @@ impl World {
             self.now = at;
         }
         self.now = end;
+    }
+
+    /// Lets the host have its time to answer, and then nothing happen.
+    fn settle(&mut self) {
+        self.sent += 1;
+        self.echo_ack = self.sent;
+        self.screen = self.host.snapshot();
+        let soon = self.now + STAY;
+        self.look_until(soon);
+        let replay = self.engines.iter_mut().find(|engine| matches!(engine, Engine::Replay(_)));
+        let frame = replay.map(|engine| engine.frame(soon, &self.screen));
+        assert!(frame.is_none_or(|frame| frame == self.screen), "a prediction stays for too long");
+        let end = soon + IDLE;
+        self.look_until(end);
         for engine in &mut self.engines {
             let frame = engine.frame(end, &self.screen);
             assert!(frame == self.screen, "a stale prediction stays");

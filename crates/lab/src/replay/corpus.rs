@@ -79,6 +79,8 @@ const TRACES: [Known; 32] = [
 const LINK: &str = "rtt=500ms,jitter=30ms";
 /// The same with a loss that few networks have.
 const LOSSY_LINK: &str = "rtt=500ms,jitter=30ms,loss=29%";
+/// A near host, over a path that loses as much.
+const NEAR_LINK: &str = "rtt=100ms,jitter=10ms,loss=29%";
 /// On so many paths a mechanism is looked for in its session. Chosen: known prompts show in one of three.
 const SEEDS: u64 = 12;
 /// Paths on which no secret is shown, the seeds, and whose both ends are.
@@ -162,6 +164,24 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
         }
     }
     assert!(others.is_empty(), "trace, engine, found, known: {others:?}");
+}
+
+/// Nothing wrong stays for longer than the path takes to say so and this. Source: docs/prediction.md.
+const STAY: Duration = Duration::from_secs(1);
+
+#[test]
+fn nothing_wrong_stays_for_longer_than_a_round_trip_and_a_second() {
+    for known in TRACES.iter().filter(|known| known.name != "slow-echo") {
+        let script = load(known.name);
+        for (link, round_trip) in [(LINK, 500), (LOSSY_LINK, 500), (NEAR_LINK, 100)] {
+            let prediction = Prediction::default();
+            let run = play(&script, &options(prediction, link, 1, Ends::Rove));
+            let longest = Figures::of(&script, &run).gone.quantile(100);
+            let most = Duration::from_millis(round_trip) + STAY;
+            let is_short = run.mistakes.is_empty() || longest.is_some_and(|longest| longest < most);
+            assert!(is_short, "{} over {link}: {longest:?}", known.name);
+        }
+    }
 }
 
 #[test]
