@@ -306,7 +306,7 @@ fn run_replay(args: Vec<OsString>) -> u8 {
     let result = args.options();
     report(
         &replay::MANUAL,
-        result.and_then(|options| crate::replay::run(&options, io::stdout().lock())),
+        result.and_then(|options| crate::replay::run(&options, io::stdout().lock(), io::stderr())),
     )
 }
 

@@ -20,7 +20,7 @@ pub(crate) use self::far::CLEAR;
 use self::figures::Figures;
 use self::run::RunOptions;
 pub(crate) use self::run::{Ends, Reference, Run, SETTLING, TAIL};
-use self::script::Script;
+use self::script::{Script, ScriptError};
 use crate::parallel::{self, tell_progress};
 use crate::path::Path;
 use crate::trace::Trace;
@@ -54,6 +54,8 @@ const LONG_WORK: usize = 20;
 pub(crate) struct ReplayOptions {
     /// The recordings.
     pub(crate) traces: Vec<PathBuf>,
+    /// Whether they are all of a directory.
+    pub(crate) is_directory: bool,
     pub(crate) prediction: Prediction,
     /// The engine's name, as it was asked for.
     pub(crate) engine: &'static str,
@@ -97,14 +99,14 @@ struct Job<'a> {
     options: RunOptions,
 }
 
-/// Replays all recordings and writes to `output` what came of it.
+/// Replays all recordings and writes to `output` what came of it, and to `notes` which recordings of a directory were left
+/// out.
 ///
 /// # Errors
 ///
 /// Returns an error if a recording cannot be read or played, or `output` cannot be written.
-pub(crate) fn run(options: &ReplayOptions, output: impl Write) -> Result<()> {
-    let scripts: Vec<Script> =
-        options.traces.iter().map(|path| script(path, options.first)).collect::<Result<_>>()?;
+pub(crate) fn run(options: &ReplayOptions, output: impl Write, notes: impl Write) -> Result<()> {
+    let scripts = scripts(options, notes)?;
     let mut paths = options.paths.clone();
     paths.iter_mut().try_for_each(Path::load)?;
     let output = BufWriter::new(output);
@@ -202,6 +204,28 @@ fn seeds(options: &ReplayOptions) -> Range<u64> {
 
 fn seeds_of(options: &ReplayOptions) -> String {
     format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
+}
+
+/// Reads the recordings, and leaves out those of a directory that cannot be played.
+fn scripts(options: &ReplayOptions, mut notes: impl Write) -> Result<Vec<Script>> {
+    let (mut scripts, mut refused) = (Vec::new(), Vec::new());
+    for path in &options.traces {
+        match script(path, options.first) {
+            Ok(script) => scripts.push(script),
+            Err(error) if options.is_directory && error.is::<ScriptError>() => refused.push(error),
+            Err(error) => return Err(error),
+        }
+    }
+    if scripts.is_empty()
+        && let Some(error) = refused.pop()
+    {
+        return Err(error);
+    }
+    for error in refused {
+        // Nobody may be there to read it.
+        let _ = writeln!(notes, "rove-lab replay: {error:#}; it is left out");
+    }
+    Ok(scripts)
 }
 
 fn script(path: &FilePath, first: Option<usize>) -> Result<Script> {

@@ -40,6 +40,26 @@ fn stderr(output: &Output) -> &str {
 }
 
 #[test]
+fn a_recording_of_a_directory_in_which_nobody_types_is_named_and_left_out() {
+    let folder = Folder::new("replay-listing");
+    let listing = SESSION.split_once('\n').expect("a first line").0;
+    folder.write("listing.jsonl", listing);
+    let directory = text(&folder.0);
+    let output = replay(&["--traces", directory, "--json"]);
+    assert_eq!(output.status.code(), Some(1), "it is the only one: {}", stderr(&output));
+    folder.write("abc.jsonl", SESSION);
+    let output = replay(&["--traces", directory, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stderr(&output);
+    let sentence = "cannot be replayed: nobody types anything in it; it is left out\n";
+    assert!(said.ends_with(sentence) && said.contains("listing.jsonl"), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["runs"].as_array().map(Vec::len), Some(1));
+    let output = replay(&["--traces", directory, "abc", "listing"]);
+    assert_eq!(output.status.code(), Some(1), "one that was asked for: {}", stderr(&output));
+}
+
+#[test]
 fn a_session_is_replayed_and_judged() {
     let folder = Folder::new("replay-session");
     let path = folder.write("abc.jsonl", SESSION);

@@ -79,7 +79,7 @@ pub(crate) struct ReplayArgs {
     /// Recordings: files, or names of files in the --traces directory, with or without .jsonl
     #[arg(value_name = "TRACE", required_unless_present = "traces")]
     recordings: Vec<PathBuf>,
-    /// Directory of recordings; without TRACE, all of its .jsonl files
+    /// Directory of recordings; without TRACE, all of its .jsonl files that can be played
     #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath)]
     traces: Option<PathBuf>,
     /// What predicts the echo of keys
@@ -198,6 +198,7 @@ impl ReplayArgs {
         let mechanisms = self.without.iter().copied().fold(Mechanisms::ALL, Mechanisms::without);
         Ok(ReplayOptions {
             traces: self.files()?,
+            is_directory: self.recordings.is_empty(),
             prediction: Prediction { engine, preference, mechanisms, ..Prediction::default() },
             engine: self.engine.name(),
             pace: self.pace,
