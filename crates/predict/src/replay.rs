@@ -290,6 +290,9 @@ impl Replay {
             count += 1;
         }
         let end = simulation.end();
+        if let Some(at) = simulation.flash.filter(|_| outlook.habits.flashes) {
+            simulation.canvas.cursor = at;
+        }
         self.learned.counters.draw(&self.base, end, &mut simulation.canvas);
         Forecast { canvas: simulation.canvas, count, oldest, stop }
     }
@@ -441,6 +444,7 @@ impl Replay {
             scrolls: lesson.is_some(),
             keeps_hint: mostly(Class::Hint),
             regrows: mostly(Class::Regrowth),
+            flashes: mostly(Class::Flash),
             lines: self.lines(),
         }
     }

@@ -159,9 +159,13 @@ impl Replay {
     /// Learns from keys that a screen shows: from what they did, and from the colours that the program
     /// paints them in.
     fn take_settled(&mut self, now: Instant, screen: &Screen, proven: Proven) {
+        let (context, cursor) = (self.base.field.context, screen.cursor().position());
         if let Some(class) = proven.lost {
-            let is_back = scene::suggestion(screen, screen.cursor().position(), None).is_some();
-            self.learned.contexts.learn(self.base.field.context, class, is_back);
+            let is_back = scene::suggestion(screen, cursor, None).is_some();
+            self.learned.contexts.learn(context, class, is_back);
+        }
+        if let Some((at, _)) = proven.flash.filter(|_| proven.count > 0) {
+            self.learned.contexts.learn(context, Class::Flash, at == cursor);
         }
         self.learned.counters.learn(&self.base, screen, proven.end);
         if let Some((c, at)) = proven.typed.filter(|_| self.has(Mechanism::Palettes)) {
@@ -175,6 +179,7 @@ impl Replay {
         self.base.is_explained = true;
         self.base.field.walk = proven.walk;
         self.base.field.follow(proven.layout, proven.end, proven.waits);
+        self.base.field.flash = proven.flash;
         let context = self.base.field.context;
         if let Some(crossing) = proven.crossing {
             self.learned.wraps.learn(context, crossing);

@@ -45,6 +45,8 @@ pub(super) enum Class {
     Hint,
     /// No key: that a suggestion stands behind what was taken back.
     Regrowth,
+    /// No key: that the cursor stands for a moment on the bracket that a typed one closes.
+    Flash,
     /// Anything else: what it does is unknown.
     Command,
 }
@@ -117,7 +119,7 @@ impl Class {
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Unindent | Self::Rise => None,
-            Self::Hint | Self::Regrowth => None,
+            Self::Hint | Self::Regrowth | Self::Flash => None,
             Self::Left | Self::Right | Self::Command => None,
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
             Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
@@ -152,7 +154,7 @@ impl Class {
             Self::Recall | Self::ControlRecall => {
                 Edit::Recall { is_back: matches!(key, Key::Up | Key::ControlP) }
             }
-            Self::Rise | Self::Hint | Self::Regrowth | Self::Command => return None,
+            Self::Rise | Self::Hint | Self::Regrowth | Self::Flash | Self::Command => return None,
         })
     }
 

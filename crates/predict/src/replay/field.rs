@@ -74,6 +74,8 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
+    /// Where the cursor stands for a moment, and the place where it is.
+    pub(super) flash: Option<(Position, u16)>,
     /// Whether the cursor waits on the last character of a full row until there is more.
     pub(super) waits: bool,
     /// The end of what the program suggests, which begins at the end of the input.
@@ -104,7 +106,8 @@ impl Field {
         let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
         let kind = Kind::at(screen, reader.tty, at, &pane);
-        let mut field = Self { pane, ..before.clone() };
+        let flash = before.flash.filter(|(shown, _)| *shown == at);
+        let mut field = Self { pane, flash, ..before.clone() };
         match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
             Some(row) => field.row = row,
             None => field = Self::begin(screen, kind, at, &pane, now),
@@ -181,7 +184,7 @@ impl Field {
         }
         self.end = self.end.max(self.reach).min(self.right);
         self.suggested = None;
-        let is_looked_for = reader.mechanisms.contains(Mechanism::Suggestions);
+        let is_looked_for = self.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
         if is_looked_for && matches!(self.kind, Kind::Line | Kind::Unknown) {
             self.suggested = self.suggestion(screen, at);
         }

@@ -24,6 +24,9 @@ use self::terrain::Terrain;
 /// Characters that some editors put behind the cursor by themselves when the one that they close is typed.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
+/// Brackets, and those that close them.
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+
 /// The outcome of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -55,6 +58,8 @@ pub(super) struct Habits<'a> {
     /// taken back.
     pub(super) keeps_hint: bool,
     pub(super) regrows: bool,
+    /// Whether the cursor stands for a moment on the bracket that a typed one closes.
+    pub(super) flashes: bool,
     /// The lines that it gives back, as far as they are known, the newest last.
     pub(super) lines: &'a [Past],
 }
@@ -77,6 +82,8 @@ pub(super) struct Simulation<'a> {
     suggested: Option<u16>,
     /// Whether anything was suggested where the first key was typed.
     has_suggested: bool,
+    /// The bracket that the last character closes, on which the cursor may stand for a moment.
+    pub(super) flash: Option<Position>,
     /// The class of keys behind which a suggestion goes or stays, where the next screen shows which.
     pub(super) lost: Option<Class>,
     kind: Kind,
@@ -126,6 +133,7 @@ impl<'a> Simulation<'a> {
             end: field.end,
             suggested: field.suggested,
             has_suggested: field.suggested.is_some(),
+            flash: None,
             lost: None,
             kind: field.kind,
             may_go_on_left: field.may_go_on_left(),
@@ -143,6 +151,10 @@ impl<'a> Simulation<'a> {
             has_climbed: false,
             walk: field.walk,
         };
+        if let Some((shown, place)) = field.flash {
+            simulation.go_to(place);
+            simulation.flash = Some(shown);
+        }
         if simulation.may_wait() && field.waits {
             // It stands on the last character, which is before it.
             simulation.column = simulation.column.map(|column| column + 1);
@@ -167,6 +179,11 @@ impl<'a> Simulation<'a> {
     /// Returns where the places of the input are by now.
     pub(super) const fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// Returns whether the cursor may stand in a place.
+    pub(super) fn is_at(&self, at: Position) -> bool {
+        self.canvas.cursor == at || self.flash == Some(at)
     }
 
     /// Returns the place of the cursor.
@@ -252,8 +269,7 @@ impl<'a> Simulation<'a> {
         } else {
             self.stride.goal = None;
         }
-        self.canvas.cursor = to;
-        self.column = Some(to.column);
+        self.go_to(to.column);
         self.rule_to(to);
         Effect::Drawn
     }
@@ -420,7 +436,21 @@ impl<'a> Simulation<'a> {
         }
         self.end = self.end.max(next);
         self.go_to(next);
+        self.flash = self.opener(c, column);
         Effect::Drawn
+    }
+
+    /// Returns the bracket of the row that a character closes which was typed at a column.
+    fn opener(&self, c: char, column: u16) -> Option<Position> {
+        let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
+        let mut depth = 0;
+        let mut columns = (self.left..=column).rev();
+        let found = columns.find(|column| {
+            let base = self.base(*column);
+            depth += i32::from(base == c) - i32::from(base == open);
+            depth == 0
+        });
+        found.map(|found| self.at(found)).filter(|at| at.row == self.canvas.cursor.row)
     }
 
     /// Returns whether a character may take the place of the same one at the cursor instead of moving it: editors that close
@@ -567,7 +597,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn go_to(&mut self, column: u16) {
-        self.column = Some(column);
+        (self.column, self.flash) = (Some(column), None);
         self.canvas.cursor = self.shown_at(column);
     }
 

@@ -41,7 +41,8 @@ impl Survey {
         let is_moved = start.row != cursor.row
             && start.column == cursor.column
             && timeline.end.agrees_elsewhere(screen, cursor.row);
-        let mut shown = (start == cursor || is_moved).then(|| (0, timeline.end.clone()));
+        let may_stay = timeline.end.is_at(cursor) || is_moved;
+        let mut shown = may_stay.then(|| (0, timeline.end.clone()));
         // Where text has come or gone, it is not as if nothing had happened.
         let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
@@ -57,7 +58,7 @@ impl Survey {
             let simulation = &timeline.end;
             let canvas = &simulation.canvas;
             let agrees = if canvas.cursor.row == cursor.row {
-                canvas.cursor == cursor
+                simulation.is_at(cursor)
                     && canvas.agrees(screen)
                     && (canvas.is_written()
                         || *has_line.get_or_insert_with(|| base.has_line(screen)))

@@ -62,6 +62,8 @@ pub(super) struct Proven {
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
+    /// Where the cursor may stand for a moment, and the place where it is.
+    pub(super) flash: Option<(Position, u16)>,
     /// The traces of the edge of a row, if the keys went over it.
     pub(super) crossing: Option<Crossing>,
 }
@@ -129,6 +131,7 @@ impl Proven {
             layout: end.layout(),
             end: end.end(),
             waits: end.waits(),
+            flash: end.flash.map(|at| (at, end.place())),
             crossing: end.crosses.then(|| end.crossing()),
         }
     }
