@@ -43,7 +43,7 @@ const TRACES: [Known; 32] = [
     known("emacs", (127, 0, 1), (127, 0, 0)),
     known("fish", (119, 9, 127), (150, 1, 1)),
     known("fish-history", (22, 0, 22), (37, 0, 0)),
-    known("forms", (15, 0, 15), (54, 0, 3)),
+    known("forms", (15, 0, 15), (54, 0, 0)),
     known("ink", (0, 0, 0), (99, 0, 0)),
     known("joe", (30, 0, 0), (61, 0, 0)),
     known("kakoune", (29, 0, 6), (53, 0, 0)),

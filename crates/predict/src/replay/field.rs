@@ -322,7 +322,9 @@ impl Field {
         if !self.is_line() {
             let place = self.lesson.and_then(|_| self.layout_of().place(at));
             let was_typed = place.is_some_and(|place| place <= self.reach);
-            return (self.row == at.row || was_typed).then_some(self.row);
+            // Behind the edge of a field another one begins.
+            let is_same_row = self.row == at.row && !(self.is_bounded && at.column > self.right);
+            return (is_same_row || was_typed).then_some(self.row);
         }
         // A prompt may scroll, or move for what is printed above it.
         let may_move = self.prompt.iter().flatten().count() >= MOVED_MIN;

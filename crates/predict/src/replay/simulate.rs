@@ -467,6 +467,10 @@ impl<'a> Simulation<'a> {
             let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
             return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
+        // A full field may hold more text left of what it shows, which comes back.
+        if self.kind == Kind::Full && self.is_bounded && column + 1 >= self.right {
+            return Effect::Unknown;
+        }
         let before = self.before(column);
         if self.overwrites && self.kind != Kind::Kernel {
             return self.put_back(before);

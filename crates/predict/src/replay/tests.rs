@@ -3,6 +3,7 @@
 mod drawn_cursor;
 mod edges;
 mod editors;
+mod fields;
 mod flash;
 mod history;
 mod mask;

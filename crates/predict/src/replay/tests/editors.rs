@@ -317,35 +317,3 @@ fn what_is_replaced_is_put_back() {
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
 }
-
-/// A page with a field of underscores before other text.
-#[derive(Default)]
-struct Page(String);
-
-impl Program for Page {
-    fn start(&mut self) -> Vec<u8> {
-        b"\x1b[?1049h\x1b[2;1HName: ________ Flag: ____\r\n\nhelp\x1b[2;7H".to_vec()
-    }
-
-    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
-        match key {
-            0x7f => drop(self.0.pop()),
-            _ => self.0.push(char::from(key)),
-        }
-        (0, format!("\x1b[2;7H{:_<8}\x1b[2;{}H", self.0, 7 + self.0.len()).into_bytes())
-    }
-}
-
-#[test]
-fn a_field_of_underscores_gets_one_for_each_character_that_is_taken_out() {
-    let mut rig = Rig::new(Page::default());
-    for key in ["a", "b", "c"] {
-        rig.prove(key);
-    }
-    for row in ["Name: ab______ Flag: ____", "Name: a_______ Flag: ____"] {
-        rig.type_keys("\x7f");
-        assert_eq!(rig.row(), row);
-    }
-    rig.assert_converges();
-    assert_eq!(rig.errors, 0);
-}
