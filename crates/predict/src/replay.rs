@@ -438,7 +438,6 @@ impl Replay {
             mechanisms: self.settings.mechanisms,
             overwrites: self.settings.overwrite,
             takes_commands: trust.takes_commands(),
-            has_prefix: !trust.knows(Class::ControlLeft) || !trust.knows(Class::ControlHome),
             goes_on: lesson.is_some(),
             is_lazy: lesson.is_some_and(|lesson| lesson.is_lazy),
             scrolls: lesson.is_some(),

@@ -274,7 +274,7 @@ impl Replay {
         let mut walk = self.walk_after(before.walk, is_empty, key);
         walk.is_lost |= walk.is_open && index > 0 && !is_reached;
         self.note_entered(key, input, screen);
-        if is_reached || self.outlook().has_new_line(screen, index) {
+        if is_reached {
             self.credit(now, before);
         }
         self.silence.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));

@@ -34,8 +34,6 @@ pub(super) enum Class {
     AcceptToEnd,
     /// A word to the right, there.
     AcceptWord,
-    /// Backspace behind nothing but the blanks that a text begins a row with, of which it may take several.
-    Unindent,
     /// Up and Down, which bring back lines, and the same by Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
@@ -118,7 +116,7 @@ impl Class {
     /// Returns the mechanism that it belongs to; `None` for those without which there is none.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
-            Self::Text | Self::Backspace | Self::ControlH | Self::Unindent | Self::Rise => None,
+            Self::Text | Self::Backspace | Self::ControlH | Self::Rise => None,
             Self::Hint | Self::Regrowth | Self::Flash => None,
             Self::Left | Self::Right | Self::Command => None,
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
@@ -136,7 +134,7 @@ impl Class {
                 Key::Text(c) => Edit::Insert(c),
                 _ => return None,
             },
-            Self::Backspace | Self::ControlH | Self::Unindent => Edit::Erase(Target::Left),
+            Self::Backspace | Self::ControlH => Edit::Erase(Target::Left),
             Self::Left | Self::ControlLeft => Edit::Move(Target::Left),
             Self::Right | Self::ControlRight => Edit::Move(Target::Right),
             Self::WordLeft => Edit::Move(Target::WordLeft),

@@ -184,7 +184,8 @@ impl Field {
         }
         self.end = self.end.max(self.reach).min(self.right);
         self.suggested = None;
-        let is_looked_for = self.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
+        let is_looked_for =
+            self.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
         if is_looked_for && matches!(self.kind, Kind::Line | Kind::Unknown) {
             self.suggested = self.suggestion(screen, at);
         }
@@ -279,12 +280,6 @@ impl Field {
     /// Returns whether its start stands right behind a word, as in the middle of what was typed.
     pub(super) fn begins_behind_word(&self) -> bool {
         self.prompt.last().copied().flatten().is_some_and(char::is_alphanumeric)
-    }
-
-    /// Returns whether some of it may stand left of its start, which was found amid a text.
-    pub(super) fn may_go_on_left(&self) -> bool {
-        let last = self.prompt.iter().rev().copied().flatten().find(|c| *c != ' ');
-        self.kind == Kind::Line && (self.is_foggy || last.is_some_and(char::is_alphanumeric))
     }
 
     /// Returns whether there is a prompt, by which to know it again.

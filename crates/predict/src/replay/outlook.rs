@@ -7,7 +7,7 @@ use crate::keystroke::Key;
 use crate::replay::base::Base;
 use crate::replay::log::Log;
 use crate::replay::motion::Guide;
-use crate::replay::simulate::{Effect, Habits, Simulation};
+use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
 /// The keys on their way, where they are typed, and how they are believed to be taken there.
@@ -56,20 +56,6 @@ impl<'a> Outlook<'a> {
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let shown = self.log.iter().take_while(|event| event.shown).count();
         self.after(shown).canvas.conflicts(screen)
-    }
-
-    /// Returns whether a screen shows the line that the first keys make more often than the base does, above its cursor.
-    pub(super) fn has_new_line(&self, screen: &Screen, count: usize) -> bool {
-        let mut simulation = self.start();
-        let mut keys = self.log.iter().take(count).map(|event| event.key);
-        let is_drawn =
-            keys.by_ref().filter(|key| simulation.apply(*key) == Effect::Drawn).count() > 0;
-        // A line like it may have stood there before.
-        let lines = |screen: &Screen| {
-            let rows = 0..=screen.cursor().row;
-            rows.filter(|row| simulation.agrees_elsewhere(screen, *row)).count()
-        };
-        is_drawn && lines(screen) > lines(&self.base.screen)
     }
 
     /// Returns whether the first keys write text that was not there.

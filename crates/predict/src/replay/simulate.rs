@@ -46,8 +46,6 @@ pub(super) struct Habits<'a> {
     pub(super) overwrites: bool,
     /// Whether they are commands.
     pub(super) takes_commands: bool,
-    /// Whether Ctrl-A or Ctrl-B may be the prefix of commands, as in screen and tmux.
-    pub(super) has_prefix: bool,
     /// Whether the input is followed over the edge of its row.
     pub(super) goes_on: bool,
     /// Whether the cursor goes there with the next character only.
@@ -87,8 +85,6 @@ pub(super) struct Simulation<'a> {
     /// The class of keys behind which a suggestion goes or stays, where the next screen shows which.
     pub(super) lost: Option<Class>,
     kind: Kind,
-    /// Whether some of the input may stand left of its start.
-    may_go_on_left: bool,
     is_last: bool,
     is_bounded: bool,
     overwrites: bool,
@@ -136,7 +132,6 @@ impl<'a> Simulation<'a> {
             flash: None,
             lost: None,
             kind: field.kind,
-            may_go_on_left: field.may_go_on_left(),
             is_last: field.is_last,
             is_bounded: field.is_bounded,
             overwrites: habits.overwrites || matches!(field.kind, Kind::Replace | Kind::Kernel),
@@ -224,22 +219,8 @@ impl<'a> Simulation<'a> {
             Class::Right | Class::ControlRight if is_at_suggestion => Class::Accept,
             Class::End | Class::ControlEnd if is_at_suggestion => Class::AcceptToEnd,
             Class::WordRight if is_at_suggestion => Class::AcceptWord,
-            Class::Backspace | Class::ControlH if self.is_indented() => Class::Unindent,
             _ => class,
         }
-    }
-
-    /// Returns whether there is nothing but blanks left of the cursor that nobody is known to have typed.
-    fn is_indented(&self) -> bool {
-        let is_text = matches!(self.kind, Kind::Full | Kind::Insert);
-        let at = self.canvas.cursor;
-        let before = self.left..at.column;
-        let is_typed = |column| self.canvas.is_typed(at.row, column);
-        let is_blank = |column: u16| {
-            !is_typed(column)
-                && self.canvas.text(Position { column, ..at }).base.is_none_or(|c| c == ' ')
-        };
-        is_text && !self.is_bounded && !before.is_empty() && before.into_iter().all(is_blank)
     }
 
     /// Returns what a key is believed to do to the cursor.
@@ -328,12 +309,10 @@ impl<'a> Simulation<'a> {
         if effect == Effect::Drawn && Class::of(key).is_change() {
             self.walk.edit();
         }
-        let may_be_prefix = matches!(key, Key::ControlA | Key::ControlB) && self.habits.has_prefix;
         // A text goes on where a row ends.
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let may_leave = matches!(key, Key::Left | Key::Right) && !is_line;
-        let is_unknown = effect == Effect::Nothing && (may_be_prefix || may_leave);
-        if is_unknown { Effect::Unknown } else { effect }
+        if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
     }
 
     /// Does what a key does to the input.
@@ -343,7 +322,7 @@ impl<'a> Simulation<'a> {
         let Some(edit) = class.edit(key).filter(|_| class.mechanism().is_none_or(has)) else {
             return Effect::Unknown;
         };
-        if self.may_wait() && !(class == Class::Text && self.waits()) || self.may_pass_start(edit) {
+        if self.may_wait() && !(class == Class::Text && self.waits()) {
             return Effect::Unknown;
         }
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
@@ -385,19 +364,6 @@ impl<'a> Simulation<'a> {
             Target::WordRight => self.word_end_within(column, self.end),
             Target::SolidLeft => self.word_start(column, is_solid),
         }
-    }
-
-    /// Returns whether an edit goes to where the input seems to start, though it may go on left of that.
-    fn may_pass_start(&self, edit: Edit) -> bool {
-        let (Edit::Move(target) | Edit::Erase(target)) = edit else { return false };
-        self.may_go_on_left
-            && match target {
-                Target::Left => self.column() <= self.left,
-                Target::Start | Target::WordLeft | Target::SolidLeft => {
-                    self.target(target) == self.left
-                }
-                Target::Right | Target::End | Target::WordRight => false,
-            }
     }
 
     /// Returns the text of a column, for those who look for words.

@@ -46,7 +46,7 @@ impl Trust<'_> {
             return false;
         }
         let score = self.score(class);
-        if (class.follows_text() || class == Class::Unindent) && text {
+        if class.follows_text() && text {
             return score.estimate(EDITOR) >= self.threshold;
         }
         // All others have shown what they do here.
