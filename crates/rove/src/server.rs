@@ -29,9 +29,12 @@ use crate::socket::{PortRange, ServerSocket};
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
 
+mod linger;
 mod pump;
+mod wire;
 
 use pump::{Control, Host, Pump};
+use wire::Wire;
 
 /// Ends an idle session after this many seconds without a client; 0 stands for never.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
@@ -236,7 +239,7 @@ impl Station {
         );
         hardening::keep_in_memory(session.key_memory());
         let host = Host { master, child, entry, control };
-        Pump::new(events, session, self.socket, host, self.signal_timeout).run()
+        Pump::new(events, session, Wire::new(self.socket), host, self.signal_timeout).run()
     }
 
     /// Returns what does not change of what the session's control socket tells. To be called in the

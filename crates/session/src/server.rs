@@ -271,6 +271,9 @@ impl Server {
     pub fn handle_timeout(&mut self, now: Instant) {
         let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         self.transport.handle_timeout(now);
+        if self.outcome().is_some() {
+            return;
+        }
         self.keys.handle_timeout(now, &mut self.host_input.bytes);
         self.advance_echo(now);
         if self.notifications.handle_timeout(now) {
@@ -334,7 +337,7 @@ impl Server {
     /// Returns when to call [`Server::handle_timeout`] if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.outcome().is_some() {
-            return None;
+            return self.lingers_until();
         }
         [
             self.transport.poll_timeout(),
@@ -360,6 +363,12 @@ impl Server {
                 Closed::KeyExhausted => ServerOutcome::KeyExhausted,
             })
         })
+    }
+
+    /// Returns until when the server of a session that its client has ended acknowledges that once more where the client has
+    /// not heard so ([`Transport::lingers_until`]). A driver lets go of everything else meanwhile.
+    pub fn lingers_until(&self) -> Option<Instant> {
+        self.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
     /// Returns how many datagrams the client has sent, as far as is known. Each that is newer than all before lets

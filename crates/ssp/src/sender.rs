@@ -31,6 +31,7 @@ use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
+pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 pub(crate) use timers::{Pace, PathView};
 
 /// How often a large instruction that is presumed lost is repeated before newer contents replace it.
@@ -448,7 +449,7 @@ impl<L: Object> Sender<L> {
 
     /// Acknowledges without contents while there are some. The new state holds what the last one
     /// holds; a peer without that one cannot take it, but reads the acknowledgment first.
-    fn acknowledge(&mut self, now: Instant) -> Step {
+    pub(crate) fn acknowledge(&mut self, now: Instant) -> Step {
         let (last_num, object) = (self.last().num, self.last().object.clone());
         self.send_new(now, last_num, last_num.next(), object, Vec::new())
     }

@@ -7,6 +7,7 @@ use rove_units::{Duration, Instant, Stream};
 
 use crate::assembler::Assembler;
 use crate::chaff;
+use crate::closing::{Closed, Closing};
 use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
 use crate::config::Config;
 use crate::connection::{Connection, Event, Role, Transmit, contents_of, size_of};
@@ -36,19 +37,6 @@ const DATAGRAM_EFFORT: u64 = 4_000;
 /// Cost of a byte of an instruction that is inflated and read. Chosen: as above, 2 to 4 ns.
 const BYTE_EFFORT: u64 = 4;
 
-/// How a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closed {
-    /// Our shutdown was acknowledged.
-    Acknowledged,
-    /// The peer announced its end and we have acknowledged it.
-    ByPeer,
-    /// Our shutdown was never acknowledged; we gave up.
-    Unacknowledged,
-    /// The key has sealed all it may (2^47 blocks); nothing more can be sent.
-    KeyExhausted,
-}
-
 /// One end of a session.
 ///
 /// `Local` is the object this end owns, `Remote` its copy of the peer's.
@@ -66,7 +54,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     /// Instructions built so far: the number of the newest is its fragments' id.
     instructions: u64,
     pieces: Pieces,
-    closed: Option<Closed>,
+    closing: Closing,
     /// The work done so far besides the receiver's.
     effort: u64,
 }
@@ -99,7 +87,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             chaff,
             instructions: 0,
             pieces: Pieces::default(),
-            closed: None,
+            closing: Closing::new(matches!(role, Role::Server { .. })),
             effort: 0,
         }
     }
@@ -174,8 +162,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Does what is due, but for [`Transport::work`]. Calling early or late is harmless.
     pub fn handle_timeout(&mut self, now: Instant) {
         let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-        if self.closed.is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
-            self.close(Closed::Unacknowledged);
+        self.closing.handle_timeout(now);
+        if self.closed().is_none() && self.sender.gives_up_at(&pace).is_some_and(|at| at <= now) {
+            self.closing.close(Closed::Unacknowledged);
         }
     }
 
@@ -222,17 +211,20 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 return Some(transmit);
             }
             self.handle_timeout(now);
-            if self.closed.is_none()
+            if self.closed().is_none()
                 && let Some(probe) = self.connection.poll_probe(now, &self.config)
             {
                 return self.sealed(probe);
             }
-            if self.closed.is_some() || self.connection.peer().is_none() {
-                return None;
-            }
+            self.connection.peer()?;
             self.heed_silence(now);
             let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
-            match self.sender.step(now, &pace, self.capabilities()) {
+            let step = match self.closed() {
+                None => self.sender.step(now, &pace, self.capabilities()),
+                Some(_) if self.closing.poll_answer() => Some(self.sender.acknowledge(now)),
+                Some(_) => return None,
+            };
+            match step {
                 Some(Step::Send(outgoing)) => self.build(now, outgoing),
                 Some(Step::Repeat) => self.pieces.again(),
                 None => {
@@ -248,8 +240,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns when to call [`Transport::handle_timeout`] (and drain again) if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        if self.closed.is_some() {
-            return None;
+        if self.closed().is_some() {
+            return self.lingers_until();
         }
         let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         let step = self.connection.peer().map(|_| self.sender.next_step());
@@ -375,7 +367,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns how the session ended, once it has. Drain [`Transport::poll_transmit`] first.
     pub fn closed(&self) -> Option<Closed> {
-        self.closed
+        self.closing.closed()
+    }
+
+    /// Returns until when a server that its client has left acknowledges that again if it is asked to. A client is in doubt
+    /// if the driver stops sooner and the first acknowledgment was lost.
+    pub fn lingers_until(&self) -> Option<Instant> {
+        self.closing.lingers_until()
     }
 
     /// Returns what is known of the far end.
@@ -434,8 +432,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let pace = pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
         self.connection.size().handle_ack(now, self.sender.known_num(), &pace);
         self.connection.handle_roundtrip(self.sender.known_sent_at());
+        if instruction.new_num == StateNum::SHUTDOWN {
+            self.closing.handle_announced(now, &pace);
+        }
         if self.sender.known_num() == StateNum::SHUTDOWN {
-            self.close(Closed::Acknowledged);
+            self.closing.close(Closed::Acknowledged);
         }
         let contents_len = instruction.diff.len();
         if contents_len == 0 && self.is_asked(now, instruction.new_num) {
@@ -533,7 +534,9 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 self.heed_size();
                 let transmit = self.sealed(sealed)?;
                 if is_last && self.pieces.ack_num == StateNum::SHUTDOWN {
-                    self.close(Closed::ByPeer);
+                    let pace =
+                        pace(&self.connection, &self.quiet, &self.config, self.peer, &self.sender);
+                    self.closing.handle_acknowledged(now, &pace);
                 }
                 Some(transmit)
             }
@@ -551,7 +554,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             Err(error) => {
                 tracing::info!(%error, "nothing can be sent any more");
                 if error == SendError::KeyExhausted {
-                    self.close(Closed::KeyExhausted);
+                    self.closing.close(Closed::KeyExhausted);
                 }
                 self.pieces.clear();
                 None
@@ -665,13 +668,6 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         if self.connection.size().take_recut() {
             self.sender.forget_kept();
             self.pieces.clear();
-        }
-    }
-
-    fn close(&mut self, closed: Closed) {
-        if self.closed.is_none() {
-            tracing::info!(?closed, "session closed");
-            self.closed = Some(closed);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The server's loop: datagrams, pty and signals in; session machine; datagrams and pty out.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
@@ -13,7 +13,8 @@ use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::control::{Listener, SessionName, SessionStatus, State};
-use crate::socket::{SendFailure, ServerSocket, receive_waiting};
+use crate::server::linger::linger;
+use crate::server::wire::Wire;
 use crate::utmp::Entry;
 
 /// The signals the loop wakes for.
@@ -41,9 +42,7 @@ const EXIT_GRACE: Duration = Duration::from_secs(3);
 pub(super) struct Pump {
     events: EventLoop,
     session: Server,
-    socket: ServerSocket,
-    /// The address of this computer that the client has spoken to, where the system tells.
-    local: Option<Ipv6Addr>,
+    wire: Wire,
     host: Host,
     program: Program,
     tty_watch: TtyWatch,
@@ -61,8 +60,19 @@ pub(super) struct Host {
     /// The session among those who are logged in, where it is listed.
     pub(super) entry: Option<Entry>,
     /// How the session is found and ended from outside. Last, as the end of its connections says that
-    /// the rest has been let go of.
+    /// the rest has been let go of, but for the port of a server that lingers.
     pub(super) control: Option<Control>,
+}
+
+impl Host {
+    /// Lets go of everything but the program's process, which is still our child.
+    fn let_go(self) -> Child {
+        let Self { master, child, entry, control } = self;
+        drop(master);
+        drop(entry);
+        drop(control);
+        child
+    }
 }
 
 /// The session's control socket and what is told there.
@@ -98,7 +108,7 @@ impl Pump {
     pub(super) fn new(
         events: EventLoop,
         session: Server,
-        socket: ServerSocket,
+        wire: Wire,
         host: Host,
         signal_timeout: Option<Duration>,
     ) -> Self {
@@ -106,39 +116,36 @@ impl Pump {
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
         let program = Program::Running;
         let tty_watch = TtyWatch::default();
-        Self {
-            events,
-            session,
-            socket,
-            local: None,
-            host,
-            program,
-            tty_watch,
-            signal_timeout,
-            started,
-            buffer,
-        }
+        Self { events, session, wire, host, program, tty_watch, signal_timeout, started, buffer }
     }
 
-    /// Turns the loop until the session is over.
+    /// Turns the loop until the session is over and its client knows, as far as can be.
     pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
         let mut now = self.started;
-        loop {
+        let outcome = loop {
             self.session.handle_timeout(now);
             self.look_at_tty(now);
-            self.send_datagrams(now);
+            self.wire.send(now, &mut self.session);
             self.obey_events();
             if let Some(outcome) = self.session.outcome() {
-                return Ok(outcome);
+                break outcome;
             }
             now = self.wait_and_read()?;
+        };
+        let Self { mut events, session, wire, host, .. } = self;
+        let is_lingering = session.lingers_until().is_some();
+        let far_end = is_lingering.then_some((session, wire));
+        let child = host.let_go();
+        if let Some((session, wire)) = far_end {
+            linger(&mut events, session, wire, child);
         }
+        Ok(outcome)
     }
 
     /// Sleeps until something happens, and hands it to the session. Returns the time it woke.
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
-        let mut interests = vec![Interest::new(self.socket.as_fd(), true, false)];
+        let mut interests = vec![Interest::new(self.wire.as_fd(), true, false)];
         if self.program.has_terminal() {
             interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
         }
@@ -163,7 +170,7 @@ impl Pump {
             self.handle_signal(now, signal);
         }
         if has_datagrams {
-            self.read_datagrams(now);
+            self.wire.receive(now, &mut self.session);
         }
         // Keys before output: Ctrl-C must not wait for what it is to stop. So what has just come is
         // tried without asking first; the pty says later when it takes the rest.
@@ -240,24 +247,6 @@ impl Pump {
         }
     }
 
-    fn read_datagrams(&mut self, now: Instant) {
-        let Self { session, socket, local, .. } = self;
-        let result = receive_waiting(socket.get(), |received, payload| {
-            let (source, len) = (received.source, payload.len());
-            let datagrams = session.client_datagrams();
-            if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
-                tracing::debug!(%error, len, %source, "datagram of no use");
-            }
-            // A forged one may claim the client's address, in the same turn as the client speaks.
-            if session.client_datagrams() > datagrams {
-                *local = received.local;
-            }
-        });
-        if let Err(error) = result {
-            tracing::debug!(%error, "receive failed");
-        }
-    }
-
     /// Tells the session the state of the terminal: after all that was read from it, before anything is
     /// sent of that.
     fn look_at_tty(&mut self, now: Instant) {
@@ -266,18 +255,6 @@ impl Pump {
             && let Some(tty) = self.host.master.modes()
         {
             self.session.handle_tty(tty);
-        }
-    }
-
-    fn send_datagrams(&mut self, now: Instant) {
-        while let Some(transmit) = self.session.poll_transmit(now) {
-            match self.socket.send_from(&transmit, self.local) {
-                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
-                Err(SendFailure::TooLong) => {
-                    self.session.handle_message_too_long(now, transmit.payload.len());
-                }
-                Err(error) => tracing::debug!(%error, "datagram not sent"),
-            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! How sessions pause and end, and that the user's terminal is his own again.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rove_link::LinkConfig;
 use rove_units::Duration;
@@ -8,8 +10,8 @@ use rustix::process::Signal;
 use rustix::termios::LocalModes;
 
 use crate::support::{
-    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Terminal, each_pair,
-    lossy, rove, side_by_side,
+    ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Tap, Terminal, Treatment,
+    Way, each_pair, lossy, relay_to, rove, side_by_side,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -41,6 +43,47 @@ fn the_escape_key_and_a_dot_end_the_session() {
         session.terminal.wait_exit().assert_code(0).assert_restored(pair.0);
         session.server.assert_gone();
     });
+}
+
+/// The path from the server is cut from the moment when the user leaves until the client has announced its end a few times;
+/// the server's first acknowledgment, which a round trip of half a second brings after the third announcement, is among what
+/// is lost.
+#[test]
+fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() {
+    side_by_side([Maker::Rove, Maker::Stock], |client| {
+        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", DIRTY]);
+        let far = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(250)));
+        let is_leaving = Arc::new(AtomicBool::new(false));
+        let (leaves, mut announced) = (Arc::clone(&is_leaving), 0);
+        let tap = Tap::start(far.address(), move |way, _| {
+            let is_cut = leaves.load(Ordering::Relaxed) && announced < 6;
+            announced += u32::from(is_cut && way == Way::Up);
+            Treatment { passes: !is_cut || way == Way::Up, extras: Vec::new() }
+        });
+        let mut terminal = Terminal::start(&client.client(tap.address(), &server.key), SIZE);
+        terminal.wait_for_text("ready");
+        is_leaving.store(true, Ordering::Relaxed);
+        terminal.send("\x1e.");
+        terminal.wait_exit().assert_code(0).assert_restored(client);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
+    let mut port = 0;
+    for _ in 0..3 {
+        let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", &port.to_string()]);
+        let call = call.args(["--", "sh", "-c", DIRTY]);
+        let server = Server::from_call(LOCALHOST, call).unwrap_or_else(|it| panic!("{it:?}"));
+        assert!(port == 0 || port == server.address.port());
+        port = server.address.port();
+        let call = Maker::Rove.client(server.address, &server.key);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send("\x1e.");
+        terminal.wait_exit().assert_code(0);
+    }
 }
 
 #[test]

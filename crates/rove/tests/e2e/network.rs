@@ -7,7 +7,8 @@ use rove_units::{Bytes, Seed};
 use rustix::process::Signal;
 
 use crate::support::{
-    Extra, Maker, Report, SIZE, Scratch, Server, Session, Tap, Terminal, Way, each_pair, lossy,
+    Extra, Maker, Report, SIZE, Scratch, Server, Session, Tap, Terminal, Treatment, Way, each_pair,
+    lossy,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -125,7 +126,7 @@ fn reflected_replayed_cut_and_forged_datagrams_change_nothing() {
 }
 
 /// Adds one piece of mischief to every datagram, each kind in turn.
-fn mischief() -> impl FnMut(Way, &[u8]) -> Vec<Extra> {
+fn mischief() -> impl FnMut(Way, &[u8]) -> Treatment {
     let chance = Seed::new(1).stream("mischief");
     let mut seen: Vec<(Way, Vec<u8>)> = Vec::new();
     let mut number = 0;
@@ -138,7 +139,7 @@ fn mischief() -> impl FnMut(Way, &[u8]) -> Vec<Extra> {
             usize::try_from(chance.at(number).below(bound)).expect("below a length")
         };
         let stranger = number % 2 == 0;
-        match number % 6 {
+        let extras = match number % 6 {
             0 => vec![extra(way.back(), stranger, payload.to_vec())],
             1 => vec![extra(way, stranger, payload[..draw(payload.len())].to_vec())],
             2 => {
@@ -157,6 +158,7 @@ fn mischief() -> impl FnMut(Way, &[u8]) -> Vec<Extra> {
                 let (old_way, old) = seen[draw(seen.len())].clone();
                 vec![extra(old_way, true, old.clone()), extra(old_way, false, old)]
             }
-        }
+        };
+        Treatment { passes: true, extras }
     }
 }

@@ -17,7 +17,7 @@ const TRIES_MAX: u32 = 16;
 
 /// How long the end is announced at least before this end goes without an answer, on a path that loses nothing. Chosen: as
 /// long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
-const PATIENCE: Duration = Duration::from_secs(4);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How many of the announcements are repeated at the pace of such a path; the later ones follow at the largest frame
 /// interval. Chosen: a peer that has not answered five of them is busy for longer.

@@ -6,7 +6,7 @@ use rove_ssp::{Closed, Config};
 use rove_units::{Instant, Seed};
 
 use crate::fake::{client, nums, server, settled, state, text};
-use crate::pair::{Fate, Pair, ms, noise, pair};
+use crate::pair::{Fate, Pair, Party, ms, noise, pair};
 
 const MAX64: u64 = u64::MAX;
 
@@ -135,14 +135,105 @@ fn a_shutdown_may_be_the_first_instruction_of_a_session() {
 }
 
 #[test]
-fn a_lost_acknowledgment_of_the_end_leaves_the_initiator_unsure() {
+fn a_client_that_the_acknowledgment_of_its_end_has_not_reached_is_told_again() {
+    for lost in 1..=3 {
+        for one_way in [1, 30, 250] {
+            let mut net = pair::<4096>(Seed::new(6), LinkConfig::lossless(ms(one_way)));
+            net.run_for(ms(4_000));
+            let now = net.now();
+            net.left.transport.start_shutdown(now);
+            net.right.fates.extend([Fate::Lost; 3].iter().take(lost));
+            let closed = run_to_the_end(&mut net, 12_000);
+            let sure = [Some(Closed::Acknowledged), Some(Closed::ByPeer)];
+            assert_eq!(closed, sure, "{lost} lost, {one_way} ms");
+        }
+    }
+}
+
+#[test]
+fn a_server_goes_in_doubt_where_the_acknowledgment_of_its_end_is_lost() {
     let mut net = pair::<4096>(Seed::new(6), LinkConfig::lossless(ms(30)));
     net.run_for(ms(4_000));
     let now = net.now();
-    net.left.transport.start_shutdown(now);
-    net.right.fates.push_back(Fate::Lost);
+    net.right.transport.start_shutdown(now);
+    net.left.fates.push_back(Fate::Lost);
     let closed = run_to_the_end(&mut net, 12_000);
-    assert_eq!(closed, [Some(Closed::Unacknowledged), Some(Closed::ByPeer)]);
+    assert_eq!(closed, [Some(Closed::ByPeer), Some(Closed::Unacknowledged)]);
+    // Its user is not kept waiting.
+    assert_eq!(net.left.transport.lingers_until(), None);
+}
+
+/// Returns how often this end has acknowledged its peer's end.
+fn acknowledged<const MAX: usize>(party: &Party<MAX>) -> usize {
+    party.referee.instructions.iter().filter(|it| it.ack_num.get() == MAX64).count()
+}
+
+#[test]
+fn an_end_is_acknowledged_once_where_nothing_is_lost_and_twice_where_much_is() {
+    for left_starts in [true, false] {
+        for (loss, wanted) in [(0.0, 1..=1), (0.3, 2..=12)] {
+            let wire = LinkConfig::lossless(ms(100));
+            let mut net = pair::<4096>(Seed::new(8), LinkConfig { loss, ..wire.clone() });
+            for _ in 0..60 {
+                net.left.write(b"a");
+                net.right.write(b"b");
+                net.run_for(ms(500));
+            }
+            net.reconfigure(wire.clone(), wire);
+            net.run_for(ms(2_000));
+            let now = net.now();
+            let starts = if left_starts { &mut net.left } else { &mut net.right };
+            starts.transport.start_shutdown(now);
+            net.run_for(ms(20_000));
+            let (announces, answers) =
+                if left_starts { (&net.left, &net.right) } else { (&net.right, &net.left) };
+            assert_eq!(announces.transport.closed(), Some(Closed::Acknowledged));
+            // Another announcement is on its way by then.
+            let finals = announces.referee.instructions.iter().filter(|i| i.new_num.get() == MAX64);
+            assert!(finals.count() >= 2);
+            let found = acknowledged(answers);
+            assert!(wanted.contains(&found), "{found} at a loss of {loss}");
+        }
+    }
+}
+
+#[test]
+fn a_lingering_server_answers_announcements_only_and_ends_for_certain() {
+    let mut fake = server::<4096>(Config::server());
+    fake.say(&text(0, 1, 0, "ls")).expect("taken");
+    fake.run_for(ms(2_000));
+    fake.say(&state(1, MAX64, 0)).expect("taken");
+    fake.run_for(ms(250));
+    assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
+    let start = fake.now;
+    // Longer than an answer to the acknowledgment could take.
+    fake.run_for(ms(1_250));
+    fake.party.sent.clear();
+    // A late one, and one that has been here before.
+    fake.say(&text(1, 2, 0, "x")).expect("authentic");
+    let replayed = fake.datagrams(&state(1, MAX64, 0), None, None).remove(0);
+    fake.hand_in(&replayed).expect("authentic");
+    assert_eq!(fake.heard_at(), [fake.now.as_millis()]);
+    fake.run_for(ms(1_250));
+    fake.hand_in(&replayed).expect_err("replayed");
+    fake.say(&state(1, 3, 0)).expect("authentic");
+    assert_eq!(fake.heard_at(), []);
+    let (mut announced, mut lasted) = (0, start);
+    while fake.party.transport.lingers_until().is_some() {
+        lasted = fake.now;
+        fake.say(&state(1, MAX64, 0)).expect("authentic");
+        announced += 1;
+        fake.run_for(ms(200));
+        assert!(announced < 100, "it ends");
+    }
+    let answered = fake.heard_at().len();
+    assert!((1..=announced).contains(&answered), "{answered} answers to {announced}");
+    assert!(lasted.saturating_since(start) <= ms(5_000));
+    assert_eq!(fake.party.transport.poll_timeout(), None);
+    fake.say(&state(1, MAX64, 0)).expect("authentic");
+    fake.run_for(ms(5_000));
+    assert_eq!(fake.heard_at(), [], "it is over");
+    assert_eq!(fake.party.transport.closed(), Some(Closed::ByPeer));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A middlebox that misbehaves: it forwards everything and adds what a test tells it to.
+//! A middlebox that misbehaves: it drops and adds what a test tells it to, and forwards the rest.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -36,6 +36,14 @@ pub(crate) struct Extra {
     pub(crate) payload: Vec<u8>,
 }
 
+/// What becomes of a datagram.
+pub(crate) struct Treatment {
+    /// Whether it is forwarded.
+    pub(crate) passes: bool,
+    /// Datagrams to be added behind it.
+    pub(crate) extras: Vec<Extra>,
+}
+
 /// A middlebox in front of a server. It stops when dropped.
 pub(crate) struct Tap {
     address: SocketAddr,
@@ -44,10 +52,10 @@ pub(crate) struct Tap {
 }
 
 impl Tap {
-    /// Starts a middlebox; `meddle` sees every datagram and returns what to add behind it.
+    /// Starts a middlebox; `meddle` sees every datagram and decides what becomes of it.
     pub(crate) fn start(
         server: SocketAddr,
-        meddle: impl FnMut(Way, &[u8]) -> Vec<Extra> + Send + 'static,
+        meddle: impl FnMut(Way, &[u8]) -> Treatment + Send + 'static,
     ) -> Self {
         let bind = || UdpSocket::bind((server.ip(), 0)).expect("loopback has free ports");
         let sockets = Arc::new(Sockets {
@@ -82,7 +90,7 @@ impl Drop for Tap {
     }
 }
 
-type Meddle = dyn FnMut(Way, &[u8]) -> Vec<Extra> + Send;
+type Meddle = dyn FnMut(Way, &[u8]) -> Treatment + Send;
 
 struct Sockets {
     /// Faces the client.
@@ -109,9 +117,12 @@ impl Sockets {
                 *self.client.lock().expect("no holder of the lock panics") = Some(source);
             }
             let payload = &buffer[..len];
-            self.send(way, false, payload);
-            let extras = (self.meddle.lock().expect("no holder of the lock panics"))(way, payload);
-            for extra in extras {
+            let treatment =
+                (self.meddle.lock().expect("no holder of the lock panics"))(way, payload);
+            if treatment.passes {
+                self.send(way, false, payload);
+            }
+            for extra in treatment.extras {
                 self.send(extra.way, extra.stranger, &extra.payload);
             }
         }

@@ -1,0 +1,43 @@
+//! What a server does after its client has left: it tells the client once more that it knows, should that be necessary.
+//!
+//! All that belonged to the session is gone by then: its terminal, so that programs hear of the hang-up, and its entries in
+//! `rove list` and among those who are logged in. The port goes to another server that finds no other.
+
+use std::os::fd::AsFd;
+
+use rove_machine::event_loop::{EventLoop, Interest};
+use rove_machine::pty::Child;
+use rove_session::Server;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::server::wire::Wire;
+
+/// Lingers for as long as the session asks for, or until a signal ends this process. The program may still run as our
+/// child.
+pub(super) fn linger(
+    events: &mut EventLoop,
+    mut session: Server,
+    mut wire: Wire,
+    mut child: Child,
+) {
+    wire.offer_port();
+    while let Some(until) = session.lingers_until() {
+        let mut interests = [Interest::new(wire.as_fd(), true, false)];
+        if let Err(error) = events.wait(&mut interests, Some(until)) {
+            tracing::debug!(%error, "cannot linger");
+            return;
+        }
+        let has_datagrams = interests[0].is_readable();
+        if events.take_signals().iter().any(|signal| [SIGTERM, SIGINT].contains(signal)) {
+            return;
+        }
+        // A program that has ended is not to be left in the table of processes.
+        child.try_wait();
+        let now = events.now();
+        if has_datagrams {
+            wire.receive(now, &mut session);
+        }
+        session.handle_timeout(now);
+        wire.send(now, &mut session);
+    }
+}

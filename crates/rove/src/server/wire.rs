@@ -1,0 +1,66 @@
+//! A server's way to its client: datagrams between the socket and the session machine.
+
+use std::net::Ipv6Addr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rove_session::Server;
+use rove_units::Instant;
+
+use crate::socket::{SendFailure, ServerSocket, receive_waiting};
+
+/// The socket, and the address that answers leave from.
+pub(super) struct Wire {
+    socket: ServerSocket,
+    /// The address of this computer that the client has spoken to, where the system tells.
+    local: Option<Ipv6Addr>,
+}
+
+impl Wire {
+    /// Takes the socket of a session that nobody has spoken to.
+    pub(super) const fn new(socket: ServerSocket) -> Self {
+        Self { socket, local: None }
+    }
+
+    /// Hands the datagrams that wait to the session.
+    pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
+        let Self { socket, local } = self;
+        let result = receive_waiting(socket.get(), |received, payload| {
+            let (source, len) = (received.source, payload.len());
+            let datagrams = session.client_datagrams();
+            if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
+                tracing::debug!(%error, len, %source, "datagram of no use");
+            }
+            // A forged one may claim the client's address, in the same turn as the client speaks.
+            if session.client_datagrams() > datagrams {
+                *local = received.local;
+            }
+        });
+        if let Err(error) = result {
+            tracing::debug!(%error, "receive failed");
+        }
+    }
+
+    /// Sends what the session has to say.
+    pub(super) fn send(&self, now: Instant, session: &mut Server) {
+        while let Some(transmit) = session.poll_transmit(now) {
+            match self.socket.send_from(&transmit, self.local) {
+                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
+                Err(SendFailure::TooLong) => {
+                    session.handle_message_too_long(now, transmit.payload.len());
+                }
+                Err(error) => tracing::debug!(%error, "datagram not sent"),
+            }
+        }
+    }
+
+    /// Lets the next server have the port ([`ServerSocket::offer_port`]).
+    pub(super) fn offer_port(&self) {
+        self.socket.offer_port();
+    }
+}
+
+impl AsFd for Wire {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}

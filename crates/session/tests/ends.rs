@@ -1,0 +1,97 @@
+//! Ends of sessions over paths that lose datagrams: who learns of them, and how long that takes.
+
+mod common;
+
+use common::*;
+use rove_link::LinkConfig;
+use rove_link::net::Net;
+use rove_session::{ClientOutcome, ExitStatus, ServerOutcome};
+use rove_ssp::Config;
+use rove_units::{Duration, Seed};
+
+/// Sessions over each path.
+const SEEDS: u32 = 20;
+
+/// Who ends a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// The user leaves.
+    User,
+    /// The program on the host ends.
+    Program,
+}
+
+/// How the end of one session went.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// Whether both ends know that it is over.
+    is_sure: bool,
+    /// From its beginning until the client has gone.
+    client: Duration,
+}
+
+/// Runs a session of some ten seconds in which a user types, and ends it.
+fn end(by: By, link: &LinkConfig, client: &Config, seed: Seed) -> End {
+    let (near, far) = (near_of(client.clone()), far(rove(Config::server())));
+    let mut pair: Pair = Net::new(near, far, link.clone(), link.clone(), seed);
+    let pauses = seed.stream("pauses");
+    for key in 0..40 {
+        pair.run_for(ms(100 + pauses.at(key).below(300)));
+        type_text(&mut pair, b"x");
+        print(&mut pair, b"x");
+    }
+    pair.run_for(ms(pauses.at(40).below(2_000)));
+    let start = pair.now();
+    match by {
+        By::User => pair.left.client.handle_input(start, b"\x1e."),
+        By::Program => pair.right.server.handle_host_closed(start, Some(ExitStatus::Code(0))),
+    }
+    assert!(pair.run_until(secs(15), |client, _| client.client.outcome().is_some()));
+    let client = pair.now().saturating_since(start);
+    assert!(pair.run_until(secs(15), |_, server| server.server.outcome().is_some()));
+    let is_sure = matches!(pair.left.client.outcome(), Some(ClientOutcome::Ended(_)))
+        && pair.right.server.outcome() == Some(ServerOutcome::Ended);
+    pair.run_for(secs(6));
+    assert_eq!(pair.right.server.lingers_until(), None, "a server does not stay for ever");
+    assert_eq!(pair.right.server.poll_timeout(), None);
+    End { is_sure, client }
+}
+
+/// Ends sessions over a path of this round trip that loses this share each way. Returns how many ends are sure, and how long
+/// they take the user in the mean.
+fn ends(by: By, rtt: Duration, loss: f64, client: &Config) -> (usize, Duration) {
+    let link = LinkConfig { loss, ..LinkConfig::lossless(rtt / 2) };
+    let ends = (0..SEEDS).map(|seed| end(by, &link, client, Seed::new(seed.into())));
+    let ends: Vec<End> = ends.collect();
+    let total: Duration = ends.iter().map(|end| end.client).sum();
+    (ends.iter().filter(|end| end.is_sure).count(), total / SEEDS)
+}
+
+#[test]
+fn no_user_is_left_in_doubt_of_the_end_whatever_is_lost() {
+    let all = usize::try_from(SEEDS).expect("a few");
+    for client in [rove(Config::client()), stock(Config::client())] {
+        for rtt in [ms(10), ms(100), ms(500)] {
+            for loss in [0.0, 0.01, 0.05, 0.1, 0.29] {
+                let (sure, mean) = ends(By::User, rtt, loss, &client);
+                assert_eq!(sure, all, "{rtt:?}, {loss}");
+                // Every second one is told at the first try at 29 %, and an announcement takes half a round trip.
+                assert!(mean <= 2 * rtt + ms(60), "{rtt:?}, {loss}: {mean:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_that_ends_keeps_no_user_waiting_and_leaves_few_servers_in_doubt() {
+    let client = rove(Config::client());
+    let mut sure = 0;
+    for rtt in [ms(10), ms(100), ms(500)] {
+        assert_eq!(ends(By::Program, rtt, 0.0, &client).0, 20);
+        let (sure_here, mean) = ends(By::Program, rtt, 0.29, &client);
+        sure += sure_here;
+        assert!(mean <= rtt + ms(30), "{rtt:?}: {mean:?}");
+    }
+    // With one acknowledgment it would be 71 % of 60.
+    assert!(sure >= 49, "{sure}");
+}

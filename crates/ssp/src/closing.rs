@@ -1,0 +1,200 @@
+//! How a session has ended at this end, and how long a server lingers after that.
+//!
+//! The end that hears of its peer's shutdown acknowledges it and has nothing left to do. The peer goes only with that
+//! acknowledgment in hand: if the one datagram is lost, it announces its shutdown again and again to nobody, and has to
+//! suppose in the end that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293, section
+//! 3.3.2), and acknowledges announcements that come again. Nobody waits for a server. A client goes at once, as its user
+//! waits for the shell's prompt, and nobody looks at a server that goes without an answer. Where datagrams are lost, either
+//! end sends its acknowledgment twice.
+
+use rove_units::{Duration, Instant};
+
+use crate::sender::{ANNOUNCED_FOR, Pace};
+
+/// How long a server lingers after it has acknowledged its client's end. Chosen: no client announces its end for longer
+/// than 4.3 s, be it stock or rove, and its announcements may be late.
+const LINGER: Duration = Duration::from_secs(5);
+const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
+
+/// Most loss on the way to the peer, as a share, at which the peer's end is acknowledged once. Where more is lost, it is
+/// acknowledged twice, and again for each announcement that comes after that, though most of those were on their way before
+/// the acknowledgment could arrive. Chosen: docs/timing.md, "The end"; where nothing is lost no datagram is sent in vain.
+const TRUSTED_LOSS: f64 = 0.01;
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Our shutdown was acknowledged.
+    Acknowledged,
+    /// The peer announced its end and we have acknowledged it.
+    ByPeer,
+    /// Our shutdown was never acknowledged; we gave up.
+    Unacknowledged,
+    /// The key has sealed all it may (2^47 blocks); nothing more can be sent.
+    KeyExhausted,
+}
+
+/// The end of a session, once there is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Closing {
+    /// Whether this end may linger: it is a server.
+    lingers: bool,
+    closed: Option<Closed>,
+    linger: Option<Linger>,
+    /// Whether to acknowledge the peer's end once more.
+    is_owed: bool,
+}
+
+/// The time after the peer's end was acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Linger {
+    until: Instant,
+    /// When the peer's end was last acknowledged.
+    answered_at: Instant,
+}
+
+impl Closing {
+    /// Creates that of a session that goes on.
+    pub(crate) const fn new(lingers: bool) -> Self {
+        Self { lingers, closed: None, linger: None, is_owed: false }
+    }
+
+    /// Notes how the session has ended, unless it had before.
+    pub(crate) fn close(&mut self, closed: Closed) {
+        if self.closed.is_none() {
+            tracing::info!(?closed, "session closed");
+            self.closed = Some(closed);
+        }
+    }
+
+    /// Returns how the session has ended, once it has.
+    pub(crate) const fn closed(&self) -> Option<Closed> {
+        self.closed
+    }
+
+    /// Returns until when announcements of the peer's end are acknowledged that come again.
+    pub(crate) fn lingers_until(&self) -> Option<Instant> {
+        self.linger.map(|linger| linger.until)
+    }
+
+    /// Called when the peer's end has been acknowledged: that is the end of the session.
+    pub(crate) fn handle_acknowledged(&mut self, now: Instant, pace: &Pace<'_>) {
+        if let Some(linger) = &mut self.linger {
+            linger.answered_at = now;
+        }
+        if self.closed.is_none() {
+            self.is_owed = !is_trusted(pace);
+            let linger = Linger { until: now + LINGER, answered_at: now };
+            self.linger = self.lingers.then_some(linger);
+        }
+        self.close(Closed::ByPeer);
+    }
+
+    /// Called when the peer has announced its end.
+    pub(crate) fn handle_announced(&mut self, now: Instant, pace: &Pace<'_>) {
+        let Some(linger) = self.linger else { return };
+        self.is_owed |= !is_trusted(pace) || linger.answered_at + pace.rto <= now;
+    }
+
+    /// Ends the lingering once it has lasted long enough.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.linger = self.linger.filter(|linger| now < linger.until);
+    }
+
+    /// Returns whether to acknowledge the peer's end once more; if so, that counts as done.
+    pub(crate) fn poll_answer(&mut self) -> bool {
+        core::mem::take(&mut self.is_owed)
+    }
+}
+
+/// Returns whether an acknowledgment that has had the time to arrive has arrived, as far as anybody can tell.
+fn is_trusted(pace: &Pace<'_>) -> bool {
+    pace.path.loss_out <= TRUSTED_LOSS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::hello::Capabilities;
+    use crate::rtt::RttEstimator;
+    use crate::sender::PathView;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
+    /// Does something at the pace of a path with this round trip, in ms, that loses this share of what goes out.
+    fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&Pace<'_>) -> T) -> T {
+        let config = Config::server();
+        let mut estimator = RttEstimator::new();
+        estimator.handle_sample(Instant::ZERO, Duration::from_millis(rtt), &config);
+        let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
+        act(&Pace::new(&config, &estimator, path, Capabilities::NONE))
+    }
+
+    /// Returns the closing of an end that has just acknowledged its peer's, at 1 s.
+    fn acknowledged(lingers: bool, rtt: u64, loss_out: f64) -> Closing {
+        let mut closing = Closing::new(lingers);
+        paced(rtt, loss_out, |pace| closing.handle_announced(at(1_000), pace));
+        assert!(!closing.poll_answer(), "the sender gives the first answer");
+        paced(rtt, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
+        assert_eq!(closing.closed(), Some(Closed::ByPeer));
+        closing
+    }
+
+    #[test]
+    fn a_server_lingers_for_five_seconds_whatever_comes_and_a_client_never() {
+        for rtt in [2, 100, 2_000] {
+            let mut closing = acknowledged(true, rtt, 0.0);
+            for now in (1_000..6_000).step_by(100) {
+                assert_eq!(closing.lingers_until(), Some(at(6_000)), "{rtt} ms, at {now}");
+                paced(rtt, 0.0, |pace| closing.handle_announced(at(now), pace));
+                closing.handle_timeout(at(now));
+            }
+            closing.handle_timeout(at(6_000));
+            assert_eq!(closing.lingers_until(), None);
+            assert_eq!(acknowledged(false, rtt, 0.0).lingers_until(), None);
+        }
+    }
+
+    #[test]
+    fn an_announcement_is_answered_that_the_acknowledgment_should_have_ended() {
+        // RTO is 300 ms.
+        let mut closing = acknowledged(true, 100, 0.0);
+        for (announced_at, is_answered) in
+            [(1_050, false), (1_299, false), (1_300, true), (1_350, false), (1_600, true)]
+        {
+            paced(100, 0.0, |pace| closing.handle_announced(at(announced_at), pace));
+            assert_eq!(closing.poll_answer(), is_answered, "at {announced_at}");
+            if is_answered {
+                paced(100, 0.0, |pace| closing.handle_acknowledged(at(announced_at), pace));
+            }
+            assert!(!closing.poll_answer(), "once");
+        }
+    }
+
+    #[test]
+    fn where_datagrams_are_lost_the_acknowledgment_goes_twice_and_with_each_announcement() {
+        for lingers in [true, false] {
+            for (loss_out, is_twice) in [(0.0, false), (0.01, false), (0.02, true)] {
+                let mut closing = acknowledged(lingers, 100, loss_out);
+                assert_eq!(closing.poll_answer(), is_twice, "{loss_out}");
+                paced(100, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
+                assert!(!closing.poll_answer(), "not a third time");
+                paced(100, loss_out, |pace| closing.handle_announced(at(1_050), pace));
+                assert_eq!(closing.poll_answer(), is_twice && lingers, "{loss_out}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_session_ends_once_and_lingers_only_after_its_peer() {
+        let mut closing = Closing::new(true);
+        closing.close(Closed::Acknowledged);
+        closing.close(Closed::Unacknowledged);
+        paced(100, 0.0, |pace| closing.handle_acknowledged(at(1_000), pace));
+        assert_eq!(closing.closed(), Some(Closed::Acknowledged));
+        assert_eq!(closing.lingers_until(), None);
+    }
+}
