@@ -216,7 +216,8 @@ fn become_client(
 
 /// Says something on the way. Nobody to tell it to is no reason to end the session.
 fn tell(speaker: &str, sentence: &str) {
-    let _ = write!(io::stderr(), "{speaker}: {sentence}{}", screen::line_end(&io::stderr()));
+    let line = format!("{speaker}: {sentence}{}", screen::line_end(&io::stderr()));
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.

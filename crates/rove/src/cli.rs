@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io;
 use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,6 +20,7 @@ use crate::cli::login::Instead;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::program::ProgramName;
+use crate::speech::{complain, say};
 
 pub(crate) mod client;
 mod completions;
@@ -392,16 +393,6 @@ fn version(name: ProgramName, program: Program) -> String {
 fn print(text: &str) -> u8 {
     say(io::stdout(), text);
     0
-}
-
-/// Says what is wrong.
-fn complain(speaker: &str, sentence: &str) {
-    say(io::stderr(), &format!("{speaker}: {sentence}"));
-}
-
-fn say(mut stream: impl Write, text: &str) {
-    // A reader that has gone away wants to hear nothing about it.
-    let _ = writeln!(stream, "{}", text.trim_end_matches('\n')).and_then(|()| stream.flush());
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! The client: takes the user's terminal over, pumps between it and the network, and gives it back.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::Context;
@@ -13,6 +12,7 @@ use rustix::stdio;
 
 use crate::bootstrap::quote;
 use crate::program::ProgramName;
+use crate::speech::complain;
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
@@ -132,7 +132,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     let ClientOptions { name, init, scrollback, title_prefix, .. } = options;
     let manner = Manner { name, init, scrollback, title_prefix };
     let outer = terminal_type::capabilities(&term, manner).unwrap_or_else(|warning| {
-        let _ = writeln!(io::stderr(), "{}: {warning}", options.name.as_str());
+        complain(options.name.as_str(), &warning.to_string());
         terminal_type::plain_capabilities(manner)
     });
     let clock = Clock::start();

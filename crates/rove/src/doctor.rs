@@ -21,6 +21,7 @@ use crate::doctor::diagnosis::diagnose;
 use crate::doctor::facts::{Facts, Here, Host, Path, Ssh};
 use crate::doctor::trial::Trial;
 use crate::program::ProgramName;
+use crate::speech::complain;
 use crate::terminal_type::{self, Manner};
 use crate::{entropy, locale};
 
@@ -64,7 +65,7 @@ pub(crate) fn run(options: DoctorOptions, invocation: &Invocation) -> u8 {
     let facts = match examine(options.session, invocation) {
         Ok(facts) => facts,
         Err(stop) => {
-            let _ = writeln!(io::stderr(), "rove doctor: {stop}");
+            complain("rove doctor", &stop.to_string());
             return if matches!(stop, Stop::Interrupted) { INTERRUPTED } else { FAILED };
         }
     };

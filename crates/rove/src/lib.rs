@@ -32,6 +32,7 @@ pub mod relay;
 mod server;
 mod sessions;
 mod socket;
+mod speech;
 mod sys;
 mod terminal_type;
 mod terminfo;

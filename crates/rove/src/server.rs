@@ -26,6 +26,7 @@ use crate::control::SessionStatus;
 use crate::login::Login;
 use crate::program::ProgramName;
 use crate::socket::{PortRange, ServerSocket};
+use crate::speech::say;
 use crate::sys::{self, Fork};
 use crate::{detached, entropy, hardening, logging, utmp};
 
@@ -300,7 +301,7 @@ fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
 /// Tells the user of something that is not fatal.
 fn complain(text: impl AsRef<str>) {
     // Nobody may be listening, which is no reason not to serve.
-    let _ = writeln!(io::stderr(), "{}", text.as_ref());
+    say(io::stderr(), text.as_ref());
 }
 
 /// Returns how long a session without a client lives when nobody has said.

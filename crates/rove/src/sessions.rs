@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::options::HostOptions;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
+use crate::speech::{complain, say};
 
 mod choice;
 mod computer;
@@ -126,7 +127,7 @@ fn kill_here(choice: &Choice) -> u8 {
         complain(KILL, &choice::why_missing(*number, &computer, &survey, &stock));
     }
     if chosen.is_empty() && missing.is_empty() {
-        say(&format!("There is no such session{}: nothing to end.", computer.on()));
+        say(io::stdout(), &format!("There is no such session{}: nothing to end.", computer.on()));
     }
     // The one we may be in comes last: its end is ours.
     let own = own_terminal();
@@ -151,9 +152,11 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
         let name = format!("{}{}", table::one(&found.status), computer.on());
         let insist = computer.command("To insist", &format!("kill {}", found.status.pid));
         match conversation.and_then(|conversation| see_off(conversation, clock, found, deadline)) {
-            Ok(true) => say(&format!("Ended {name}; its command has been sent SIGHUP.")),
+            Ok(true) => {
+                say(io::stdout(), &format!("Ended {name}; its command has been sent SIGHUP."))
+            }
             // It went between the survey and now.
-            Err(AskError::Gone) => say(&format!("{name} has ended already.")),
+            Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),
             Ok(false) => {
                 complain(KILL, &format!("{name} was told to end and has not yet. {insist}"));
                 all_ended = false;
@@ -208,13 +211,4 @@ fn own_terminal() -> Option<String> {
 
 fn is_own(status: &SessionStatus, own_terminal: Option<&str>) -> bool {
     own_terminal.is_some_and(|terminal| terminal == status.terminal)
-}
-
-fn say(sentence: &str) {
-    // A reader that has gone away wants to hear nothing about it.
-    let _ = writeln!(io::stdout(), "{sentence}");
-}
-
-fn complain(speaker: &str, sentence: &str) {
-    let _ = writeln!(io::stderr(), "{speaker}: {sentence}");
 }
