@@ -24,7 +24,6 @@ mod grace;
 mod history;
 mod id;
 mod late;
-mod latency;
 mod layout;
 mod learned;
 mod log;
@@ -269,11 +268,13 @@ impl Replay {
         let mut simulation = outlook.with(Habits { goes_on, scrolls, ..outlook.habits }).start();
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (exits, editor) = (&self.learned.exits, self.base.field.context.strong);
-        let (mut count, mut oldest, mut stop, mut last) = (0, None, None, None);
-        for event in self.log.iter() {
+        let (mut count, mut oldest, mut stop) = (0, None, None);
+        let mut events = self.log.iter().peekable();
+        while let Some(event) = events.next() {
             let may_show = || gate[usize::from(simulation.has_climbed)];
             stop = self.withheld(event, &simulation, &trust, may_show);
-            if exits.ends(editor, last.replace(event.key), event.key) {
+            let is_held = self.base.is_held && self.log.len() == 1;
+            if is_held || exits.may_end(editor, event.key, events.peek().map(|next| next.key)) {
                 stop = Some(Stop::Distrusted);
             }
             if stop.is_some() {
@@ -318,6 +319,11 @@ impl Replay {
         }
         if is_text && !may_show() {
             return Some(Stop::MayBeSecret);
+        }
+        let (context, column) = (self.base.field.context, simulation.canvas.cursor.column);
+        let may_break = || self.learned.wraps.may_break(context, column);
+        if is_text && (simulation.is_near_edge() || may_break()) {
+            return Some(Stop::Distrusted);
         }
         let class = simulation.class_of(event.key);
         let is_trusted = trust.shows(class);
@@ -378,9 +384,8 @@ impl Replay {
     }
 
     /// Learns which characters have ended the mode of an editor, if any have.
-    fn note_exit(&mut self, screen: &Screen) {
-        let given_up = self.learned.late.iter().map(|given_up| given_up.key);
-        if let Some(pair) = Pair::find(&self.outlook(), given_up, screen) {
+    fn note_exit(&mut self, screen: &Screen, is_gone: bool) {
+        if let Some(pair) = Pair::find(&self.outlook(), screen, is_gone) {
             self.learned.exits.learn(self.base.field.context.strong, pair);
         }
     }

@@ -37,7 +37,7 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 const TRACES: [Known; 32] = [
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (226, 0, 0)) },
-    known("bash-long", (339, 1, 1), (422, 0, 0)),
+    known("bash-long", (339, 1, 1), (420, 0, 0)),
     known("bash-prompt", (209, 4, 4), (234, 4, 4)),
     known("bash-vi", (21, 0, 0), (27, 0, 0)),
     known("emacs", (127, 0, 1), (127, 0, 0)),
@@ -62,16 +62,16 @@ const TRACES: [Known; 32] = [
         ..known("passwords", (37, 0, 0), (50, 0, 0))
     },
     Known { secrets: &["swordfish"], ..known("python", (135, 0, 0), (176, 0, 0)) },
-    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 63, 83)) },
+    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 61, 81)) },
     known("sqlite-history", (161, 0, 0), (191, 0, 0)),
     Known {
         secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"],
         ..known("stars", (13, 0, 0), (14, 0, 0))
     },
     known("vim-commands", (18, 1, 1), (59, 0, 0)),
-    known("vim-modes", (66, 0, 3), (118, 0, 0)),
+    known("vim-modes", (66, 0, 3), (115, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
-    known("zsh-long", (331, 0, 0), (382, 0, 0)),
+    known("zsh-long", (331, 0, 0), (387, 0, 0)),
     known("zsh-suggestions", (128, 0, 99), (109, 0, 0)),
 ];
 
@@ -213,7 +213,7 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::DrawnCursors => "own-cursor",
         Mechanism::Colors => "forms",
         Mechanism::Palettes => "fish",
-        Mechanism::LateEchoes | Mechanism::Lateness | Mechanism::Latency => "slow-echo",
+        Mechanism::LateEchoes | Mechanism::Lateness => "slow-echo",
         Mechanism::TypeAhead => "lines-emacs",
         Mechanism::Questions => {
             let line = [("a", "a"), ("b", "b"), ("\r", "\r\nName: ")];

@@ -7,6 +7,7 @@ use crate::engine::InputNum;
 use crate::keystroke::Key;
 use crate::mechanism::Mechanism;
 use crate::replay::class::{Class, Edit, is_end, is_enter, may_be_prefix};
+use crate::replay::exit;
 use crate::replay::explore::{self, Trip};
 use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
@@ -30,7 +31,11 @@ impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
-        self.learned.latency.note_arrived(now, self.network.arrived);
+        let held = exit::held(&self.outlook(), screen);
+        let screen = held.as_ref().map_or(screen, |(index, screen)| {
+            self.log.hold(*index);
+            screen
+        });
         if self.log.iter().all(|event| event.at == now) {
             // A change from before the first key was typed is nothing that keys have done.
             self.take_ground(now, screen);
@@ -49,12 +54,13 @@ impl Replay {
         if self.log.is_empty() {
             self.take_ground(now, screen);
         }
+        self.base.is_held = held.is_some();
     }
 
     /// Settles the next keys; returns whether there were any.
     fn step(&mut self, now: Instant, screen: &Screen) -> bool {
-        self.note_exit(screen);
         let Survey { shown, barrier } = self.survey(screen);
+        self.note_exit(screen, self.base.is_held && shown.is_none());
         self.note_line(barrier.as_ref());
         let next = shown.as_ref().and_then(|shown| self.log.iter().nth(shown.count));
         let waits = next.is_some_and(|event| waits_at_edge(&self.base, screen, event.key));
@@ -146,13 +152,13 @@ impl Replay {
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
     pub(super) fn survey(&self, screen: &Screen) -> Survey {
-        let (outlook, latency) = (self.outlook(), &self.learned.latency);
-        let survey = Survey::of(&outlook.taking(false), latency, screen);
+        let outlook = self.outlook();
+        let survey = Survey::of(&outlook.taking(false), screen);
         let count = survey.shown.as_ref().map_or(0, |shown| shown.count);
         if !outlook.habits.takes_commands || count > 0 && outlook.writes(count, screen) {
             survey
         } else {
-            Survey::of(&outlook, latency, screen)
+            Survey::of(&outlook, screen)
         }
     }
 
@@ -184,20 +190,18 @@ impl Replay {
         if let Some(crossing) = proven.crossing {
             self.learned.wraps.learn(context, crossing);
         }
-        for Step { key, class, typed_at, due_at, is_doubtful, .. } in proven.steps {
+        for Step { key, class, at, typed_at, due_at, is_doubtful, .. } in proven.steps {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
             let age = now.saturating_since(typed_at);
             self.learned.contexts.learn(context, class, true);
             self.learned.contexts.pass(context);
             self.learned.graces.handle_answer(context, late);
             self.policy.handle_confirmation(now, age);
-            if self.has(Mechanism::Latency) {
-                self.learned.latency.handle_answer(age);
-            }
             // Where it may have been a command, the echo of the key after it looks the same.
             let may_be_command = is_doubtful && self.base.field.is_escaped;
             self.base.field.confirmed += u32::from(class == Class::Text && !may_be_command);
             if let Key::Text(c) = key {
+                self.learned.wraps.note_width(context, at.column + 1, false);
                 self.silence.handle_echo();
                 self.base.field.line.note_echo(c);
                 self.secrecy.note_echo(self.base.field.prompt(), c);
@@ -488,6 +492,10 @@ impl Replay {
             return false;
         }
         let keys = self.outlook().arrived_keys();
+        if wrap::is_broken(&self.base, &keys, screen) {
+            let column = self.base.screen.cursor().column;
+            self.learned.wraps.note_width(self.base.field.context, column, true);
+        }
         let found = wrap::discover(&self.base, self.habits(), &keys, screen);
         let Some((mut field, crossing)) = found else { return false };
         self.learned.wraps.learn(field.context, crossing);

@@ -27,6 +27,8 @@ pub(super) struct Base {
     pub(super) is_explained: bool,
     /// Whether no key was answered since a line was entered.
     pub(super) is_fresh: bool,
+    /// Whether its program holds a character back until the key after it.
+    pub(super) is_held: bool,
     /// Whether the program hides the terminal's cursor and draws its own.
     pub(super) has_drawn_cursor: bool,
 }
@@ -44,6 +46,7 @@ impl Base {
             is_searching: false,
             is_explained: false,
             is_fresh: false,
+            is_held: false,
             has_drawn_cursor: false,
         }
     }

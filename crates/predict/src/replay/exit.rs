@@ -9,6 +9,7 @@ use crate::replay::memory::Memory;
 use crate::replay::outlook::Outlook;
 use crate::replay::simulate::Effect;
 use crate::scene;
+use crate::scene::text::Text;
 
 /// Most editors whose pair is remembered; the one that was used least recently goes. Chosen: a session has one or two.
 const EXITS_MAX: usize = 4;
@@ -17,6 +18,31 @@ const EXITS_MAX: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exits {
     known: Memory<PromptId, Option<Pair>, EXITS_MAX>,
+}
+
+/// Returns the index of the character that an editor holds until the key after it tells whether both end the mode, and the
+/// screen without that character, which stands at the cursor and has not moved it.
+pub(super) fn held(outlook: &Outlook<'_>, screen: &Screen) -> Option<(usize, Screen)> {
+    let at = screen.cursor().position();
+    let shown = Text::of(screen, at);
+    if !outlook.base.shows_mode() || shown.is_blank() {
+        return None;
+    }
+    let mut simulation = outlook.start();
+    for (index, key) in outlook.arrived_keys().into_iter().enumerate() {
+        let canvas = &simulation.canvas;
+        let is_held = canvas.cursor == at && canvas.text(at) != shown;
+        if is_held && matches!(key, Key::Text(c) if Text::plain(c) == shown) {
+            let (mut before, mut screen) = (canvas.ground().clone(), screen.clone());
+            canvas.draw(&mut before, false);
+            screen.put(at, &before.glyph(at)?);
+            return canvas.agrees(&screen).then_some((index, screen));
+        }
+        if simulation.apply(key) == Effect::Unknown {
+            break;
+        }
+    }
+    None
 }
 
 /// Two characters, wiped when they are forgotten.
@@ -29,23 +55,21 @@ impl Exits {
         *self.known.entry(editor) = Some(pair);
     }
 
-    /// Returns whether a key right after another one may end the mode of an editor.
-    pub(super) fn ends(&self, editor: PromptId, before: Option<Key>, key: Key) -> bool {
+    /// Returns whether a key may end the mode of an editor with the key after it, which may not have been typed yet.
+    pub(super) fn may_end(&self, editor: PromptId, key: Key, next: Option<Key>) -> bool {
         let known = self.known.find(&editor).and_then(Option::as_ref);
-        known.zip(before).is_some_and(|(pair, before)| pair.0 == [before, key])
+        known.is_some_and(|pair| pair.0 == [key, next.unwrap_or(pair.0[1])])
     }
 }
 
 impl Pair {
-    /// Finds the pair that has ended the mode of the editor, if it has ended: the first two characters of those given up
-    /// and of those that have arrived which the screen does not show, where it shows all text before them.
-    pub(super) fn find(
-        outlook: &Outlook<'_>,
-        given_up: impl Iterator<Item = Key>,
-        screen: &Screen,
-    ) -> Option<Self> {
+    /// Finds the pair that has ended the mode of the editor, if it has ended: the first two characters of those that have
+    /// arrived which the screen does not show, where it shows all text before them. A character that was held and is not on
+    /// the screen any more (`is_gone`) has ended it, too: it may have begun again since.
+    pub(super) fn find(outlook: &Outlook<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
         let base = outlook.base;
-        if !base.shows_mode() || scene::editor_mode(screen, &base.field.pane).is_some() {
+        let has_ended = is_gone || scene::editor_mode(screen, &base.field.pane).is_none();
+        if !base.shows_mode() || !has_ended {
             return None;
         }
         let mut simulation = outlook.start();
@@ -54,7 +78,7 @@ impl Pair {
                 && simulation.apply(*key) == Effect::Drawn
                 && simulation.canvas.agrees(screen)
         };
-        let mut missing = given_up.chain(outlook.arrived_keys()).skip_while(is_shown);
+        let mut missing = outlook.arrived_keys().into_iter().skip_while(is_shown);
         match [missing.next()?, missing.next()?] {
             pair @ [Key::Text(_), Key::Text(_)] => Some(Self(pair)),
             _ => None,
@@ -79,18 +103,18 @@ mod tests {
     const JK: [Key; 2] = [Key::Text('j'), Key::Text('k')];
 
     #[test]
-    fn the_pair_that_has_ended_a_mode_last_ends_it_in_its_editor_only() {
+    fn the_pair_that_has_ended_a_mode_last_may_end_it_in_its_editor_only() {
         let [vi, other] = [1, 2].map(|number| PromptId::of([number]));
         let mut exits = Exits::default();
-        assert!(!exits.ends(vi, Some(JK[0]), JK[1]));
+        assert!(!exits.may_end(vi, JK[0], Some(JK[1])));
         exits.learn(vi, Pair(JK));
-        assert!(exits.ends(vi, Some(JK[0]), JK[1]));
-        assert!(!exits.ends(other, Some(JK[0]), JK[1]));
-        for (before, key) in [(None, JK[1]), (Some(JK[1]), JK[0]), (Some(JK[0]), JK[0])] {
-            assert!(!exits.ends(vi, before, key), "{before:?} {key:?}");
+        assert!(exits.may_end(vi, JK[0], Some(JK[1])) && exits.may_end(vi, JK[0], None));
+        assert!(!exits.may_end(other, JK[0], Some(JK[1])));
+        for (key, next) in [(JK[1], None), (JK[1], Some(JK[0])), (JK[0], Some(JK[0]))] {
+            assert!(!exits.may_end(vi, key, next), "{key:?} {next:?}");
         }
         exits.learn(vi, Pair([JK[1], JK[0]]));
-        assert!(exits.ends(vi, Some(JK[1]), JK[0]) && !exits.ends(vi, Some(JK[0]), JK[1]));
+        assert!(exits.may_end(vi, JK[1], None) && !exits.may_end(vi, JK[0], None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::replay::navigation::Navigation;
 use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::timeline;
-use crate::scene::text::{Text, is_changed};
+use crate::scene::text::is_changed;
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
@@ -59,7 +59,6 @@ impl Trip {
             navigation.hit(*key, *motion);
         }
         navigation.stops_on_last = self.stops_on_last.or(navigation.stops_on_last);
-        navigation.has_tabs = navigation.has_tabs.or(has_no_tabs(screen, &self.step));
         let rows = [self.step.from.row, self.step.to.row];
         navigation.visit(screen, &base.field.pane, rows);
     }
@@ -157,15 +156,6 @@ fn follow(
     let (count, drawn, step, stride) = found?;
     motions.truncate(drawn);
     Some((count, Trip { motions, step, stride, stops_on_last: None }))
-}
-
-/// Returns whether blanks are no tabs, where the cursor stands among them.
-fn has_no_tabs(screen: &Screen, step: &Step) -> Option<bool> {
-    let to = step.to;
-    let is_blank = |column| Text::of(screen, Position { column, ..to }).is_blank();
-    let is_among = to.column > 0 && is_blank(to.column) && is_blank(to.column - 1);
-    let has_text = (to.column..screen.size().columns()).any(|column| !is_blank(column));
-    (is_among && has_text).then_some(false)
 }
 
 #[cfg(test)]

@@ -82,6 +82,11 @@ impl Log {
         }
     }
 
+    /// Called when a key was answered in part: the rest is not due yet.
+    pub(super) fn hold(&mut self, index: usize) {
+        self.events[index].due_at = None;
+    }
+
     /// Returns how many keys at the front are due.
     pub(super) fn due(&self) -> usize {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()

@@ -91,9 +91,6 @@ pub(super) trait Guide: core::fmt::Debug {
     /// Returns whether the cursor goes no further than on the last character of a line, instead of behind it.
     fn stops_on_last(&self) -> Option<bool>;
 
-    /// Returns whether blanks are tabs, in which the cursor skips columns.
-    fn has_tabs(&self) -> Option<bool>;
-
     /// Returns whether the cursor was seen in a row.
     fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool;
 

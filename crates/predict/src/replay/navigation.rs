@@ -33,8 +33,6 @@ pub(super) struct Navigation {
     pub(super) ruler: Ruler,
     /// Whether the cursor goes no further than on the last character of a line, instead of behind it.
     pub(super) stops_on_last: Option<bool>,
-    /// Whether blanks are tabs, in which the cursor skips columns.
-    pub(super) has_tabs: Option<bool>,
     /// The rows that the cursor was seen in, while the first row showed this.
     visited: Range<u16>,
     first_row: u64,
@@ -56,10 +54,6 @@ impl Guide for Navigation {
 
     fn stops_on_last(&self) -> Option<bool> {
         self.stops_on_last
-    }
-
-    fn has_tabs(&self) -> Option<bool> {
-        self.has_tabs
     }
 
     fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool {

@@ -439,23 +439,9 @@ impl<'a> Simulation<'a> {
         }
         let before = self.before(column);
         if self.overwrites && self.kind != Kind::Kernel {
-            return self.put_back(before);
+            return Effect::Unknown;
         }
         self.delete(before, column)
-    }
-
-    /// Goes back to a column and puts back what stood there, as most do, though some blank it and some leave it.
-    fn put_back(&mut self, column: u16) -> Effect {
-        let old = cell(self.canvas.ground(), self.at(column));
-        let tile = match old.base {
-            Some(base) => Tile::Guess { base, wide: old.wide, pen: old.pen },
-            None => Tile::Veiled(old.pen),
-        };
-        let effect = self.move_to(column);
-        if effect == Effect::Drawn {
-            self.canvas.put(self.at(column), tile);
-        }
-        effect
     }
 
     /// Moves what stands from `column` to the end of the input, to make room.

@@ -2,7 +2,7 @@
 //! which the cursor goes as soon as a row is full. Other programs do other things there, so that nothing is shown beyond
 //! the edge before this was seen, at each kind of prompt.
 
-use rove_terminal::Screen;
+use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
@@ -30,6 +30,8 @@ pub(super) struct Lesson {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wraps {
     known: Memory<PromptId, Lesson, NAMES_MAX>,
+    /// The columns up to which rows were filled before words were moved to the next one.
+    widths: Memory<PromptId, u16, NAMES_MAX>,
 }
 
 impl Wraps {
@@ -49,6 +51,20 @@ impl Wraps {
                 lesson.share.add(true);
             }
             lesson.scrolls |= crossing.has_scrolled;
+        }
+    }
+
+    /// Returns whether a character typed at a column may begin a row with its word.
+    pub(super) fn may_break(&self, key: ContextKey, column: u16) -> bool {
+        self.widths.find(&key.weak).is_some_and(|width| column >= *width)
+    }
+
+    /// Called when text stands up to a column, or was moved from there to the next row.
+    pub(super) fn note_width(&mut self, key: ContextKey, column: u16, is_broken: bool) {
+        if is_broken {
+            *self.widths.entry(key.weak) = column;
+        } else if let Some(width) = self.widths.find_mut(&key.weak) {
+            *width = column.max(*width);
         }
     }
 
@@ -79,6 +95,25 @@ pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
     at.column + 1 == base.field.pane.right
         && Text::of(screen, at) == Text::plain(c)
         && Text::of(&base.screen, at) != Text::plain(c)
+}
+
+/// Returns whether keys have gone on with a word that stands in a row of its own by now, below what stood before it.
+pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
+    let text = |screen: &Screen, row, end| -> String {
+        let columns = base.field.left..end;
+        columns.filter_map(|column| Text::of(screen, Position { row, column }).base).collect()
+    };
+    let (from, to) = (base.screen.cursor(), screen.cursor());
+    let above = text(screen, to.row.saturating_sub(1), base.field.pane.right);
+    let below = text(screen, to.row, to.column);
+    let mut typed = text(&base.screen, from.row, from.column);
+    let is_text = |key: &&Key| matches!(key, Key::Text(_));
+    let is_moved = |key: &Key| {
+        typed.extend(if let Key::Text(c) = key { Text::plain(*c).base } else { None });
+        typed.strip_prefix(above.as_str()) == Some(below.as_str())
+    };
+    let may_be = !base.field.is_line() && !above.is_empty() && !below.is_empty();
+    may_be && keys.iter().take_while(is_text).any(is_moved)
 }
 
 /// Finds out whether keys have gone on over the edge in a way that was not known, and returns the field as it is then; `keys`

@@ -6,6 +6,10 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
+/// Last columns of a row in which a mark may stand that the line goes on. Chosen: mksh moves the row when the third last is
+/// filled, and others one or two keys later; waiting there costs 5 instant keys for each wrong one.
+const EDGE_COLUMNS: u16 = 3;
+
 impl Simulation<'_> {
     /// Makes room for the text from `column` on to end at `end`, where a character of `width` is typed at
     /// `column`: adds a row where it needs one. Returns whether there is room.
@@ -35,6 +39,14 @@ impl Simulation<'_> {
         let is_followed = !self.has_wide(from) && self.may_go_back();
         self.crosses |= is_followed;
         is_followed
+    }
+
+    /// Returns whether the cursor is so near the edge of a line that the row may move sideways, where it is not known that
+    /// the line goes on in the next one.
+    pub(in crate::replay) fn is_near_edge(&self) -> bool {
+        let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
+        let is_at_end = self.canvas.cursor.column.saturating_add(EDGE_COLUMNS) >= self.pane.right;
+        is_at_end && is_line && !self.habits.goes_on && !self.is_bounded
     }
 
     /// Returns whether the cursor and the text are followed over the edge.

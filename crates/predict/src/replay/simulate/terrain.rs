@@ -43,10 +43,11 @@ impl Terrain<'_> {
             Motion::End => end - u16::from(self.stops_on_last()?),
         };
         let to = Position { column, ..from };
+        // Blanks may be tabs, in which the cursor skips columns.
         let is_skipping = !self.is_bold && !matches!(motion, Motion::Start | Motion::End);
         let is_skipped = |column| self.text_at(Position { column, ..from }) == ' ';
         let may_skip = is_skipping && is_skipped(from.column) && is_skipped(column) && column < end;
-        (!may_skip || self.has_no_tabs()).then_some(to)
+        (!may_skip).then_some(to)
     }
 
     /// Returns where a motion up or down leads: as far to the right as the text goes, and the goal is.
@@ -78,7 +79,7 @@ impl Terrain<'_> {
         let stands_in_blanks = to.column < end && self.text_at(to) == ' ' && is_behind_blank;
         let is_at_start = to.column == self.left && self.stops_on_last() != Some(true);
         let may_skip = !self.is_bold && stands_in_blanks && !is_at_start;
-        (!is_half && (!may_skip || self.has_no_tabs())).then_some(to)
+        (!is_half && !may_skip).then_some(to)
     }
 
     /// Returns whether a row is known to be one that the cursor can go to without anything scrolling.
@@ -134,9 +135,5 @@ impl Terrain<'_> {
 
     fn stops_on_last(&self) -> Option<bool> {
         self.stops_on_last.or_else(|| self.guide.and_then(Guide::stops_on_last))
-    }
-
-    fn has_no_tabs(&self) -> bool {
-        self.guide.is_some_and(|guide| guide.has_tabs() == Some(false))
     }
 }

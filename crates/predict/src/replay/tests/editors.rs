@@ -291,29 +291,14 @@ impl Program for Replacing {
 }
 
 #[test]
-fn what_is_replaced_is_put_back() {
+fn what_stands_again_where_something_was_replaced_is_waited_for() {
     let mut rig = Rig::new(Replacing { old: "hedges", typed: String::new() });
-    for (key, row, column) in [
-        ("a", "aedges", 1),
-        ("b", "abdges", 2),
-        ("\x7f", "aedges", 1),
-        ("c", "acdges", 2),
-        ("d", "acdges", 3),
-        ("\x7f", "acdges", 2),
-        ("\x7f", "aedges", 1),
-    ] {
+    for (key, row, column) in
+        [("a", "aedges", 1), ("b", "abdges", 2), ("\x7f", "abdges", 2), ("c", "abdges", 2)]
+    {
         rig.type_keys(key);
         assert_eq!((rig.row().as_str(), rig.column()), (row, column), "{key:?}");
     }
     rig.assert_converges();
-    rig.type_keys("x");
-    rig.settle();
-    rig.type_keys("\x7f");
-    assert_eq!(
-        rig.column(),
-        1,
-        "what stood there is not known by now, but where the cursor goes is"
-    );
-    rig.assert_converges();
-    assert_eq!(rig.errors, 0);
+    assert_eq!((rig.row().as_str(), rig.column(), rig.errors), ("acdges", 2, 0));
 }
