@@ -21,7 +21,8 @@ pub(super) struct Exits {
 }
 
 /// Returns the index of the character that an editor holds until the key after it tells whether both end the mode, and the
-/// screen without that character, which stands at the cursor and has not moved it.
+/// screen without that character, which stands at the cursor and has not moved it. Once the key after it is due, no
+/// character is held: the editor may hang.
 pub(super) fn held(outlook: &Outlook<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);
@@ -32,7 +33,8 @@ pub(super) fn held(outlook: &Outlook<'_>, screen: &Screen) -> Option<(usize, Scr
     for (index, key) in outlook.arrived_keys().into_iter().enumerate() {
         let canvas = &simulation.canvas;
         let is_held = canvas.cursor == at && canvas.text(at) != shown;
-        if is_held && matches!(key, Key::Text(c) if Text::plain(c) == shown) {
+        let is_next_due = index + 1 < outlook.log.due();
+        if is_held && !is_next_due && matches!(key, Key::Text(c) if Text::plain(c) == shown) {
             let (mut before, mut screen) = (canvas.ground().clone(), screen.clone());
             canvas.draw(&mut before, false);
             screen.put(at, &before.glyph(at)?);

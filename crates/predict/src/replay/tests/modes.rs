@@ -156,3 +156,32 @@ fn where_a_word_was_moved_to_the_next_row_text_is_waited_for() {
     assert_eq!(rig.row(), "of text one more", "the next row is another");
     rig.assert_converges();
 }
+
+/// An editor that hangs while a character stands at its cursor.
+#[derive(Default)]
+struct Hung(String);
+
+impl Program for Hung {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?1049h\x1b[8H-- INSERT --\x1b[H".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let Self(line) = self;
+        if line.ends_with('!') {
+            return (0, Vec::new());
+        }
+        line.push(char::from(key));
+        let column = line.trim_end_matches('!').len() + 1;
+        (0, format!("\x1b[H{line}\x1b[{column}G").into_bytes())
+    }
+}
+
+#[test]
+fn a_character_that_is_held_when_its_editor_hangs_leaves_nothing_behind_it() {
+    let mut rig = Rig::with(Preference::Adaptive, Hung::default());
+    rig.prove("one");
+    rig.type_keys(" two!abc");
+    assert_eq!(rig.row(), "one two!abc");
+    rig.assert_converges();
+}
