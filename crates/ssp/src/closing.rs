@@ -18,7 +18,7 @@ const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
 /// Most loss on the way to the peer, as a share, at which the peer's end is acknowledged once. Where more is lost, it is
 /// acknowledged twice, and again for each announcement that comes after that, though most of those were on their way before
-/// the acknowledgment could arrive. Chosen: docs/timing.md, "The end"; where nothing is lost no datagram is sent in vain.
+/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to it"; where nothing is lost no datagram is sent in vain.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.
@@ -37,8 +37,7 @@ pub enum Closed {
 /// The end of a session, once there is one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Closing {
-    /// Whether this end may linger: it is a server.
-    lingers: bool,
+    is_server: bool,
     closed: Option<Closed>,
     linger: Option<Linger>,
     /// Whether to acknowledge the peer's end once more.
@@ -55,8 +54,8 @@ struct Linger {
 
 impl Closing {
     /// Creates that of a session that goes on.
-    pub(crate) const fn new(lingers: bool) -> Self {
-        Self { lingers, closed: None, linger: None, is_owed: false }
+    pub(crate) const fn new(is_server: bool) -> Self {
+        Self { is_server, closed: None, linger: None, is_owed: false }
     }
 
     /// Notes how the session has ended, unless it had before.
@@ -82,10 +81,10 @@ impl Closing {
         if let Some(linger) = &mut self.linger {
             linger.answered_at = now;
         }
-        if self.closed.is_none() {
+        if self.closed.is_none() && pace.config.lingers {
             self.is_owed = !is_trusted(pace);
             let linger = Linger { until: now + LINGER, answered_at: now };
-            self.linger = self.lingers.then_some(linger);
+            self.linger = self.is_server.then_some(linger);
         }
         self.close(Closed::ByPeer);
     }
@@ -134,8 +133,8 @@ mod tests {
     }
 
     /// Returns the closing of an end that has just acknowledged its peer's, at 1 s.
-    fn acknowledged(lingers: bool, rtt: u64, loss_out: f64) -> Closing {
-        let mut closing = Closing::new(lingers);
+    fn acknowledged(is_server: bool, rtt: u64, loss_out: f64) -> Closing {
+        let mut closing = Closing::new(is_server);
         paced(rtt, loss_out, |pace| closing.handle_announced(at(1_000), pace));
         assert!(!closing.poll_answer(), "the sender gives the first answer");
         paced(rtt, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
@@ -176,14 +175,14 @@ mod tests {
 
     #[test]
     fn where_datagrams_are_lost_the_acknowledgment_goes_twice_and_with_each_announcement() {
-        for lingers in [true, false] {
+        for is_server in [true, false] {
             for (loss_out, is_twice) in [(0.0, false), (0.01, false), (0.02, true)] {
-                let mut closing = acknowledged(lingers, 100, loss_out);
+                let mut closing = acknowledged(is_server, 100, loss_out);
                 assert_eq!(closing.poll_answer(), is_twice, "{loss_out}");
                 paced(100, loss_out, |pace| closing.handle_acknowledged(at(1_000), pace));
                 assert!(!closing.poll_answer(), "not a third time");
                 paced(100, loss_out, |pace| closing.handle_announced(at(1_050), pace));
-                assert_eq!(closing.poll_answer(), is_twice && lingers, "{loss_out}");
+                assert_eq!(closing.poll_answer(), is_twice && is_server, "{loss_out}");
             }
         }
     }

@@ -87,6 +87,9 @@ pub struct Config {
     /// Whether contents that arrive again after they were acknowledged are acknowledged again: the
     /// acknowledgment was lost.
     pub acknowledges_again: bool,
+    /// Whether the peer's end is acknowledged again where the acknowledgment may be lost: by a server for a while, by a client
+    /// at once.
+    pub lingers: bool,
     /// Whether small first contents are sent again soon while nothing has been acknowledged.
     pub says_again_at_first: bool,
     /// How long an unsent change waits for company: 8 ms at a server, 1 ms at a client.
@@ -198,6 +201,7 @@ impl Config {
         Self {
             repeats: true,
             acknowledges_again: true,
+            lingers: true,
             says_again_at_first: true,
             collection_delay: Duration::from_millis(1),
             quiet_delay: Duration::ZERO,
@@ -221,6 +225,7 @@ impl Config {
         Self {
             repeats: true,
             acknowledges_again: true,
+            lingers: true,
             says_again_at_first: true,
             quiet_delay: Duration::from_micros(500),
             steady_interval_max: Duration::from_millis(80),
@@ -256,6 +261,7 @@ impl Config {
         reference: ReferencePolicy::Prospective,
         repeats: false,
         acknowledges_again: false,
+        lingers: false,
         says_again_at_first: false,
         collection_delay: Duration::from_millis(8),
         quiet_delay: Duration::MAX,

@@ -28,6 +28,8 @@ pub enum Mechanism {
     FarPath,
     /// The size of datagrams follows the path.
     PathSize,
+    /// An end that the peer has announced is acknowledged again where that may be lost.
+    Linger,
 }
 
 /// A name that no mechanism has.
@@ -37,7 +39,7 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Repetition,
         Self::SecondAck,
         Self::LateAck,
@@ -48,6 +50,7 @@ impl Mechanism {
         Self::Quiet,
         Self::FarPath,
         Self::PathSize,
+        Self::Linger,
     ];
 
     /// Returns its name in command lines.
@@ -63,6 +66,7 @@ impl Mechanism {
             Self::Quiet => "quiet",
             Self::FarPath => "far-path",
             Self::PathSize => "path-size",
+            Self::Linger => "linger",
         }
     }
 
@@ -79,6 +83,7 @@ impl Mechanism {
             Self::Quiet => "heartbeats that become rare while there is nothing to say",
             Self::FarPath => "round trips of more than a second measured and waited for",
             Self::PathSize => "datagrams as large as the path takes",
+            Self::Linger => "the end of a session acknowledged again where that may be lost",
         }
     }
 }
@@ -121,6 +126,7 @@ impl Config {
                 Self { heartbeat_far_max: stock.heartbeat_far_max, rto_far_max, rtt_max, ..self }
             }
             Mechanism::PathSize => Self { tries_sizes: stock.tries_sizes, ..self },
+            Mechanism::Linger => Self { lingers: stock.lingers, ..self },
         }
     }
 }

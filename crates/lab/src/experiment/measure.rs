@@ -11,6 +11,7 @@ use crate::path::Path;
 use crate::replay::Pace;
 
 mod age;
+mod end;
 mod flow;
 mod host_response;
 mod idle;
@@ -42,6 +43,8 @@ pub(crate) enum Measure {
     Return,
     /// How long after the client's start the first word of a program is on the user's screen.
     Start,
+    /// How long after a user's leave the client has gone.
+    End,
     /// How long a client sleeps between two wake-ups in an hour without a word.
     Idle,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
@@ -130,6 +133,7 @@ impl Measure {
             Self::Silence => "silence",
             Self::Return => "return",
             Self::Start => "start",
+            Self::End => "end",
             Self::Idle => "idle",
             Self::Interrupt => "interrupt",
             Self::Age => "age",
@@ -149,6 +153,7 @@ impl Measure {
             Self::ProtocolDelay => "delay of a write (ms)",
             Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Start => "time to the first frame (ms)",
+            Self::End => "time until the client has gone (ms)",
             Self::Idle => "time between two wake-ups (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study => "age (ms)",
@@ -166,6 +171,7 @@ impl Measure {
                 | Self::Silence
                 | Self::Return
                 | Self::Start
+                | Self::End
                 | Self::Idle
                 | Self::Interrupt
                 | Self::Age
@@ -204,6 +210,7 @@ impl Measure {
             Self::Silence
             | Self::Return
             | Self::Start
+            | Self::End
             | Self::Idle
             | Self::Interrupt
             | Self::Age => true,
@@ -215,6 +222,7 @@ impl Measure {
     pub(crate) const fn figures(self) -> &'static [RunFigure] {
         match self {
             Self::Age => &age::FIGURES,
+            Self::End => &end::FIGURES,
             Self::Idle => &idle::FIGURES,
             Self::Study => &study::FIGURES,
             Self::Shared => &shared::FIGURES,
@@ -241,6 +249,7 @@ impl Measure {
             Self::Silence => Ok(silence::run(conditions)),
             Self::Return => Ok(silence::run_return(conditions)),
             Self::Start => Ok(start::run(conditions)),
+            Self::End => Ok(end::run(conditions)),
             Self::Idle => Ok(idle::run(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),

@@ -25,6 +25,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("roaming", include_str!("../../experiments/roaming.toml")),
     ("return", include_str!("../../experiments/return.toml")),
     ("start", include_str!("../../experiments/start.toml")),
+    ("end", include_str!("../../experiments/end.toml")),
     ("idle", include_str!("../../experiments/idle.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
     ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
