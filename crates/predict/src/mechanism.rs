@@ -39,6 +39,8 @@ pub enum Mechanism {
     LateEchoes,
     /// The wait for an overdue echo is as long as echoes were late before.
     Lateness,
+    /// A screen that would answer sooner than any before it is taken for no answer.
+    Latency,
     /// Text that was typed ahead and stands behind a prompt that has just come is taken for its input.
     TypeAhead,
     /// A prompt that was seen before answers Enter without waiting for the acknowledgment.
@@ -60,7 +62,7 @@ pub struct UnknownMechanism(String);
 
 impl Mechanism {
     /// All of them, in the order of tables.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ShellPrompts,
         Self::Questions,
         Self::EditorModes,
@@ -76,6 +78,7 @@ impl Mechanism {
         Self::Palettes,
         Self::LateEchoes,
         Self::Lateness,
+        Self::Latency,
         Self::TypeAhead,
         Self::NewPrompts,
         Self::Paste,
@@ -114,6 +117,7 @@ impl Mechanism {
             Self::Palettes => ("palettes", "colours remembered from when text was typed"),
             Self::LateEchoes => ("late-echoes", "overdue echoes are waited for and learned from"),
             Self::Lateness => ("lateness", "how late echoes are sets how long to wait"),
+            Self::Latency => ("latency", "a screen far sooner than all answers before is none"),
             Self::TypeAhead => ("type-ahead", "text typed ahead, found behind a new prompt"),
             Self::NewPrompts => ("new-prompts", "a known prompt answers Enter at once"),
             Self::Paste => ("paste", "a pasted line is text as if it were typed"),

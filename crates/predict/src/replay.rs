@@ -24,6 +24,7 @@ mod grace;
 mod history;
 mod id;
 mod late;
+mod latency;
 mod layout;
 mod learned;
 mod log;

@@ -213,7 +213,7 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::DrawnCursors => "own-cursor",
         Mechanism::Colors => "forms",
         Mechanism::Palettes => "fish",
-        Mechanism::LateEchoes | Mechanism::Lateness => "slow-echo",
+        Mechanism::LateEchoes | Mechanism::Lateness | Mechanism::Latency => "slow-echo",
         Mechanism::TypeAhead => "lines-emacs",
         Mechanism::Questions => {
             let line = [("a", "a"), ("b", "b"), ("\r", "\r\nName: ")];

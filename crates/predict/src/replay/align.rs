@@ -31,6 +31,7 @@ impl Replay {
     /// Settles what the screen shows, and makes it the ground for the rest.
     pub(super) fn judge(&mut self, now: Instant, screen: &Screen) {
         self.log.handle_echo_ack(now, self.network.echo_ack);
+        self.learned.latency.note_arrived(now, self.network.arrived);
         let held = exit::held(&self.outlook(), screen);
         let screen = held.as_ref().map_or(screen, |(index, screen)| {
             self.log.hold(*index);
@@ -152,13 +153,13 @@ impl Replay {
     /// Looks how far the keys have come. Where they are commands some may be text all the same, which is as
     /// much as is seen of it.
     pub(super) fn survey(&self, screen: &Screen) -> Survey {
-        let outlook = self.outlook();
-        let survey = Survey::of(&outlook.taking(false), screen);
+        let (outlook, latency) = (self.outlook(), &self.learned.latency);
+        let survey = Survey::of(&outlook.taking(false), latency, screen);
         let count = survey.shown.as_ref().map_or(0, |shown| shown.count);
         if !outlook.habits.takes_commands || count > 0 && outlook.writes(count, screen) {
             survey
         } else {
-            Survey::of(&outlook, screen)
+            Survey::of(&outlook, latency, screen)
         }
     }
 
@@ -197,6 +198,9 @@ impl Replay {
             self.learned.contexts.pass(context);
             self.learned.graces.handle_answer(context, late);
             self.policy.handle_confirmation(now, age);
+            if self.has(Mechanism::Latency) {
+                self.learned.latency.handle_answer(age);
+            }
             // Where it may have been a command, the echo of the key after it looks the same.
             let may_be_command = is_doubtful && self.base.field.is_escaped;
             self.base.field.confirmed += u32::from(class == Class::Text && !may_be_command);

@@ -6,6 +6,7 @@ use crate::replay::exit::Exits;
 use crate::replay::grace::Graces;
 use crate::replay::history::History;
 use crate::replay::late::Late;
+use crate::replay::latency::Latency;
 use crate::replay::navigation::Navigations;
 use crate::replay::paint::Palettes;
 use crate::replay::wrap::Wraps;
@@ -19,6 +20,7 @@ pub(super) struct Learned {
     pub(super) graces: Graces,
     pub(super) history: History,
     pub(super) late: Late,
+    pub(super) latency: Latency,
     pub(super) navigations: Navigations,
     pub(super) palettes: Palettes,
     pub(super) wraps: Wraps,

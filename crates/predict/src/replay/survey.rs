@@ -3,6 +3,7 @@
 use rove_terminal::Screen;
 
 use crate::replay::class::is_enter;
+use crate::replay::latency::Latency;
 use crate::replay::outlook::Outlook;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::timeline::{Proven, Timeline};
@@ -31,7 +32,7 @@ pub(super) struct Barrier {
 
 impl Survey {
     /// Plays the keys on the base until the screen looks like the result; the most of them count.
-    pub(super) fn of(outlook: &Outlook<'_>, screen: &Screen) -> Self {
+    pub(super) fn of(outlook: &Outlook<'_>, latency: &Latency, screen: &Screen) -> Self {
         let Outlook { base, log, .. } = *outlook;
         let cursor = screen.cursor().position();
         let due = log.due();
@@ -74,8 +75,12 @@ impl Survey {
             // A screen shows nothing of a key that had not arrived when it left. One that is not acknowledged
             // must have moved the cursor to count as seen.
             let may_show = event.input <= outlook.arrived;
+            // Text that was taken back is there twice, before and after: the second time would be too soon.
+            let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
+            let age = latency.age_when_heard(event.at);
+            let is_sooner = is_second && latency.is_too_soon(age);
             let is_news = count <= due || canvas.cursor != due_cursor || !due_agrees;
-            if agrees && may_show && is_news {
+            if agrees && may_show && is_news && !is_sooner {
                 shown = Some((count, simulation.clone()));
             }
         }

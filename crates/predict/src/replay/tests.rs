@@ -215,6 +215,36 @@ fn a_character_that_is_seen_is_waited_for_as_long_as_the_next_frame_takes() {
 
 /// The line reads the same before a letter and after the key that takes it back, which the host has by then.
 #[test]
+fn a_host_that_is_slow_is_not_believed_to_be_suddenly_quick() {
+    let mut rig = Rig::new(SlowShell::new("$ ", 300));
+    rig.type_keys("a");
+    rig.settle();
+    for _ in 0..20 {
+        rig.type_keys("x");
+        rig.run(300);
+    }
+    rig.settle();
+    let before = rig.row();
+    let mut line = String::new();
+    for key in ["t", "h", "e", "\x7f", "\x7f"] {
+        rig.type_keys(key);
+        if key == "\x7f" {
+            line.pop();
+        } else {
+            line.push_str(key);
+        }
+        assert_eq!(rig.row(), format!("{before}{line}"));
+        rig.run(40);
+    }
+    for _ in 0..200 {
+        assert_eq!(rig.row(), format!("{before}{line}"));
+        rig.run(10);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
 fn a_program_that_contradicts_everything_leaves_nothing_behind() {
     let mut rig = Rig::new(Contradiction);
     for round in 0..40 {

@@ -1,0 +1,70 @@
+//! How soon keys are answered: none is likely to be much sooner than all before it.
+
+use rove_units::{Duration, Instant};
+
+use crate::engine::InputNum;
+
+/// So many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
+const ANSWERS: usize = 16;
+
+/// How soon keys were answered lately.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latency {
+    ages: [Duration; ANSWERS],
+    count: usize,
+    /// Up to which input the host was heard to have the keys, and since when.
+    heard: (InputNum, Instant),
+}
+
+impl Latency {
+    /// Called when the host is heard to have the keys up to an input.
+    pub(super) fn note_arrived(&mut self, now: Instant, input: InputNum) {
+        if self.heard.0 != input {
+            self.heard = (input, now);
+        }
+    }
+
+    /// Returns how long after a key was typed the host was first heard to have it.
+    pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
+        self.heard.1.saturating_since(typed_at)
+    }
+
+    /// Called when a key of this age was answered.
+    pub(super) fn handle_answer(&mut self, age: Duration) {
+        self.ages[self.count % ANSWERS] = age;
+        self.count += 1;
+        if self.count == 2 * ANSWERS {
+            // It only matters whether all are there.
+            self.count = ANSWERS;
+        }
+    }
+
+    /// Returns whether an answer to a key of this age would come sooner than any of late, by more than a
+    /// path varies by. Chosen: a quarter, so that three quarters of the round trip always count as possible.
+    pub(super) fn is_too_soon(&self, age: Duration) -> bool {
+        let soonest = self.ages.iter().min().copied().unwrap_or_default();
+        self.count >= ANSWERS && age < soonest * 3 / 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_would_be_the_soonest_answer_by_far_is_too_soon() {
+        let ms = Duration::from_millis;
+        let mut latency = Latency::default();
+        for age in 0..16 {
+            assert!(!latency.is_too_soon(ms(0)), "not enough is known");
+            latency.handle_answer(ms(400 + age));
+        }
+        assert!(latency.is_too_soon(ms(299)) && !latency.is_too_soon(ms(300)));
+        // A faster path.
+        latency.handle_answer(ms(100));
+        for age in 0..40 {
+            assert_eq!(latency.is_too_soon(ms(299)), age >= 16, "{age}");
+            latency.handle_answer(ms(400));
+        }
+    }
+}
