@@ -48,13 +48,13 @@ const TRACES: [Known; 32] = [
     known("joe", (30, 0, 0), (61, 0, 0)),
     known("kakoune", (29, 0, 6), (53, 0, 0)),
     known("less", (7, 0, 0), (23, 0, 0)),
-    known("lines-code", (117, 0, 0), (327, 1, 1)),
+    known("lines-code", (117, 0, 0), (335, 1, 1)),
     known("lines-emacs", (273, 0, 60), (371, 0, 0)),
-    known("lines-mcedit", (113, 0, 0), (86, 0, 2)),
+    known("lines-mcedit", (113, 0, 0), (87, 0, 2)),
     known("lines-micro", (160, 0, 0), (292, 0, 0)),
     known("lines-nano", (228, 0, 0), (309, 0, 0)),
     known("lines-vim", (195, 1, 1), (328, 1, 1)),
-    known("links-form", (31, 7, 39), (41, 0, 0)),
+    known("links-form", (31, 7, 39), (48, 0, 0)),
     known("nano", (110, 0, 16), (126, 0, 0)),
     known("own-cursor", (0, 0, 0), (51, 0, 0)),
     Known {
@@ -62,17 +62,17 @@ const TRACES: [Known; 32] = [
         ..known("passwords", (37, 0, 0), (50, 0, 0))
     },
     Known { secrets: &["swordfish"], ..known("python", (135, 0, 0), (176, 0, 0)) },
-    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 61, 81)) },
+    Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 63, 83)) },
     known("sqlite-history", (161, 0, 0), (191, 0, 0)),
     Known {
         secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"],
         ..known("stars", (13, 0, 0), (14, 0, 0))
     },
     known("vim-commands", (18, 1, 1), (59, 0, 0)),
-    known("vim-modes", (66, 0, 3), (115, 0, 0)),
+    known("vim-modes", (66, 0, 3), (118, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
     known("zsh-long", (331, 0, 0), (387, 0, 0)),
-    known("zsh-suggestions", (128, 0, 99), (109, 0, 0)),
+    known("zsh-suggestions", (128, 0, 99), (137, 0, 0)),
 ];
 
 /// A far host, as the goals of prediction are stated for.

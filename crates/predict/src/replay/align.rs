@@ -13,7 +13,6 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::late::GivenUp;
 use crate::replay::log::Event;
 use crate::replay::mask;
-use crate::replay::motion::Stride;
 use crate::replay::survey::{Barrier, Survey};
 use crate::replay::timeline::{Proven, Step};
 use crate::replay::walk::Walk;
@@ -217,7 +216,7 @@ impl Replay {
     pub(super) fn settle(&mut self, count: usize) {
         if let Some(last) = count.checked_sub(1).and_then(|last| self.log.iter().nth(last)) {
             // It ends what a letter could be part of.
-            self.base.stride = Stride { goal: None, is_roaming: last.key == Key::Escape };
+            self.base.goal = None;
             self.base.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
             self.base.unsure = last.input;
         }
@@ -515,11 +514,8 @@ impl Replay {
             return false;
         }
         let keys = self.outlook().arrived_keys();
-        let found = explore::explore(&self.outlook().start(), &self.base, &keys, screen);
+        let found = explore::explore(&self.outlook().start(), &keys, screen);
         let Some((count, trip)) = found else { return false };
-        if trip.has_letters() {
-            self.learned.contexts.learn(self.base.field.context, Class::Text, false);
-        }
         self.settle(count);
         self.arrive(now, screen, &trip);
         true
@@ -530,7 +526,7 @@ impl Replay {
         let has_rulers = self.has(Mechanism::Rulers);
         let navigation = self.learned.navigations.entry(self.base.field.place);
         trip.teach(navigation, &self.base, screen, has_rulers);
-        self.base.stride = trip.stride;
+        self.base.goal = trip.goal;
         if trip.has_climbed() {
             // The program may ask for something else there.
             self.base.field = Field::default();

@@ -5,7 +5,6 @@ use rove_terminal::{Screen, Size};
 use crate::engine::InputNum;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
-use crate::replay::motion::Stride;
 use crate::scene::text::{Text, is_changed};
 
 /// The screen that the first key of the log acts on, and what is known of the place that it goes to.
@@ -19,8 +18,8 @@ pub(super) struct Base {
     /// The last input that was taken as answered without its effect having been recognized.
     pub(super) unsure: InputNum,
     pub(super) field: Field,
-    /// How the cursor has come to where it is.
-    pub(super) stride: Stride,
+    /// The column that motions up and down keep to.
+    pub(super) goal: Option<u16>,
     /// Whether what is typed looks for something, and is shown elsewhere than at the cursor.
     pub(super) is_searching: bool,
     /// Whether keys that came true since the screen was taken explain where its cursor is.
@@ -42,7 +41,7 @@ impl Base {
             acked: InputNum::default(),
             unsure: InputNum::default(),
             field: Field::default(),
-            stride: Stride::default(),
+            goal: None,
             is_searching: false,
             is_explained: false,
             is_fresh: false,

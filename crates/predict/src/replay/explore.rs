@@ -4,12 +4,10 @@ use rove_terminal::{Position, Screen};
 
 use crate::keystroke::Key;
 use crate::replay::base::Base;
-use crate::replay::motion::{Motion, Step, Stride};
+use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
-use crate::replay::ruler;
 use crate::replay::simulate::{Effect, Simulation};
 use crate::replay::timeline;
-use crate::scene::text::is_changed;
 
 /// Most keys of which one screen is thought to show all motions. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
@@ -20,7 +18,8 @@ pub(super) struct Trip {
     /// Each key, what it was, and how often.
     motions: Vec<(Key, Motion)>,
     step: Step,
-    pub(super) stride: Stride,
+    /// The column that motions up and down keep to.
+    pub(super) goal: Option<u16>,
     /// Whether the cursor was seen to stop on the last character of a line.
     stops_on_last: Option<bool>,
 }
@@ -31,12 +30,7 @@ impl Trip {
         let from = steps.first()?.at;
         let motions = steps.iter().map(|step| Some((step.key, step.motion?)));
         let motions = motions.collect::<Option<_>>()?;
-        Some(Self { motions, step: end.step_from(from), stride: end.stride, stops_on_last: None })
-    }
-
-    /// Returns whether a letter was one of the motions.
-    pub(super) fn has_letters(&self) -> bool {
-        self.motions.iter().any(|(key, _)| matches!(key, Key::Text(_)))
+        Some(Self { motions, step: end.step_from(from), goal: end.goal, stops_on_last: None })
     }
 
     /// Returns whether the cursor went to another row.
@@ -68,59 +62,21 @@ impl Trip {
 /// arrived.
 pub(super) fn explore(
     simulation: &Simulation<'_>,
-    base: &Base,
     keys: &[Key],
     screen: &Screen,
 ) -> Option<(usize, Trip)> {
     let motions = keys.iter().map_while(|key| Motion::of(*key).map(|motion| (*key, motion)));
     let motions: Vec<(Key, Motion)> = motions.take(KEYS_MAX).collect();
-    match keys.first() {
-        _ if !motions.is_empty() => recognize(simulation, screen, &motions),
-        Some(key @ Key::Text(_)) if base.field.confirmed == 0 => {
-            let run = keys.iter().take_while(|other| *other == key).count();
-            // With others behind it, it may be one of them that has moved the cursor.
-            let is_alone = run == keys.len() && run <= KEYS_MAX;
-            if is_alone { recognize_command(simulation, base, screen, *key, run) } else { None }
-        }
-        _ => None,
-    }
-}
-
-/// Returns which motion of a letter has brought the cursor to where it is, if that is all it has done.
-fn recognize_command(
-    simulation: &Simulation<'_>,
-    base: &Base,
-    screen: &Screen,
-    key: Key,
-    run: usize,
-) -> Option<(usize, Trip)> {
-    let rows = [base.screen.cursor().row, screen.cursor().row];
-    if rows.into_iter().any(|row| is_changed(&base.screen, screen, row)) {
+    if motions.is_empty() {
         return None;
     }
-    let [from, to] = [&base.screen, screen].map(|screen| screen.cursor().position());
-    let motions = Motion::ALL.into_iter().filter(|motion| motion.may_lead(from, to));
-    let tries =
-        motions.filter_map(|motion| recognize(simulation, screen, &vec![(key, motion); run]));
-    // `max_by_key` returns the last of equals.
-    let found = tries.collect::<Vec<_>>().into_iter().rev().max_by_key(|(count, _)| *count)?;
-    ruler::is_all(&base.screen, screen, found.1.step).then_some(found)
-}
-
-/// Returns how motions have brought the cursor to where it is, the most of the first ones that may have. Some may have
-/// done nothing, at an edge of the text.
-fn recognize(
-    simulation: &Simulation<'_>,
-    screen: &Screen,
-    keys: &[(Key, Motion)],
-) -> Option<(usize, Trip)> {
     // Most motions are the same in all editors.
     let habits = [None, Some(false), Some(true)].into_iter();
     let tries = habits.flat_map(|stops_on_last| [(stops_on_last, true), (stops_on_last, false)]);
     let mut found: Option<(usize, Trip)> = None;
     for (stops_on_last, is_bold) in tries {
         let simulation = simulation.clone().trying(stops_on_last, is_bold);
-        let Some((count, trip)) = follow(simulation, keys, screen.cursor().position()) else {
+        let Some((count, trip)) = follow(simulation, &motions, screen.cursor().position()) else {
             continue;
         };
         if found.as_ref().is_none_or(|(most, _)| count > *most) {
@@ -149,13 +105,12 @@ fn follow(
         }
         let to = simulation.canvas.cursor;
         if to == place && to != from {
-            let stride = Stride { is_roaming: true, ..simulation.stride };
-            found = Some((count, motions.len(), simulation.step_from(from), stride));
+            found = Some((count, motions.len(), simulation.step_from(from), simulation.goal));
         }
     }
-    let (count, drawn, step, stride) = found?;
+    let (count, drawn, step, goal) = found?;
     motions.truncate(drawn);
-    Some((count, Trip { motions, step, stride, stops_on_last: None }))
+    Some((count, Trip { motions, step, goal, stops_on_last: None }))
 }
 
 #[cfg(test)]
@@ -170,12 +125,8 @@ mod tests {
 
     #[test]
     fn no_more_motions_are_looked_for_in_one_screen_than_the_bound() {
-        for (keys, count, is_found) in [
-            ("\x1b[C", KEYS_MAX, true),
-            ("\x1b[C", KEYS_MAX + 1, false),
-            ("l", KEYS_MAX, true),
-            ("l", KEYS_MAX + 1, false),
-        ] {
+        for (keys, count, is_found) in [("\x1b[C", KEYS_MAX, true), ("\x1b[C", KEYS_MAX + 1, false)]
+        {
             let size = Size::new(100, 24).unwrap();
             let mut host = Terminal::host(size);
             host.write(format!("\x1b[?1049h{}\x1b[1;1H", "some text ".repeat(9)).as_bytes());

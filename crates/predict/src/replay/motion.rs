@@ -19,15 +19,10 @@ pub(super) enum Motion {
     Down,
     /// The start of the line.
     Start,
-    /// The first character of the line that is no blank.
-    Indent,
     End,
 }
 
 impl Motion {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Left, Self::Right, Self::Up, Self::Down, Self::Start, Self::Indent, Self::End];
-
     /// Returns what a key is called for.
     pub(super) const fn of(key: Key) -> Option<Self> {
         match key {
@@ -45,17 +40,6 @@ impl Motion {
         matches!(self, Self::Up | Self::Down)
     }
 
-    /// Returns whether it may lead from one place to another, done as often as it takes.
-    pub(super) const fn may_lead(self, from: Position, to: Position) -> bool {
-        match self {
-            Self::Up => to.row < from.row,
-            Self::Down => to.row > from.row,
-            Self::Left => to.row == from.row && to.column < from.column,
-            Self::Right => to.row == from.row && to.column > from.column,
-            Self::Start | Self::Indent | Self::End => to.row == from.row,
-        }
-    }
-
     /// Returns whether a row is so far from the edge of its window that nothing scrolls for it.
     pub(super) const fn stays_within(self, pane: &Pane, row: u16) -> bool {
         match self {
@@ -63,15 +47,6 @@ impl Motion {
             _ => row.saturating_add(MARGIN_ROWS) < pane.bottom,
         }
     }
-}
-
-/// How the cursor has come to where it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stride {
-    /// The column that motions up and down keep to where the text is long enough.
-    pub(super) goal: Option<u16>,
-    /// Whether the last key was a motion.
-    pub(super) is_roaming: bool,
 }
 
 /// How the cursor moves.

@@ -23,7 +23,6 @@ const PLACES_MAX: usize = 16;
 
 /// How often in a row a key must have done the same before it is believed: one with a name of what it does, and others.
 const NEEDED: u16 = 1;
-const NEEDED_OF_OTHERS: u16 = 2;
 /// The same for prefixes of commands in screen and tmux, whose second keys may by chance do the same.
 const NEEDED_OF_PREFIXES: u16 = 4;
 /// The knowledge of one window of a program.
@@ -72,8 +71,7 @@ impl Navigation {
     pub(super) fn hit(&mut self, key: Key, motion: Motion) {
         let needed = match key {
             Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,
-            _ if Motion::of(key).is_some() => NEEDED,
-            _ => NEEDED_OF_OTHERS,
+            _ => NEEDED,
         };
         let new = || Habit { motion, evidence: Evidence::needing(needed) };
         let habit = self.habits.entry_or(key, new);

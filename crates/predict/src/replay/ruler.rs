@@ -202,12 +202,6 @@ fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<cha
     Some(pushed)
 }
 
-/// Returns whether nothing has changed but numbers that have moved as the cursor did.
-pub(super) fn is_all(before: &Screen, after: &Screen, step: Step) -> bool {
-    let mut rows = (0..after.size().rows()).filter(|row| !is_same_row(before, after, *row));
-    rows.all(|row| find(before, after, row, step).is_some())
-}
-
 /// Finds the numbers that have moved as the cursor did, in rows where nothing else has changed.
 fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     let rows = 0..after.size().rows();

@@ -14,7 +14,7 @@ use crate::replay::canvas::{Canvas, Tile};
 use crate::replay::class::{Class, Edit, Target};
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::Layout;
-use crate::replay::motion::{Guide, Motion, Step, Stride};
+use crate::replay::motion::{Guide, Motion, Step};
 use crate::replay::walk::{Line, Past, Walk};
 use crate::scene::Pane;
 use crate::scene::text::{Text, cell};
@@ -96,7 +96,10 @@ pub(super) struct Simulation<'a> {
     pane: Pane,
     /// The known effects of motions.
     guide: Option<&'a dyn Guide>,
-    pub(super) stride: Stride,
+    /// The column that motions up and down keep to.
+    pub(super) goal: Option<u16>,
+    /// Whether the last key was a motion.
+    pub(super) has_roamed: bool,
     /// Whether motions are tried of which it is not known that they are possible.
     is_bold: bool,
     /// Whether the cursor goes no further than on the last character of a line, where it is to be tried.
@@ -140,7 +143,8 @@ impl<'a> Simulation<'a> {
             has_scrolled: false,
             pane: field.pane,
             guide: None,
-            stride: Stride::default(),
+            goal: None,
+            has_roamed: false,
             is_bold: false,
             stops_on_last: None,
             has_climbed: false,
@@ -158,8 +162,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Sets the knowledge of motions.
-    pub(super) fn roaming(self, guide: Option<&'a dyn Guide>, stride: Stride) -> Self {
-        Self { guide, stride, ..self }
+    pub(super) fn roaming(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
+        Self { guide, goal, ..self }
     }
 
     /// Lets motions be tried, boldly those too of which it is not known that they are possible.
@@ -225,10 +229,7 @@ impl<'a> Simulation<'a> {
 
     /// Returns what a key is believed to do to the cursor.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
-        // A letter may be part of a command, unless those before it were motions, too.
-        let is_text = matches!(key, Key::Text(_));
-        let may_be_motion = !is_text || self.habits.takes_commands && self.stride.is_roaming;
-        self.guide.filter(|_| may_be_motion)?.motion(key)
+        self.guide?.motion(key)
     }
 
     /// Moves the cursor.
@@ -241,14 +242,14 @@ impl<'a> Simulation<'a> {
             return Effect::Nothing;
         }
         if motion.is_vertical() {
-            self.stride.goal = Some(self.stride.goal.unwrap_or(from.column));
+            self.goal = Some(self.goal.unwrap_or(from.column));
             self.layout = Layout::of_row(to.row);
             self.start = to.column;
             self.right = self.pane.right;
             self.end = self.terrain().text_end(to.row).max(to.column);
             self.has_climbed = true;
         } else {
-            self.stride.goal = None;
+            self.goal = None;
         }
         self.go_to(to.column);
         self.rule_to(to);
@@ -282,7 +283,7 @@ impl<'a> Simulation<'a> {
             pane: &self.pane,
             left: self.left,
             guide: self.guide,
-            goal: self.stride.goal,
+            goal: self.goal,
             is_bold: self.is_bold,
             stops_on_last: self.stops_on_last,
         }
@@ -292,11 +293,11 @@ impl<'a> Simulation<'a> {
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
         let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Roam(motion)));
-        self.stride.is_roaming = effect != Effect::Unknown;
-        if self.stride.is_roaming {
+        self.has_roamed = effect != Effect::Unknown;
+        if self.has_roamed {
             return effect;
         }
-        self.stride.goal = None;
+        self.goal = None;
         if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }

@@ -83,7 +83,7 @@ impl Timeline<'_> {
         let motion = simulation.motion(event.key);
         let effect = simulation.apply(event.key);
         if effect != Effect::Unknown {
-            let motion = motion.filter(|_| effect == Effect::Drawn && simulation.stride.is_roaming);
+            let motion = motion.filter(|_| effect == Effect::Drawn && simulation.has_roamed);
             let Event { key, at: typed_at, due_at, is_doubtful, .. } = *event;
             self.steps.push(Step {
                 key,

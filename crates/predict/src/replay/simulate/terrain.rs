@@ -38,7 +38,6 @@ impl Terrain<'_> {
             // At an edge some go to the next line, and some do not.
             Motion::Left | Motion::Right => return None,
             Motion::Start => self.left,
-            Motion::Indent => self.indent(from.row).filter(|column| *column < end)?,
             Motion::End if end <= self.left => return None,
             Motion::End => end - u16::from(self.stops_on_last()?),
         };
@@ -106,12 +105,6 @@ impl Terrain<'_> {
         last.map_or(self.left, |column| {
             column + 1 + u16::from(self.canvas.is_wide(Position { row, column }))
         })
-    }
-
-    /// Returns the first column of a row that is no blank.
-    fn indent(&self, row: u16) -> Option<u16> {
-        (self.left..self.pane.right)
-            .find(|column| self.text_at(Position { row, column: *column }) != ' ')
     }
 
     /// Returns whether the text of a row may go on in the next.

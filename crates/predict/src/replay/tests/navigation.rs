@@ -168,20 +168,6 @@ fn numbers_that_follow_the_cursor_are_turned_on() {
 }
 
 #[test]
-fn letters_that_move_the_cursor_do_so_in_a_row() {
-    let mut rig = rig(Editor::new(&TEXT, true));
-    (0..6).for_each(|_| settle(&mut rig, "j"));
-    rig.type_keys("j");
-    assert_eq!(place(&rig), (7, 0));
-    rig.settle();
-    // Nobody knows the command that it is part of after another letter.
-    settle(&mut rig, "x");
-    rig.type_keys("j");
-    assert_eq!(place(&rig), (7, 0));
-    rig.assert_converges();
-}
-
-#[test]
 fn a_key_that_was_seen_to_fail_is_hidden_for_longer() {
     let mut rig = rig(Editor::new(&TEXT[..4], false));
     (0..3).for_each(|_| settle(&mut rig, DOWN));
