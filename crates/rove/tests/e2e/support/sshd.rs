@@ -179,7 +179,8 @@ fn make_keys(scratch: &Scratch) {
 }
 
 /// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
-/// are its own: those of other tests, which may be stopped or end just then, are not found there.
+/// are its own: those of other tests, which may be stopped or end just then, are not found there. The account's own shell starts
+/// the login shell, and bash reads `.bashrc` when sshd starts it: the home is the far computer's for that shell, too.
 fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
@@ -211,7 +212,7 @@ fn write_configs(scratch: &Scratch, far: Far, port: u16) -> PathBuf {
             "HostKey {dir}/host_key\nAuthorizedKeysFile {dir}/user_key.pub\nStrictModes no\n\
              UsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
              PermitRootLogin yes\nPrintMotd no\nPidFile none\nForceCommand {}\n\
-             Banner {}\n",
+             Banner {}\nSetEnv HOME={dir}\n",
             login.display(),
             banner.display()
         ),
