@@ -345,9 +345,9 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
 /// Which ports a socket may be bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
-    /// Only one that nobody has.
+    /// A port that nobody has.
     Free,
-    /// One, too, that its owner offers to others.
+    /// A port that nobody has, or that its owner offers to others.
     Offered,
 }
 

@@ -1,5 +1,5 @@
-//! Sentences for the user, each written at once: where ssh brings what another computer's rove says together with what its
-//! start-up files print, nothing else comes in between.
+//! Sentences for the user, each written at once. ssh mixes the sentences of another computer's rove with the output of the
+//! start-up files there, which would come into the middle of a sentence that is written in pieces.
 
 use std::io::{self, Write};
 

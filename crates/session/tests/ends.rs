@@ -12,7 +12,7 @@ use rove_units::{Duration, Seed};
 /// Sessions over each path.
 const SEEDS: u32 = 20;
 
-/// Who ends a session.
+/// The party that ends a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     /// The user leaves.

@@ -166,7 +166,7 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
     assert!(others.is_empty(), "trace, engine, found, known: {others:?}");
 }
 
-/// Nothing wrong stays for longer than the path takes to say so and this. Source: docs/prediction.md.
+/// The time, beside the path's round trip, after which nothing wrong is left on the screen. Source: docs/prediction.md.
 const STAY: Duration = Duration::from_secs(1);
 
 #[test]

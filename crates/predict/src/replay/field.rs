@@ -74,7 +74,7 @@ pub(super) struct Field {
     pub(super) since: Instant,
     /// The end of what was typed, which blanks at its end do not show.
     pub(super) reach: u16,
-    /// Where the cursor stands for a moment, and the place where it is.
+    /// The bracket on which the cursor stands for a moment, and the place of the input at which the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
     /// Whether the cursor waits on the last character of a full row until there is more.
     pub(super) waits: bool,

@@ -62,7 +62,7 @@ pub(super) struct Proven {
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// Where the cursor may stand for a moment, and the place where it is.
+    /// The bracket on which the cursor may stand for a moment, and the place of the input at which the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
     /// The traces of the edge of a row, if the keys went over it.
     pub(super) crossing: Option<Crossing>,

@@ -1,4 +1,5 @@
-//! What a server does after its client has left: it tells the client once more that it knows, should that be necessary.
+//! A server that stays for a while after its client has left, and tells the client again that it knows where the first
+//! acknowledgment was lost.
 //!
 //! All that belonged to the session is gone by then: its terminal, so that programs hear of the hang-up, and its entries in
 //! `rove list` and among those who are logged in. The port goes to another server that finds no other.

@@ -8,7 +8,7 @@ use rove_units::{Duration, Instant, Seed};
 use crate::experiment::measure::session::session;
 use crate::experiment::measure::{Conditions, RunFigure, Samples, nanos};
 
-/// Keys that are typed before, after which the ends know what the path loses.
+/// Keys that are typed before the user leaves: both ends know by then what the path loses.
 const KEYS: u64 = 40;
 
 /// How long the end is waited for. Chosen: a client gives up after 10 s.

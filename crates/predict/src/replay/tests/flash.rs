@@ -3,7 +3,7 @@
 
 use super::rig::{Program, Rig};
 
-/// A line editor with a cursor that does so until the next key.
+/// A line editor whose cursor stands on that bracket until the next key.
 #[derive(Default)]
 struct Flasher(Vec<u8>);
 

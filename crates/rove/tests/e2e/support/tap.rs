@@ -36,7 +36,7 @@ pub(crate) struct Extra {
     pub(crate) payload: Vec<u8>,
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 pub(crate) struct Treatment {
     /// Whether it is forwarded.
     pub(crate) passes: bool,
