@@ -21,7 +21,6 @@ pub(super) fn linger(
     mut wire: Wire,
     mut child: Child,
 ) {
-    wire.offer_port();
     while let Some(until) = session.lingers_until() {
         let mut interests = [Interest::new(wire.as_fd(), true, false)];
         if let Err(error) = events.wait(&mut interests, Some(until)) {

@@ -40,9 +40,13 @@ impl Wire {
         }
     }
 
-    /// Sends what the session has to say.
+    /// Sends what the session has to say. The port is offered to the next server ([`ServerSocket::offer_port`]) before the
+    /// client hears that its end is known: it may begin another session at once.
     pub(super) fn send(&self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
+            if session.lingers_until().is_some() {
+                self.socket.offer_port();
+            }
             match self.socket.send_from(&transmit, self.local) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
                 Err(SendFailure::TooLong) => {
@@ -51,11 +55,6 @@ impl Wire {
                 Err(error) => tracing::debug!(%error, "datagram not sent"),
             }
         }
-    }
-
-    /// Lets the next server have the port ([`ServerSocket::offer_port`]).
-    pub(super) fn offer_port(&self) {
-        self.socket.offer_port();
     }
 }
 
