@@ -77,6 +77,8 @@ pub(crate) enum Key {
     ControlN,
     /// Ctrl-R or Ctrl-S.
     Search,
+    /// Ctrl-L: mostly clears the screen.
+    ControlL,
     /// Ctrl-C.
     Interrupt,
     /// The Escape key by itself.
@@ -323,6 +325,7 @@ fn ascii_key(byte: u8) -> Key {
         b'\t' => Key::Tab,
         b'\n' => Key::LineFeed,
         0x0b => Key::KillToEnd,
+        0x0c => Key::ControlL,
         b'\r' => Key::Enter,
         0x0e => Key::ControlN,
         0x10 => Key::ControlP,

@@ -400,6 +400,7 @@ impl Replay {
             line: self.base.field.line,
             prompt: self.base.field.prompt().filter(may_be_known),
             is_ahead,
+            is_vouched: self.base.field.is_vouched(&self.base.screen),
             screen: &self.base.screen,
         };
         self.secrecy.may_show(&spot)

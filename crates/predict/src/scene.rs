@@ -8,17 +8,21 @@
 mod editor;
 mod fingerprint;
 mod input;
+mod mode_line;
 mod pane;
 mod rendition;
 mod secret;
 pub(crate) mod text;
+mod title;
 
 pub(crate) use self::editor::{EditorMode, editor_mode, gutter};
 pub(crate) use self::fingerprint::{ends_as_shell, fingerprint};
 pub(crate) use self::input::{input_end, right_bound, suggestion};
+pub(crate) use self::mode_line::mode_line;
 pub(crate) use self::pane::{Pane, pane};
 pub(crate) use self::rendition::{continued, is_in_word, surrounding, usual, word_pen};
 pub(crate) use self::secret::{asks_for_secret, is_mask, mentions_secret};
+pub(crate) use self::title::is_titled;
 
 use rove_terminal::{Attributes, Cell, Color, Screen};
 

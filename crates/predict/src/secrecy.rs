@@ -4,18 +4,27 @@
 //! echo only
 //!
 //! - where text was echoed in this very input line since it began ([`Line`]); or
-//! - in an editor that names the mode in which it takes characters for text (`-- INSERT --`); or
-//! - at a prompt that ends in the sign of a shell, as questions do not, after [`LINES_MIN`] lines were typed and
-//!   echoed there; or
-//! - at any other prompt after [`QUESTIONS_MIN`] such lines, if no other prompt took input since the last of them.
+//! - in an editor that names the mode in which it takes characters for text (`-- INSERT --`), after an echo in that
+//!   mode ([`Insertion`]); or
+//! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there, where a
+//!   second fact says that a line editor asks (see [`Spot::is_vouched`]); or
+//! - at any other prompt after [`QUESTIONS_MIN`] such lines, with such a fact, if no other prompt took input since the
+//!   last of them.
 //!
 //! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this
-//! session, nor is any that ends alike. Words that ask for secrets only ever take a permission away. That the kernel
-//! of the host echoes is no permission: programs turn the echo off long after they have asked, and the server's word is
-//! as old as the path is long.
+//! session, nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted
+//! until something is echoed: another program may read the keys and leave the prompt on the screen. Words that ask for
+//! secrets only ever take a permission away. That the kernel of the host echoes is no permission: programs turn the
+//! echo off long after they have asked, and the server's word is as old as the path is long.
+
+mod insertion;
+mod line;
 
 use rove_terminal::Screen;
 
+use self::insertion::Insertion;
+pub(crate) use self::insertion::Window;
+pub(crate) use self::line::Line;
 use crate::mechanism::Mechanism;
 use crate::scene;
 
@@ -27,53 +36,11 @@ const LINES_MIN: u16 = 3;
 /// before it asked for a secret with that prompt.
 const QUESTIONS_MIN: u16 = 8;
 
-/// Letters and digits that programs show in place of others.
-const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
-
 /// Most places that are remembered; the one that took input least recently goes. Chosen: a session has a handful.
 const PLACES_MAX: usize = 64;
 
 /// Most names of refused prompts. With more, no prompt is known for the rest of the session.
 const REFUSED_MAX: usize = 512;
-
-/// The echo that one input line has shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line {
-    has_echoed: bool,
-    /// The first character that stood where it was typed, and may be a mask of all others.
-    first: Option<char>,
-    /// Whether a key was answered otherwise than by its echo, or not in time.
-    is_spoilt: bool,
-}
-
-impl Line {
-    /// Returns whether the next character of this line may be shown: text was echoed in it since it began.
-    pub(crate) const fn may_show(self) -> bool {
-        self.has_echoed
-    }
-
-    /// Called when a character stands where it was typed. It is an echo if it is a letter or digit that no program masks
-    /// others with, or the second one that differs: a mask is always the same.
-    pub(crate) fn note_echo(&mut self, c: char) {
-        if scene::is_mask(c) || c.is_whitespace() {
-            return;
-        }
-        let may_mask = !c.is_alphanumeric() || MASK_LETTERS.contains(&c);
-        let differs = self.first.is_some_and(|first| first != c);
-        self.has_echoed |= !may_mask || differs;
-        self.first.get_or_insert(c);
-    }
-
-    /// Called when a key has been answered otherwise than by its echo.
-    pub(crate) const fn spoil(&mut self) {
-        *self = Self { has_echoed: false, first: None, is_spoilt: true };
-    }
-
-    /// Called when another line may have begun.
-    pub(crate) const fn end(&mut self) {
-        (self.has_echoed, self.first) = (false, None);
-    }
-}
 
 /// The names that a prompt is known by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +82,9 @@ pub(crate) struct Spot<'a> {
     pub(crate) prompt: Option<Prompt>,
     /// Whether rows were begun, ahead of the screen, on the way to it.
     pub(crate) is_ahead: bool,
+    /// Whether a fact beside the prompt's text says that a line editor asks: pastes are bracketed, or the prompt names what the
+    /// window's title names.
+    pub(crate) is_vouched: bool,
     pub(crate) screen: &'a Screen,
 }
 
@@ -124,6 +94,9 @@ pub(crate) struct Secrecy {
     /// The place that took input last at the end.
     places: Vec<Place>,
     refused: Vec<u64>,
+    insertion: Insertion,
+    /// The echo since a key of unknown effect that has changed nothing, if there was one.
+    doubt: Option<Line>,
     /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
     #[cfg(test)]
     assumes_echo: bool,
@@ -146,11 +119,10 @@ impl Secrecy {
         if self.assumes_echo {
             return true;
         }
-        let is_mode = spot.prompt.is_some_and(|prompt| prompt.sort == Sort::Mode);
-        if spot.is_ahead && !is_mode || spot.line.is_spoilt && !spot.line.has_echoed {
+        if spot.is_ahead || spot.line.is_spoilt() {
             return false;
         }
-        spot.line.may_show() || spot.prompt.is_some_and(|prompt| self.knows(prompt, spot.screen))
+        spot.line.may_show() || spot.prompt.is_some_and(|prompt| self.knows(prompt, spot))
     }
 
     /// Treats all lines as echoed from now on.
@@ -159,18 +131,21 @@ impl Secrecy {
         self.assumes_echo = true;
     }
 
-    /// Returns whether lines are known to be echoed at a prompt.
-    fn knows(&self, prompt: Prompt, screen: &Screen) -> bool {
+    /// Returns whether characters are known to be echoed at a prompt, or in the mode of an editor.
+    fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
         let is_last = || self.places.last().is_some_and(|last| last.prompt == prompt);
         let is_known = match prompt.sort {
-            Sort::Mode => true,
+            // A text in an editor may be about passwords.
+            Sort::Mode => return self.insertion.permits(),
             Sort::Shell => lines() >= LINES_MIN,
             Sort::Other => lines() >= QUESTIONS_MIN && is_last(),
         };
-        // A text in an editor may be about passwords.
-        let may_ask = || prompt.sort != Sort::Mode && scene::mentions_secret(screen);
-        is_known && !self.is_refused(prompt) && !may_ask()
+        is_known
+            && spot.is_vouched
+            && self.doubt.is_none()
+            && !self.is_refused(prompt)
+            && !scene::mentions_secret(spot.screen)
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {
@@ -185,11 +160,28 @@ impl Secrecy {
     /// Called when a character has been echoed.
     pub(crate) fn note_echo(&mut self, prompt: Option<Prompt>, c: char) {
         self.visit(prompt).line.note_echo(c);
+        self.insertion.note_echo(c);
+        if let Some(doubt) = &mut self.doubt {
+            doubt.note_echo(c);
+        }
+        self.doubt = self.doubt.filter(|doubt| !doubt.may_show());
     }
 
     /// Called when any other key than the end of a line has been answered.
     pub(crate) fn note_key(&mut self, prompt: Option<Prompt>) {
         self.visit(prompt);
+    }
+
+    /// Called when a key that is no character has been answered by a screen on which nothing has changed around the
+    /// cursor: another program may have begun to read.
+    pub(crate) fn note_nothing(&mut self) {
+        self.doubt = Some(Line::default());
+        self.insertion.close();
+    }
+
+    /// Called with the cursor's place on each screen; `None` on the primary screen.
+    pub(crate) fn observe(&mut self, window: Option<Window>) {
+        self.insertion.observe(window);
     }
 
     /// Called when a line was entered. It belongs to the place that has echoed text since its last line, if there is
@@ -201,7 +193,7 @@ impl Secrecy {
             return;
         };
         let line = core::mem::take(&mut place.line);
-        match (line.has_echoed, line.is_spoilt) {
+        match (line.may_show(), line.was_spoilt()) {
             (true, false) => place.lines = place.lines.saturating_add(1),
             // Shells answer some keys late or otherwise, in lines that echo. Questions do not.
             (true, true) if place.prompt.sort == Sort::Shell => {}
@@ -224,6 +216,7 @@ impl Secrecy {
     /// Called when a character was answered otherwise than by its echo, or not in time.
     pub(crate) fn note_miss(&mut self, prompt: Option<Prompt>) {
         self.visit(prompt).line.spoil();
+        self.insertion.note_miss();
     }
 
     /// Called when keys were answered by masking characters: this prompt is never known again.

@@ -25,7 +25,8 @@ fn bytes_are_the_keys_of_line_editors() {
         (b"\x7f\x08\t\r\n", &[Backspace, ControlH, Tab, Enter, LineFeed]),
         (b"\x0b\x15\x17", &[KillToEnd, KillLine, KillWord]),
         (b"\x03\x12\x13\x10\x0e", &[Interrupt, Search, Search, ControlP, ControlN]),
-        (b"\x00\x07\x0c\x18\x1a\x1f", &[Other, Other, Other, Other, Other, Other]),
+        (b"\x0c", &[ControlL]),
+        (b"\x00\x07\x18\x1a\x1f", &[Other, Other, Other, Other, Other]),
     ]);
 }
 

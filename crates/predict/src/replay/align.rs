@@ -219,6 +219,8 @@ impl Replay {
             self.base.goal = None;
             self.base.is_fresh = matches!(last.key, Key::Enter | Key::LineFeed);
             self.base.unsure = last.input;
+            self.base.command =
+                (!matches!(last.key, Key::Text(_))).then_some((last.key, last.input));
         }
         self.note_edits(count);
         let prompt = self.base.field.prompt();
@@ -252,7 +254,7 @@ impl Replay {
         barrier: Option<Barrier>,
         is_shown: bool,
     ) -> bool {
-        let Some(Barrier { index, is_reached, is_empty, before, line }) = barrier else {
+        let Some(Barrier { index, is_reached, is_still, is_empty, before, line }) = barrier else {
             return false;
         };
         let Some(event) = self.log.iter().nth(index) else { return false };
@@ -287,6 +289,9 @@ impl Replay {
         self.silence.handle_line(line.as_ref().map_or("", |(line, _)| line.text()));
         self.base.field.walk = walk;
         self.settle(index + 1);
+        if is_still {
+            self.secrecy.note_nothing();
+        }
         // The key may have begun another line.
         self.base.field.line.end();
         if is_enter(key) || !self.base.field.has_name() {
@@ -431,6 +436,9 @@ impl Replay {
     /// Makes a screen the one on which the first key acts.
     pub(super) fn take_ground(&mut self, now: Instant, screen: &Screen) {
         self.unexplained_at = None;
+        if self.base.is_unmoved(screen) {
+            self.secrecy.note_nothing();
+        }
         let is_explained = core::mem::take(&mut self.base.is_explained);
         if !is_explained && self.base.screen.cursor().column != screen.cursor().column {
             // Something else than the keys has moved the cursor: another question may stand there.
@@ -440,6 +448,7 @@ impl Replay {
         self.base.arrived = self.network.arrived;
         self.base.acked = self.network.echo_ack;
         self.base.field = Field::read(now, screen, self.reader(), &self.base.field);
+        self.secrecy.observe(self.base.field.window(screen));
         if !self.base.field.is_used {
             // A key that ends a line leaves nothing left of the next one.
             let arrived = self.log.iter().take(self.log.arrived(self.network.arrived));

@@ -3,6 +3,8 @@
 use rove_terminal::{Screen, Size};
 
 use crate::engine::InputNum;
+use crate::keystroke::Key;
+use crate::replay::class::is_enter;
 use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::scene::text::{Text, is_changed};
@@ -26,6 +28,8 @@ pub(super) struct Base {
     pub(super) is_explained: bool,
     /// Whether no key was answered since a line was entered.
     pub(super) is_fresh: bool,
+    /// The last key that was settled since the screen was taken, if it is no character.
+    pub(super) command: Option<(Key, InputNum)>,
     /// Whether its program holds a character back until the key after it.
     pub(super) is_held: bool,
     /// Whether the program hides the terminal's cursor and draws its own.
@@ -45,6 +49,7 @@ impl Base {
             is_searching: false,
             is_explained: false,
             is_fresh: false,
+            command: None,
             is_held: false,
             has_drawn_cursor: false,
         }
@@ -87,6 +92,21 @@ impl Base {
     pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         let (from, to) = (self.screen.cursor().position(), screen.cursor().position());
         from != to || is_changed(&self.screen, screen, to.row)
+    }
+
+    /// Returns whether a screen shows that the key that was settled last had no effect on the cursor and its row, where
+    /// that key is no character.
+    pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
+        let Some((key, input)) = self.command.take() else { return false };
+        // The end of a line may move all text up and leave the cursor; or the screen that this one is compared with shows
+        // its effect already.
+        let may_be_moved = || {
+            let mut rows = 0..screen.size().rows();
+            input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
+        };
+        // It has cleared the screen, though a key before it may have been seen to do so.
+        let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.pane.top;
+        !self.has_moved(screen) && !is_cleared && !(is_enter(key) && may_be_moved())
     }
 
     /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing

@@ -187,6 +187,7 @@ pub(super) const fn may_be_prefix(key: Key) -> bool {
             | Key::KillToEnd
             | Key::KillLine
             | Key::KillWord
+            | Key::ControlL
             | Key::Other
     )
 }

@@ -13,7 +13,7 @@ use crate::replay::walk::Walk;
 use crate::replay::wrap::{Lesson, Wraps};
 use crate::scene::text::{Text, cell};
 use crate::scene::{self, EditorMode, Pane};
-use crate::secrecy::{Line, Prompt, Sort};
+use crate::secrecy::{Line, Prompt, Sort, Window};
 use crate::tty::Tty;
 
 /// The kind of program that asks for the keys.
@@ -88,6 +88,8 @@ pub(super) struct Field {
     pub(super) is_foggy: bool,
     /// Whether its prompt ends as those of shells do.
     is_shell: bool,
+    /// The row in which the editor that draws here says that it takes characters for text.
+    mode_line: Option<u16>,
     /// How far its line editor was taken back through its lines.
     pub(super) walk: Walk,
 }
@@ -156,6 +158,7 @@ impl Field {
         self.place = PlaceId::of([self.context.weak.number(), pane.left.into(), pane.right.into()]);
         self.pane = *pane;
         self.left = if self.is_line() { self.start } else { scene::gutter(screen, at, pane) };
+        self.mode_line = scene::mode_line(screen, at, pane);
         let before = Layout { row: self.row, ..self.layout };
         self.layout = Layout::of_row(self.row);
         // A line is followed over the edge in the way that most go on.
@@ -292,9 +295,8 @@ impl Field {
         let (whole, end) = (self.context.strong.number(), self.context.weak.number());
         let sort = if self.is_shell { Sort::Shell } else { Sort::Other };
         match self.kind {
-            Kind::Insert | Kind::Replace => {
-                let name = mix([whole, self.pane.left.into(), self.pane.right.into()]);
-                Some(Prompt { whole: name, end: name, sort: Sort::Mode })
+            Kind::Insert | Kind::Replace if self.inserts() && !self.is_secret => {
+                Some(Prompt { whole, end: whole, sort: Sort::Mode })
             }
             Kind::Line | Kind::Unknown if self.has_name() => Some(Prompt { whole, end, sort }),
             // In a pane, or a row of input at the end of the screen.
@@ -303,6 +305,29 @@ impl Field {
             }
             _ => None,
         }
+    }
+
+    /// Returns whether an editor's mode line says that characters are text here.
+    const fn inserts(&self) -> bool {
+        self.mode_line.is_some()
+    }
+
+    /// Returns its place in the window of a program on the alternate screen, if it is in one.
+    pub(super) fn window(&self, screen: &Screen) -> Option<Window> {
+        let Pane { left, right, top, bottom } = self.pane;
+        let columns = usize::from(self.left).min(self.prompt.len())..;
+        let window = Window {
+            pane: mix([left, right, top, bottom].map(u64::from)),
+            inserts: self.inserts(),
+            start: (self.row, self.start),
+            is_behind_text: self.prompt[columns].iter().any(Option::is_some),
+        };
+        screen.alternate_screen().then_some(window)
+    }
+
+    /// Returns whether a fact beside the prompt's text says that a line editor asks.
+    pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
+        screen.bracketed_paste() || scene::is_titled(screen, self.row, self.pane.left..self.start)
     }
 
     /// Returns the row in which it begins by now, if the cursor is still in it.

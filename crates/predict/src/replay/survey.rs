@@ -23,6 +23,8 @@ pub(super) struct Barrier {
     pub(super) index: usize,
     /// Whether the screen has what the keys before it draw, and what that proves.
     pub(super) is_reached: bool,
+    /// Whether it has that, and the cursor where they put it: the key itself has not moved it.
+    pub(super) is_still: bool,
     pub(super) before: Proven,
     /// Whether they leave the input empty.
     pub(super) is_empty: bool,
@@ -87,9 +89,11 @@ impl Survey {
         let Timeline { steps, end } = timeline;
         let prove =
             |count: usize, end: &Simulation<'_>| Proven::of(&steps[..count], end, base, screen);
+        let is_reached = !steps.is_empty() && end.canvas.agrees(screen);
         let barrier = barrier.map(|key| Barrier {
             index: steps.len(),
-            is_reached: !steps.is_empty() && end.canvas.agrees(screen),
+            is_reached,
+            is_still: is_reached && end.is_at(cursor),
             is_empty: end.is_empty(),
             line: is_enter(key).then(|| (Line::new(&end.line()), end.row())),
             before: prove(steps.len(), &end),

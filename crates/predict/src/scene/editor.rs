@@ -102,7 +102,12 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
     };
     // `-- INSERT VISUAL --` and `-- (insert) VISUAL --` wait for commands.
     let name = name.split_whitespace().rfind(|word| *word != "(paste)")?;
-    MODE_NAMES.iter().find(|(_, names)| is_sure && names.contains(&name)).map(|(mode, _)| *mode)
+    mode_named(name).filter(|_| is_sure)
+}
+
+/// Returns the mode that vi's descendants give this name.
+pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
+    MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
 /// Returns the first column right of the line numbers that stand at the pane's left edge; the edge itself if

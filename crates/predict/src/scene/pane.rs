@@ -138,6 +138,12 @@ fn is_horizontal_line(part: &[Cell]) -> bool {
     part.iter().filter(is_line).count() * 2 >= part.len()
 }
 
+/// Returns whether a horizontal line goes through a row of a pane from edge to edge.
+pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
+    let cells = cells(screen, row);
+    is_horizontal_line(&cells[columns(pane, cells)])
+}
+
 /// Returns whether these cells are a bar across another ground.
 fn is_bar(part: &[Cell], ground: Ground) -> bool {
     let Some(first) = part.first().map(Ground::of) else { return false };

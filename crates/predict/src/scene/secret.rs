@@ -20,7 +20,10 @@ const WORDS: [&str; 72] = [
 ];
 
 /// The same, where they are words of their own: others contain them.
-const WHOLE_WORDS: [&str; 6] = ["pin", "puk", "otp", "token", "pass", "pwd"];
+const WHOLE_WORDS: [&str; 5] = ["pin", "puk", "otp", "token", "pass"];
+
+/// A word that asks for a secret only before a colon. Elsewhere it is the command that prints the directory.
+const BEFORE_COLON: &str = "pwd";
 
 /// Signs that programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
@@ -74,6 +77,12 @@ fn text(cells: &[Cell]) -> String {
 
 fn contains_word(prompt: &str) -> bool {
     let is_whole = |word| WHOLE_WORDS.contains(&word);
+    let is_before_colon = |(before, _): (&str, &str)| {
+        let before = before.trim_end().strip_suffix(BEFORE_COLON);
+        before.is_some_and(|before| !before.ends_with(char::is_alphanumeric))
+    };
+    let mut colons = prompt.match_indices([':', '\u{ff1a}']).map(|(at, _)| prompt.split_at(at));
     WORDS.iter().any(|word| prompt.contains(word))
         || prompt.split(|c: char| !c.is_alphanumeric()).any(is_whole)
+        || colons.any(is_before_colon)
 }

@@ -19,9 +19,13 @@ fn may_begin(secrecy: &Secrecy, prompt: Prompt) -> bool {
 }
 
 fn may_begin_on(secrecy: &Secrecy, prompt: Prompt, output: &str) -> bool {
-    let screen = screen(output);
+    secrecy.may_show(&spot(prompt, &screen(output)))
+}
+
+/// Returns the spot of the first character of a line, where a second fact speaks for a line editor.
+fn spot(prompt: Prompt, screen: &Screen) -> Spot<'_> {
     let line = Line::default();
-    secrecy.may_show(&Spot { line, prompt: Some(prompt), is_ahead: false, screen: &screen })
+    Spot { line, prompt: Some(prompt), is_ahead: false, is_vouched: true, screen }
 }
 
 /// Lets lines be typed, echoed and entered.
@@ -57,7 +61,7 @@ fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
         let mut line = Line::default();
         echoed.chars().for_each(|c| line.note_echo(c));
         let screen = screen("key: ");
-        let spot = Spot { line, prompt: Some(QUESTION), is_ahead: false, screen: &screen };
+        let spot = Spot { line, ..spot(QUESTION, &screen) };
         let secrecy = Secrecy::default();
         assert_eq!(secrecy.may_show(&spot), may_show, "{echoed:?}");
         // Rows that are not there yet may be another question.
@@ -150,17 +154,58 @@ fn a_line_counts_for_the_prompt_that_echoed_it_whatever_the_terminal_is_like_at_
     assert!(may_begin(&secrecy, SHELL));
 }
 
+/// Returns what is known after a mode line came and a character was echoed under it.
+fn inserting() -> Secrecy {
+    let mut secrecy = Secrecy::default();
+    let window = Window::default();
+    secrecy.observe(Some(window));
+    secrecy.observe(Some(Window { inserts: true, ..window }));
+    assert!(!may_begin(&secrecy, MODE));
+    secrecy.note_echo(Some(MODE), 'a');
+    secrecy.note_enter(Some(MODE));
+    secrecy
+}
+
 #[test]
-fn text_is_shown_in_a_mode_that_an_editor_names_until_it_is_answered_otherwise() {
-    let secrecy = Secrecy::default();
+fn text_is_shown_in_a_mode_after_an_echo_and_until_it_is_answered_otherwise() {
+    let mut secrecy = inserting();
     assert!(may_begin_on(&secrecy, MODE, "the password\r\n"), "a text may be about them");
     let screen = screen("");
+    assert!(!secrecy.may_show(&Spot { is_ahead: true, ..spot(MODE, &screen) }));
     let mut line = Line::default();
     line.spoil();
-    let spot = Spot { line, prompt: Some(MODE), is_ahead: true, screen: &screen };
-    assert!(!secrecy.may_show(&spot));
+    assert!(!secrecy.may_show(&Spot { line, ..spot(MODE, &screen) }));
     line.note_echo('a');
-    assert!(secrecy.may_show(&Spot { line, ..spot }));
+    assert!(secrecy.may_show(&Spot { line, ..spot(MODE, &screen) }));
+    secrecy.note_miss(Some(MODE));
+    assert!(!may_begin(&secrecy, MODE));
+    let mut secrecy = inserting();
+    secrecy.note_nothing();
+    assert!(!may_begin(&secrecy, MODE), "another program may have begun to read");
+}
+
+#[test]
+fn no_prompt_is_known_without_a_second_fact() {
+    let screen = screen("$ ");
+    for prompt in [SHELL, QUESTION] {
+        let secrecy = known(prompt);
+        assert!(!secrecy.may_show(&Spot { is_vouched: false, ..spot(prompt, &screen) }));
+    }
+}
+
+#[test]
+fn after_a_key_that_changed_nothing_nothing_is_permitted_until_an_echo() {
+    for prompt in [SHELL, QUESTION] {
+        let mut secrecy = known(prompt);
+        secrecy.note_nothing();
+        assert!(!may_begin(&secrecy, prompt), "{prompt:?}");
+        for mask in ["*", "x", "xx"] {
+            mask.chars().for_each(|c| secrecy.note_echo(Some(prompt), c));
+            assert!(!may_begin(&secrecy, prompt), "{prompt:?}: a mask is no echo");
+        }
+        secrecy.note_echo(Some(prompt), 'a');
+        assert!(may_begin(&secrecy, prompt), "{prompt:?}");
+    }
 }
 
 #[test]
@@ -177,6 +222,10 @@ fn words_for_secrets_near_a_prompt_take_what_is_known_away() {
         ("パスワード\r\n$ ", false),
         ("password\r\n\r\n\r\n\r\n$ ", true),
         ("token $ ", false),
+        ("$ pwd\r\n/home\r\n$ ", true),
+        ("pwd:\r\n$ ", false),
+        ("new pwd : $ ", false),
+        ("cwd: pwd\r\n$ ", true),
     ] {
         assert_eq!(may_begin_on(&secrecy, SHELL, output), may_show, "{output:?}");
     }

@@ -1,0 +1,62 @@
+//! The window's title, which shells and their programs set to say where they are.
+
+use core::ops::Range;
+
+use rove_terminal::Screen;
+
+use super::{cells, characters};
+
+/// Words of the title that a prompt must have. Chosen: one may be a word that any program has in its prompt, such as
+/// the user's name or that of a database.
+const WORDS_MIN: usize = 2;
+
+/// Most characters of a title that are looked at. Chosen: more than a user, a host and a path of usual length.
+const TITLE_CHARACTERS_MAX: usize = 256;
+
+/// Returns whether the text in some columns of a row names what the window's title names: of the user, the host and
+/// the path in there at least two, as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
+pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
+    let cells = cells(screen, row);
+    let end = usize::from(columns.end).min(cells.len());
+    let prompt: String = characters(&cells[usize::from(columns.start).min(end)..end]).collect();
+    let title: String = screen.title().chars().take(TITLE_CHARACTERS_MAX).collect();
+    let mut named: Vec<&str> = words(&title).collect();
+    named.sort_unstable();
+    named.dedup();
+    named.iter().filter(|word| words(&prompt).any(|other| other == **word)).count() >= WORDS_MIN
+}
+
+/// Returns the names and paths in a text. A name of one character is none.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || "@:()[]{}<>$#%".contains(c);
+    let is_name = |word: &&str| *word == "~" || *word == "/" || word.chars().nth(1).is_some();
+    text.split(is_end).filter(is_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_titled_by_two_of_user_host_and_path() {
+        for (title, prompt, is_it) in [
+            ("ada@mill: ~", "ada@mill:~$ ", true),
+            ("ada@mill: /usr/src", "[ada@mill src]$ ", true),
+            ("ada@mill: /usr/src", "/usr/src ada % ", true),
+            ("ada@mill: ~/src", "ada» ", false),
+            ("ada@mill: ~/src", "~/src $ ", false),
+            ("ada ada", "ada$ ", false),
+            ("a b", "a b$ ", false),
+            ("", "ada@mill:~$ ", false),
+            ("vim", "ada@mill:~$ ", false),
+        ] {
+            let mut terminal = Terminal::host(Size::DEFAULT);
+            terminal.write(format!("\x1b]2;{title}\x07{prompt}").as_bytes());
+            let screen = terminal.snapshot();
+            let columns = 0..screen.cursor().column;
+            assert_eq!(is_titled(&screen, 0, columns), is_it, "{title:?}, {prompt:?}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The echo that typed characters have shown, and what proves one.
+
+use crate::scene;
+
+/// Letters and digits that programs show in place of others.
+const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
+
+/// The echo that one input line has shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    has_echoed: bool,
+    /// The first character that stood where it was typed, and may be a mask of all others.
+    first: Option<char>,
+    /// Whether a key was answered otherwise than by its echo, or not in time.
+    is_spoilt: bool,
+}
+
+impl Line {
+    /// Returns whether the next character of this line may be shown: text was echoed in it since it began.
+    pub(crate) const fn may_show(self) -> bool {
+        self.has_echoed
+    }
+
+    /// Returns whether a key was answered otherwise than by its echo, and none by it since.
+    pub(super) const fn is_spoilt(self) -> bool {
+        self.is_spoilt && !self.has_echoed
+    }
+
+    /// Returns whether a key was answered otherwise than by its echo, whatever the others were.
+    pub(super) const fn was_spoilt(self) -> bool {
+        self.is_spoilt
+    }
+
+    /// Called when a character stands where it was typed. It is an echo if it is a letter or digit that no program masks
+    /// others with, or the second one that differs: a mask is always the same.
+    pub(crate) fn note_echo(&mut self, c: char) {
+        if scene::is_mask(c) || c.is_whitespace() {
+            return;
+        }
+        let may_mask = !c.is_alphanumeric() || MASK_LETTERS.contains(&c);
+        let differs = self.first.is_some_and(|first| first != c);
+        self.has_echoed |= !may_mask || differs;
+        self.first.get_or_insert(c);
+    }
+
+    /// Called when a key has been answered otherwise than by its echo.
+    pub(crate) const fn spoil(&mut self) {
+        *self = Self { has_echoed: false, first: None, is_spoilt: true };
+    }
+
+    /// Called when another line may have begun.
+    pub(crate) const fn end(&mut self) {
+        (self.has_echoed, self.first) = (false, None);
+    }
+}
