@@ -40,6 +40,8 @@ pub(super) struct Case {
     pub(super) secret: &'static str,
     /// The share of datagrams that the path loses, each way.
     pub(super) loss: f64,
+    /// Whether predictions are shown as `--predict=always` shows them, with fewer proofs.
+    pub(super) is_always: bool,
     /// The letters at the beginning of the secret that are shown as nobody can know better (SECURITY.md): the program
     /// has echoed in this very line and stops without a sign, or it asks with the very prompt of the shell before
     /// it, or in the mode of an editor.
@@ -64,6 +66,7 @@ impl Case {
             files,
             secret: SECRET,
             loss: 0.0,
+            is_always: false,
             excused: 0,
         }
     }
@@ -89,6 +92,12 @@ impl Case {
     /// Loses this share of the datagrams.
     pub(super) const fn loss(mut self, loss: f64) -> Self {
         self.loss = loss;
+        self
+    }
+
+    /// Predicts as with `--predict=always`.
+    pub(super) const fn always(mut self) -> Self {
+        self.is_always = true;
         self
     }
 
@@ -132,6 +141,8 @@ pub(super) enum Step {
     Type(&'static str),
     /// Types text that everybody may see, and Enter after its answers have arrived.
     Line(&'static str),
+    /// Types three commands at this prompt, each when the prompt is there, and waits for the fourth.
+    Three(&'static str),
     /// Types the secret, key by key, with a pause after half of it in which all answers arrive.
     Secret,
     /// Types the secret as [`Step::Secret`], then Enter.
@@ -142,6 +153,8 @@ pub(super) enum Step {
     Paste,
     /// Sends the secret in one piece without markers, then Enter.
     Burst,
+    /// Gives the client's terminal this many rows, with its usual columns, and waits for the answer.
+    Rows(u16),
     /// Waits until the answers to all keys have arrived, and a bit more.
     Settle,
 }

@@ -104,6 +104,7 @@ impl Run {
     fn preference(&self) -> &'static str {
         match self.rtt_ms {
             _ if self.is_plain => "never",
+            _ if self.case.is_always => "always",
             0..=60 => "always",
             _ => "adaptive",
         }
@@ -128,10 +129,13 @@ impl User<'_> {
             }
             Step::Host(name) => self.terminal.wait_for(name, |_| self.scratch.path(name).exists()),
             Step::Type(text) => self.type_keys(text.chars()),
-            Step::Line(text) => {
-                self.type_keys(text.chars());
-                self.settle();
-                self.terminal.send("\r");
+            Step::Line(text) => self.type_line(text),
+            Step::Three(prompt) => {
+                for (count, line) in (1..).zip(["echo one", "echo two", "echo three"]) {
+                    self.see(count, prompt);
+                    self.type_line(line);
+                }
+                self.see(4, prompt);
             }
             Step::Secret => self.type_secret(),
             Step::Answer => {
@@ -149,6 +153,10 @@ impl User<'_> {
                 self.settle();
                 self.terminal.send("\r");
             }
+            Step::Rows(rows) => {
+                self.terminal.resize((rows, SIZE.1));
+                self.settle();
+            }
             Step::Settle => self.settle(),
         }
     }
@@ -165,6 +173,12 @@ impl User<'_> {
             self.terminal.send(key.to_string());
             pause(KEY_GAP_MS);
         }
+    }
+
+    fn type_line(&self, text: &str) {
+        self.type_keys(text.chars());
+        self.settle();
+        self.terminal.send("\r");
     }
 
     fn type_secret(&self) {

@@ -29,8 +29,10 @@ mod boxes;
 mod case;
 mod driver;
 mod forms;
+mod found;
 mod kernel;
 mod matrix;
+mod modes;
 mod panes;
 mod picture;
 mod programs;
@@ -38,6 +40,7 @@ mod prompts;
 mod shells;
 mod toolkits;
 mod traps;
+mod widgets;
 
 use case::{Case, Step};
 
@@ -104,4 +107,39 @@ fn editors_that_ask_for_secrets_show_nothing() {
 #[test]
 fn a_secret_at_the_prompt_of_another_program_is_not_shown() {
     matrix::run(programs::PROMPTS);
+}
+
+#[test]
+fn what_an_attack_has_seen_is_not_shown_again() {
+    matrix::run(found::CASES);
+}
+
+#[test]
+fn a_shells_key_that_asks_without_a_word_shows_nothing() {
+    matrix::run(widgets::ZSH);
+}
+
+#[test]
+fn another_shells_key_that_asks_without_a_word_shows_nothing() {
+    matrix::run(widgets::OTHERS);
+}
+
+#[test]
+fn a_shells_hook_that_asks_without_a_word_shows_little() {
+    matrix::run(widgets::HOOKS);
+}
+
+#[test]
+fn a_mode_that_another_pane_shows_permits_nothing() {
+    matrix::run(modes::PANES);
+}
+
+#[test]
+fn an_editor_that_takes_keys_for_others_than_its_text_shows_nothing() {
+    matrix::run(modes::EDITORS);
+}
+
+#[test]
+fn an_editor_in_which_something_else_takes_the_keys_by_itself_shows_little() {
+    matrix::run(modes::BY_ITSELF);
 }
