@@ -25,6 +25,7 @@
 //!     cargo test -p rove-shell --test e2e secrecy
 //! ```
 
+mod asking;
 mod boxes;
 mod case;
 mod driver;
@@ -38,6 +39,7 @@ mod picture;
 mod programs;
 mod prompts;
 mod shells;
+mod signs;
 mod toolkits;
 mod traps;
 mod widgets;
@@ -142,4 +144,24 @@ fn an_editor_that_takes_keys_for_others_than_its_text_shows_nothing() {
 #[test]
 fn an_editor_in_which_something_else_takes_the_keys_by_itself_shows_little() {
     matrix::run(modes::BY_ITSELF);
+}
+
+#[test]
+fn a_prompt_with_a_shells_sign_is_no_shells() {
+    matrix::run(signs::CASES);
+}
+
+#[test]
+fn a_prompt_that_looks_like_a_shells_in_all_shows_little() {
+    matrix::run(signs::SHELLS);
+}
+
+#[test]
+fn a_line_that_stops_to_echo_shows_little() {
+    matrix::run(signs::LINES);
+}
+
+#[test]
+fn more_programs_that_ask_for_passphrases_show_nothing() {
+    matrix::run(asking::CASES);
 }

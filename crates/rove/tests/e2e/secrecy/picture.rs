@@ -35,9 +35,17 @@ pub(super) fn leak(output: &[u8], secret: &str) -> Option<Leak> {
     (!letters.is_empty()).then_some(Leak { letters, rows: worst })
 }
 
-/// Returns the letters of the secret that are on the screen.
+/// Returns the letters of the secret that are seen on the screen: not those in the colour of their ground.
 pub(super) fn letters(screen: &vt100::Screen, secret: &str) -> String {
-    screen.contents().chars().filter(|letter| secret.contains(*letter)).collect()
+    let (rows, columns) = screen.size();
+    let places =
+        (0..rows.get()).flat_map(|row| (0..columns.get()).map(move |column| (row, column)));
+    let cells = places.filter_map(|(row, column)| screen.cell(row, column));
+    let is_seen = |cell: &&vt100::Cell| {
+        cell.fgcolor() == vt100::Color::Default || cell.fgcolor() != cell.bgcolor()
+    };
+    let seen: String = cells.filter(is_seen).map(vt100::Cell::contents).collect();
+    seen.chars().filter(|letter| secret.contains(*letter)).collect()
 }
 
 #[test]
@@ -45,6 +53,11 @@ fn a_letter_that_stands_for_a_moment_is_found() {
     let leak = leak(b"name\x1b[5Xpin: Q\x08 \x08**", "ZQ").expect("the letter was there");
     assert_eq!(leak.letters, "Q");
     assert_eq!(leak.rows, ["namepin: Q"]);
+}
+
+#[test]
+fn a_letter_in_the_colour_of_its_ground_is_not_found() {
+    assert!(super::picture::leak(b"pin: \x1b[30;40mZQ\x1b[m", "ZQ").is_none());
 }
 
 #[test]
