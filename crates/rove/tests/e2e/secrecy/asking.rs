@@ -1,6 +1,6 @@
 //! More programs that ask for passphrases, and editors, pagers and multiplexers that do.
 
-use super::case::Step::{Answer, Host, Key, Line, See, Settle, Three, Times};
+use super::case::Step::{Answer, Key, Line, See, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const BASH: (&str, &str) = ("bash", "bash");
@@ -155,7 +155,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         "mc, three commands in its row, then one that asks",
         &[("mc", "mc"), BASH],
-        "SHELL=/bin/bash exec mc -b",
+        "mkdir mc; printf '[Midnight-Commander]\\nconfirm_exit=false\\n' > mc/ini; SHELL=/bin/bash exec mc -b",
         &[
             See("10Quit"),
             Settle,
@@ -172,8 +172,6 @@ pub(super) const CASES: &[Case] = &[
             See("10Quit"),
             Settle,
             Key("\x1b[21~"),
-            Settle,
-            Line(""),
         ],
     )
     .secret("ZWJXj"),

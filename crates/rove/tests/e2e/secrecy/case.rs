@@ -40,6 +40,8 @@ pub(super) struct Case {
     pub(super) secret: &'static str,
     /// The share of datagrams that the path loses, each way.
     pub(super) loss: f64,
+    /// Whether the script is the session's own program, and not the child of one. It ends with `. ./canary` in place of itself.
+    pub(super) is_own: bool,
     /// Whether predictions are shown as `--predict=always` shows them, with fewer proofs.
     pub(super) is_always: bool,
     /// The letters at the beginning of the secret that are shown as nobody can know better (SECURITY.md): the program
@@ -66,6 +68,7 @@ impl Case {
             files,
             secret: SECRET,
             loss: 0.0,
+            is_own: false,
             is_always: false,
             excused: 0,
         }
@@ -95,6 +98,12 @@ impl Case {
         self
     }
 
+    /// Makes the script the session's own program.
+    pub(super) const fn own(mut self) -> Self {
+        self.is_own = true;
+        self
+    }
+
     /// Predicts as with `--predict=always`.
     pub(super) const fn always(mut self) -> Self {
         self.is_always = true;
@@ -121,7 +130,16 @@ impl Case {
 
     /// Returns the letters that nobody may see: those of the secret that no screen has otherwise.
     pub(super) fn letters(&self) -> String {
-        let letters = self.secret.chars().skip(self.excused);
+        self.letters_from(self.excused)
+    }
+
+    /// Returns the same letters and those that are excused.
+    pub(super) fn all_letters(&self) -> String {
+        self.letters_from(0)
+    }
+
+    fn letters_from(&self, first: usize) -> String {
+        let letters = self.secret.chars().skip(first);
         letters.filter(|letter| SECRET.contains(*letter)).collect()
     }
 }

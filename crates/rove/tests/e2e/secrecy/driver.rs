@@ -22,13 +22,17 @@ const DRAWING_MS: u64 = 1_000;
 /// How often it is looked for what the client draws.
 const LOOK_AGAIN_MS: u64 = 20;
 
-/// Runs around a case's script. The canary's place and prompt are none of the case's.
+/// Runs around a case's script.
 const AROUND: &str = "\
 cd \"$1\" || exit
 HOME=$1 OUT=$1/out SECRET=$2 ZDOTDIR=$1 XDG_CONFIG_HOME=$1 XDG_RUNTIME_DIR=$1 PS1='$ '
 export HOME OUT SECRET ZDOTDIR XDG_CONFIG_HOME XDG_RUNTIME_DIR PS1
 unset HISTFILE SSH_CONNECTION SSH_CLIENT SSH_TTY TMUX
-$3 ./case
+$4 $3 ./case
+. ./canary
+";
+/// Runs after a case's script. The canary's place and prompt are none of the case's.
+const CANARY: &str = "\
 stty sane
 printf '\\033[?1049l\\033[?2004l\\033[0m\\033[?25h\\033[r\\033[2J\\033[9;1Hthat was all, say so: '
 read -r line
@@ -52,6 +56,8 @@ pub(super) struct Run {
 pub(super) struct Outcome {
     /// The letters of the secret that were seen.
     pub(super) leak: Option<Leak>,
+    /// All letters of the secret that were seen, those that are excused among them.
+    pub(super) shown: String,
     /// Why the run proves nothing.
     pub(super) fault: Option<String>,
 }
@@ -67,7 +73,9 @@ impl Run {
             text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
                 .unwrap_or_else(|| "an unknown panic".to_owned())
         });
-        Outcome { leak: leak(output.as_bytes(), &self.case.letters()), fault }
+        let seen = |letters: &str| leak(output.as_bytes(), letters);
+        let shown = seen(&self.case.all_letters()).map_or_else(String::new, |leak| leak.letters);
+        Outcome { leak: seen(&self.case.letters()), shown, fault }
     }
 
     fn play_in(&self, scratch: &Scratch, output: &mut String) {
@@ -78,8 +86,11 @@ impl Run {
             scratch.write(name, text);
         }
         scratch.write("case", self.case.script);
+        scratch.write("canary", CANARY);
         let folder = scratch.folder().to_str().expect("scratch paths are text").to_owned();
-        let words = ["sh", "-c", AROUND, "sh", &folder, self.case.secret, self.case.interpreter];
+        let Case { secret, interpreter, .. } = self.case;
+        let replaces = if self.case.is_own { "exec" } else { "" };
+        let words = ["sh", "-c", AROUND, "sh", &folder, secret, interpreter, replaces];
         let server = Server::start(self.server, IpAddr::V4(Ipv4Addr::LOCALHOST), &words);
         let delay = rove_units::Duration::from_millis(self.rtt_ms / 2);
         let link = LinkConfig { delay, loss: self.case.loss, ..LinkConfig::default() };

@@ -12,6 +12,8 @@ use crate::support::{Maker, is_installed};
 
 /// The round-trip time of the runs that no variable chooses. Chosen: most leaks that were found show at it.
 const USUAL_RTT_MS: u64 = 300;
+/// The round-trip times among which samples are spread. Chosen: the usual one for every other case; with 800 ms runs take long.
+const SAMPLE_RTTS_MS: [u64; 4] = [300, 100, 300, 800];
 /// All round-trip times.
 const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
 /// Runs at once, over all tests. Chosen: they mostly wait; with more, two processors delay the programs' own answers.
@@ -23,7 +25,30 @@ const RUNS_MAX: usize = 48;
 ///
 /// Panics at the end if any run showed a letter or proved nothing, with a paragraph for each.
 pub(super) fn run(cases: &[Case]) {
-    let runs = Mutex::new(chosen(cases));
+    play(chosen(cases));
+}
+
+/// Runs each chosen case once, with one of these servers at one of several round-trip times; with both servers if a variable
+/// chooses the times.
+///
+/// # Panics
+///
+/// As [`run`].
+pub(super) fn sample(cases: &[Case], servers: &[Maker]) {
+    let mut runs = chosen(cases);
+    if variable("ROVE_SECRECY_RTT").is_none() && variable("ROVE_SECRECY_SERVER").is_none() {
+        runs.retain(|run| run.server == Maker::Rove);
+        for (number, run) in runs.iter_mut().enumerate() {
+            let place = cases.iter().position(|case| case.name == run.case.name).unwrap_or(number);
+            run.server = servers[place % servers.len()];
+            run.rtt_ms = SAMPLE_RTTS_MS[place / servers.len() % SAMPLE_RTTS_MS.len()];
+        }
+    }
+    play(runs);
+}
+
+fn play(runs: VecDeque<Run>) {
+    let runs = Mutex::new(runs);
     let failures = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..RUNS_MAX {
@@ -48,7 +73,6 @@ fn next(runs: &Mutex<VecDeque<Run>>) -> Option<Run> {
 
 /// Returns the runs that the environment chooses.
 fn chosen(cases: &[Case]) -> VecDeque<Run> {
-    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let name = variable("ROVE_SECRECY_CASE").unwrap_or_default();
     let server = variable("ROVE_SECRECY_SERVER");
     let is_stock = variable("ROVE_SECRECY_CLIENT").is_some_and(|maker| maker == "stock");
@@ -75,6 +99,11 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     runs
 }
 
+/// Returns the value of a variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// Returns whether the large programs that the case needs are installed, and says so if not.
 fn is_possible(case: &Case) -> bool {
     let missing = case.large_programs().find(|(program, _)| !is_installed(program));
@@ -87,7 +116,11 @@ fn is_possible(case: &Case) -> bool {
 /// Adds the run's line to the table that the environment names.
 fn record(run: &Run, outcome: &Outcome) {
     let Some(path) = std::env::var_os("ROVE_SECRECY_TABLE") else { return };
-    let leak = outcome.leak.as_ref().map_or("-", |leak| &leak.letters);
+    let leak = match &outcome.leak {
+        Some(leak) => leak.letters.clone(),
+        None if outcome.shown.is_empty() => "-".to_owned(),
+        None => format!("({})", outcome.shown),
+    };
     let fault = outcome.fault.as_ref().map_or("", |fault| fault.lines().next().unwrap_or(""));
     let line =
         format!("{}\t{} ms\t{}\t{}\t{fault}\n", run.server.name(), run.rtt_ms, leak, run.case.name);

@@ -5,7 +5,8 @@
 //! by cell. A run passes only if the secret has also arrived at the program, and if predictions were shown in the
 //! same session afterwards.
 //!
-//! The tests take every case at one round-trip time. These variables choose other runs:
+//! The tests take every case at one round-trip time, and those of some lists with one server only, at times that differ from case to
+//! case ([`matrix::sample`]). These variables choose other runs:
 //!
 //! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds; `all` is these four.
 //! - `ROVE_SECRECY_LOSS=0.29`: this share of the datagrams is lost each way, in place of the case's own.
@@ -15,7 +16,7 @@
 //! - `ROVE_SECRECY_PREDICT=never`: no predictions. A letter that is seen then comes from the program, and the case is
 //!   wrong. Each new case is run so once.
 //! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file: server, time, letters, case, fault, with
-//!   tabs between them.
+//!   tabs between them. Letters that are excused stand in brackets.
 //!
 //! The complete matrix, and a single run:
 //!
@@ -34,6 +35,7 @@ mod found;
 mod kernel;
 mod matrix;
 mod modes;
+mod own;
 mod panes;
 mod picture;
 mod programs;
@@ -45,6 +47,11 @@ mod traps;
 mod widgets;
 
 use case::{Case, Step};
+
+use crate::support::Maker;
+
+/// The servers that take turns where each case is run once.
+const BOTH: &[Maker] = &[Maker::Stock, Maker::Rove];
 
 #[test]
 fn bash_that_reads_without_echo_shows_nothing() {
@@ -118,50 +125,60 @@ fn what_an_attack_has_seen_is_not_shown_again() {
 
 #[test]
 fn a_shells_key_that_asks_without_a_word_shows_nothing() {
-    matrix::run(widgets::ZSH);
+    matrix::sample(widgets::ZSH, BOTH);
 }
 
 #[test]
 fn another_shells_key_that_asks_without_a_word_shows_nothing() {
-    matrix::run(widgets::OTHERS);
+    matrix::sample(widgets::OTHERS, BOTH);
 }
 
 #[test]
 fn a_shells_hook_that_asks_without_a_word_shows_little() {
-    matrix::run(widgets::HOOKS);
+    matrix::sample(widgets::HOOKS, BOTH);
 }
 
 #[test]
 fn a_mode_that_another_pane_shows_permits_nothing() {
-    matrix::run(modes::PANES);
+    matrix::sample(modes::PANES, BOTH);
 }
 
 #[test]
 fn an_editor_that_takes_keys_for_others_than_its_text_shows_nothing() {
-    matrix::run(modes::EDITORS);
+    matrix::sample(modes::EDITORS, BOTH);
 }
 
 #[test]
 fn an_editor_in_which_something_else_takes_the_keys_by_itself_shows_little() {
-    matrix::run(modes::BY_ITSELF);
+    matrix::sample(modes::BY_ITSELF, BOTH);
 }
 
 #[test]
 fn a_prompt_with_a_shells_sign_is_no_shells() {
-    matrix::run(signs::CASES);
+    matrix::sample(signs::CASES, &[Maker::Stock]);
 }
 
 #[test]
 fn a_prompt_that_looks_like_a_shells_in_all_shows_little() {
-    matrix::run(signs::SHELLS);
+    matrix::sample(signs::SHELLS, &[Maker::Stock]);
 }
 
 #[test]
 fn a_line_that_stops_to_echo_shows_little() {
-    matrix::run(signs::LINES);
+    matrix::sample(signs::LINES, BOTH);
 }
 
 #[test]
 fn more_programs_that_ask_for_passphrases_show_nothing() {
-    matrix::run(asking::CASES);
+    matrix::sample(asking::CASES, BOTH);
+}
+
+#[test]
+fn the_sessions_own_shell_that_does_not_wait_for_a_line_shows_nothing() {
+    matrix::sample(own::CASES, &[Maker::Rove]);
+}
+
+#[test]
+fn the_sessions_own_shell_that_asks_with_its_prompt_shows_little() {
+    matrix::sample(own::SHELLS, BOTH);
 }

@@ -1,6 +1,6 @@
 //! Editors that show their mode while something else takes the keys: another pane, a popup, a terminal, a question.
 
-use super::case::Step::{Answer, Gone, Host, Key, Line, Rows, See, Settle, Type};
+use super::case::Step::{Answer, Gone, Host, Key, Line, Rows, See, Settle, Three, Type};
 use super::case::{Case, Step};
 
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux"), ("vim", "vim"), ("bash", "bash")];
@@ -111,6 +111,7 @@ focus down\nscreen -t text sh edit\n",
   (term-mode) (term-char-mode) (overwrite-mode 1)
   (set-process-sentinel (get-buffer-process (current-buffer)) (lambda (&rest _) (kill-emacs))))\n",
     ),
+    ("says.conf", "set -g status-left 'INSERT '\nset -s exit-unattached on\n"),
     ("form", "exec dialog --passwordbox value: 8 36 2> \"$OUT\""),
     ("boxed", "dialog --inputbox value: 8 36 2> name; sh form; sh ./end"),
 ];
@@ -290,6 +291,32 @@ pub(super) const PANES: &[Case] = &[
         "tmux -S sock -f bare.conf new-session 'bash dump'",
         SAME_PLACE,
     ),
+    case(
+        "tmux, a status line that says INSERT, a name and the secret in one place",
+        TMUX,
+        "tmux -S sock -f says.conf new-session 'bash asker'",
+        SAME_PLACE,
+    ),
+    case(
+        "tmux, a status line that says INSERT, a shell, then read -s on a cleared screen",
+        TMUX,
+        "tmux -S sock -f says.conf new-session 'bash --norc --noprofile -i'",
+        &[
+            Three("$ "),
+            Line("clear"),
+            Gone("three"),
+            Line("clear; bash secret"),
+            See("value: "),
+            Answer,
+        ],
+    ),
+    case(
+        "tmux, borders of dashes, vim inserts below, datagrams lost",
+        TMUX,
+        "tmux -S sock -f plain.conf new-session 'bash asker' ';' split-window -v 'sh edit'",
+        in_another_pane!("\x02o"),
+    )
+    .loss(0.2),
 ];
 
 /// The cases of single editors.
@@ -381,6 +408,25 @@ pub(super) const EDITORS: &[Case] = &[
         NVIM,
         "nvim --clean -c 'source rc' text",
         inserted!(Key("\x1b[20~"), See("value: ")),
+    ),
+    case(
+        "vim, inputsecret() while it inserts, typed on at once",
+        VIM,
+        "sh edit",
+        inserted!(Key("\x1b[20~")),
+    ),
+    case(
+        "vim, a click on a terminal above while it inserts",
+        VIM,
+        "sh edit -c 'set mouse=a ttymouse=sgr' -c 'term ++close bash asker' -c 'wincmd j'",
+        inserted!(
+            Key("\x1b[<0;20;3M\x1b[<0;20;3m"),
+            Settle,
+            Line("anna"),
+            Gone("anna"),
+            See("value: "),
+            Settle
+        ),
     ),
     case(
         "vim, a terminal in a window whose bar says INSERT",

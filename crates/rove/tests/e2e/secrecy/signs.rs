@@ -362,6 +362,29 @@ pub(super) const SHELLS: &[Case] = &[
         at!("anna@db1:~$ "),
     )
     .excused(4),
+    case(
+        "tmux, three commands, then a pane with read -e -s at the same prompt",
+        &[("tmux", "tmux"), ("bash", "bash")],
+        "tmux -S sock -f bare.conf new-session 'bash edited' ';' \\
+            split-window -h 'bash --norc --noprofile -i'",
+        &[
+            Times(2, "$ "),
+            Line("echo one"),
+            Times(3, "$ "),
+            Line("echo two"),
+            Times(4, "$ "),
+            Line("echo three"),
+            Times(5, "$ "),
+            Key("\x02o"),
+            Settle,
+            Answer,
+        ],
+    )
+    .with(&[
+        ("bare.conf", "set -g status off\nset -s exit-unattached on\n"),
+        ("edited", "read -es -p '$ ' word; echo \"$word\" > \"$OUT\"; tmux kill-server"),
+    ])
+    .excused(4),
 ];
 
 /// Programs that echo in a line and stop in it.

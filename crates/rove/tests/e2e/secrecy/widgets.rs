@@ -193,6 +193,29 @@ pub(super) const ZSH: &[Case] = &[
         silence!(Key("\x01")),
     )
     .needs(&[("zsh", "zsh"), ("tmux", "tmux")]),
+    zsh(
+        "zsh, a silent widget twice",
+        "exec zsh -i",
+        &[
+            Three("$ "),
+            Key("\x07"),
+            Settle,
+            Answer,
+            Times(5, "$ "),
+            Line("echo four"),
+            Times(6, "$ "),
+            Key("\x07"),
+            Answer,
+            Settle,
+            Line("exit"),
+        ],
+    ),
+    zsh(
+        "zsh, a silent widget on Ctrl-A, datagrams lost",
+        "USE=known exec zsh -i",
+        silence!(Key("\x01")),
+    )
+    .loss(0.2),
 ];
 
 /// The cases of bash and fish.

@@ -1,0 +1,111 @@
+//! Sessions whose own program is the shell that asks, or is replaced by what asks.
+
+use super::case::Step::{Answer, Host, Key, Line, Rows, Settle, Three, Times};
+use super::case::{Case, Step};
+
+const BASH_RC: &str = "\
+PS1='$ '; HISTFILE=
+alike() { read -rs -p \"$PS1\" word; echo; echo \"$word\" > out; }
+edited() { read -ers -p \"$PS1\" word; echo; echo \"$word\" > out; }
+ask() { : > begun; read -rs -n 8 word < /dev/tty; echo \"$word\" > out; }
+trap ask WINCH; finish() { trap - WINCH; exec sh ./canary; }
+";
+const ZSH_RC: &str = "\
+PS1='$ '
+alike() { read -rs \"word?$PS1\"; echo; print -r -- $word > out }
+secret() { : > begun; IFS= read -rs -k 8 word; print -r -- $word > out }
+zle -N secret; bindkey '^G' secret; bindkey '^A' secret; finish() { exec sh ./canary }
+";
+const FISH_RC: &str = "\
+function fish_prompt; echo -n '$ '; end
+function fish_greeting; end
+function alike; read -s -P '$ ' word; echo $word > out; end
+function finish; exec sh ./canary; end
+";
+const FILES: &[(&str, &str)] = &[
+    ("rc", BASH_RC),
+    (".zshrc", ZSH_RC),
+    ("rc.fish", FISH_RC),
+    ("ask", "read -rs -p '$ ' word; echo; echo \"$word\" > out"),
+    (
+        "helper",
+        "for n in 1 2 3; do read -p '% ' name; done; read -s -p '% ' word; echo \"$word\" > out
+exec sh ./canary",
+    ),
+];
+const BASH: &str = "exec bash --noprofile --rcfile rc -i";
+const ZSH: &str = "exec zsh -i";
+const FISH: &str = "exec fish --no-config -C 'source rc.fish' -i";
+
+/// Creates a case whose script is the session's own program.
+const fn own(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
+    Case::new(name, "sh", script, steps)
+        .needs(&[("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")])
+        .with(FILES)
+        .own()
+}
+
+/// Three commands, one that asks with the shell's prompt, and the end.
+macro_rules! command {
+    ($line:literal) => {
+        &[Three("$ "), Line($line), Times(5, "$ "), Answer, Settle, Settle, Line("finish")]
+    };
+}
+/// Three commands, something that begins to ask in silence, and the end.
+macro_rules! silence {
+    ($step:expr) => {
+        &[Three("$ "), $step, Host("begun"), Settle, Answer, Settle, Line("finish")]
+    };
+}
+
+/// The cases of this file.
+pub(super) const CASES: &[Case] = &[
+    own("the session's own bash, read -s with its prompt", BASH, command!("alike")),
+    own("the session's own bash, a child asks with its prompt", BASH, command!("bash ask")),
+    own(
+        "the session's own bash without job control, a child asks with its prompt",
+        BASH,
+        command!("set +m; bash ask"),
+    ),
+    own(
+        "the session's own bash, a trap of a resize that reads in silence",
+        BASH,
+        silence!(Rows(20)),
+    ),
+    own("the session's own zsh, read -s with its prompt", ZSH, command!("alike")),
+    own(
+        "the session's own zsh without job control, a child asks with its prompt",
+        ZSH,
+        command!("unsetopt monitor; bash ask"),
+    ),
+    own("the session's own zsh, a silent widget", ZSH, silence!(Key("\x07"))),
+    own("the session's own zsh, a silent widget on Ctrl-A", ZSH, silence!(Key("\x01"))),
+    own("the session's own fish, a child asks with its prompt", FISH, command!("bash ask")),
+    own(
+        "the session's own program is no shell, three reads, then read -s",
+        "exec bash helper",
+        &[Three("% "), Answer],
+    ),
+    own(
+        "the session's own shell is replaced by a program that asks",
+        "PS1='% ' exec dash -i",
+        &[
+            Three("% "),
+            Line("exec bash helper"),
+            Times(5, "% "),
+            Line("one"),
+            Times(6, "% "),
+            Line("two"),
+            Times(7, "% "),
+            Line("three"),
+            Times(8, "% "),
+            Answer,
+        ],
+    ),
+];
+
+/// Prompts at which the session's own shell does wait.
+pub(super) const SHELLS: &[Case] = &[
+    own("the session's own bash, read -e -s with its prompt", BASH, command!("edited")).excused(4),
+    own("the session's own fish, read -s with its prompt", FISH, command!("alike")).excused(4),
+];
