@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
-const PROGRAMS: [(&str, &str); 28] = [
+const PROGRAMS: [(&str, &str); 38] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -32,6 +32,16 @@ const PROGRAMS: [(&str, &str); 28] = [
     ("sqlite3", "sqlite3"),
     ("zip", "zip"),
     ("unzip", "unzip"),
+    ("age", "age"),
+    ("busybox", "busybox"),
+    ("ccrypt", "ccrypt"),
+    ("dtach", "dtach"),
+    ("htpasswd", "apache2-utils"),
+    ("mkpasswd", "whois"),
+    ("pass", "pass"),
+    ("rlwrap", "rlwrap"),
+    ("sudo", "sudo"),
+    ("tcsh", "tcsh"),
     ("/usr/bin/python3", "python3"),
     // Files that packages bring. A terminal description has no program.
     ("/usr/share/terminfo/x/xterm-direct", "ncurses-term"),
@@ -40,8 +50,17 @@ const PROGRAMS: [(&str, &str); 28] = [
 ];
 
 /// Programs of packages that are too large to be asked for. Tests leave out what needs them, and the gate says so.
-const OPTIONAL: [(&str, &str); 3] =
-    [("node", "nodejs"), ("emacs", "emacs-nox"), ("systemd-ask-password", "systemd")];
+const OPTIONAL: [(&str, &str); 9] = [
+    ("node", "nodejs"),
+    ("emacs", "emacs-nox"),
+    ("systemd-ask-password", "systemd"),
+    ("kak", "kakoune"),
+    ("lftp", "lftp"),
+    ("mc", "mc"),
+    ("nvim", "neovim"),
+    ("redis-cli", "redis-tools"),
+    ("ruby", "ruby"),
+];
 
 /// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];

@@ -77,7 +77,8 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     let server = variable("ROVE_SECRECY_SERVER");
     let is_stock = variable("ROVE_SECRECY_CLIENT").is_some_and(|maker| maker == "stock");
     let client = if is_stock { Maker::Stock } else { Maker::Rove };
-    let is_plain = variable("ROVE_SECRECY_PREDICT").is_some_and(|mode| mode == "never");
+    let preference = variable("ROVE_SECRECY_PREDICT").unwrap_or_default();
+    let (is_plain, is_always) = (preference == "never", preference == "always");
     let rtts_ms = match variable("ROVE_SECRECY_RTT").as_deref() {
         None => vec![USUAL_RTT_MS],
         Some("all") => ALL_RTTS_MS.to_vec(),
@@ -90,7 +91,8 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
         for case in cases.iter().filter(is_chosen).filter(|case| is_possible(case)) {
             for maker in [Maker::Rove, Maker::Stock] {
                 if server.as_deref().is_none_or(|name| name == maker.name()) {
-                    let case = loss.map_or(*case, |share| case.loss(share));
+                    let mut case = loss.map_or(*case, |share| case.loss(share));
+                    case.is_always |= is_always;
                     runs.push_back(Run { case, client, server: maker, rtt_ms, is_plain });
                 }
             }

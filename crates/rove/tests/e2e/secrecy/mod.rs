@@ -14,7 +14,7 @@
 //! - `ROVE_SECRECY_SERVER=stock`: only one server, `rove` or `stock`.
 //! - `ROVE_SECRECY_CLIENT=stock`: another client, to compare.
 //! - `ROVE_SECRECY_PREDICT=never`: no predictions. A letter that is seen then comes from the program, and the case is
-//!   wrong. Each new case is run so once.
+//!   wrong. Each new case is run so once. `always`: predictions with fewer proofs, at all round-trip times.
 //! - `ROVE_SECRECY_TABLE=file`: a line for each run is added to this file: server, time, letters, case, fault, with
 //!   tabs between them. Letters that are excused stand in brackets.
 //!
