@@ -387,7 +387,8 @@ pub(super) const SHELLS: &[Case] = &[
     .excused(4),
 ];
 
-/// Programs that echo in a line and stop in it.
+/// Programs that echo in a line and stop in it. The letters that are typed before the silence is seen look as those before them;
+/// nothing is excused where a cursor that moves by itself, or a new size, comes in between.
 pub(super) const LINES: &[Case] = &[
     stops(
         "only the first character is echoed",
