@@ -4,7 +4,7 @@
 //! [`remote`] words what ssh runs, [`launch`] runs it as a [`command`] with two streams, [`startup`] reads what
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
-//! [`ssh_config`] asks ssh whether it may.
+//! [`ssh_config`] asks ssh whether it may, and [`sharing`] which open connection ssh may use.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
 //! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
@@ -40,6 +40,7 @@ pub(crate) mod quote;
 pub(crate) mod remote;
 pub(crate) mod remote_command;
 mod screen;
+pub(crate) mod sharing;
 pub(crate) mod ssh_config;
 pub(crate) mod startup;
 pub(crate) mod tunnel;
@@ -159,8 +160,8 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
         return Err(become_client(options, invocation, tunnel::SERVER, &connect, more));
     }
     let plan = Plan::new(options, invocation, colors, challenge, "")?;
-    if let Some(note) = plan.note(options).filter(|_| !options.quiet) {
-        tell(&invocation.speaker(), &note);
+    for note in plan.notes(options).iter().filter(|_| !options.quiet) {
+        tell(&invocation.speaker(), note);
     }
     let (announced, status) = launch::start_server(options, &plan)?;
     let is_stock = announced.is_stock;

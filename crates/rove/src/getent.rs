@@ -25,17 +25,19 @@ pub(crate) struct Record {
 
 /// Returns a user by number.
 pub(crate) fn user(number: u32) -> Option<Record> {
-    parse_user(&ask("passwd", &number.to_string())?)
+    parse_user(&lookup("passwd", &number.to_string())?)
 }
 
 /// Returns a host's addresses, in the services' order.
 pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
     // A text that begins like an option is no name.
-    let answer = Some(host).filter(|host| !host.starts_with('-')).and_then(|it| ask("ahosts", it));
+    let answer =
+        Some(host).filter(|host| !host.starts_with('-')).and_then(|it| lookup("ahosts", it));
     answer.map_or_else(Vec::new, |answer| parse_addresses(&answer))
 }
 
-fn ask(database: &str, key: &str) -> Option<String> {
+/// Asks for one entry; returns the lines of the answer.
+pub(crate) fn lookup(database: &str, key: &str) -> Option<String> {
     let mut child = Command::new("getent")
         .args([database, key])
         .stdin(Stdio::null())

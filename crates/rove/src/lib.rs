@@ -17,6 +17,7 @@ mod demo;
 mod detached;
 mod doctor;
 mod entropy;
+mod exposure;
 mod farewell;
 #[doc(hidden)]
 pub mod fuzzing;

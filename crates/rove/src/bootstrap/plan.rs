@@ -72,12 +72,16 @@ impl Plan {
         challenge: Challenge,
         preamble: &str,
     ) -> Result<Self, BootstrapError> {
-        // mosh has never asked, and must not change for the answer.
-        let config = match options.name {
-            ProgramName::Rove if !options.local => ssh_config::ask(&options.ssh, &options.host),
-            _ => SshConfig::default(),
+        let mut config = match options.name {
+            _ if options.local => SshConfig::default(),
+            ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
+            ProgramName::Mosh => ssh_config::for_mosh(options),
         };
         let (route, destination) = route(options, invocation, &challenge, &config)?;
+        if let Route::Address(_) = route {
+            // By its address the host may have another section.
+            config.sharing = ssh_config::sharing(options, &destination);
+        }
         let mut variables = locale::from_environment();
         if options.name == ProgramName::Rove {
             variables = locale::as_utf8(variables);
@@ -126,9 +130,9 @@ impl Plan {
         &self.challenge
     }
 
-    /// Returns what the user should know of ssh's configuration.
-    pub(crate) fn note(&self, options: &HostOptions) -> Option<String> {
-        self.config.note(&options.host)
+    /// Returns what the user should know of ssh's configuration, each in a line.
+    pub(crate) fn notes(&self, options: &HostOptions) -> Vec<String> {
+        self.config.notes(&options.host)
     }
 
     /// Returns the way around a direct connection, in ssh's words.
@@ -294,7 +298,7 @@ impl Plan {
             }
             // Should it be gone by now, ours is not to become one that others depend on.
             Route::Master(_) => command.args(["-o", "ControlMaster=no"]),
-            _ => &mut command,
+            _ => command.args(self.config.sharing.words()),
         };
         command.arg(&self.destination).arg("--").arg(&self.remote);
         command
@@ -361,7 +365,7 @@ fn route(
 /// Returns the addresses of a host to which a connection is open already, in the order to try; none where there is no
 /// such connection, or the name leads nowhere: then the usual way says why.
 fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
-    let Some(name) = config.host_name.as_deref().filter(|_| config.has_master()) else {
+    let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();
     };
     let found = address::resolve(name, SSH_PORT, &options.family).unwrap_or_default();

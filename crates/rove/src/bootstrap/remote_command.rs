@@ -1,8 +1,8 @@
 //! Runs a command of ours on a host, by the ssh that a session would log in with: without a terminal there, with its
 //! output here, apart from what start-up files print.
 //!
-//! ssh connects as its configuration says, through an open master connection where there is one, as nobody has to
-//! learn the host's address.
+//! ssh connects as its configuration says, through an open master connection where there is one that may be used, as
+//! nobody has to learn the host's address.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -150,9 +150,10 @@ impl<'a> RemoteCommand<'a> {
         let HostOptions { ssh, host, .. } = self.options;
         let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        command.args(args);
-        if ssh_config::is_ssh(ssh) {
-            command.args(ssh_config::ask(ssh, host).overrides());
+        let config = ssh_config::ask(ssh, host);
+        command.args(args).args(config.overrides()).args(config.sharing.words());
+        if let Some(note) = config.sharing.note().filter(|_| !self.options.quiet) {
+            tell(self.options.name.as_str(), note);
         }
         if self.options.ssh_pty {
             // Only without a terminal do bytes arrive as they were sent.

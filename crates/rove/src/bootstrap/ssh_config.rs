@@ -1,11 +1,14 @@
 //! What ssh's configuration says of a host: ssh itself is asked (`ssh -G`), so that `Match`, `Include`
-//! and the system's files count.
+//! and the system's files count. The question opens no connection, nor goes through an open one.
 
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::bootstrap::options::{HostOptions, RemoteIp};
+use crate::bootstrap::sharing::Sharing;
+use crate::program::ProgramName;
 
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
@@ -36,8 +39,8 @@ pub(crate) struct SshConfig {
     pub(crate) not_carried: Vec<&'static str>,
     /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
     overridden: Vec<&'static str>,
-    /// Where an open connection to the host may be shared.
-    control_path: Option<PathBuf>,
+    /// Which open connection to the host may be used.
+    pub(crate) sharing: Sharing,
 }
 
 impl SshConfig {
@@ -51,8 +54,14 @@ impl SshConfig {
         words
     }
 
-    /// Returns what the user should know, in one line: what the host's section asks for and no session carries.
-    pub(crate) fn note(&self, host: &OsStr) -> Option<String> {
+    /// Returns what the user should know, each in a line.
+    pub(crate) fn notes(&self, host: &OsStr) -> Vec<String> {
+        let refused = self.sharing.note().map(str::to_owned);
+        self.note(host).into_iter().chain(refused).collect()
+    }
+
+    /// Returns what the host's section asks for and no session carries.
+    fn note(&self, host: &OsStr) -> Option<String> {
         let (last, others) = self.not_carried.split_last()?;
         let (names, verb) = match others {
             [] => ((*last).to_owned(), "is"),
@@ -63,14 +72,6 @@ impl SshConfig {
         Some(format!(
             "{names} of ssh's configuration {verb} not carried by a session; run ssh {host} beside it for that"
         ))
-    }
-
-    /// Returns whether there is a master connection to the host that a login may go through. It is the user's own: who
-    /// is at its socket hears what is typed.
-    pub(crate) fn has_master(&self) -> bool {
-        let found = self.control_path.as_ref().and_then(|path| path.metadata().ok());
-        let user = rustix::process::geteuid().as_raw();
-        found.is_some_and(|found| found.file_type().is_socket() && found.uid() == user)
     }
 }
 
@@ -98,6 +99,23 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
         Ok(status) if status.success() => parse(&String::from_utf8_lossy(&answer)),
         _ => SshConfig::default(),
     }
+}
+
+/// Asks ssh for `mosh`, which has never asked: the answer changes nothing but whether an open connection is used.
+pub(crate) fn for_mosh(options: &HostOptions) -> SshConfig {
+    // With our proxy command none is.
+    let is_own = !options.tunnel && matches!(options.remote_ip, None | Some(RemoteIp::Proxy));
+    let sharing = if is_own { Sharing::Unconfigured } else { sharing(options, &options.host) };
+    SshConfig { sharing, ..SshConfig::default() }
+}
+
+/// Asks ssh which open connection it would use for this destination.
+pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
+    if options.name == ProgramName::Mosh && !options.tunnel && !is_ssh(&options.ssh) {
+        // Stock gives it no option that only ssh knows.
+        return Sharing::Unconfigured;
+    }
+    ask(&options.ssh, destination).sharing
 }
 
 impl SshConfig {
@@ -129,7 +147,7 @@ pub(crate) fn is_ssh(ssh: &[String]) -> bool {
 /// Takes what we want to know from the answer. It may hold what a configuration had from somewhere else, so the way
 /// is told without what would act on a terminal, and a host's name is nothing that a program takes for an option.
 pub(crate) fn parse(answer: &str) -> SshConfig {
-    let mut config = SshConfig::default();
+    let mut config = SshConfig { sharing: Sharing::Unconfigured, ..SshConfig::default() };
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
         let shown: String =
@@ -142,7 +160,7 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
             }
-            "controlpath" if is_set => config.control_path = Some(PathBuf::from(value)),
+            "controlpath" if is_set => config.sharing = Sharing::judge(value),
             keyword => config.take(keyword, &shown, is_set),
         }
     }
@@ -218,23 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_shared_only_at_a_socket_of_the_users_own() {
-        let folder = std::env::temp_dir().join(format!("rove-master-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let (socket, file) = (folder.join("socket"), folder.join("file"));
-        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-        std::fs::write(&file, "").unwrap();
-        for (path, is_master) in [(&socket, true), (&file, false), (&folder.join("none"), false)] {
-            let config = parse(&format!("controlpath {}\n", path.display()));
-            assert_eq!(config.has_master(), is_master, "{}", path.display());
-        }
-        assert!(!parse("controlpath none\n").has_master());
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
     fn programs_other_than_ssh_are_not_asked() {
         let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
-        assert_eq!(ask(&ssh, OsStr::new("host")), SshConfig::default());
+        let config = ask(&ssh, OsStr::new("host"));
+        assert_eq!(config, SshConfig::default());
+        // Nobody knows which connection they would use.
+        assert_eq!(config.sharing, Sharing::Unknown);
     }
 }

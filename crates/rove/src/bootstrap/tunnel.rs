@@ -45,10 +45,10 @@ pub(crate) fn start(
 ) -> Result<Started, BootstrapError> {
     let config = match options.name {
         ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
-        ProgramName::Mosh => SshConfig::default(),
+        ProgramName::Mosh => ssh_config::for_mosh(options),
     };
-    if let Some(note) = config.note(&options.host).filter(|_| !options.quiet) {
-        tell(options.name.as_str(), &note);
+    for note in config.notes(&options.host).iter().filter(|_| !options.quiet) {
+        tell(options.name.as_str(), note);
     }
     let command_line = |remote: OsString, asks| ssh_words(options, &config, remote, asks);
     let words = command_line(remote_command(options, colors, &challenge), true);
@@ -112,6 +112,7 @@ fn ssh_words(
 ) -> Vec<OsString> {
     let mut words: Vec<OsString> = options.ssh.iter().map(OsString::from).collect();
     words.extend(config.overrides().into_iter().map(OsString::from));
+    words.extend(config.sharing.words().iter().map(OsString::from));
     if ssh_config::is_ssh(&options.ssh) {
         // Others must be able to end with theirs while the session goes on, and the other way round.
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));

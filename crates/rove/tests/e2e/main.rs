@@ -10,6 +10,7 @@ mod bootstrap;
 mod display;
 mod doctor;
 mod exit_status;
+mod false_masters;
 mod host;
 mod hostile;
 mod impostors;

@@ -128,7 +128,12 @@ impl Sshd {
 
     /// Lets nobody log in any more.
     pub(crate) fn bar(&self) {
-        std::fs::remove_file(self.path("user_key.pub")).expect("the key was there");
+        std::fs::rename(self.path("user_key.pub"), self.path("barred")).expect("the key was there");
+    }
+
+    /// Lets in again who was barred.
+    pub(crate) fn unbar(&self) {
+        std::fs::rename(self.path("barred"), self.path("user_key.pub")).expect("it was barred");
     }
 
     /// Returns what sshd has logged.

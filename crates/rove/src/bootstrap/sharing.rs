@@ -1,0 +1,163 @@
+//! Which open connection of ssh's (`ControlMaster`) a new ssh may go through.
+//!
+//! ssh asks nobody whose the control socket is: whoever listens there is believed to be the host, gets the commands and
+//! prints what he likes. So each ssh that rove starts takes its options from here.
+//!
+//! A socket is trusted for its place and its owner. Nobody else can change the way to it, so what was looked at is what
+//! ssh finds later, and nobody else can put one there while there is none. A host on the way (`ProxyJump`) is an ssh of
+//! ssh's own: a false connection there carries ciphertext that only the host can open, as any network does.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use rustix::process::geteuid;
+
+use crate::exposure;
+
+/// The option by which ssh makes a connection of its own. The last one on the command line counts.
+const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
+
+/// How the sentence on a refused socket begins.
+const NOT_USED: &str = "ssh's open connection to the host is not used";
+
+/// What is known of an open connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sharing {
+    /// Nobody could be asked.
+    #[default]
+    Unknown,
+    /// ssh is not to share any.
+    Unconfigured,
+    /// A socket in a place of the user's own: `is_open` tells whether there is one now.
+    Trusted { is_open: bool },
+    /// A socket that somebody else controls, or could; a sentence says why.
+    Refused(String),
+}
+
+impl Sharing {
+    /// Decides about the socket at this path, as ssh has expanded it.
+    pub(crate) fn judge(control_path: &str) -> Self {
+        let home = exposure::home().ok().flatten();
+        Self::judge_with(control_path, home.as_deref(), geteuid().as_raw())
+    }
+
+    fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Self {
+        let refused = |reason: String| Self::Refused(format!("{NOT_USED}: {reason}"));
+        let path = Path::new(control_path);
+        // What ssh has yet to expand, or what is no text, leads elsewhere.
+        let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
+        if !path.is_absolute() || !is_final {
+            return refused(format!("{path:?} is no plain path from the root"));
+        }
+        let end = match exposure::way(path, home) {
+            Ok(end) => end,
+            Err(error) if error.is_absence() => return Self::Trusted { is_open: false },
+            Err(error) => return refused(error.to_string()),
+        };
+        match end.symlink_metadata() {
+            Ok(found) if found.uid() == user => {
+                Self::Trusted { is_open: found.file_type().is_socket() }
+            }
+            Ok(found) => refused(format!("{end:?} belongs to user {}", found.uid())),
+            // It has gone meanwhile, and nobody else can put another there.
+            Err(_) => Self::Trusted { is_open: false },
+        }
+    }
+
+    /// Returns whether there is a connection that an ssh may go through.
+    pub(crate) const fn has_master(&self) -> bool {
+        matches!(self, Self::Trusted { is_open: true })
+    }
+
+    /// Returns the options for an ssh, to stand after all of the user's.
+    pub(crate) fn words(&self) -> &'static [&'static str] {
+        match self {
+            Self::Unconfigured | Self::Trusted { .. } => &[],
+            Self::Unknown | Self::Refused(_) => &OWN_CONNECTION,
+        }
+    }
+
+    /// Returns what the user should know, in one line.
+    pub(crate) fn note(&self) -> Option<&str> {
+        match self {
+            Self::Refused(sentence) => Some(sentence),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// Binds a socket, which stays when the listener is gone.
+    fn bind(path: &Path) {
+        drop(UnixListener::bind(path).unwrap());
+    }
+
+    #[test]
+    fn a_connection_is_shared_only_at_a_socket_of_the_users_own() {
+        let base = std::env::temp_dir().join(format!("rove-sharing-{}", std::process::id()));
+        let folder = |name: &str, mode| {
+            let path = base.join(name);
+            fs::create_dir_all(&path).unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            path
+        };
+        let (own, open, sticky) =
+            (folder("own", 0o700), folder("open", 0o777), folder("s", 0o1777));
+        let within = folder("open/own", 0o700);
+        for folder in [&own, &open, &sticky, &within] {
+            bind(&folder.join("socket"));
+        }
+        fs::write(own.join("file"), "").unwrap();
+        symlink(open.join("socket"), own.join("to_open")).unwrap();
+        symlink(own.join("socket"), own.join("to_own")).unwrap();
+        symlink(own.join("none"), own.join("to_none")).unwrap();
+        symlink(own.join("socket"), open.join("to_own")).unwrap();
+        symlink(&own, sticky.join("folder")).unwrap();
+        let user = geteuid().as_raw();
+        let master = Some(Sharing::Trusted { is_open: true });
+        let none_yet = Some(Sharing::Trusted { is_open: false });
+        for (path, verdict) in [
+            (own.join("socket"), master.clone()),
+            (own.join("to_own"), master),
+            (own.join("file"), none_yet.clone()),
+            (own.join("none"), none_yet.clone()),
+            (own.join("to_none"), none_yet.clone()),
+            (own.join("none/socket"), none_yet),
+            (open.join("socket"), None),
+            (open.join("none"), None),
+            (within.join("socket"), None),
+            (own.join("../open/socket"), None),
+            (own.join("to_open"), None),
+            (open.join("to_own"), None),
+            (sticky.join("socket"), None),
+            (sticky.join("none"), None),
+            (sticky.join("folder/socket"), None),
+            (sticky.join("none/socket"), None),
+            (own.join("%h"), None),
+            (own.join("${HOME}"), None),
+            (own.join("\u{fffd}"), None),
+            ("socket".into(), None),
+            ("~/socket".into(), None),
+        ] {
+            let found = Sharing::judge_with(path.to_str().unwrap(), None, user);
+            let is_refused = matches!(found, Sharing::Refused(_));
+            assert_eq!(found.has_master(), verdict == Some(Sharing::Trusted { is_open: true }));
+            assert_eq!(found.words() == OWN_CONNECTION, is_refused, "{path:?}");
+            assert_eq!((!is_refused).then_some(found), verdict, "{path:?}");
+        }
+        // The socket is another user's, root's included.
+        let socket = own.join("socket");
+        let other = Sharing::judge_with(socket.to_str().unwrap(), Some(&own), user + 1);
+        assert!(matches!(other, Sharing::Refused(_)), "{other:?}");
+        assert_eq!(Sharing::Unknown.words(), OWN_CONNECTION);
+        assert!(Sharing::Unconfigured.words().is_empty());
+        fs::remove_dir_all(base).unwrap();
+    }
+}

@@ -1,0 +1,180 @@
+//! Sockets of ssh's at which somebody else may listen: no ssh that rove starts goes there.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::support::{
+    Far, Invocation, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
+};
+
+/// Another user's number.
+const NOBODY: u32 = 65_534;
+
+/// Somebody who listens in a master connection's place, and lets nobody in.
+struct FalseMaster {
+    visits: Arc<AtomicUsize>,
+}
+
+impl FalseMaster {
+    fn listen(path: &Path) -> Self {
+        let listener = UnixListener::bind(path).expect("the folder takes sockets");
+        let visits = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&visits);
+        std::thread::spawn(move || {
+            for _connection in listener.incoming().map_while(Result::ok) {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        Self { visits }
+    }
+
+    fn visits(&self) -> usize {
+        self.visits.load(Ordering::SeqCst)
+    }
+}
+
+/// The ways in which a socket is somebody else's.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    /// Everybody may put sockets into its folder.
+    OpenFolder,
+    /// The same, but only its owner may remove it.
+    StickyFolder,
+    /// A link in the user's own folder leads to it.
+    Link,
+    /// It belongs to another user.
+    Owner,
+}
+
+/// Listens at a socket with this fault; returns the path for ssh.
+fn false_master(scratch: &Scratch, fault: Fault) -> (FalseMaster, PathBuf) {
+    let folder = scratch.path("folder");
+    fs::create_dir(&folder).expect("the scratch folder takes a folder");
+    let socket = folder.join("cm");
+    let master = FalseMaster::listen(&socket);
+    let mode = match fault {
+        Fault::OpenFolder | Fault::Link => 0o777,
+        Fault::StickyFolder => 0o1777,
+        Fault::Owner => 0o755,
+    };
+    fs::set_permissions(&folder, Permissions::from_mode(mode)).expect("the folder is ours");
+    let link = scratch.path("link");
+    symlink(&socket, &link).expect("the scratch folder takes links");
+    if matches!(fault, Fault::Owner) {
+        chown(&socket, Some(NOBODY), None).expect("only root tries this");
+    }
+    (master, if matches!(fault, Fault::Link) { link } else { socket })
+}
+
+fn faults() -> Vec<Fault> {
+    let mut faults = vec![Fault::OpenFolder, Fault::StickyFolder, Fault::Link];
+    if rustix::process::geteuid().is_root() {
+        faults.push(Fault::Owner);
+    }
+    faults
+}
+
+/// Runs a command of rove's that logs in once; returns what it said.
+fn run(call: &Invocation) -> String {
+    let call = call.clone();
+    let words = call.words();
+    within_guard(&words, move || {
+        let output = call.command().output().expect("rove starts");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    })
+}
+
+#[test]
+fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
+    side_by_side(faults(), |fault| {
+        let scratch = Scratch::new();
+        let (master, path) = false_master(&scratch, fault);
+        let (jump, sshd) = (Sshd::start(Far::default()), Sshd::start(Far::default()));
+        let section = format!(" ControlPath {}\n ControlMaster auto\n", path.display());
+        sshd.configure(&section);
+        let (own, mosh) = (rove(), scratch.path("mosh"));
+        symlink(&own, &mosh).expect("the scratch folder takes links");
+        let ssh = format!("--ssh={}", sshd.ssh());
+        let by_option = format!("--ssh={} -S {}", sshd.ssh(), path.display());
+        let behind = format!("--ssh={}", sshd.ssh_behind(&jump));
+        // By its address, too, the host has this section.
+        let config = fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
+        let everywhere = scratch.write("ssh_config", &config.replace("Host far", "Host *"));
+        let everywhere = format!("--ssh=ssh -F {}", everywhere.display());
+        let remote = "--experimental-remote-ip=remote";
+        let hello = ["far", "--", "sh", "-c", "echo hello from afar"];
+        for (program, words) in [
+            (&own, &[&ssh[..]][..]),
+            (&own, &[&by_option]),
+            (&own, &[&ssh, remote]),
+            (&own, &[&everywhere, "--experimental-remote-ip=local"]),
+            (&own, &[&ssh, "--tunnel"]),
+            (&own, &[&by_option, "--tunnel"]),
+            (&own, &[&behind]),
+            (&own, &[&behind, "--tunnel"]),
+            (&mosh, &[&ssh, "--server=rove server"]),
+            (&mosh, &[&ssh, "--server=rove server", remote]),
+            (&mosh, &[&ssh, "--server=rove server", "--tunnel"]),
+        ] {
+            let call = Invocation::new(program).args(words).args(hello);
+            let exit = Terminal::start(&call, SIZE).wait_exit();
+            let said = exit.output.escape_debug();
+            assert!(exit.output.contains("hello from afar"), "{}: {said}", call.words());
+            assert_eq!(master.visits(), 0, "{}: {said}", call.words());
+        }
+        for (words, part) in [
+            (&["list", "far"][..], "far"),
+            (&["kill", "far", "1"], "no session of yours on far"),
+            (&["install", "far", "--build", "/bin/true"], "is no static program for Linux"),
+            (&["doctor", "far"], "All is well"),
+            (&["-G", "far"], "controlpath "),
+        ] {
+            for ssh in [&ssh, &by_option] {
+                let said = run(&Invocation::new(rove()).args(words).arg(ssh));
+                assert!(said.contains(part), "{words:?}: {said}");
+                assert_eq!(master.visits(), 0, "{words:?}: {said}");
+            }
+        }
+        // By itself, ssh goes there.
+        let words = sshd.ssh();
+        let words: Vec<&str> = words.split(' ').skip(1).collect();
+        run(&Invocation::new("ssh").args(words).args(["far", "true"]));
+        assert_eq!(master.visits(), 1);
+    });
+}
+
+#[test]
+fn a_tunnel_that_is_made_again_goes_through_no_socket_of_somebody_elses() {
+    side_by_side(faults(), |fault| {
+        let scratch = Scratch::new();
+        let (master, path) = false_master(&scratch, fault);
+        let sshd = Sshd::start(Far::default());
+        sshd.configure(&format!(" ControlPath {}\n", path.display()));
+        let echo = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
+        let call = Invocation::new(rove()).arg("--tunnel").arg(format!("--ssh={}", sshd.ssh()));
+        let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", echo]), SIZE);
+        terminal.wait_for_text("ready");
+        assert_ne!(sshd.cut(), 0);
+        terminal.wait_for_text("The ssh tunnel has ended and is being started again");
+        terminal.send("one\r");
+        terminal.wait_for_text("got one");
+        // The user is asked next, and gets through no more than before.
+        sshd.bar();
+        assert_ne!(sshd.cut(), 0);
+        terminal.wait_for_text("Ctrl-^ r");
+        terminal.send("\x1er");
+        terminal.wait_for("the login", |screen| !screen.alternate_screen());
+        terminal.wait_for("the session", |screen| screen.alternate_screen());
+        assert_eq!(master.visits(), 0);
+        sshd.unbar();
+        terminal.send("\x1er");
+        terminal.send("two\r");
+        terminal.wait_for_text("got two");
+        assert_eq!(master.visits(), 0);
+        terminal.signal(rustix::process::Signal::HUP);
+    });
+}
