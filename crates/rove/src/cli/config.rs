@@ -3,29 +3,19 @@
 //! Only `rove` reads it. Under Mosh's names nothing is read that stock Mosh would not read.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::ffi::{OsStr, OsString};
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path;
 
-use rustix::fs::OFlags;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use crate::cli::config::key::{Key, Shape};
 
 pub(crate) mod command;
+mod file;
 mod key;
 mod pattern;
 
-/// Names another file; empty for none.
-const FILE_VARIABLE: &str = "ROVE_CONFIG";
-/// The file's place in the folder for configuration.
-const FILE_NAME: &str = "rove/config.toml";
-/// Largest file that is read. Chosen: a thousand hosts with ten settings each.
-const FILE_BYTES_MAX: usize = 1_048_576;
 /// Most faults that are told of. Chosen: some screens.
 const FAULTS_SHOWN_MAX: usize = 100;
 /// The table of the sections for some hosts.
@@ -64,13 +54,13 @@ pub(crate) struct Fault {
 }
 
 impl Config {
-    /// Reads the user's file; one that is not there has no settings.
+    /// Reads the user's file; one that is not there has no settings. One that somebody else can change is refused.
     ///
     /// # Errors
     ///
     /// Returns a sentence with the file, the line if there is one, and what is wrong.
     pub(crate) fn load() -> Result<Self, String> {
-        match path() {
+        match file::path() {
             Some(path) => Self::load_from(&path),
             None => Ok(Self::default()),
         }
@@ -78,10 +68,11 @@ impl Config {
 
     fn load_from(path: &Path) -> Result<Self, String> {
         let shown = path.display();
-        let bytes = match read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(format!("cannot read the configuration {shown}: {error}")),
+        let bytes = match file::read(path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(Self::default()),
+            Err(refusal) if refusal.repair().is_none() => return Err(refusal.to_string()),
+            Err(refusal) => return Err(format!("{refusal}; `rove config check` tells what to do")),
         };
         let (config, faults) = Self::survey(&bytes);
         let Some(first) = faults.first() else { return Ok(config) };
@@ -96,13 +87,16 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// Returns why the file cannot be read.
+    /// Returns why the file is not obeyed, with what repairs that.
     fn check(path: &Path) -> Result<Vec<String>, String> {
         let shown = path.display();
-        let bytes = match read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(format!("cannot read the configuration {shown}: {error}")),
+        let bytes = match file::read(path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Ok(Vec::new()),
+            Err(refusal) => {
+                let sentences = [Some(refusal.to_string()), refusal.repair()];
+                return Err(sentences.into_iter().flatten().collect::<Vec<_>>().join("\n"));
+            }
         };
         let (_, faults) = Self::survey(&bytes);
         let mut lines: Vec<String> = faults
@@ -281,34 +275,6 @@ fn in_order<'a>(table: DeTable<'a>) -> Vec<(Spanned<DeString<'a>>, Spanned<DeVal
     let mut entries: Vec<_> = table.into_iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     entries
-}
-
-/// Returns where the user's file would be; `None` if there is no place for it or the user wants none.
-pub(crate) fn path() -> Option<PathBuf> {
-    path_from(|name| env::var_os(name))
-}
-
-fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    if let Some(path) = variable(FILE_VARIABLE) {
-        return (!path.is_empty()).then(|| path.into());
-    }
-    // A relative folder is to be ignored (XDG Base Directory Specification 0.8).
-    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-    Some(folder.join(FILE_NAME))
-}
-
-/// Reads a file that is not too large. A pipe without a writer does not hold us up.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let nonblocking = OFlags::NONBLOCK.bits().try_into().expect("a flag of open");
-    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
-    let limit = u64::try_from(FILE_BYTES_MAX + 1).expect("a small number");
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes)?;
-    if bytes.len() > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it is larger than {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(bytes)
 }
 
 #[cfg(test)]

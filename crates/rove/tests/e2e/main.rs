@@ -7,6 +7,7 @@
 
 mod addresses;
 mod bootstrap;
+mod configuration;
 mod display;
 mod doctor;
 mod exit_status;

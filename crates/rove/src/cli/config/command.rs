@@ -7,7 +7,8 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use rove_manual::{Manual, Suggested, Words};
 
 use crate::cli::BOOK;
-use crate::cli::config::{Config, Setting, Settings, path};
+use crate::cli::config::file::path;
+use crate::cli::config::{Config, Setting, Settings};
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
@@ -20,6 +21,9 @@ pub(crate) static MANUAL: Manual = Manual {
     notes: &[
         "path prints the file's name, check reads it and says what is wrong, show prints the settings \
          for a host, or those for every host.",
+        "As a setting may name a program, the file counts only if nobody but you and root can write it, the folders from your \
+         home directory down to it and what symbolic links lead to. A group may write there that is yours alone: your first \
+         one, with your name and no other member. check shows the command that repairs it.",
         "The file is TOML. Settings at its top are for every host, those under [host.\"name\"] for hosts \
          that match: * is any text, ? any character; me@name is for that user only. Where several \
          sections match, the last one that sets a key counts. Options of the command line come before \
@@ -46,7 +50,7 @@ pub(crate) static MANUAL: Manual = Manual {
     files: &[("~/.config/rove/config.toml", "The settings.")],
     exit_status: &[
         ("0", "The file is right, or there is none."),
-        ("1", "The file is wrong or cannot be read: a sentence says in which line."),
+        ("1", "The file is wrong, others can write it, or it cannot be read: a sentence says why."),
         ("255", "The command line is wrong."),
     ],
 };
@@ -182,7 +186,7 @@ mod tests {
     #[test]
     fn the_help_names_every_setting() {
         for key in KEYS {
-            let is_named = MANUAL.notes[2..4].iter().any(|note| note.contains(key.name));
+            let is_named = MANUAL.notes[3..5].iter().any(|note| note.contains(key.name));
             assert!(is_named, "{}", key.name);
         }
     }

@@ -1,6 +1,17 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 use proptest::prelude::*;
 
+use super::file::{FILE_BYTES_MAX, path_from};
 use super::*;
+
+/// Returns the path of a file in a folder of the user's own.
+fn path_of(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("rove-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
 
 fn config(text: &str) -> Config {
     Config::parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
@@ -8,10 +19,8 @@ fn config(text: &str) -> Config {
 
 /// Returns the line and the sentence of what is wrong.
 fn fault(text: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("rove-config-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder
-        .join(format!("{:x}.toml", text.len() * 31 + text.bytes().map(usize::from).sum::<usize>()));
+    let number = text.len() * 31 + text.bytes().map(usize::from).sum::<usize>();
+    let path = path_of(&format!("{number:x}.toml"));
     std::fs::write(&path, text).unwrap();
     let error = Config::load_from(&path).unwrap_err();
     std::fs::remove_file(&path).unwrap();
@@ -79,7 +88,7 @@ fn what_is_wrong_is_said_with_its_line() {
 
 #[test]
 fn everything_that_is_wrong_is_told_once_with_its_line() {
-    let path = std::env::temp_dir().join(format!("rove-config-all-{}", std::process::id()));
+    let path = path_of("all.toml");
     let check = |text: &str| -> Vec<String> {
         std::fs::write(&path, text).unwrap();
         let lines = Config::check(&path).unwrap();
@@ -114,7 +123,7 @@ fn everything_that_is_wrong_is_told_once_with_its_line() {
 
 #[test]
 fn the_file_has_a_largest_size() {
-    let path = std::env::temp_dir().join(format!("rove-config-size-{}", std::process::id()));
+    let path = path_of("size.toml");
     let mut text = "strict = true\n#".to_owned();
     text.push_str(&"x".repeat(FILE_BYTES_MAX - text.len()));
     std::fs::write(&path, &text).unwrap();

@@ -1,0 +1,117 @@
+//! The user's file: where it is, and whether it may be obeyed.
+//!
+//! A setting may be a command (`ssh`), so who can write the file runs commands as the user. [`exposure`] decides that for
+//! the file, the folders on the way to it, and every symbolic link.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt::{self, Display};
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::exposure::{self, Exposure};
+
+/// Names another file; empty for none.
+const FILE_VARIABLE: &str = "ROVE_CONFIG";
+/// The file's place in the folder for configuration.
+const FILE_NAME: &str = "rove/config.toml";
+/// Largest file that is read. Chosen: a thousand hosts with ten settings each.
+pub(super) const FILE_BYTES_MAX: usize = 1_048_576;
+
+/// Why the file is not obeyed.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It cannot be read.
+    Unreadable { path: PathBuf, error: io::Error },
+    /// Somebody else can change it.
+    Exposed { path: PathBuf, exposure: Exposure },
+    /// The home directory is another user's, as after sudo.
+    Homeless(Exposure),
+}
+
+impl Refusal {
+    /// Returns what to do about it, in a sentence.
+    pub(super) fn repair(&self) -> Option<String> {
+        match self {
+            Self::Unreadable { .. } => None,
+            Self::Exposed { exposure, .. } => {
+                exposure.repair().map(|command| format!("to repair it: {command}"))
+            }
+            Self::Homeless(_) => Some("to go on: sudo -H, or ROVE_CONFIG= for no file".to_owned()),
+        }
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { path, error } => {
+                write!(f, "cannot read the configuration {}: {error}", path.display())
+            }
+            Self::Exposed { path, exposure } => {
+                write!(f, "the configuration {} is not obeyed, as {exposure}", path.display())
+            }
+            Self::Homeless(exposure) => {
+                write!(f, "no configuration is looked for in HOME, as {exposure}")
+            }
+        }
+    }
+}
+
+/// Returns where the user's file would be; `None` if there is no place for it or the user wants none.
+pub(crate) fn path() -> Option<PathBuf> {
+    path_from(|name| env::var_os(name))
+}
+
+pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    if let Some(path) = variable(FILE_VARIABLE) {
+        return (!path.is_empty()).then(|| path.into());
+    }
+    // A relative folder is to be ignored (XDG Base Directory Specification 0.8).
+    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(folder.join(FILE_NAME))
+}
+
+/// Reads a file that is not too large and that nobody else can change; `None` if there is none.
+///
+/// # Errors
+///
+/// Returns why it is not obeyed.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
+    let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
+    let exposed = |exposure| match exposure {
+        Exposure::Io { error, .. } => Refusal::Unreadable { path: path.to_owned(), error },
+        exposure => Refusal::Exposed { path: path.to_owned(), exposure },
+    };
+    let home = match exposure::home() {
+        Ok(home) => home,
+        // Whoever owns it may put a file there at any time.
+        Err(exposure) if path.starts_with(exposure.path()) => {
+            return Err(Refusal::Homeless(exposure));
+        }
+        Err(_) => None,
+    };
+    match path.metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found.map_err(unreadable)?,
+    };
+    let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
+    // A pipe without a writer does not hold us up. What was looked at is what is read.
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let flags = flags.bits().try_into().expect("flags of open");
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;
+    exposure::file(&end, &file.metadata().map_err(unreadable)?).map_err(exposed)?;
+    let limit = u64::try_from(FILE_BYTES_MAX + 1).expect("a small number");
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        let sentence = format!("it is larger than {FILE_BYTES_MAX} bytes");
+        return Err(unreadable(io::Error::other(sentence)));
+    }
+    Ok(Some(bytes))
+}
