@@ -1,8 +1,8 @@
 //! Whether somebody other than the user and root can change what is at a path.
 //!
-//! A file is as safe as the folders on the way to it: who may write a folder puts other files there. So [`way`] looks at
-//! each of them, and at each symbolic link between them, from the home directory down; what lies elsewhere, from the
-//! root down. Whoever could change a folder above the home directory has the user's account anyway.
+//! A file is as safe as the folders on the way to it: a user who may write a folder puts other files there. So [`way`]
+//! looks at each of them, and at each symbolic link between them, from the home directory down, or from the root down
+//! where the file lies elsewhere. A user who could change a folder above the home directory has the account anyway.
 //!
 //! A folder for everybody with the sticky bit, such as `/tmp`, protects the folders in it, which nobody else can rename.
 //! A file, a link or a socket there is not protected: once it is removed, anybody may put another in its place.
@@ -196,7 +196,7 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
 ///
 /// Returns why somebody else can change what is in it.
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
-    // What is written to a device is not what is read from it: everybody may write /dev/null.
+    // Nobody reads from a device what others write to it, as everybody may to /dev/null.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
     Evidence::new(kind, found).check(path, has_access_list(path))
 }

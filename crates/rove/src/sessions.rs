@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::options::HostOptions;
 use crate::control::{AskError, Conversation, Found, Request, SessionStatus, Survey, survey};
-use crate::speech::{complain, say};
+use crate::speech::{complain, escaped, say};
 
 mod choice;
 mod computer;
@@ -97,7 +97,7 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
         stock: options.all.then(|| stock::servers(&known(&survey))),
     };
     let text = match options.json {
-        true => serde_json::to_string(&listing)? + "\n",
+        true => escaped(&serde_json::to_string(&listing)?) + "\n",
         false => listing.text(&computer, own_terminal().as_deref()),
     };
     io::stdout().write_all(text.as_bytes()).context("cannot write the list")?;

@@ -1,7 +1,11 @@
 //! Sentences for the user, each written at once. ssh mixes the sentences of another computer's rove with the output of the
-//! start-up files there, which would come into the middle of a sentence that is written in pieces.
+//! start-up files there, which would come into the middle of a sentence that is written in pieces. JSON for programs is
+//! shown by terminals, too.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
+
+use rove_terminal::Plain;
 
 /// Says what is wrong.
 pub(crate) fn complain(speaker: &str, sentence: &str) {
@@ -15,8 +19,29 @@ pub(crate) fn say(mut stream: impl Write, text: &str) {
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
+/// Returns a JSON text for a terminal to show, too: characters that act, hide or turn others around stand as escapes, which
+/// mean the same to programs.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut plain = Plain::default();
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || plain.admits(c) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+        // The next character stands after the last digit.
+        plain.admits('0');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// A stream that keeps what each write brings.
@@ -40,5 +65,38 @@ mod tests {
             say(Pipe(&mut writes), text);
         }
         assert_eq!(writes, ["rove kill: nothing to end\n", "two\nlines\n"]);
+    }
+
+    #[test]
+    fn json_escapes_what_hides_or_reorders_and_nothing_else() {
+        for (text, shown) in [
+            ("a\u{202e}b\u{7f}\u{9b}", r#""a\u202eb\u007f\u009b""#),
+            ("\u{2066}\u{2028}\u{200b}\u{feff}", r#""\u2066\u2028\u200b\ufeff""#),
+            ("\u{e0041}", r#""\udb40\udc41""#),
+            ("\u{1b}\n", r#""\u001b\n""#),
+            ("\u{5d0}\u{202e}\u{200d}", "\"\u{5d0}\\u202e\\u200d\""),
+            (
+                "\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f}",
+                "\"\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f}\"",
+            ),
+        ] {
+            assert_eq!(escaped(&serde_json::json!(text).to_string()), shown, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_json_is_plain_and_means_the_same(name in any::<String>(), text in any::<String>()) {
+            let mut value = serde_json::json!({ "key": [text] });
+            value[&name] = 7.into();
+            for json in [value.to_string(), format!("{value:#}")] {
+                let shown = escaped(&json);
+                for line in shown.lines() {
+                    prop_assert_eq!(rove_terminal::plain(line), line);
+                }
+                let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+                prop_assert_eq!(&read, &value);
+            }
+        }
     }
 }

@@ -40,13 +40,26 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 /// script or an emoji needs it: one after a character that is not ASCII, and never at the beginning. So is a
 /// combining mark, which would change what stands in front of the text.
 pub fn plain(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    for c in text.chars().filter(|c| !is_left_out(*c)) {
-        if may_follow(kept.chars().next_back(), c) {
-            kept.push(c);
+    let mut filter = Plain::default();
+    text.chars().filter(|c| filter.admits(*c)).collect()
+}
+
+/// The same for text that comes character by character.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain {
+    /// The last character that was admitted.
+    last: Option<char>,
+}
+
+impl Plain {
+    /// Returns whether a character shows, after those that were admitted before.
+    pub fn admits(&mut self, c: char) -> bool {
+        let shows = !is_left_out(c) && may_follow(self.last, c);
+        if shows {
+            self.last = Some(c);
         }
+        shows
     }
-    kept
 }
 
 /// Returns whether [`plain`] changes nothing.

@@ -1,7 +1,9 @@
 //! What a host prints before the login, made harmless: banners and messages stay readable, but move
-//! no cursor, set no title and ask the terminal nothing.
+//! no cursor, set no title, ask the terminal nothing, and neither hide nor turn around what stands beside them.
 
 use core::mem;
+
+use rove_terminal::Plain;
 
 /// Most blank lines shown in a row. Chosen: a paragraph's distance.
 const BLANK_LINES_MAX: u8 = 2;
@@ -20,6 +22,8 @@ pub(crate) struct Printable {
     blank_lines: u8,
     /// Whether the line has text already.
     in_line: bool,
+    /// Which characters show in this line.
+    plain: Plain,
 }
 
 /// The first bytes of a character in UTF-8.
@@ -87,11 +91,14 @@ impl Printable {
             Ok(None) | Err(_) => REPLACEMENT,
         };
         *len = 0;
-        // The other controls are single bytes, or C1 controls in UTF-8.
-        if character.is_control() { State::Text } else { self.text(character, shown) }
+        self.text(character, shown)
     }
 
     fn text(&mut self, character: char, shown: &mut Vec<u8>) -> State {
+        // A tab parts words as a space does.
+        if !self.plain.admits(if character == '\t' { ' ' } else { character }) {
+            return State::Text;
+        }
         for _ in 0..mem::take(&mut self.blank_lines) {
             shown.push(b'\n');
         }
@@ -101,6 +108,7 @@ impl Printable {
     }
 
     fn line_end(&mut self, shown: &mut Vec<u8>) -> State {
+        self.plain = Plain::default();
         if mem::take(&mut self.in_line) {
             shown.push(b'\n');
         } else {
@@ -138,6 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_hide_or_turn_text_around_go_and_scripts_and_emoji_stay() {
+        for (bytes, shown) in [
+            ("\u{202e}dlrow\u{202c} \u{2066}a\u{2069}\n", "dlrow a\n"),
+            ("a\u{2028}b\u{2029}c\u{200b}\u{feff}\u{ad}d", "abcd"),
+            ("a\u{e0041}\u{e007f}b", "ab"),
+            // A line of nothing that shows is blank, and a mark needs a letter in its own line.
+            ("x\n\u{202e}\u{200b}\n\u{338}y", "x\n\ny"),
+            ("a\t\u{fe0f}\u{200d}b", "a\tb"),
+            (
+                "\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f} e\u{301}",
+                "\u{1f469}\u{200d}\u{1f4bb} \u{2764}\u{fe0f} e\u{301}",
+            ),
+        ] {
+            let filtered = Printable::default().filter(bytes.as_bytes());
+            assert_eq!(str::from_utf8(&filtered), Ok(shown), "{bytes:?}");
+        }
+    }
+
+    #[test]
     fn no_byte_passes_that_is_no_character() {
         for (bytes, shown) in [
             (&b"\x9b31mred"[..], "\u{fffd}31mred"),
@@ -160,13 +187,17 @@ mod tests {
     proptest! {
         #[test]
         fn no_control_passes_however_the_bytes_are_cut(
-            bytes in proptest::collection::vec(any::<u8>(), 0..200),
+            bytes in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..200),
+                any::<String>().prop_map(String::into_bytes),
+            ],
             cut in 0..200_usize,
         ) {
             let whole = Printable::default().filter(&bytes);
             let text = str::from_utf8(&whole);
-            let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
-            prop_assert!(text.is_ok_and(|text| text.chars().all(is_plain)));
+            let is_plain = |line: &str| rove_terminal::plain(line) == line;
+            let parts = |text: &str| text.replace('\t', " ").lines().all(is_plain);
+            prop_assert!(text.is_ok_and(parts));
             let (head, tail) = bytes.split_at(cut.min(bytes.len()));
             let mut filter = Printable::default();
             prop_assert_eq!([filter.filter(head), filter.filter(tail)].concat(), whole);

@@ -26,8 +26,7 @@ pub(crate) fn is_for_a_shell(name: &str) -> bool {
 
 /// Returns what runs a line with a shell, to be shown.
 pub(crate) fn with_a_shell(line: &str) -> String {
-    let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    format!("sh -c {}", shell_words::quote(&line))
+    format!("sh -c {}", shell_words::quote(&rove_terminal::plain(line)))
 }
 
 fn quote(word: &OsStr, outside: &[u8]) -> OsString {

@@ -44,7 +44,7 @@ impl Sharing {
     fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Self {
         let refused = |reason: String| Self::Refused(format!("{NOT_USED}: {reason}"));
         let path = Path::new(control_path);
-        // What ssh has yet to expand, or what is no text, leads elsewhere.
+        // A path that ssh has yet to expand, or that is no text, leads elsewhere.
         let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
         if !path.is_absolute() || !is_final {
             return refused(format!("{path:?} is no plain path from the root"));

@@ -150,10 +150,10 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
     let mut config = SshConfig { sharing: Sharing::Unconfigured, ..SshConfig::default() };
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
-        let shown: String =
-            value.chars().filter(|c| !c.is_control()).take(DETOUR_CHARS_MAX).collect();
+        let plain = rove_terminal::plain(value);
+        let shown: String = plain.chars().take(DETOUR_CHARS_MAX).collect();
         let is_set = !shown.is_empty() && !shown.eq_ignore_ascii_case("none");
-        let is_name = !value.contains(|c: char| c.is_whitespace() || c.is_control());
+        let is_name = !value.contains(char::is_whitespace) && plain == value;
         match keyword.to_ascii_lowercase().as_str() {
             "proxyjump" if is_set => config.detour = Some(format!("ProxyJump {shown}")),
             "proxycommand" if is_set => config.detour = Some(format!("ProxyCommand {shown}")),
@@ -180,6 +180,7 @@ mod tests {
             ("proxycommand none\nport 22\n", None),
             ("proxyjump\nproxyusefdpass no\n", None),
             ("proxycommand a\u{1b}]0;t\u{7}\n", Some("ProxyCommand a]0;t")),
+            ("proxyjump \u{202e}noitsab\u{2069}\n", Some("ProxyJump noitsab")),
             ("", None),
         ] {
             assert_eq!(parse(answer).detour.as_deref(), detour, "{answer:?}");
@@ -189,6 +190,7 @@ mod tests {
             ("hostname -oProxyCommand=x\n", None),
             ("hostname a\u{9b}b\n", None),
             ("hostname a b\n", None),
+            ("hostname a\u{202e}b\n", None),
         ] {
             assert_eq!(parse(answer).host_name.as_deref(), name, "{answer:?}");
         }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::{Check, Diagnosis};
 use crate::doctor::facts::{Facts, Large};
+use crate::speech::escaped;
 
 /// Columns of the longest leg's name.
 const LEG_WIDTH: usize = 14;
@@ -57,7 +58,7 @@ pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
         "server": server(facts),
         "path": path(facts),
     });
-    format!("{report:#}\n")
+    escaped(&format!("{report:#}\n"))
 }
 
 fn all_well(facts: &Facts) -> String {

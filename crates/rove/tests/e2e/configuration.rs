@@ -75,7 +75,7 @@ fn run(call: &Invocation) -> (Output, String) {
     (output, said)
 }
 
-/// What a case changes, and the command that repairs it.
+/// A name, the change that a case makes, and the command that repairs it.
 type Case = (&'static str, fn(&Home), &'static str);
 
 const CASES: [Case; 8] = [

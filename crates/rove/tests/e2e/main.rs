@@ -13,6 +13,7 @@ mod doctor;
 mod exit_status;
 mod false_masters;
 mod host;
+mod host_text;
 mod hostile;
 mod impostors;
 mod input;

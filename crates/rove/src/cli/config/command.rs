@@ -9,6 +9,7 @@ use rove_manual::{Manual, Suggested, Words};
 use crate::cli::BOOK;
 use crate::cli::config::file::path;
 use crate::cli::config::{Config, Setting, Settings};
+use crate::speech::escaped;
 
 const ACTIONS: &[&str] = &["path", "check", "show"];
 
@@ -141,7 +142,7 @@ pub(crate) fn run(call: &ConfigCall) -> Result<String, String> {
             object["host"] = host.to_string_lossy().into();
             object["settings"] = settings.json();
         }
-        return Ok(object.to_string());
+        return Ok(escaped(&object.to_string()));
     }
     let file = file.unwrap_or_else(|| "no file".to_owned());
     Ok(match (&call.action, settings) {

@@ -101,7 +101,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         found => found.map_err(unreadable)?,
     };
     let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
-    // A pipe without a writer does not hold us up. What was looked at is what is read.
+    // A pipe without a writer does not hold us up. Nor is a link followed that was none before.
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let flags = flags.bits().try_into().expect("flags of open");
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;
