@@ -46,7 +46,8 @@ _rove_hosts() {
     while IFS= read -r name; do
         [[ $name == "${1##*@}"* ]] && COMPREPLY+=("$user$name")
     done < <(awk '
-        function show(name) { if (name ~ /^[[:alnum:]._-]+$/) print name }
+        # A name that begins with a - would be an option.
+        function show(name) { if (name ~ /^[[:alnum:]._][[:alnum:]._-]*$/) print name }
         kind == "config" {
             sub("=", " ")
             if (tolower($1) == "host") for (i = 2; i <= NF; i++) show($i)
@@ -163,7 +164,8 @@ fn value_function(book: &Book, script: &mut String) {
             let _ = writeln!(script, "        {patterns}) {action} ;;");
         }
     }
-    script.push_str("        *) return 1 ;;\n    esac\n}\n");
+    // Where nothing matches, there is still a value to be given.
+    script.push_str("        *) return 1 ;;\n    esac\n    return 0\n}\n");
 }
 
 /// Appends a function that completes `$4` in the command `$1` behind `$2` words, `$3` if behind `--`.

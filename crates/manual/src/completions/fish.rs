@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::completions::{own_words, valued_spellings};
+use crate::completions::{own_words, takes_hosts, valued_spellings};
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
 /// What does not depend on the options.
@@ -61,6 +61,18 @@ function __rove_behind_dashes
 end
 "#;
 
+/// Finds hosts. A name that begins with a `-` would be an option, and one with other characters than those of names and
+/// addresses is no host.
+const HOSTS: &str = r#"
+function __rove_hosts
+    __fish_print_hostnames | string match -r -- '^[[:alnum:]._][[:alnum:]._:%-]*$'
+end
+
+function __rove_user_at_hosts
+    __fish_complete_user_at_hosts | string match -r -- '^(?:.*@)?[[:alnum:]._][[:alnum:]._:%-]*$'
+end
+"#;
+
 pub(super) fn script(book: &Book) -> String {
     let (program, name) = (book.program, book.identifier());
     let script = lines(book).replace("__rove", &format!("__{name}"));
@@ -77,7 +89,8 @@ fn lines(book: &Book) -> String {
         .replace("COMMANDS", &book.command_words().join(" "))
         .replace("VALUED", &valued.join(" "))
         .replace("PROGRAM", book.program);
-    let mut script = format!("{functions}\ncomplete -c {} -f\n", book.program);
+    let hosts = if takes_hosts(book) { HOSTS } else { "" };
+    let mut script = format!("{functions}{hosts}\ncomplete -c {} -f\n", book.program);
     for manual in manuals {
         script.push('\n');
         for option in manual.options() {
@@ -109,7 +122,7 @@ fn option_line(script: &mut String, manual: &Manual, option: &OptionEntry) {
             let _ = write!(script, " -x -a {}", quoted(&words.join(" ")));
         }
         Some(Suggestions::Programs) => script.push_str(" -x -a '(__fish_complete_command)'"),
-        Some(Suggestions::Hosts) => script.push_str(" -x -a '(__fish_print_hostnames)'"),
+        Some(Suggestions::Hosts) => script.push_str(" -x -a '(__rove_hosts)'"),
         Some(Suggestions::Files) => script.push_str(" -r -F"),
     }
     let _ = writeln!(script, " -d {}", quoted(&option.help));
@@ -144,8 +157,8 @@ fn word_lines(script: &mut String, manual: &Manual) {
             line("; and test (__rove_words) = 0", &own_words(manual).join(" "), "");
             let place =
                 format!("; and test (__rove_words) = 1; and contains -- {word} (commandline -opc)");
-            line(&place, "(__fish_print_hostnames)", "Host");
-            line(&place, "(__fish_complete_user_at_hosts)", "Host");
+            line(&place, "(__rove_hosts)", "Host");
+            line(&place, "(__rove_user_at_hosts)", "Host");
         }
         Words::HostThenSessions => {
             hosts(&mut line);
@@ -158,8 +171,8 @@ fn word_lines(script: &mut String, manual: &Manual) {
 /// Writes the lines that offer a host as the first word.
 fn hosts(line: &mut impl FnMut(&str, &str, &str)) {
     let place = "; and test (__rove_words) = 0";
-    line(place, "(__fish_print_hostnames)", "Host");
-    line(place, "(__fish_complete_user_at_hosts)", "Host");
+    line(place, "(__rove_hosts)", "Host");
+    line(place, "(__rove_user_at_hosts)", "Host");
 }
 
 /// Returns when a line holds: in this command, and in this place.

@@ -5,11 +5,13 @@ use std::fmt::Write;
 use crate::completions::{own_words, quoted, takes_hosts, takes_sessions};
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
-/// Finds hosts.
+/// Finds hosts. A name that begins with a `-` would be an option, and one with other characters than those of names and
+/// addresses is no host. `_ssh_hosts` puts these words before its own; the dashes keep a host of a file from being read as an option there.
 const HOSTS: &str = r#"
 _rove_hosts() {
+  local -a refused=('-*' '*[^[:alnum:]._:%-]*')
   compset -P '*@'
-  _ssh_hosts
+  _ssh_hosts -F refused - --
 }
 "#;
 

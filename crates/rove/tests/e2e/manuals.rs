@@ -5,6 +5,59 @@ use std::process::{Command, Output, Stdio};
 
 use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, within_guard};
 
+/// Hosts that no shell may offer: options, and what a shell or a terminal would act on. In each file a good host stands behind.
+const BAD_CONFIG: &str =
+    "Host -oProxyCommand=x -X al'q al$(x) al;x alXESC[31m al\u{202e}x\nHost -P alpha\n";
+const BAD_KNOWN: &str = "-oProxyCommand=y,al\"q,al$(y),al`y`,al\u{202e}y,delta ssh-rsa A\n[-bad]:22,alXESC[1m ssh-rsa A\n";
+
+/// Writes ssh's files with such hosts.
+fn write_bad_hosts(scratch: &Scratch) {
+    std::fs::create_dir(scratch.path(".ssh")).expect("the scratch folder takes a folder");
+    scratch.write(".ssh/config", &BAD_CONFIG.replace("XESC", "\u{1b}"));
+    scratch.write(".ssh/known_hosts", &BAD_KNOWN.replace("XESC", "\u{1b}"));
+}
+
+/// Returns whether a word may be offered as a host, maybe behind a user's name.
+fn is_good_host(word: &str) -> bool {
+    let name = word.rsplit_once('@').map_or(word, |(_, name)| name);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
+    !name.starts_with('-') && name.chars().all(is_plain)
+}
+
+#[test]
+fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
+    let scratch = Scratch::new();
+    write_bad_hosts(&scratch);
+    let bash = output(&["completions", "bash"]);
+    let fish = scratch.write("rove.fish", &output(&["completions", "fish"]));
+    for words in [&["al"][..], &["me@al"], &["me@-"], &["-J", "-"], &["-J", ""], &["list", "al"]] {
+        let (last, line) = (words[words.len() - 1], words.join("' '"));
+        let script = format!(
+            "{bash}\nCOMP_WORDS=(rove '{line}'); COMP_CWORD={}; _rove rove '{last}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            words.len()
+        );
+        let path = scratch.write("test.bash", &script);
+        let mut calls = vec![Invocation::new("bash").arg(path)];
+        // fish offers rove's own options for this.
+        if last != "-" && is_there("fish") {
+            let command =
+                format!("source {}; complete -C \"rove {}\"", fish.display(), words.join(" "));
+            calls.push(Invocation::new("fish").args(["--no-config", "-c", &command]));
+        }
+        for call in calls {
+            let answer = run(&call.env("HOME", scratch.folder()));
+            let answer = String::from_utf8(answer.stdout).expect("it is text");
+            let offered: Vec<&str> =
+                answer.lines().map(|line| line.split('\t').next().unwrap_or_default()).collect();
+            let bad: Vec<_> = offered.iter().filter(|word| !is_good_host(word)).collect();
+            assert!(bad.is_empty(), "{words:?}: {bad:?} of {answer:?}");
+            let is_begun = last.ends_with("al") || last.is_empty();
+            let has_good = offered.iter().any(|word| word.ends_with("alpha"));
+            assert_eq!(has_good, is_begun, "{words:?}: {answer:?}");
+        }
+    }
+}
+
 /// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
 /// and a candidate that must be among the answers, or none at all. The candidate replaces what stands from the `@` on.
 const COMPLETED: [(&[&str], Option<&str>); 33] = [
@@ -129,6 +182,41 @@ fn fish_completes_commands_options_values_and_hosts() {
         let answer = String::from_utf8(run(&call.env("HOME", scratch.folder())).stdout).unwrap();
         let found = answer.lines().any(|line| line.split('\t').next() == Some(wanted));
         assert!(found, "{line}: {answer}");
+    }
+}
+
+#[test]
+fn zsh_offers_no_host_that_is_an_option_or_acts() {
+    if !is_there("zsh") {
+        return;
+    }
+    // It looks at the configuration only where no other file has such a host.
+    for (name, wanted) in [("config", "alpha"), ("known_hosts", "delta")] {
+        let scratch = Scratch::new();
+        write_bad_hosts(&scratch);
+        let other = if name == "config" { "known_hosts" } else { "config" };
+        std::fs::remove_file(scratch.path(".ssh").join(other)).unwrap();
+        let script = scratch.write("rove.zsh", &output(&["completions", "zsh"]));
+        let call = Invocation::new("zsh").args(["-f", "-i"]);
+        let call = call.env("PS1", "$ ").env("HOME", scratch.folder());
+        let terminal = Terminal::start(&call, SIZE);
+        let script = script.display();
+        terminal.send(format!("unsetopt promptsp promptcr zle_bracketed_paste automenu; autoload -U compinit; compinit -u -D; . {script}; echo rea''dy\r"));
+        terminal.wait_for_text("ready");
+        let begun = &wanted[..2];
+        for (typed, line) in [
+            (format!("rove list {begun}"), format!("rove list {wanted} ")),
+            (format!("rove list me@{begun}"), format!("rove list me@{wanted} ")),
+            (format!("rove -J {begun}"), format!("rove -J {wanted} ")),
+            // Nothing that begins so is left.
+            ("rove list me@-".to_owned(), "rove list me@-".to_owned()),
+            ("rove list al$".to_owned(), "rove list al$".to_owned()),
+        ] {
+            terminal.send(format!("\x0c{typed}\t#"));
+            let line = format!("$ {line}#");
+            terminal.wait_for(&line, |screen| screen.contents().trim_end() == line);
+            terminal.send("\x15");
+        }
     }
 }
 
