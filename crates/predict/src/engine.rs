@@ -4,6 +4,7 @@ use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 
 use crate::policy::{EngineKind, Prediction, Preference};
+use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 use crate::replay::Replay;
 use crate::stock::Stock;
@@ -108,6 +109,23 @@ impl Engine {
     pub fn handle_tty(&mut self, tty: Option<Tty>) {
         if let Self::Replay(replay) = self {
             replay.handle_tty(tty);
+        }
+    }
+
+    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key. Only
+    /// the engine that re-simulates has a use for them.
+    pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
+        if let Self::Replay(replay) = self {
+            replay.handle_prompt_memory(memory);
+        }
+    }
+
+    /// Returns the prompts that this session and earlier ones knew; `None` where the engine has no use for them or was
+    /// handed no memory.
+    pub fn prompt_memory(&self) -> Option<&PromptMemory> {
+        match self {
+            Self::Off | Self::Stock(_) => None,
+            Self::Replay(replay) => replay.prompt_memory(),
         }
     }
 

@@ -69,6 +69,7 @@ use crate::engine::{InputNum, Network};
 use crate::keystroke::{Key, Keystrokes};
 use crate::mechanism::Mechanism;
 use crate::policy::{Policy, Prediction};
+use crate::prompt_memory::PromptMemory;
 use crate::reason::{Explanation, Reason, Stop};
 use crate::secrecy::{Prompt, Secrecy, Spot};
 use crate::tty::Tty;
@@ -194,6 +195,16 @@ impl Replay {
             self.log.forget_texts();
             self.learned.late.clear();
         }
+    }
+
+    /// Takes the prompts that earlier sessions knew.
+    pub(crate) fn handle_prompt_memory(&mut self, memory: PromptMemory) {
+        self.secrecy.set_memory(memory);
+    }
+
+    /// Returns the prompts that this session and earlier ones knew.
+    pub(crate) const fn prompt_memory(&self) -> Option<&PromptMemory> {
+        self.secrecy.memory()
     }
 
     /// Returns whether the engine has a mechanism.

@@ -26,6 +26,7 @@ use self::insertion::Insertion;
 pub(crate) use self::insertion::Window;
 pub(crate) use self::line::Line;
 use crate::mechanism::Mechanism;
+use crate::prompt_memory::PromptMemory;
 use crate::scene;
 
 /// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
@@ -97,6 +98,8 @@ pub(crate) struct Secrecy {
     insertion: Insertion,
     /// The echo since a key of unknown effect that has changed nothing, if there was one.
     doubt: Option<Line>,
+    /// The prompts of earlier sessions and of this one, where they are kept.
+    prompts: Option<PromptMemory>,
     /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
     #[cfg(test)]
     assumes_echo: bool,
@@ -131,14 +134,25 @@ impl Secrecy {
         self.assumes_echo = true;
     }
 
+    /// Takes the prompts that earlier sessions knew.
+    pub(crate) fn set_memory(&mut self, memory: PromptMemory) {
+        self.prompts = Some(memory);
+    }
+
+    /// Returns the prompts that this session and earlier ones knew.
+    pub(crate) const fn memory(&self) -> Option<&PromptMemory> {
+        self.prompts.as_ref()
+    }
+
     /// Returns whether characters are known to be echoed at a prompt, or in the mode of an editor.
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
+        let is_remembered = || self.prompts.as_ref().is_some_and(|it| it.knows(prompt.whole));
         let is_last = || self.places.last().is_some_and(|last| last.prompt == prompt);
         let is_known = match prompt.sort {
             // A text in an editor may be about passwords.
             Sort::Mode => return self.insertion.permits(),
-            Sort::Shell => lines() >= LINES_MIN,
+            Sort::Shell => lines() >= LINES_MIN || is_remembered(),
             Sort::Other => lines() >= QUESTIONS_MIN && is_last(),
         };
         is_known
@@ -153,7 +167,8 @@ impl Secrecy {
     }
 
     fn is_refused(&self, prompt: Prompt) -> bool {
-        let is_refused = |name| self.refused.contains(&name);
+        let was_refused = |name| self.prompts.as_ref().is_some_and(|it| it.is_refused(name));
+        let is_refused = |name| self.refused.contains(&name) || was_refused(name);
         self.refused.len() > REFUSED_MAX || is_refused(prompt.whole) || is_refused(prompt.end)
     }
 
@@ -194,7 +209,12 @@ impl Secrecy {
         };
         let line = core::mem::take(&mut place.line);
         match (line.may_show(), line.was_spoilt()) {
-            (true, false) => place.lines = place.lines.saturating_add(1),
+            (true, false) => {
+                place.lines = place.lines.saturating_add(1);
+                if place.lines >= LINES_MIN && place.prompt.sort == Sort::Shell {
+                    self.prompts.iter_mut().for_each(|it| it.keep(place.prompt.whole));
+                }
+            }
             // Shells answer some keys late or otherwise, in lines that echo. Questions do not.
             (true, true) if place.prompt.sort == Sort::Shell => {}
             (true, true) => place.lines = 0,
@@ -232,6 +252,7 @@ impl Secrecy {
             if !self.refused.contains(&name) && self.refused.len() <= REFUSED_MAX {
                 self.refused.push(name);
             }
+            self.prompts.iter_mut().for_each(|it| it.refuse(name));
         }
     }
 

@@ -2,6 +2,8 @@ use rove_terminal::{Size, Terminal};
 
 use super::*;
 
+mod prompt_memory;
+
 const SHELL: Prompt = Prompt { whole: 1, end: 2, sort: Sort::Shell };
 const QUESTION: Prompt = Prompt { whole: 3, end: 4, sort: Sort::Other };
 const MODE: Prompt = Prompt { whole: 5, end: 5, sort: Sort::Mode };

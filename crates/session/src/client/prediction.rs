@@ -1,6 +1,6 @@
-//! The facts that predictions are made from, and the reasons for them.
+//! The facts that predictions are made from, the prompts that outlast a session, and the reasons for predictions.
 
-use rove_predict::{Explanation, Tty};
+use rove_predict::{Explanation, PromptMemory, Tty};
 use rove_units::Instant;
 
 use super::Client;
@@ -10,6 +10,18 @@ impl Client {
     /// or later; `None` where the server does not tell.
     pub fn tty(&self) -> Option<Tty> {
         self.transport.remote().tty()
+    }
+
+    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key. A client whose
+    /// predictions have no use for them forgets them.
+    pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
+        self.engine.handle_prompt_memory(memory);
+    }
+
+    /// Returns the prompts that this session and earlier ones knew; `None` where predictions have no use for them or
+    /// the client was handed no memory.
+    pub fn prompt_memory(&self) -> Option<&PromptMemory> {
+        self.engine.prompt_memory()
     }
 
     /// Returns why the newest key is shown before its answer or not, for those who work on predictions; `None` where no key

@@ -1,0 +1,296 @@
+//! The prompts of one host that earlier sessions knew, or refused, by salted hashes of their names.
+//!
+//! A session is handed a memory before its first key and changes it as it learns. The caller keeps the memory from
+//! one session to the next and draws the salt. [`crate::secrecy`] decides what a known prompt permits.
+
+use core::hash::Hasher;
+use std::hash::DefaultHasher;
+
+/// A prompt's name, hashed with the salt of a memory.
+///
+/// The hash is SipHash with a key that everybody knows. That is enough: the file that holds it is the user's own, and
+/// whoever reads that file could try prompts against any hash. The salt keeps equal prompts of two hosts from
+/// being told as equal. A program with another hasher finds none of its prompts in an old memory, which then knows
+/// nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptHash(u64);
+
+impl PromptHash {
+    /// Creates a hash from its number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// The known prompts of a host, and the refused ones.
+///
+/// A refused prompt is never known again. A memory with too many refusals knows nothing any more, and never will.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptMemory {
+    salt: [u8; 16],
+    /// The one that was kept last at the end.
+    known: Vec<PromptHash>,
+    /// How many at the end of `known` this session has kept.
+    kept: usize,
+    /// The oldest first. One more than [`Self::REFUSED_MAX`] stand for all prompts that there are.
+    refused: Vec<PromptHash>,
+}
+
+impl PromptMemory {
+    /// Most known prompts; the least recently kept one leaves first. Chosen: a session has a handful, and few
+    /// users change their prompt.
+    pub const KNOWN_MAX: usize = 64;
+
+    /// Most refused names. Chosen: two names of each prompt at which 32 programs have asked for a secret.
+    pub const REFUSED_MAX: usize = 64;
+
+    /// Creates a memory from what an earlier one held, the known prompts in the order in which they were kept.
+    pub fn new(salt: [u8; 16], known: Vec<PromptHash>, refused: Vec<PromptHash>) -> Self {
+        let mut memory = Self { salt, known: Vec::new(), kept: 0, refused: Vec::new() };
+        memory.absorb(&known, &refused);
+        memory.kept = 0;
+        memory
+    }
+
+    /// Returns whether lines are known to be echoed at the prompt of this name.
+    pub fn knows(&self, name: u64) -> bool {
+        self.known.contains(&self.hash(name))
+    }
+
+    /// Returns whether a line was ever typed and not echoed at the prompt of this name, as far as is known.
+    pub fn is_refused(&self, name: u64) -> bool {
+        self.is_overfull() || self.refused.contains(&self.hash(name))
+    }
+
+    /// Makes the prompt of this name the newest of the known ones, unless it is refused.
+    pub fn keep(&mut self, name: u64) {
+        self.keep_hash(self.hash(name));
+    }
+
+    /// Refuses the prompt of this name for ever.
+    pub fn refuse(&mut self, name: u64) {
+        self.refuse_hash(self.hash(name));
+    }
+
+    /// Adds what another session has kept and refused with the same salt.
+    pub fn absorb(&mut self, kept: &[PromptHash], refused: &[PromptHash]) {
+        refused.iter().for_each(|hash| self.refuse_hash(*hash));
+        kept.iter().for_each(|hash| self.keep_hash(*hash));
+    }
+
+    /// Refuses all prompts for ever.
+    pub fn refuse_all(&mut self) {
+        for number in (0..).take(2 * (Self::REFUSED_MAX + 1)) {
+            self.refuse_hash(PromptHash(number));
+        }
+    }
+
+    /// Returns the salt.
+    pub const fn salt(&self) -> &[u8; 16] {
+        &self.salt
+    }
+
+    /// Returns the known prompts, the one that was kept last at the end.
+    pub fn known(&self) -> &[PromptHash] {
+        &self.known
+    }
+
+    /// Returns the known prompts that were kept in this session, in the same order.
+    pub fn kept(&self) -> &[PromptHash] {
+        &self.known[self.known.len() - self.kept..]
+    }
+
+    /// Returns the refused names, the oldest first; more than [`Self::REFUSED_MAX`] stand for all that there are.
+    pub fn refused(&self) -> &[PromptHash] {
+        &self.refused
+    }
+
+    fn is_overfull(&self) -> bool {
+        self.refused.len() > Self::REFUSED_MAX
+    }
+
+    fn keep_hash(&mut self, hash: PromptHash) {
+        if self.is_overfull() || self.refused.contains(&hash) {
+            return;
+        }
+        self.drop_known(hash);
+        if self.known.len() == Self::KNOWN_MAX {
+            self.drop_known(self.known[0]);
+        }
+        self.known.push(hash);
+        self.kept += 1;
+    }
+
+    fn refuse_hash(&mut self, hash: PromptHash) {
+        if self.is_overfull() || self.refused.contains(&hash) {
+            return;
+        }
+        self.drop_known(hash);
+        self.refused.push(hash);
+        if self.is_overfull() {
+            (self.known, self.kept) = (Vec::new(), 0);
+        }
+    }
+
+    fn drop_known(&mut self, hash: PromptHash) {
+        if let Some(index) = self.known.iter().position(|known| *known == hash) {
+            let is_kept = index >= self.known.len() - self.kept;
+            self.known.remove(index);
+            self.kept -= usize::from(is_kept);
+        }
+    }
+
+    fn hash(&self, name: u64) -> PromptHash {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&self.salt);
+        hasher.write(&name.to_le_bytes());
+        PromptHash(hasher.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SALT: [u8; 16] = *b"a grain of salt.";
+
+    fn empty() -> PromptMemory {
+        PromptMemory::new(SALT, Vec::new(), Vec::new())
+    }
+
+    /// The memory that the next session gets.
+    fn reopened(memory: &PromptMemory) -> PromptMemory {
+        PromptMemory::new(SALT, memory.known().to_vec(), memory.refused().to_vec())
+    }
+
+    #[test]
+    fn a_hash_stays_what_it_was() {
+        // If this fails, all memories are forgotten: raise the number of the file's format in `prompt_store` with it.
+        assert_eq!(empty().hash(0x0123_4567_89ab_cdef), PromptHash(17_141_355_292_391_882_961));
+    }
+
+    #[test]
+    fn equal_prompts_with_another_salt_have_another_hash() {
+        let other = PromptMemory::new([0; 16], Vec::new(), Vec::new());
+        assert_ne!(empty().hash(7), other.hash(7));
+    }
+
+    #[test]
+    fn a_prompt_is_known_from_when_it_is_kept_until_it_is_refused() {
+        let mut memory = empty();
+        assert!(!memory.knows(1) && !memory.is_refused(1));
+        memory.keep(1);
+        memory = reopened(&memory);
+        assert!(memory.knows(1) && memory.kept().is_empty());
+        memory.refuse(1);
+        memory.keep(1);
+        assert!(!memory.knows(1) && memory.is_refused(1) && !reopened(&memory).knows(1));
+        assert!(!memory.is_refused(2));
+    }
+
+    #[test]
+    fn the_65th_known_prompt_takes_the_place_of_the_one_kept_longest_ago() {
+        let mut memory = empty();
+        (1..=64).for_each(|name| memory.keep(name));
+        assert!((1..=64).all(|name| memory.knows(name)));
+        memory.keep(1);
+        memory.keep(65);
+        assert_eq!(memory.known().len(), PromptMemory::KNOWN_MAX);
+        assert!(memory.knows(1) && !memory.knows(2) && memory.knows(65));
+    }
+
+    #[test]
+    fn the_65th_refusal_makes_a_memory_know_nothing_for_ever() {
+        let mut memory = empty();
+        memory.keep(1000);
+        (1..=64).for_each(|name| memory.refuse(name));
+        assert!(memory.knows(1000) && !memory.is_refused(1000));
+        memory.refuse(65);
+        for mut memory in [reopened(&memory), memory] {
+            memory.keep(1001);
+            assert!(!memory.knows(1000) && !memory.knows(1001) && memory.is_refused(1000));
+            assert!(memory.known().is_empty() && memory.kept().is_empty());
+            memory.refuse(66);
+            assert_eq!(memory.refused().len(), PromptMemory::REFUSED_MAX + 1, "it grows no more");
+        }
+    }
+
+    #[test]
+    fn a_memory_that_refuses_all_knows_nothing_for_ever() {
+        for refused in [0, 1, 64, 65] {
+            let mut memory = empty();
+            memory.keep(1000);
+            (0..refused).for_each(|name| memory.refuse(name));
+            memory.refuse_all();
+            assert!(!memory.knows(1000) && reopened(&memory).is_refused(1000), "{refused}");
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Act {
+        Keep(u64),
+        Refuse(u64),
+    }
+
+    fn acts() -> impl Strategy<Value = Vec<Act>> {
+        let act = (0..100_u64, 0..4)
+            .prop_map(|(n, die)| if die == 0 { Act::Refuse(n) } else { Act::Keep(n) });
+        proptest::collection::vec(act, 0..200)
+    }
+
+    fn play(memory: &mut PromptMemory, acts: &[Act]) {
+        for act in acts {
+            match *act {
+                Act::Keep(name) => memory.keep(name),
+                Act::Refuse(name) => memory.refuse(name),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_two_sessions_do_no_refusal_is_lost_and_the_last_to_end_is_known(
+            earlier in acts(), first in acts(), second in acts(),
+        ) {
+            let mut start = empty();
+            play(&mut start, &earlier);
+            let (mut kept, [mut one, mut two]) = (start.clone(), [reopened(&start), reopened(&start)]);
+            play(&mut one, &first);
+            play(&mut two, &second);
+            kept.absorb(one.kept(), one.refused());
+            kept.absorb(two.kept(), two.refused());
+            let all = [&earlier, &first, &second].map(|acts| acts.iter()).into_iter().flatten();
+            for act in all {
+                let Act::Refuse(name) = *act else { continue };
+                prop_assert!(kept.is_refused(name) && !kept.knows(name));
+            }
+            for hash in two.kept() {
+                let is_refused = kept.is_overfull() || kept.refused.contains(hash);
+                prop_assert!(is_refused || kept.known.contains(hash));
+            }
+            prop_assert!(kept.known.len() <= PromptMemory::KNOWN_MAX);
+            prop_assert!(kept.refused.len() <= PromptMemory::REFUSED_MAX + 1);
+        }
+
+        #[test]
+        fn only_prompts_of_this_session_are_told_as_kept(earlier in acts(), now in acts()) {
+            let mut start = empty();
+            play(&mut start, &earlier);
+            let mut memory = reopened(&start);
+            play(&mut memory, &now);
+            let was_kept = |hash: &PromptHash| {
+                now.iter().any(|act| matches!(act, Act::Keep(name) if memory.hash(*name) == *hash))
+            };
+            let (others, kept) = memory.known().split_at(memory.known().len() - memory.kept().len());
+            prop_assert!(kept.iter().all(was_kept));
+            prop_assert!(!others.iter().any(was_kept));
+        }
+    }
+}
