@@ -71,6 +71,8 @@ pub(crate) struct ReplayOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// Whether each session begins with the prompts that one before it knew.
+    pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from.
     pub(crate) reference: Option<Reference>,
     /// What both ends do without.
@@ -178,8 +180,9 @@ fn ablate(
         write_object(&mut output, &report)
     } else {
         let how = format!(
-            "predict {}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
+            "predict {}{}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
             options.prediction.preference.name(),
+            memory_of(options),
             options.pace.name(),
             seeds_of(options),
         );
@@ -204,6 +207,11 @@ fn seeds(options: &ReplayOptions) -> Range<u64> {
 
 fn seeds_of(options: &ReplayOptions) -> String {
     format!("{} to {}", options.seed, options.seed.saturating_add(options.seeds - 1))
+}
+
+/// Returns what a table says of the memory of prompts.
+const fn memory_of(options: &ReplayOptions) -> &'static str {
+    if options.prompt_memory { " with a memory of prompts" } else { "" }
 }
 
 /// Reads the recordings, and leaves out those of a directory that cannot be played.
@@ -255,6 +263,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         seed,
         host_delay: options.host_delay,
         ends: options.ends,
+        prompt_memory: options.prompt_memory,
         reference: options.reference,
         sender_without: options.sender_without.clone(),
         explain: options.explain != Explained::Nothing,
@@ -286,6 +295,7 @@ pub(crate) fn response_times(
         seed,
         host_delay,
         ends,
+        prompt_memory: false,
         reference: None,
         sender_without: Vec::new(),
         explain: false,
@@ -321,9 +331,10 @@ fn write_text(
         let Some((job, _)) = of_path.first() else { continue };
         writeln!(
             output,
-            "engine {}, predict {}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
+            "engine {}, predict {}{}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
             options.engine,
             options.prediction.preference.name(),
+            memory_of(options),
             job.options.path.text,
             options.pace.name(),
             seeds_of(options),
@@ -399,6 +410,7 @@ fn described(options: &ReplayOptions) -> Value {
         "without": without.map(Mechanism::name).collect::<Vec<_>>(),
         "pace": options.pace.name(),
         "host_delay_ms": figures::millis(options.host_delay),
+        "prompt_memory": options.prompt_memory,
         "ends": format!("{:?}", options.ends).to_lowercase(),
         "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
         "sender_without": options.sender_without.iter().map(|it| it.name()).collect::<Vec<_>>(),

@@ -112,6 +112,11 @@ impl Engine {
         }
     }
 
+    /// Returns whether the engine has a use for [`Engine::handle_prompt_memory`].
+    pub const fn uses_prompt_memory(&self) -> bool {
+        matches!(self, Self::Replay(_))
+    }
+
     /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key. Only
     /// the engine that re-simulates has a use for them.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {

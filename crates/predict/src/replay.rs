@@ -441,6 +441,7 @@ impl Replay {
             threshold: self.policy.threshold(),
             hides_input: self.hides_input(),
             is_silent: self.silence.is_silent(),
+            is_remembered: self.base.field.prompt().is_some_and(|it| self.secrecy.remembers(it)),
         }
     }
 

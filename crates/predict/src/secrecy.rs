@@ -147,12 +147,11 @@ impl Secrecy {
     /// Returns whether characters are known to be echoed at a prompt, or in the mode of an editor.
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
-        let is_remembered = || self.prompts.as_ref().is_some_and(|it| it.knows(prompt.whole));
         let is_last = || self.places.last().is_some_and(|last| last.prompt == prompt);
         let is_known = match prompt.sort {
             // A text in an editor may be about passwords.
             Sort::Mode => return self.insertion.permits(),
-            Sort::Shell => lines() >= LINES_MIN || is_remembered(),
+            Sort::Shell => lines() >= LINES_MIN || self.remembers(prompt),
             Sort::Other => lines() >= QUESTIONS_MIN && is_last(),
         };
         is_known
@@ -160,6 +159,12 @@ impl Secrecy {
             && self.doubt.is_none()
             && !self.is_refused(prompt)
             && !scene::mentions_secret(spot.screen)
+    }
+
+    /// Returns whether lines were echoed at a shell's prompt in an earlier session, or enough of them in this one.
+    pub(crate) fn remembers(&self, prompt: Prompt) -> bool {
+        let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
+        prompt.sort == Sort::Shell && self.prompts.as_ref().is_some_and(is_known)
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {

@@ -23,6 +23,7 @@ use crate::bootstrap::startup::Connect;
 use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
+use crate::prompt_store::Account;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
 
@@ -53,6 +54,9 @@ pub(crate) const COMMAND_VARIABLE: &str = "ROVE_COMMAND";
 
 /// Tells the client the server's other addresses, with spaces between; stock clients do not look.
 pub(crate) const ADDRESSES_VARIABLE: &str = "ROVE_ADDRESSES";
+
+/// Tells the client the user on the host as ssh knows them, whose prompts it may remember; stock clients do not look.
+pub(crate) const ACCOUNT_VARIABLE: &str = "ROVE_ACCOUNT";
 
 /// Note on a host that has only a stock server: the features that are missing with it.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
@@ -147,7 +151,7 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
         error: io::Error::other(error),
     })?;
     if options.tunnel {
-        let Started { connect, tunnel } = tunnel::start(options, colors, challenge)?;
+        let Started { connect, tunnel, account } = tunnel::start(options, colors, challenge)?;
         if options.verbose {
             let host = options.host.display();
             let place = format!(
@@ -157,7 +161,7 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
             tell(&invocation.speaker(), &place);
         }
         let more = (inherited::VARIABLE, tunnel);
-        return Err(become_client(options, invocation, tunnel::SERVER, &connect, more));
+        return Err(become_client(options, invocation, tunnel::SERVER, &connect, account, more));
     }
     let plan = Plan::new(options, invocation, colors, challenge, "")?;
     for note in plan.notes(options).iter().filter(|_| !options.quiet) {
@@ -182,7 +186,7 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
         tell(&invocation.speaker(), &place);
     }
     let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
-    Err(become_client(options, invocation, &server.text, &connect, more))
+    Err(become_client(options, invocation, &server.text, &connect, plan.account(), more))
 }
 
 /// Turns this process into an ssh that prints what its configuration says of the host; returns only why it does not.
@@ -198,9 +202,14 @@ fn become_client(
     invocation: &Invocation,
     address: &str,
     connect: &Connect,
+    account: Option<Account>,
     more: (&str, OsString),
 ) -> BootstrapError {
     let mut client = client_command(options);
+    match account.filter(|_| options.prompt_memory) {
+        Some(account) => client.env(ACCOUNT_VARIABLE, account.to_string()),
+        None => client.env_remove(ACCOUNT_VARIABLE),
+    };
     client.arg(invocation.tag());
     if options.verbose {
         client.arg("-v");

@@ -28,6 +28,7 @@ pub(crate) mod config;
 mod demo;
 mod doctor;
 mod escape_key;
+mod forget;
 mod getopt;
 mod getopt_long;
 mod help;
@@ -97,12 +98,13 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 13] = [
+static SUBCOMMANDS: [Subcommand; 14] = [
     Subcommand { manual: &demo::MANUAL, run: run_demo },
     Subcommand { manual: &doctor::MANUAL, run: run_doctor },
     Subcommand { manual: &install::MANUAL, run: run_install },
     Subcommand { manual: &sessions::LIST, run: run_list },
     Subcommand { manual: &sessions::KILL, run: run_kill },
+    Subcommand { manual: &forget::MANUAL, run: run_forget },
     Subcommand { manual: &client::MANUAL, run: |args| run_client(ProgramName::Rove, args) },
     Subcommand { manual: &server::MANUAL, run: |args| run_server(ProgramName::Rove, args) },
     Subcommand { manual: &tunnel::MANUAL, run: run_tunnel },
@@ -316,6 +318,17 @@ fn run_kill(args: Vec<OsString>) -> u8 {
     match sessions::parse_kill(args, Config::load) {
         Ok((choice, place)) => finish_asking("rove kill", crate::sessions::kill(&choice, &place)),
         Err(instead) => do_instead(&sessions::KILL, &instead),
+    }
+}
+
+fn run_forget(args: Vec<OsString>) -> u8 {
+    let result = match forget::parse(args, Config::load) {
+        Ok(options) => crate::forget::run(options.as_ref()),
+        Err(instead) => return do_instead(&forget::MANUAL, &instead),
+    };
+    match result {
+        Ok(sentence) => print(&sentence),
+        Err(error) => finish("rove forget", Err(error)),
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::stdio;
 
 use crate::bootstrap::quote;
 use crate::program::ProgramName;
+use crate::prompt_store::{Account, PromptKeeper};
 use crate::speech::complain;
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
@@ -59,6 +60,8 @@ pub(crate) struct ClientOptions {
     pub(crate) query: bool,
     /// Whether programs on the host may read back what the screen shows.
     pub(crate) screen_checksums: bool,
+    /// The user on the host whose prompts are remembered; `None` where none are.
+    pub(crate) account: Option<Account>,
     /// Whether to speak stock Mosh only, without any extension.
     pub(crate) strict: bool,
     /// Whether to leave out the line that says that the program ends.
@@ -172,7 +175,20 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     } else {
         options.others.iter().for_each(|address| session.add_candidate(*address));
     }
-    Pump::new(events, session, wire, terminal, options.name).run()
+    let prompts = options.account.and_then(|account| remember_prompts(&mut session, account));
+    Pump::new(events, session, wire, terminal, options.name, prompts).run()
+}
+
+/// Hands the session the prompts that earlier ones with this account knew; returns what keeps those of this one.
+fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeeper> {
+    if !session.uses_prompt_memory() {
+        return None;
+    }
+    let (keeper, memory) = PromptKeeper::open(account)
+        .inspect_err(|error| tracing::debug!(%error, "prompts are not remembered"))
+        .ok()?;
+    session.handle_prompt_memory(memory);
+    Some(keeper)
 }
 
 /// Returns what the session runs, as far as this client knows. Stock leaves nothing, whatever ran.

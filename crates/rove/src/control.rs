@@ -5,7 +5,7 @@
 //! `listener` the server's side in its loop, `ask` the other side, `survey` all servers at once.
 
 mod ask;
-mod directory;
+pub(crate) mod directory;
 mod listener;
 pub(crate) mod protocol;
 mod survey;

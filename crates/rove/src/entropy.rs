@@ -25,6 +25,17 @@ pub(crate) fn challenge() -> Result<Challenge, getrandom::Error> {
     Ok(Challenge::from_bytes(bytes))
 }
 
+/// Draws the salt of a memory of prompts.
+///
+/// # Errors
+///
+/// Returns the operating system's refusal.
+pub(crate) fn salt() -> Result<[u8; 16], getrandom::Error> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Draws a seed for padding.
 ///
 /// # Errors

@@ -5,7 +5,7 @@
 //! `terminal_type` (what the user's terminal can do). `demo` runs both on one computer,
 //! joined by a [`relay`]. Where no UDP passes, `tunnel` carries datagrams through ssh. A server is found and ended through its `control` socket, by `sessions`.
 //! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
-//! server there over ssh and turns the process into the client. `install` copies this program to a host.
+//! server there over ssh and turns the process into the client. `install` copies this program to a host. `prompt_store` keeps prompts from one session to the next, until `forget`.
 
 mod ancillary;
 mod bootstrap;
@@ -19,6 +19,7 @@ mod doctor;
 mod entropy;
 mod exposure;
 mod farewell;
+mod forget;
 #[doc(hidden)]
 pub mod fuzzing;
 mod getent;
@@ -29,6 +30,7 @@ mod logging;
 mod login;
 mod login_records;
 mod program;
+mod prompt_store;
 pub mod relay;
 mod server;
 mod sessions;
@@ -41,3 +43,4 @@ mod terminfo;
 mod test_scripts;
 mod tunnel;
 mod utmp;
+mod xdg;

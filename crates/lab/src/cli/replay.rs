@@ -117,6 +117,10 @@ pub(crate) struct ReplayArgs {
     /// Whose wire and pace both ends have; without it, stock for the engine of this name and else rove
     #[arg(long, value_name = "WHOSE")]
     ends: Option<Ends>,
+    /// Play each recording twice in a row, the second time with the prompts that the first one knew at its end, and
+    /// report the second
+    #[arg(long)]
+    prompt_memory: bool,
     /// The state that diffs of both ends start from; without it Mosh's rule
     #[arg(long, value_name = "POLICY")]
     reference: Option<Reference>,
@@ -174,10 +178,15 @@ impl ReplayArgs {
     pub(crate) fn refusal(&self) -> Option<String> {
         let has_mechanisms = self.engine == EngineName::Replay
             && matches!(self.predict, Preference::Adaptive | Preference::Always);
-        let asked = [("--without", !self.without.is_empty()), ("--ablate", self.ablate)];
-        let (option, _) = asked.into_iter().find(|(_, is_asked)| *is_asked && !has_mechanisms)?;
+        let asked = [
+            ("--without", "mechanisms", !self.without.is_empty()),
+            ("--ablate", "mechanisms", self.ablate),
+            ("--prompt-memory", "memory of prompts", self.prompt_memory),
+        ];
+        let (option, about, _) =
+            asked.into_iter().find(|(.., is_asked)| *is_asked && !has_mechanisms)?;
         Some(format!(
-            "{option} is about the mechanisms of the replay engine, which --engine {} --predict {} does not run; \
+            "{option} is about the {about} of the replay engine, which --engine {} --predict {} does not run; \
              use --engine replay with --predict adaptive or always",
             self.engine,
             self.predict.name(),
@@ -208,6 +217,7 @@ impl ReplayArgs {
             first: self.first.and_then(|first| usize::try_from(first).ok()),
             host_delay: self.host_delay,
             ends: self.ends.unwrap_or(ends),
+            prompt_memory: self.prompt_memory,
             reference: self.reference,
             sender_without: self.sender_without.clone(),
             json: self.json,

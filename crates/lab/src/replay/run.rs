@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use rove_headless::{FarEnd, NearEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_session::{ClientConfig, Prediction, ServerConfig};
+use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
 use rove_ssp::{Config, Mechanism, ReferencePolicy};
 use rove_terminal::Outer;
 use rove_terminal::display::Repertoire;
@@ -24,6 +24,9 @@ pub(crate) const SETTLING: &[u8] = b"settle";
 
 /// How long one step of the session's start may take. Chosen: dozens of round trips of the longest path.
 const SETTLING_MAX: Duration = Duration::from_secs(3600);
+
+/// The salt of the memory of prompts: no other recording's memory is compared with it.
+const SALT: [u8; 16] = [0; 16];
 
 /// How long after the last key and the host's last word an answer may still be seen.
 pub(crate) const TAIL: Duration = Duration::from_secs(30);
@@ -85,6 +88,8 @@ pub(crate) struct RunOptions {
     /// How late the program on the far side reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
+    pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from; rove's choice where there is none.
     pub(crate) reference: Option<Reference>,
     /// What both ends do without.
@@ -137,15 +142,35 @@ type Near<'a> = Beside<NearEnd<Typist<'a>>, Receiver>;
 /// The far side, maybe with what is downloaded from.
 type Far<'a> = Beside<FarEnd<Player<'a>>, Sender<Bulk>>;
 
-/// Plays a recording.
+/// Plays a recording; with a memory of prompts twice, the second time with what was remembered the first time.
 ///
 /// # Errors
 ///
 /// Returns a sentence if the session could not even begin.
 pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String> {
+    if !options.prompt_memory {
+        return play_once(script, options, None).map(|(run, _)| run);
+    }
+    let empty = PromptMemory::new(SALT, Vec::new(), Vec::new());
+    let first = RunOptions { explain: false, ..options.clone() };
+    let (_, memory) = play_once(script, &first, Some(empty))?;
+    let next =
+        |it: PromptMemory| PromptMemory::new(SALT, it.known().to_vec(), it.refused().to_vec());
+    play_once(script, options, memory.map(next)).map(|(run, _)| run)
+}
+
+/// Plays a recording in a session that begins with these prompts; returns also those that it ends with.
+fn play_once(
+    script: &Script,
+    options: &RunOptions,
+    memory: Option<PromptMemory>,
+) -> Result<(Run, Option<PromptMemory>), String> {
     let seed = Seed::new(options.seed);
     let notes = options.explain.then(Notes::default);
-    let near = near_end(client_config(script, options, seed), script, options.pace, notes);
+    let mut near = near_end(client_config(script, options, seed), script, options.pace, notes);
+    if let Some(memory) = memory {
+        near.client.handle_prompt_memory(memory);
+    }
     let far = far_end(server_config(script, options, seed), script, options.host_delay);
     let [uplink, downlink] = options.path.settling();
     let download = options.path.download;
@@ -173,7 +198,7 @@ pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
     let limit = script.duration() + patience.saturating_mul(keys.saturating_add(1));
     net.run_until(limit, |near, far| near.session.user.is_done() && far.session.program.is_done());
     net.run_until(TAIL, |near, far| far.session.program.is_done() && near.session.user.has_ended());
-    Ok(Run {
+    let run = Run {
         start,
         outcomes: net.left.session.user.judge.outcomes().to_vec(),
         mistakes: net.left.session.user.judge.mistakes().to_vec(),
@@ -182,7 +207,8 @@ pub(crate) fn play(script: &Script, options: &RunOptions) -> Result<Run, String>
         ends_true: net.left.session.user.judge.is_at_end(),
         unexpected: net.right.session.program.unexpected(),
         notes: net.left.session.user.notes.take(),
-    })
+    };
+    Ok((run, net.left.session.client.prompt_memory().cloned()))
 }
 
 /// Starts the session: some echoed keys, then a cleared screen.

@@ -51,6 +51,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         seed: 1,
         host_delay: Duration::ZERO,
         ends: Ends::Stock,
+        prompt_memory: false,
         reference: None,
         sender_without: Vec::new(),
         explain: false,

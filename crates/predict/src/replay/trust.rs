@@ -29,6 +29,8 @@ pub(super) struct Trust<'a> {
     pub(super) hides_input: bool,
     /// Whether the echo was turned off and nothing was echoed since.
     pub(super) is_silent: bool,
+    /// Whether lines were echoed at this prompt in an earlier session.
+    pub(super) is_remembered: bool,
 }
 
 impl Trust<'_> {
@@ -88,10 +90,11 @@ impl Trust<'_> {
         (self.base.shows_mode() || self.is_known()) && estimate >= self.threshold
     }
 
-    /// Returns whether keys have come true at prompts like this one.
+    /// Returns whether keys have come true at prompts like this one, in this session or an earlier one.
     fn is_known(&self) -> bool {
         let field = &self.base.field;
-        field.has_name() && self.contexts.strong(field.context).score(Class::Text).right >= 1.0
+        let score = || self.contexts.strong(field.context).score(Class::Text);
+        field.has_name() && (self.is_remembered || score().right >= 1.0)
     }
 
     /// Returns whether keys of this class have done here what they are supposed to.

@@ -16,6 +16,7 @@ use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
 use crate::bootstrap::{Invocation, address, quote, remote};
 use crate::locale;
 use crate::program::ProgramName;
+use crate::prompt_store::Account;
 
 /// How ssh gets to the host, and what that tells about the host's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +129,11 @@ impl Plan {
     /// Returns the word that was drawn for this run.
     pub(crate) const fn challenge(&self) -> &Challenge {
         &self.challenge
+    }
+
+    /// Returns the user on the host as ssh knows them; `None` where ssh does not say.
+    pub(crate) fn account(&self) -> Option<Account> {
+        self.config.account()
     }
 
     /// Returns what the user should know of ssh's configuration, each in a line.

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use crate::bootstrap::options::{HostOptions, RemoteIp};
 use crate::bootstrap::sharing::Sharing;
 use crate::program::ProgramName;
+use crate::prompt_store::Account;
 
 /// Most bytes of `ssh -G`'s answer that are read. Chosen: a hundred times the usual answer.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
@@ -35,6 +36,10 @@ pub(crate) struct SshConfig {
     pub(crate) detour: Option<String>,
     /// The host's name after aliases.
     pub(crate) host_name: Option<String>,
+    /// The user on the host.
+    user: Option<String>,
+    /// The port of the host's ssh.
+    port: Option<u16>,
     /// Settings in the host's section that no session carries out, by the names in [`NOT_CARRIED`].
     pub(crate) not_carried: Vec<&'static str>,
     /// Options that ssh needs for a command of ours to run, from [`OVERRIDDEN`].
@@ -52,6 +57,11 @@ impl SshConfig {
             words.extend(["-o", "ClearAllForwardings=yes"]);
         }
         words
+    }
+
+    /// Returns the user on the host, by whatever alias the host was named.
+    pub(crate) fn account(&self) -> Option<Account> {
+        Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
     /// Returns what the user should know, each in a line.
@@ -160,6 +170,8 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
             }
+            "user" if is_set && is_name => config.user = Some(value.to_owned()),
+            "port" => config.port = value.parse().ok(),
             "controlpath" if is_set => config.sharing = Sharing::judge(value),
             keyword => config.take(keyword, &shown, is_set),
         }
@@ -199,6 +211,27 @@ mod tests {
         {
             let detour = parse(&format!("proxycommand {}\n", "x".repeat(len))).detour;
             assert_eq!(detour.unwrap().len(), "ProxyCommand ".len() + kept);
+        }
+    }
+
+    #[test]
+    fn an_account_is_a_user_at_a_host_and_a_port_and_never_a_part_of_that() {
+        for (answer, account) in [
+            ("host a\nuser me\nhostname a.example\nport 22\n", Some("me@a.example:22")),
+            ("user me\nhostname a.example\nport 2222\n", Some("me@a.example:2222")),
+            ("user me\nhostname ::1\nport 22\n", Some("me@::1:22")),
+            ("user me\nhostname a.example\nport x\n", None),
+            ("user me\nhostname a.example\n", None),
+            ("hostname a.example\nport 22\n", None),
+            ("user me\nport 22\n", None),
+            ("user m e\nhostname a.example\nport 22\n", None),
+        ] {
+            let found = parse(answer).account().map(|account| account.to_string());
+            assert_eq!(found.as_deref(), account, "{answer:?}");
+        }
+        for (len, is_account) in [(504, true), (505, false)] {
+            let answer = format!("user me\nhostname {}\nport 2222\n", "a".repeat(len));
+            assert_eq!(parse(&answer).account().is_some(), is_account, "{len}");
         }
     }
 

@@ -18,6 +18,7 @@ use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, St
 use crate::bootstrap::{remote, ssh_config, tell};
 use crate::locale;
 use crate::program::ProgramName;
+use crate::prompt_store::Account;
 use crate::sys;
 use crate::tunnel::inherited::Descriptors;
 use crate::tunnel::login::ASKS_NOTHING;
@@ -31,6 +32,8 @@ pub(crate) struct Started {
     pub(crate) connect: Connect,
     /// What the client must know of the ssh.
     pub(crate) tunnel: OsString,
+    /// The user on the host as ssh knows them; `None` where ssh does not say.
+    pub(crate) account: Option<Account>,
 }
 
 /// Logs in and starts the server. `challenge` was drawn for this run.
@@ -86,7 +89,7 @@ pub(crate) fn start(
     let tunnel = tunnel.map_err(|errno| refused("a pipe to ssh")(errno.into()))?;
     // They are the client's now.
     core::mem::forget(descriptors);
-    Ok(Started { connect, tunnel })
+    Ok(Started { connect, tunnel, account: config.account() })
 }
 
 fn remote_command(options: &HostOptions, colors: u32, challenge: &Challenge) -> OsString {

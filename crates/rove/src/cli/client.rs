@@ -15,6 +15,7 @@ use crate::cli::escape_key;
 use crate::cli::getopt::{self, Item};
 use crate::client::{self, ClientOptions};
 use crate::program::ProgramName;
+use crate::prompt_store::Account;
 use crate::tunnel::inherited::{self, Inherited};
 
 /// What a client's command line asks for.
@@ -72,6 +73,10 @@ pub(crate) static MANUAL: Manual = Manual {
             "ROVE_COMMAND",
             "The command that runs, as for a shell: its last screen stays on the terminal's own. Empty for a \
              login shell.",
+        ),
+        (
+            "ROVE_ACCOUNT",
+            "USER@HOST:PORT as ssh knows them, whose prompts are remembered; see rove forget. Nothing is without it.",
         ),
         ("ROVE_ADDRESSES", "Other addresses of the server, to be tried while IP does not answer."),
         ("ROVE_NO_TERM_QUERY", "If set, the terminal is not asked what it can do."),
@@ -243,6 +248,10 @@ pub(crate) fn options(
         },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         screen_checksums: env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
+        account: env::var(bootstrap::ACCOUNT_VARIABLE)
+            .ok()
+            .filter(|_| name == ProgramName::Rove)
+            .and_then(Account::from_text),
         strict: env::var_os("ROVE_STRICT").is_some(),
         // A drop-in for stock says what scripts wait for.
         quiet: name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some(),

@@ -333,6 +333,7 @@ pub(crate) fn parse(
         title_prefix: settings.flag("title-prefix").unwrap_or(true),
         query: settings.flag("terminal-query").unwrap_or(true),
         install: settings.text("install").and_then(Policy::from_name).unwrap_or_default(),
+        prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
         screen_checksums: settings.flag("screen-checksums").unwrap_or(false),
         host: host.clone(),
         command: command_words.to_vec(),

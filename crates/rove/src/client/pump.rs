@@ -17,6 +17,7 @@ use crate::client::wire::{Wire, sentence};
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
 use crate::program::ProgramName;
+use crate::prompt_store::PromptKeeper;
 use crate::socket::SendFailure;
 
 /// The signals the loop wakes for.
@@ -49,6 +50,8 @@ pub(super) struct Pump {
     network: Option<NetworkWatch>,
     terminal: Tty,
     name: ProgramName,
+    /// Where the session's prompts are kept; `None` where they are not.
+    prompts: Option<PromptKeeper>,
     /// The rest of the frame that is being written. The session is asked for the next one only when
     /// this is out, so a slow terminal skips frames instead of queueing them.
     frame: Vec<u8>,
@@ -71,6 +74,7 @@ impl Pump {
         wire: Wire,
         terminal: Tty,
         name: ProgramName,
+        prompts: Option<PromptKeeper>,
     ) -> Self {
         Self {
             events,
@@ -79,6 +83,7 @@ impl Pump {
             network: watch_network(),
             terminal,
             name,
+            prompts,
             frame: Vec::new(),
             written: 0,
             output_error: None,
@@ -97,12 +102,16 @@ impl Pump {
             self.send_datagrams(now);
             self.obey_events(now)?;
             self.draw(now);
+            self.keep_refusals();
             if let Some(outcome) = self.session.outcome() {
                 break outcome;
             }
             now = self.wait_and_read()?;
         };
         self.leave_terminal();
+        if let (Some(keeper), Some(memory)) = (self.prompts.take(), self.session.prompt_memory()) {
+            keeper.close(memory);
+        }
         let tried = self.session.candidates().collect();
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
@@ -320,6 +329,13 @@ impl Pump {
         self.frame.clear();
         self.written = 0;
         true
+    }
+
+    /// Writes at once which prompts were refused, as other sessions may ask at them.
+    fn keep_refusals(&mut self) {
+        if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory()) {
+            keeper.note_refusals(memory);
+        }
     }
 
     /// Gives the terminal back with the rest of the frame written, or nothing would be where the

@@ -1,4 +1,4 @@
-//! Where the control sockets are: a directory that only the user may enter.
+//! A directory that only the user may enter, and where that of the control sockets is.
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
@@ -62,7 +62,7 @@ pub(crate) enum DirectoryError {
     Io { path: PathBuf, error: io::Error },
 }
 
-/// A directory of control sockets that nobody else can have changed.
+/// A directory that nobody else can have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Directory(PathBuf);
 
@@ -99,7 +99,7 @@ impl Directory {
     /// # Errors
     ///
     /// Returns why it is not to be used.
-    fn create(path: &Path) -> Result<Self, DirectoryError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, DirectoryError> {
         let failed = |error| DirectoryError::Io { path: path.to_owned(), error };
         let parent = path.parent().unwrap_or(Path::new("/"));
         // Whose directory it is can change what is in it. So nothing is put where another user's
@@ -112,6 +112,11 @@ impl Directory {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
             _ => Self::open(path)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into())),
         }
+    }
+
+    /// Returns where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 
     /// Returns the path of this session's socket.

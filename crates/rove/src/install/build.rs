@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::install::platform::Platform;
 use crate::install::version::Version;
+use crate::xdg::Folder;
 
 /// Largest program that is copied, in bytes. Chosen: ten times what rove has.
 const BUILD_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -129,9 +130,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Returns the folders in which builds are looked for: the user's, then the program's own.
 fn folders(variable: impl Fn(&str) -> Option<OsString>, program: Option<&Path>) -> Vec<PathBuf> {
-    // A relative folder is to be ignored (XDG Base Directory Specification 0.8).
-    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
+    let data = Folder::Data.path(variable);
     let beside = program.and_then(Path::parent).map(Path::to_path_buf);
     data.map(|data| data.join(BUILDS)).into_iter().chain(beside).collect()
 }

@@ -29,6 +29,7 @@ mod outer;
 mod path_size;
 mod predict;
 mod programs;
+mod prompt_memory;
 mod query;
 mod secrecy;
 mod secrets;

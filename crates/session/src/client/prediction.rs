@@ -12,8 +12,12 @@ impl Client {
         self.transport.remote().tty()
     }
 
-    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key. A client whose
-    /// predictions have no use for them forgets them.
+    /// Returns whether predictions have a use for [`Client::handle_prompt_memory`].
+    pub const fn uses_prompt_memory(&self) -> bool {
+        self.engine.uses_prompt_memory()
+    }
+
+    /// Takes the prompts that earlier sessions with this host knew. Call it once, before the first key.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.engine.handle_prompt_memory(memory);
     }

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use crate::exposure::{self, Exposure};
+use crate::xdg::Folder;
 
 /// Names another file; empty for none.
 const FILE_VARIABLE: &str = "ROVE_CONFIG";
@@ -71,10 +72,7 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     if let Some(path) = variable(FILE_VARIABLE) {
         return (!path.is_empty()).then(|| path.into());
     }
-    // A relative folder is to be ignored (XDG Base Directory Specification 0.8).
-    let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-    Some(folder.join(FILE_NAME))
+    Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
 /// Reads a file that is not too large and that nobody else can change; `None` if there is none.

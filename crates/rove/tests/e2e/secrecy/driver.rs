@@ -241,6 +241,6 @@ impl User<'_> {
 
 /// Lets the user take her time, as it matters when keys are typed.
 #[expect(clippy::disallowed_methods, reason = "a user's own pace is no event to wait for")]
-fn pause(millis: u64) {
+pub(crate) fn pause(millis: u64) {
     std::thread::sleep(std::time::Duration::from_millis(millis));
 }

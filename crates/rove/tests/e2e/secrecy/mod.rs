@@ -47,6 +47,7 @@ mod traps;
 mod widgets;
 
 use case::{Case, Step};
+pub(crate) use driver::pause;
 
 use crate::support::Maker;
 

@@ -22,6 +22,8 @@ impl Invocation {
             .env("PATH", path)
             .env("LANG", "C.UTF-8")
             .env("ROVE_CONFIG", "")
+            // Nothing is remembered from one test to the next.
+            .env("XDG_STATE_HOME", "/dev/null")
             .env("SHELL", "/bin/sh")
             .env("TERM", "xterm-256color")
     }

@@ -1,0 +1,90 @@
+//! The command line of `rove forget`.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+use rove_manual::{Manual, Words};
+
+use crate::bootstrap::options::HostOptions;
+use crate::cli::BOOK;
+use crate::cli::config::Config;
+use crate::cli::login::{self, Instead};
+
+/// What users are told of `rove forget`.
+pub(crate) static MANUAL: Manual = Manual {
+    book: &BOOK,
+    word: "forget",
+    definition: || login::definition(ForgetArgs::command()),
+    words: Words::Host,
+    notes: &[
+        "At a shell's prompt rove shows characters before their echo once three lines were echoed there. At the end of \
+         a session it keeps salted hashes of such prompts, and at once those of prompts at which a line was not \
+         echoed, so that the next session with the same user on the same host begins with both.",
+        "With a host, what is kept of it is forgotten: of the user, the host and the port that ssh -G names, by whatever \
+         alias. ssh's own letters are handed to ssh, and nothing is asked over the network. Without a host all is \
+         forgotten. Sessions that run meanwhile keep no prompt from before.",
+        "The setting prompt-memory = false keeps nothing, for all hosts or for some; see rove config. Nor is anything kept \
+         with --predict=never and --predict=experimental, and by a rove that is called mosh.",
+    ],
+    lists: &[],
+    examples: &[
+        ("rove forget", "everything"),
+        ("rove forget me@example.org", "one user on one host"),
+        ("rove forget --ssh='ssh -p 2222' host", "at another ssh port"),
+    ],
+    environment: &[("XDG_STATE_HOME", "Folder of what is remembered, instead of ~/.local/state.")],
+    files: &[("~/.local/state/rove/prompts", "The hashes; nobody else may read them.")],
+    exit_status: &[
+        ("0", "It is forgotten, or there was nothing."),
+        ("1", "It is not: a sentence says why."),
+        ("255", "The command line or the configuration is wrong."),
+    ],
+};
+
+/// Forgets the prompts that rove remembers, of one host or of all
+#[derive(Debug, Parser)]
+#[command(name = "rove forget", version, override_usage = "rove forget [options] [[user@]host]")]
+struct ForgetArgs {
+    #[arg(hide = true)]
+    host: Option<OsString>,
+}
+
+/// Reads the words behind `forget`; `load` reads the user's configuration, for a host. Returns the host, if one is named.
+///
+/// # Errors
+///
+/// Returns what is wrong, or asked for in its place.
+pub(crate) fn parse(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, String>,
+) -> Result<Option<HostOptions>, Instead> {
+    let (args, login) = login::read::<ForgetArgs>(&MANUAL, args)?;
+    let Some(host) = args.host else {
+        login.nowhere(&MANUAL)?;
+        return Ok(None);
+    };
+    login.options(host, load).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_forgotten_or_one_host() {
+        let forget = |line: &str| {
+            let words = line.split_whitespace().map(OsString::from).collect();
+            parse(words, || Ok(Config::default()))
+        };
+        assert_eq!(forget("").unwrap(), None);
+        let options = forget("-l me host -F file").unwrap().unwrap();
+        assert_eq!(
+            (options.ssh.join(" "), options.host),
+            ("ssh -l me -F file".into(), "host".into())
+        );
+        for line in ["a b", "--all", "-l me", "--ssh=ssh", "-- -oProxyCommand=x"] {
+            assert!(forget(line).is_err(), "{line}");
+        }
+        assert!(matches!(forget("-G host"), Err(Instead::AskSsh { .. })));
+    }
+}

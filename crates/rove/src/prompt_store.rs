@@ -1,0 +1,152 @@
+//! The prompts that outlast a session: a file of the user's own, which a session reads at its start, adds its
+//! refusals to at once, and its known prompts at its end.
+//!
+//! [`file`] is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts are in one file, so
+//! that their number has a bound, no file's name tells of a host, and each change is a single rename. What cannot be
+//! read or written costs a session its memory and nothing else.
+
+use core::fmt::{self, Display};
+
+use rove_session::PromptMemory;
+
+use crate::entropy;
+
+mod file;
+mod format;
+
+use file::PromptFile;
+pub(crate) use file::PromptFileError;
+use format::Hosts;
+
+/// Longest account that is remembered, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's
+/// (useradd(8)); chosen: room for longer users.
+const ACCOUNT_BYTES_MAX: usize = 512;
+
+/// A user on a host, as ssh resolves them: `user@host:port`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Account(String);
+
+impl Account {
+    /// Returns the account of this user.
+    pub(crate) fn new(user: &str, host: &str, port: u16) -> Option<Self> {
+        Self::from_text(format!("{user}@{host}:{port}"))
+    }
+
+    /// Reads what another process has been told of an account; `None` if it is no such thing.
+    pub(crate) fn from_text(text: String) -> Option<Self> {
+        (!text.is_empty() && text.len() <= ACCOUNT_BYTES_MAX).then_some(Self(text))
+    }
+}
+
+impl Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One session's part in the file.
+#[derive(Debug)]
+pub(crate) struct PromptKeeper {
+    file: PromptFile,
+    account: Account,
+    salt: [u8; 16],
+    /// How many refusals are in the file.
+    written: usize,
+    /// How many refusals were tried to be written.
+    tried: usize,
+    /// Whether the user has had the host forgotten since the session began.
+    is_forgotten: bool,
+}
+
+impl PromptKeeper {
+    /// Begins a session with an account; returns also what is remembered of it. An account that is not in the file is
+    /// added, so that all sessions with it use one salt.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nothing can be remembered.
+    pub(crate) fn open(account: Account) -> Result<(Self, PromptMemory), PromptFileError> {
+        Self::open_in(PromptFile::create()?, account)
+    }
+
+    fn open_in(
+        file: PromptFile,
+        account: Account,
+    ) -> Result<(Self, PromptMemory), PromptFileError> {
+        let memory = match file.read()?.memory(&account) {
+            Some(memory) => memory,
+            None => {
+                let salt = entropy::salt().map_err(|error| PromptFileError::Io(error.into()))?;
+                file.update(|hosts| {
+                    hosts.memory(&account).unwrap_or_else(|| {
+                        let memory = PromptMemory::new(salt, Vec::new(), Vec::new());
+                        hosts.put(&account, memory.clone());
+                        memory
+                    })
+                })?
+            }
+        };
+        let (salt, written) = (*memory.salt(), memory.refused().len());
+        Ok((Self { file, account, salt, written, tried: written, is_forgotten: false }, memory))
+    }
+
+    /// Writes the refusals that are not in the file. If they cannot be written, they are tried again with the next one.
+    pub(crate) fn note_refusals(&mut self, memory: &PromptMemory) {
+        if memory.refused().len() > self.tried {
+            self.tried = memory.refused().len();
+            self.save(memory, false);
+        }
+    }
+
+    /// Ends the session: writes the prompts that it has kept, and the refusals that are not in the file.
+    pub(crate) fn close(mut self, memory: &PromptMemory) {
+        if !memory.kept().is_empty() || memory.refused().len() > self.written {
+            self.save(memory, true);
+        }
+    }
+
+    fn save(&mut self, memory: &PromptMemory, with_known: bool) {
+        let refused = &memory.refused()[self.written..];
+        let saved = self.file.update(|hosts| {
+            let (mut stored, is_forgotten) = match hosts.memory(&self.account) {
+                Some(stored) if *stored.salt() == self.salt => (stored, false),
+                // Another session has begun since, whose salt tells nothing of ours. So one refusal counts for all.
+                Some(mut stored) if !refused.is_empty() => {
+                    stored.refuse_all();
+                    (stored, true)
+                }
+                Some(_) => return true,
+                None if refused.is_empty() => return true,
+                None => (PromptMemory::new(self.salt, Vec::new(), Vec::new()), true),
+            };
+            let is_forgotten = self.is_forgotten || is_forgotten;
+            let kept = if with_known && !is_forgotten { memory.kept() } else { &[] };
+            stored.absorb(kept, refused);
+            hosts.put(&self.account, stored);
+            is_forgotten
+        });
+        match saved {
+            Ok(is_forgotten) => {
+                self.is_forgotten = is_forgotten;
+                self.written = memory.refused().len();
+            }
+            Err(error) => tracing::debug!(%error, "prompts not remembered"),
+        }
+    }
+}
+
+/// Forgets an account, or all of them; returns how many there were.
+///
+/// # Errors
+///
+/// Returns why what is remembered, if anything is, cannot be forgotten.
+pub(crate) fn forget(account: Option<&Account>) -> Result<usize, PromptFileError> {
+    let Some(file) = PromptFile::open()? else { return Ok(0) };
+    match account {
+        Some(account) => file.update(|hosts| usize::from(hosts.remove(account))),
+        None => file.remove(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The bytes of the file: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
+//!
+//! A host is its salt (16 bytes), its name (16), two counts (a byte each), and so many hashes (8 each, the least
+//! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the file
+//! names no host in clear text.
+
+use rove_session::{PromptHash, PromptMemory};
+use sha2::{Digest, Sha256};
+
+use super::Account;
+
+/// The mark, which ends in the number of the format: raise it when hashes of prompts are made in another way.
+const MARK: [u8; 16] = *b"rove prompts\n\0\0\x01";
+
+/// Bytes of the sum that follows the mark.
+const SUM_BYTES: usize = 32;
+
+/// Most hosts in the file; the one that was written least recently leaves first. Chosen: more than a person works on.
+const HOSTS_MAX: usize = 256;
+
+/// Bytes of a host without its hashes.
+const HOST_BYTES_MIN: usize = 34;
+
+/// Most bytes of a host.
+const HOST_BYTES_MAX: usize =
+    HOST_BYTES_MIN + 8 * (PromptMemory::KNOWN_MAX + PromptMemory::REFUSED_MAX + 1);
+
+/// Most bytes of the file.
+pub(super) const FILE_BYTES_MAX: usize = MARK.len() + SUM_BYTES + HOSTS_MAX * HOST_BYTES_MAX;
+
+/// The hosts of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hosts(
+    /// The one that was written last at the end.
+    Vec<Host>,
+);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Host {
+    name: [u8; 16],
+    memory: PromptMemory,
+}
+
+impl Host {
+    fn is(&self, account: &Account) -> bool {
+        self.name == name(self.memory.salt(), account)
+    }
+}
+
+impl Hosts {
+    /// Returns how many there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns what is remembered of an account.
+    pub(super) fn memory(&self, account: &Account) -> Option<PromptMemory> {
+        self.0.iter().find(|host| host.is(account)).map(|host| host.memory.clone())
+    }
+
+    /// Remembers this of an account, in place of anything else.
+    pub(super) fn put(&mut self, account: &Account, memory: PromptMemory) {
+        self.remove(account);
+        if self.0.len() == HOSTS_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(Host { name: name(memory.salt(), account), memory });
+    }
+
+    /// Forgets an account; returns whether it was there.
+    pub(super) fn remove(&mut self, account: &Account) -> bool {
+        let before = self.0.len();
+        self.0.retain(|host| !host.is(account));
+        self.0.len() < before
+    }
+
+    /// Returns the bytes of the file.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::new();
+        for Host { name, memory } in &self.0 {
+            let (known, refused) = (memory.known(), memory.refused());
+            body.extend(memory.salt());
+            body.extend(name);
+            let count =
+                |hashes: &[PromptHash]| u8::try_from(hashes.len()).expect("a memory is small");
+            body.extend([count(known), count(refused)]);
+            body.extend(known.iter().chain(refused).flat_map(|hash| hash.number().to_le_bytes()));
+        }
+        let sum = Sha256::digest(&body);
+        MARK.iter().chain(sum.iter()).chain(&body).copied().collect()
+    }
+
+    /// Reads the bytes of the file; `None` if they are damaged, or of another format.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() > FILE_BYTES_MAX {
+            return None;
+        }
+        let (sum, mut body) = bytes.strip_prefix(&MARK)?.split_first_chunk::<SUM_BYTES>()?;
+        if *sum != *Sha256::digest(body) {
+            return None;
+        }
+        let mut hosts = Self::default();
+        while !body.is_empty() {
+            let (salt, rest) = body.split_first_chunk::<16>()?;
+            let (name, rest) = rest.split_first_chunk::<16>()?;
+            let ([known, refused], rest) = rest.split_first_chunk::<2>()?;
+            let (known, rest) = hashes(rest, usize::from(*known), PromptMemory::KNOWN_MAX)?;
+            let (refused, rest) =
+                hashes(rest, usize::from(*refused), PromptMemory::REFUSED_MAX + 1)?;
+            hosts.0.push(Host { name: *name, memory: PromptMemory::new(*salt, known, refused) });
+            body = rest;
+        }
+        (hosts.len() <= HOSTS_MAX).then_some(hosts)
+    }
+}
+
+/// Takes so many hashes from the bytes; returns also the rest of those.
+fn hashes(bytes: &[u8], count: usize, count_max: usize) -> Option<(Vec<PromptHash>, &[u8])> {
+    let (taken, rest) = bytes.split_at_checked(8 * count).filter(|_| count <= count_max)?;
+    let (numbers, _) = taken.as_chunks::<8>();
+    Some((numbers.iter().map(|it| PromptHash::new(u64::from_le_bytes(*it))).collect(), rest))
+}
+
+fn name(salt: &[u8; 16], account: &Account) -> [u8; 16] {
+    let sum = Sha256::new().chain_update(salt).chain_update(&account.0).finalize();
+    *sum.first_chunk().expect("a sum has 32 bytes")
+}

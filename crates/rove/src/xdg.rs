@@ -1,0 +1,51 @@
+//! The user's folders, by what is in them (XDG Base Directory Specification 0.8).
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A kind of folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Folder {
+    /// What the user has written down.
+    Configuration,
+    /// What programs need.
+    Data,
+    /// What programs remember from one run to the next.
+    State,
+}
+
+impl Folder {
+    /// Returns the user's folder of this kind, as these environment variables say; `None` where they say nothing.
+    pub(crate) fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+        let (name, usual) = match self {
+            Self::Configuration => ("XDG_CONFIG_HOME", ".config"),
+            Self::Data => ("XDG_DATA_HOME", ".local/share"),
+            Self::State => ("XDG_STATE_HOME", ".local/state"),
+        };
+        // The specification has relative folders ignored.
+        let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        folder(name).or_else(|| Some(folder("HOME")?.join(usual)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relative_folder_is_ignored() {
+        for (variables, path) in [
+            (vec![], None),
+            (vec![("HOME", "h")], None),
+            (vec![("HOME", "/h")], Some("/h/.local/state")),
+            (vec![("HOME", "/h"), ("XDG_STATE_HOME", "s")], Some("/h/.local/state")),
+            (vec![("HOME", "/h"), ("XDG_STATE_HOME", "")], Some("/h/.local/state")),
+            (vec![("HOME", "/h"), ("XDG_STATE_HOME", "/s")], Some("/s")),
+        ] {
+            let variable = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, it)| OsString::from(it))
+            };
+            assert_eq!(Folder::State.path(variable), path.map(PathBuf::from), "{variables:?}");
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Prompts that outlast a session: what the next one shows before its echo, and what it does not.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use rove_link::LinkConfig;
+use rove_shell::relay::Relay;
+use rove_units::Duration;
+use rustix::process::Signal;
+
+use crate::secrecy::pause;
+use crate::support::{
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, relay_to, require, rove,
+    side_by_side,
+};
+
+/// The prompt of all shells here.
+const PROMPT: &str = "far$ ";
+/// Runs a shell with that prompt, below where the client shows the status.
+const SHELL: &str = "printf '\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n'; \
+                     exec env PS1='far$ ' bash --norc --noprofile";
+/// Asks with the same prompt, on a terminal in the same modes, and echoes nothing, then runs the shell.
+const ASKS_SILENTLY: &str = "printf '\\033[?2004hfar$ '; stty raw -echo; head -c 9 > /dev/null; stty sane; \
+                             printf '\\r\\n'; exec env PS1='far$ ' bash --norc --noprofile";
+/// The first words of the status.
+const STATUS: &str = "Status (any key closes this)";
+/// The account whose prompts the client remembers.
+const ACCOUNT: &str = "me@far.example:22";
+
+/// The time from key to key where nothing is echoed. Chosen: that of the tests of secrets.
+const KEY_GAP_MS: u64 = 80;
+/// The time before the end of such a line. Chosen: the path's round trip, and what a screen waits for an echo.
+const THOUGHT_MS: u64 = 450;
+
+/// Both makes of servers.
+const SERVERS: [Maker; 2] = [Maker::Rove, Maker::Stock];
+
+/// One session over a slow path, whose client has its memory in a scratch folder.
+struct Session {
+    terminal: Terminal,
+    _relay: Relay,
+    server: Server,
+    /// How many prompts the user has answered.
+    lines: usize,
+}
+
+impl Session {
+    fn open(server: Maker, state: &Scratch, account: &str, script: &str) -> Self {
+        Self::open_with(server, state, account, script, |call| call)
+    }
+
+    fn open_with(
+        server: Maker,
+        state: &Scratch,
+        account: &str,
+        script: &str,
+        more: impl FnOnce(Invocation) -> Invocation,
+    ) -> Self {
+        require("bash", "bash");
+        let server = Server::start(server, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", script]);
+        let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(100)));
+        let call = Maker::Rove.client(relay.address(), &server.key);
+        let call = call.env("XDG_STATE_HOME", state.folder()).env("ROVE_ACCOUNT", account);
+        let terminal = Terminal::start(&more(call), SIZE);
+        let session = Self { terminal, _relay: relay, server, lines: 0 };
+        session.wait_for_prompt();
+        session
+    }
+
+    fn wait_for_prompt(&self) {
+        let prompts = self.lines + 1;
+        self.terminal.wait_for("a prompt", |screen| {
+            let stands = screen.cursor_position().1 == 5;
+            stands && screen.contents().matches(PROMPT.trim_end()).count() == prompts
+        });
+    }
+
+    /// Types a line key by key, each after the echo of the one before, and enters it.
+    fn enter_line(&mut self) {
+        let mut typed = PROMPT.to_owned();
+        for key in ["t", "r", "u", "e"] {
+            typed.push_str(key);
+            self.terminal.send(key);
+            self.terminal.wait_for(&typed, |screen| {
+                row_of_cursor(screen) == typed
+                    && usize::from(screen.cursor_position().1) == typed.len()
+            });
+        }
+        self.terminal.send("\r");
+        self.lines += 1;
+        self.wait_for_prompt();
+    }
+
+    /// Returns whether the first character of a line is seen while the server stands still, and takes it back.
+    fn shows_the_first_character_ahead(&self) -> bool {
+        let line = format!("{PROMPT}w");
+        self.server.signal(Signal::STOP);
+        // The client draws the status itself, in the frame of the character or a later one.
+        self.terminal.send("w\x1es");
+        self.terminal.wait_for_text(STATUS);
+        let is_seen = row_of_cursor(&self.terminal.screen()) == line;
+        self.server.signal(Signal::CONT);
+        self.terminal.wait_for("the echo", |screen| row_of_cursor(screen) == line);
+        self.terminal.send("\x15");
+        self.terminal.wait_for("an empty line", |screen| {
+            row_of_cursor(screen) == PROMPT && !screen.contents().contains(STATUS)
+        });
+        is_seen
+    }
+
+    /// Leaves the shell.
+    fn leave(mut self) {
+        self.terminal.send("exit\r");
+        self.terminal.wait_exit().assert_code(0);
+    }
+}
+
+fn row_of_cursor(screen: &vt100::Screen) -> String {
+    let row = usize::from(screen.cursor_position().0);
+    let text = screen.rows(0, 80).nth(row).unwrap_or_default();
+    // A blank at the end of a prompt may be a cell that nobody has drawn.
+    format!("{:<5}", text.trim_end())
+}
+
+/// Runs a session in which three lines are entered at the prompt.
+fn enter_three_lines(server: Maker, state: &Scratch) {
+    let mut session = Session::open(server, state, ACCOUNT, SHELL);
+    assert!(!session.shows_the_first_character_ahead(), "{server:?}: nothing is known yet");
+    (0..3).for_each(|_| session.enter_line());
+    session.leave();
+}
+
+/// Returns whether a session shows the first character of its first line ahead of its echo.
+fn shows_ahead(
+    server: Maker,
+    state: &Scratch,
+    account: &str,
+    more: impl FnOnce(Invocation) -> Invocation,
+) -> bool {
+    let session = Session::open_with(server, state, account, SHELL, more);
+    let is_seen = session.shows_the_first_character_ahead();
+    session.leave();
+    is_seen
+}
+
+fn forget(state: &Scratch, words: &[&str]) -> String {
+    let call = Invocation::new(rove()).arg("forget").args(words);
+    let output = call.env("XDG_STATE_HOME", state.folder()).command().output().expect("rove runs");
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_prompt_of_an_earlier_session_is_known_from_the_first_line_until_it_is_forgotten() {
+    side_by_side(SERVERS, |server| {
+        let state = Scratch::new();
+        enter_three_lines(server, &state);
+        assert!(shows_ahead(server, &state, ACCOUNT, |call| call), "{server:?}");
+        assert!(!shows_ahead(server, &state, "me@other.example:22", |call| call), "{server:?}");
+        assert_eq!(forget(&state, &[]), "the prompts of 2 hosts are forgotten\n");
+        assert!(!shows_ahead(server, &state, ACCOUNT, |call| call), "{server:?}");
+    });
+}
+
+#[test]
+fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
+    side_by_side(SERVERS, |server| {
+        let state = Scratch::new();
+        enter_three_lines(server, &state);
+        let read = || std::fs::read(state.path("rove/prompts")).expect("a session has written it");
+        let before = read();
+        let session = Session::open(server, &state, ACCOUNT, ASKS_SILENTLY);
+        for key in "topsecre".chars() {
+            session.terminal.send(key.to_string());
+            pause(KEY_GAP_MS);
+        }
+        pause(THOUGHT_MS);
+        session.terminal.send("\r");
+        session.terminal.wait_for("the refusal in the file", |_| read() != before);
+        // Nothing is left for the end, which this client does not see.
+        session.terminal.signal(Signal::KILL);
+        drop(session);
+        let mut session = Session::open(server, &state, ACCOUNT, SHELL);
+        assert!(!session.shows_the_first_character_ahead(), "{server:?}");
+        (0..3).for_each(|_| session.enter_line());
+        assert!(!session.shows_the_first_character_ahead(), "{server:?}: after three lines");
+        session.leave();
+    });
+}
+
+#[test]
+fn without_the_engine_that_uses_it_no_memory_is_read_or_written() {
+    let never = |call: Invocation| call.env("MOSH_PREDICTION_DISPLAY", "never");
+    let stock = |call: Invocation| call.env("ROVE_PREDICTION_ENGINE", "stock");
+    let experimental = |call: Invocation| call.env("MOSH_PREDICTION_DISPLAY", "experimental");
+    let without: [(&str, &(dyn Fn(Invocation) -> Invocation + Sync)); 3] =
+        [("never", &never), ("stock", &stock), ("experimental", &experimental)];
+    for (name, more) in without {
+        let state = Scratch::new();
+        let session = Session::open_with(Maker::Rove, &state, ACCOUNT, SHELL, more);
+        session.leave();
+        assert!(!state.path("rove").exists(), "{name}");
+    }
+}
+
+#[test]
+fn called_as_mosh_client_no_memory_is_read_or_written() {
+    let state = Scratch::new();
+    std::os::unix::fs::symlink(rove(), state.path("mosh-client")).expect("the folder takes links");
+    let server = Server::start(Maker::Rove, IpAddr::V4(Ipv4Addr::LOCALHOST), &["sh", "-c", SHELL]);
+    let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
+    let call = Invocation::new(state.path("mosh-client")).args([ip, port]);
+    let call = call.env("MOSH_KEY", &server.key).env("ROVE_ACCOUNT", ACCOUNT);
+    let mut terminal = Terminal::start(&call.env("XDG_STATE_HOME", state.folder()), SIZE);
+    terminal.wait_for_text(PROMPT.trim_end());
+    terminal.send("exit\r");
+    terminal.wait_exit().assert_code(0);
+    assert!(!state.path("rove").exists());
+}
+
+/// A far computer that has another name, too.
+fn far_computer() -> Sshd {
+    let sshd = Sshd::start(Far { programs: &["rove", "bash"], ..Far::default() });
+    let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it was written");
+    sshd.configure(&config.replace("Host far", "Host alias"));
+    sshd
+}
+
+#[test]
+fn a_host_is_remembered_as_ssh_resolves_it_and_forgotten_by_any_alias() {
+    let (sshd, state) = (far_computer(), Scratch::new());
+    let ssh = format!("--ssh={}", sshd.ssh());
+    let session = |config: &str| {
+        let call = Invocation::new(rove()).args([&*ssh, "far", "--", "sh", "-c", SHELL]);
+        let call = call.env("ROVE_CONFIG", state.write("config.toml", config));
+        let mut terminal = Terminal::start(&call.env("XDG_STATE_HOME", state.folder()), SIZE);
+        terminal.wait_for_text(PROMPT.trim_end());
+        terminal.send("exit\r");
+        terminal.wait_exit().assert_code(0);
+    };
+    session("prompt-memory = false");
+    assert!(!state.path("rove").exists());
+    session("[host.far]\nprompt-memory = false");
+    assert!(!state.path("rove").exists());
+    session("");
+    let said = forget(&state, &[&ssh, "-l", "nobody", "alias"]);
+    assert!(said.starts_with("nothing was remembered of nobody@127.0.0.1:"), "{said}");
+    let said = forget(&state, &[&ssh, "alias"]);
+    assert!(said.starts_with("the prompts of ") && said.contains("@127.0.0.1:"), "{said}");
+    assert_eq!(forget(&state, &[]), "nothing was remembered\n");
+}
+
+#[test]
+fn a_file_that_is_not_the_users_alone_is_named_and_left() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let state = Scratch::new();
+    let session = Session::open(Maker::Rove, &state, ACCOUNT, SHELL);
+    session.leave();
+    let file = state.path("rove/prompts");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("it is there");
+    let call = Invocation::new(rove()).arg("forget").env("XDG_STATE_HOME", state.folder());
+    let output = call.command().output().expect("rove runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("rove/prompts") && said.contains("remove it"), "{said}");
+    assert!(file.exists());
+    // The session is none the worse for it.
+    let mut session = Session::open(Maker::Rove, &state, ACCOUNT, SHELL);
+    session.enter_line();
+    session.leave();
+}
