@@ -178,11 +178,14 @@ fn hear(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
     (end.map_or_else(|| Ok(startup.into_announced()), Err), text.len())
 }
 
-/// Whatever a program answers to `ssh -G`: what is taken of it is text that acts on no terminal, and a name that is
-/// no option.
+/// Whatever a program answers to `ssh -G`: what is taken of it is text that acts on no terminal, a name that is no option,
+/// and an account in a word.
 pub fn ssh_config_takes_anything(data: &[u8]) {
     let answer = String::from_utf8_lossy(data);
     let config = ssh_config::parse(&answer);
+    if let Some(account) = config.account() {
+        assert!(!account.to_string().contains(|c: char| c.is_whitespace() || c.is_control()));
+    }
     if let Some(name) = config.host_name {
         assert!(answer.contains(&name) && !name.is_empty() && !name.starts_with('-'));
         assert!(!name.contains(|c: char| c.is_whitespace() || c.is_control()));

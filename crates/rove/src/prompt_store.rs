@@ -6,6 +6,7 @@
 //! read or written costs a session its memory and nothing else.
 
 use core::fmt::{self, Display};
+use std::io;
 
 use rove_session::PromptMemory;
 
@@ -16,7 +17,6 @@ mod format;
 
 use file::PromptFile;
 pub(crate) use file::PromptFileError;
-use format::Hosts;
 
 /// Longest account that is remembered, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's
 /// (useradd(8)); chosen: room for longer users.
@@ -76,7 +76,8 @@ impl PromptKeeper {
         let memory = match file.read()?.memory(&account) {
             Some(memory) => memory,
             None => {
-                let salt = entropy::salt().map_err(|error| PromptFileError::Io(error.into()))?;
+                let salt = entropy::salt()
+                    .map_err(|error| PromptFileError::Io(io::Error::other(error)))?;
                 file.update(|hosts| {
                     hosts.memory(&account).unwrap_or_else(|| {
                         let memory = PromptMemory::new(salt, Vec::new(), Vec::new());

@@ -201,6 +201,27 @@ fn no_secret_is_shown() {
     }
 }
 
+#[test]
+fn a_session_that_remembers_shows_more_at_a_shell_and_no_secret() {
+    let play = |name: &str, prompt_memory| {
+        let script = load(name);
+        let options = options(Prediction::default(), LINK, 1, Ends::Rove);
+        let run = play(&script, &RunOptions { prompt_memory, ..options });
+        (script, run)
+    };
+    let instant = |prompt_memory| {
+        let (script, run) = play("bash-prompt", prompt_memory);
+        Figures::of(&script, &run).latencies(|_| true).instant()
+    };
+    let (without, with) = (instant(false), instant(true));
+    assert!(with > without, "{without} keys are instant without a memory, {with} with one");
+    for known in TRACES.iter().filter(|known| !known.secrets.is_empty()) {
+        let (script, run) = play(known.name, true);
+        let betrayed = betrayed(known, &script, &run);
+        assert!(betrayed.is_empty(), "{}: keys {betrayed:?}", known.name);
+    }
+}
+
 /// Returns a session in which switching a mechanism off changes what becomes of a key.
 fn evidence(mechanism: Mechanism) -> Script {
     let name = match mechanism {

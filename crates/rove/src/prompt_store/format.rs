@@ -18,15 +18,16 @@ const SUM_BYTES: usize = 32;
 /// Most hosts in the file; the one that was written least recently leaves first. Chosen: more than a person works on.
 const HOSTS_MAX: usize = 256;
 
-/// Bytes of a host without its hashes.
-const HOST_BYTES_MIN: usize = 34;
+/// Most hashes of a host: the most of known prompts, and of refused ones with the one that stands for all.
+const HASHES_MAX: usize = 129;
+const _: () = assert!(HASHES_MAX == PromptMemory::KNOWN_MAX + PromptMemory::REFUSED_MAX + 1);
 
-/// Most bytes of a host.
-const HOST_BYTES_MAX: usize =
-    HOST_BYTES_MIN + 8 * (PromptMemory::KNOWN_MAX + PromptMemory::REFUSED_MAX + 1);
+/// Most bytes of a host: salt, name, two counts and hashes.
+const HOST_BYTES_MAX: usize = 34 + 8 * HASHES_MAX;
 
-/// Most bytes of the file.
-pub(super) const FILE_BYTES_MAX: usize = MARK.len() + SUM_BYTES + HOSTS_MAX * HOST_BYTES_MAX;
+/// Most bytes of the file: the mark, the sum and the hosts.
+pub(super) const FILE_BYTES_MAX: usize = 48 + HOSTS_MAX * HOST_BYTES_MAX;
+const _: () = assert!(MARK.len() + SUM_BYTES == 48);
 
 /// The hosts of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

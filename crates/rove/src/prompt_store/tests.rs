@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rove_session::PromptHash;
 use rustix::process::geteuid;
 
-use super::format::FILE_BYTES_MAX;
+use super::format::{FILE_BYTES_MAX, Hosts};
 use super::*;
 
 /// A folder that goes when the test ends.
@@ -216,6 +216,9 @@ fn a_damaged_file_is_empty_and_the_next_session_replaces_it() {
     assert!(scratch.memory(&host).knows(5) && !scratch.memory(&host).knows(1));
 }
 
+/// A way to put something else in the file's place.
+type Make<'a> = Box<dyn Fn() + 'a>;
+
 #[test]
 fn a_foreign_file_is_neither_read_nor_written() {
     let scratch = Scratch::new();
@@ -240,7 +243,7 @@ fn a_foreign_file_is_neither_read_nor_written() {
         place(0o600);
         chown(&path, Some(12_345), None).unwrap();
     };
-    let mut kinds: Vec<(&str, Box<dyn Fn() + '_>)> = vec![
+    let mut kinds: Vec<(&str, Make<'_>)> = vec![
         ("read by others", Box::new(|| place(0o640))),
         ("written by others", Box::new(|| place(0o602))),
         ("a program", Box::new(|| place(0o700))),

@@ -60,7 +60,7 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
 
 /// What completes a command line in bash: the words, of which bash makes `=` and `@` ones of their own,
 /// and a candidate that must be among the answers, or none at all. The candidate replaces what stands from the `@` on.
-const COMPLETED: [(&[&str], Option<&str>); 33] = [
+const COMPLETED: [(&[&str], Option<&str>); 35] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),
     (&["rove", "de"], Some("delta")),
@@ -89,6 +89,8 @@ const COMPLETED: [(&[&str], Option<&str>); 33] = [
     (&["rove", "list", "-i", "key", "me", "@", "al"], Some("@alpha")),
     (&["rove", "list", "alpha", "al"], None),
     (&["rove", "install", "al"], Some("alpha")),
+    (&["rove", "forget", "al"], Some("alpha")),
+    (&["rove", "forget", "alpha", "bas"], None),
     (&["rove", "install", "alpha", "bas"], None),
     (&["rove", "doctor", "al"], Some("alpha")),
     (&["rove", "kill", "al"], Some("alpha")),

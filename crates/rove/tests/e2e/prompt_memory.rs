@@ -189,16 +189,16 @@ fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
 
 #[test]
 fn without_the_engine_that_uses_it_no_memory_is_read_or_written() {
-    let never = |call: Invocation| call.env("MOSH_PREDICTION_DISPLAY", "never");
-    let stock = |call: Invocation| call.env("ROVE_PREDICTION_ENGINE", "stock");
-    let experimental = |call: Invocation| call.env("MOSH_PREDICTION_DISPLAY", "experimental");
-    let without: [(&str, &(dyn Fn(Invocation) -> Invocation + Sync)); 3] =
-        [("never", &never), ("stock", &stock), ("experimental", &experimental)];
-    for (name, more) in without {
+    for (variable, value) in [
+        ("MOSH_PREDICTION_DISPLAY", "never"),
+        ("MOSH_PREDICTION_DISPLAY", "experimental"),
+        ("ROVE_PREDICTION_ENGINE", "stock"),
+    ] {
         let state = Scratch::new();
-        let session = Session::open_with(Maker::Rove, &state, ACCOUNT, SHELL, more);
+        let with = |call: Invocation| call.env(variable, value);
+        let session = Session::open_with(Maker::Rove, &state, ACCOUNT, SHELL, with);
         session.leave();
-        assert!(!state.path("rove").exists(), "{name}");
+        assert!(!state.path("rove").exists(), "{value}");
     }
 }
 

@@ -367,7 +367,7 @@ fn sshs_own_letters_reach_the_ssh_that_asks_a_host() {
     assert_eq!(nobody.status.code(), Some(1), "{nobody:?}");
     let log = std::fs::read_to_string(&log).expect("ssh has written its log");
     assert!(log.contains("Authenticated to 127.0.0.1"), "{log}");
-    for command in ["list", "kill", "install"] {
+    for command in ["list", "kill", "install", "forget"] {
         let asked = ask(&[command, "-G", "-l", "alice", "far"]);
         let config = text(&asked.stdout);
         assert!(
