@@ -71,7 +71,7 @@ impl Emulator {
             2004 => self.screen.bracketed_paste = set,
             2026 => self.modes.synchronized_output = set,
             2031 => self.modes.color_scheme_updates = set,
-            2048 => {
+            2048 if self.has_size_announcements() => {
                 self.modes.size_announcements = set;
                 self.announce_size();
             }
@@ -175,7 +175,7 @@ impl Emulator {
             2004 => self.screen.bracketed_paste,
             2026 => self.modes.synchronized_output,
             2031 => self.modes.color_scheme_updates,
-            2048 => self.modes.size_announcements,
+            2048 if self.has_size_announcements() => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
                 (Some(reporting), _) => self.screen.mouse_reporting == reporting,
                 (_, Some(encoding)) => self.screen.mouse_encoding == encoding,

@@ -36,12 +36,20 @@ impl Emulator {
         }
     }
 
-    /// Mode 2048: the size in cells and pixels, the latter 0 if unknown. To be called when it is
-    /// switched on and at every change.
+    /// Returns whether there is a mode 2048. Programs take a terminal that announces its size for one that reports the
+    /// mouse in pixels, and divide by the size of a cell.
+    /// Source: Textual 8.2.8 as observed, which ends with an error at the first click where that size is 0, and clicks
+    /// elsewhere where the mouse is reported in cells.
+    pub(crate) const fn has_size_announcements(&self) -> bool {
+        self.user_terminal.cell_pixels.is_some() && self.user_terminal.pixel_mouse
+    }
+
+    /// Mode 2048: the size in cells and pixels. To be called when it is switched on and at every change.
     pub(crate) fn announce_size(&mut self) {
-        if self.modes.size_announcements {
+        if self.modes.size_announcements
+            && let Some((height, width)) = self.window_pixels()
+        {
             let size = self.screen.size;
-            let (height, width) = self.window_pixels().unwrap_or((0, 0));
             self.reply(&format!("\x1b[48;{};{};{height};{width}t", size.rows(), size.columns()));
         }
     }

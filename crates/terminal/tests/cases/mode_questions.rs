@@ -1,7 +1,7 @@
 //! Answers about modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE).
 //! Answers are those of xterm 379 but where a comment says otherwise.
 
-use rove_terminal::{Size, Terminal};
+use rove_terminal::{Size, Terminal, UserTerminal};
 
 use super::host;
 
@@ -70,7 +70,9 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
 
 #[test]
 fn other_modes_are_unknown() {
-    for mode in [0, 11, 34, 36, 53, 57, 64, 68, 70, 73, 81, 95, 96, 117, 1016, 2027, 9999, 65535] {
+    for mode in
+        [0, 11, 34, 36, 53, 57, 64, 68, 70, 73, 81, 95, 96, 117, 1016, 2027, 2048, 9999, 65535]
+    {
         assert_eq!(life("?", mode), [0, 0, 0], "{mode}");
     }
     for mode in [0, 6, 8, 9, 21, 22] {
@@ -180,8 +182,12 @@ fn restoring_the_other_screen_leaves_both_as_they_are() {
 
 #[test]
 fn restoring_a_size_announcement_announces_only_a_change() {
-    let mut terminal = host(80, 24, "\x1b[?2048h\x1b[?2048s\x1b[?2048r\x1b[?2048l\x1b[?2048r");
-    assert_eq!(terminal.take_replies(), b"\x1b[48;24;80;0;0t\x1b[48;24;80;0;0t");
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    let pixels =
+        UserTerminal { cell_pixels: Some((9, 18)), pixel_mouse: true, ..UserTerminal::default() };
+    terminal.set_user_terminal(pixels);
+    terminal.write(b"\x1b[?2048h\x1b[?2048s\x1b[?2048r\x1b[?2048l\x1b[?2048r");
+    assert_eq!(terminal.take_replies(), b"\x1b[48;24;80;432;720t\x1b[48;24;80;432;720t");
 }
 
 #[test]

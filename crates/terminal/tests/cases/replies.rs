@@ -32,8 +32,6 @@ fn questions_are_answered() {
         ("\x1b[x\x1b[1x", "\x1b[2;1;1;128;128;1;0x\x1b[3;1;1;128;128;1;0x"),
         ("\x1b[18t", "\x1b[8;24;80t"),
         ("\x1b[?2031$p\x1b[?2031h\x1b[?2031$p", "\x1b[?2031;2$y\x1b[?2031;1$y"),
-        ("\x1b[?2048h\x1b[?2048$p", "\x1b[48;24;80;0;0t\x1b[?2048;1$y"),
-        ("\x1b[?2048h\x1b[?2048l\x1b[?2048$p", "\x1b[48;24;80;0;0t\x1b[?2048;2$y"),
         ("\x1b[6n\x1b[5n", "\x1b[1;1R\x1b[0n"),
     ] {
         let reply_given = host(80, 24, input).take_replies();
@@ -118,7 +116,7 @@ fn many_names_in_one_question_are_answered_up_to_a_bound() {
 /// A user's terminal of which everything is known.
 const KNOWN: UserTerminal = UserTerminal {
     kitty_keyboard: false,
-    pixel_mouse: false,
+    pixel_mouse: true,
     screen_checksums: false,
     foreground: Some((0xd0, 0xd1, 0xd2)),
     background: Some((0x10, 0x11, 0x12)),
@@ -189,17 +187,38 @@ fn who_wants_to_know_of_colours_hears_when_they_change() {
 
 #[test]
 fn who_wants_to_know_of_the_size_hears_when_it_changes() {
-    let mut terminal = knowing(UserTerminal::default());
-    assert_answered(&mut terminal, "\x1b[?2048h", "\x1b[48;24;80;0;0t");
+    let mut terminal = knowing(KNOWN);
+    assert_answered(&mut terminal, "\x1b[?2048$p", "\x1b[?2048;2$y");
+    assert_answered(&mut terminal, "\x1b[?2048h", "\x1b[48;24;80;432;720t");
+    assert_answered(&mut terminal, "\x1b[?2048$p", "\x1b[?2048;1$y");
     terminal.resize(Size::DEFAULT);
     assert_answered(&mut terminal, "", "");
     terminal.resize(Size::clamped(100, 30));
-    assert_answered(&mut terminal, "", "\x1b[48;30;100;0;0t");
-    terminal.set_user_terminal(KNOWN);
     assert_answered(&mut terminal, "", "\x1b[48;30;100;540;900t");
-    terminal.write(b"\x1bc");
+    terminal.set_user_terminal(UserTerminal { cell_pixels: Some((10, 20)), ..KNOWN });
+    assert_answered(&mut terminal, "", "\x1b[48;30;100;600;1000t");
+    assert_answered(&mut terminal, "\x1b[?2048l\x1b[?2048$p", "\x1b[?2048;2$y");
+    terminal.write(b"\x1b[?2048h\x1bc");
+    terminal.take_replies();
     terminal.resize(Size::DEFAULT);
     assert_answered(&mut terminal, "", "");
+}
+
+/// Programs take a terminal that announces its size for one that reports the mouse in pixels.
+#[test]
+fn a_terminal_without_pixels_announces_its_size_to_nobody() {
+    let cells = UserTerminal { pixel_mouse: false, ..KNOWN };
+    let unknown = UserTerminal { cell_pixels: None, ..KNOWN };
+    for poor in [cells, unknown, UserTerminal::default()] {
+        let mut terminal = knowing(poor);
+        for input in ["", "\x1b[?2048s\x1b[?2048r", "\x1b[?2048h", "\x1b[?2048l", "\x1b[?2048h"] {
+            terminal.write(input.as_bytes());
+            assert_answered(&mut terminal, "\x1b[?2048$p", "\x1b[?2048;0$y");
+        }
+        terminal.resize(Size::clamped(100, 30));
+        terminal.set_user_terminal(KNOWN);
+        assert_answered(&mut terminal, "\x1b[?2048$p", "\x1b[?2048;2$y");
+    }
 }
 
 #[test]
