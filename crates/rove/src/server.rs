@@ -22,7 +22,7 @@ use rustix::termios::{isatty, tcdrain};
 use zeroize::Zeroizing;
 
 use crate::client::SELF_CHECK_VERBOSITY;
-use crate::control::SessionStatus;
+use crate::control::{SessionName, SessionStatus, ask_for_port};
 use crate::login::Login;
 use crate::program::ProgramName;
 use crate::socket::{PortRange, ServerSocket};
@@ -222,7 +222,8 @@ impl Station {
         }
         let (master, child) = self.pty.spawn(&self.program).context("cannot fork the session")?;
         let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
-        let control = listed.then(|| Control::open(card));
+        let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
+        let control = name.map(|name| Control::open(name, card));
         let session = Server::new(
             ServerConfig {
                 key: self.key,
@@ -240,7 +241,7 @@ impl Station {
         );
         hardening::keep_in_memory(session.key_memory());
         let host = Host { master, child, entry, control };
-        Pump::new(events, session, Wire::new(self.socket), host, self.signal_timeout).run()
+        Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
     }
 
     /// Returns what does not change of what the session's control socket tells. To be called in the
@@ -275,21 +276,39 @@ fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
         }
     };
     if let Some(address) = wanted {
-        match ServerSocket::bind(address, options.ports) {
+        match bind_to(address, options.ports) {
             Ok(socket) => return Ok(socket),
             Err(error) => complain(format!("cannot bind to {address} ({error}); binding to any")),
         }
     }
     let PortRange { low, high } = options.ports;
-    // The IPv6 one takes IPv4 as well; a computer without IPv6 has the other.
-    ServerSocket::bind(Ipv6Addr::UNSPECIFIED.into(), options.ports)
-        .or_else(|_| ServerSocket::bind(Ipv4Addr::UNSPECIFIED.into(), options.ports))
-        .with_context(|| {
-            format!(
-                "no UDP port from {low} to {high} could be bound: \
-                 end a server that is no longer needed, or choose others with -p"
-            )
-        })
+    let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), options.ports) {
+        // A computer without IPv6. Where somebody else has the port for IPv6, it is not taken for IPv4 alone.
+        Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
+            bind_to(Ipv4Addr::UNSPECIFIED.into(), options.ports)
+        }
+        // It takes IPv4 as well.
+        result => result,
+    };
+    any.with_context(|| {
+        format!(
+            "no UDP port from {low} to {high} could be bound: \
+             end a server that is no longer needed, or choose others with -p"
+        )
+    })
+}
+
+/// Binds a free port, or one at which a server of this user lingers.
+fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
+    match ServerSocket::bind(address, ports) {
+        Err(error)
+            if error.kind() == io::ErrorKind::AddrInUse
+                && ask_for_port(|port| (ports.low..=ports.high).contains(&port)) =>
+        {
+            ServerSocket::bind(address, ports)
+        }
+        result => result,
+    }
 }
 
 /// Returns the server's own address in sshd's `client-ip client-port server-ip server-port`.

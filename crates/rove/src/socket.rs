@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rove_ssp::Transmit;
 use rustix::io::Errno;
-use socket2::{Domain, SockRef, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
 pub(crate) use crate::sys::Received;
 
@@ -185,19 +185,15 @@ pub(crate) struct ServerSocket {
 }
 
 impl ServerSocket {
-    /// Binds the first free port of `ports` on `address`; where there is none, the first that another server offers
-    /// ([`ServerSocket::offer_port`]). The unspecified IPv6 address takes IPv4 datagrams as well.
+    /// Binds the first free port of `ports` on `address`. The unspecified IPv6 address takes IPv4 datagrams as well.
     ///
     /// # Errors
     ///
     /// Returns the error met at the last port tried.
     pub(crate) fn bind(address: IpAddr, ports: PortRange) -> io::Result<Self> {
         let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
-        let each_port = || ports.low..=ports.high;
-        let free = each_port().map(|port| (port, Takes::Free));
-        let offered = each_port().map(|port| (port, Takes::Offered));
-        for (port, takes) in free.chain(offered) {
-            match open(SocketAddr::new(address, port), takes) {
+        for port in ports.low..=ports.high {
+            match open(SocketAddr::new(address, port)) {
                 Ok(socket) => {
                     let address = socket.local_addr()?;
                     #[cfg(target_os = "linux")]
@@ -212,14 +208,6 @@ impl ServerSocket {
             }
         }
         Err(refusal)
-    }
-
-    /// Lets another server bind the port, and have what arrives there from then on. Where the system does not know of
-    /// such a thing (all but Linux), the port is free when this socket is closed.
-    pub(crate) fn offer_port(&self) {
-        if let Err(error) = SockRef::from(&self.socket).set_reuse_address(true) {
-            tracing::debug!(%error, "the port is not offered");
-        }
     }
 
     /// Returns the address and the port bound.
@@ -334,7 +322,7 @@ impl ClientSockets {
 /// Opens a client's socket: it also hears what routers and the far end say about its datagrams. A
 /// server does not ask, as its clients come and go and anyone can claim that they are gone.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = open(local, Takes::Free)?;
+    let socket = open(local)?;
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::sys::report_path_errors(socket.as_fd(), local.is_ipv6()) {
         tracing::debug!(%error, "path errors stay unknown");
@@ -342,27 +330,17 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Which ports a socket may be bound to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    /// A port that nobody has.
-    Free,
-    /// A port that nobody has, or that its owner offers to others.
-    Offered,
-}
-
-/// Opens a non-blocking socket with the options of the protocol, bound to `address`.
-fn open(address: SocketAddr, takes: Takes) -> io::Result<UdpSocket> {
+/// Opens a non-blocking socket with the options of the protocol, bound to `address`. The
+/// port is nobody else's: with an option that shares it, the system would give the datagrams to whoever is bound to the
+/// more specific address.
+fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.is_ipv6() {
         // Only the unspecified address can stand for both families.
         socket.set_only_v6(!address.ip().is_unspecified())?;
     }
     socket.set_nonblocking(true)?;
-    // Linux binds a second socket to a port if both have this option, and hands datagrams to the newer one.
-    socket.set_reuse_address(takes == Takes::Offered)?;
     socket.bind(&address.into())?;
-    socket.set_reuse_address(false)?;
     set_options(&socket, address.is_ipv6())?;
     widen_receive_buffer(&socket);
     Ok(socket.into())

@@ -124,7 +124,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path under which this session's socket is before it takes connections.
+    /// Returns the path under which this session's socket is before it takes connections, and again when its server
+    /// lingers.
     pub(super) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -132,19 +133,25 @@ impl Directory {
     /// Returns the sockets in the directory, in order. What servers left that died before their socket
     /// was ready is removed.
     pub(super) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
-        let mut found = Vec::new();
-        let entries = self.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())) {
-            let file_name = entry.file_name();
-            let text = file_name.to_str().unwrap_or_default();
-            if let Some(Ok(name)) = text.strip_prefix('.').map(SessionName::from_str) {
-                if !is_running(name.pid) {
-                    let _ = std::fs::remove_file(entry.path());
-                }
-            } else if let Ok(name) = text.parse() {
-                found.push((name, entry.path()));
+        for (name, path) in self.unready_sockets() {
+            if !is_running(name.pid) {
+                let _ = std::fs::remove_file(path);
             }
         }
+        self.named(|text| text.parse().ok())
+    }
+
+    /// Returns the sockets that take no connections yet, and those of servers that linger, in order.
+    pub(super) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
+        self.named(|text| text.strip_prefix('.')?.parse().ok())
+    }
+
+    fn named(&self, name_of: impl Fn(&str) -> Option<SessionName>) -> Vec<(SessionName, PathBuf)> {
+        let entries = self.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten();
+        let sockets = entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
+        let mut found: Vec<_> = sockets
+            .filter_map(|entry| Some((name_of(entry.file_name().to_str()?)?, entry.path())))
+            .collect();
         found.sort();
         found
     }

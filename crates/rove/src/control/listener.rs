@@ -120,10 +120,7 @@ impl BoundSocket {
         // Under its name only once it takes connections: one that refuses them is taken for the
         // rest of a dead server, and removed.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
-        let _ = std::fs::remove_file(&unready);
-        let listener = UnixListener::bind(&unready)?;
-        listener.set_nonblocking(true)?;
-        std::fs::set_permissions(&unready, std::fs::Permissions::from_mode(0o600))?;
+        let listener = listen(&unready)?;
         std::fs::rename(&unready, &path)?;
         let identity = identity(&path)?;
         Ok(Self { listener, path, identity, is_muted: false })
@@ -140,6 +137,19 @@ impl Drop for BoundSocket {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Opens a socket at this path, for this user only.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(super) fn listen(path: &Path) -> io::Result<UnixListener> {
+    let _ = std::fs::remove_file(path);
+    let listener = UnixListener::bind(path)?;
+    listener.set_nonblocking(true)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {

@@ -2,7 +2,7 @@
 //! acknowledgment was lost.
 //!
 //! All that belonged to the session is gone by then: its terminal, so that programs hear of the hang-up, and its entries in
-//! `rove list` and among those who are logged in. The port goes to another server that finds no other.
+//! `rove list` and among those who are logged in. The port goes to another server of the same user that finds no other.
 
 use std::os::fd::AsFd;
 
@@ -13,8 +13,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::server::wire::Wire;
 
-/// Lingers for as long as the session asks for, or until a signal ends this process. The program may still run as our
-/// child.
+/// Lingers for as long as the session asks for, or until a signal ends this process or another server wants the port. The
+/// program may still run as our child.
 pub(super) fn linger(
     events: &mut EventLoop,
     mut session: Server,
@@ -22,12 +22,16 @@ pub(super) fn linger(
     mut child: Child,
 ) {
     while let Some(until) = session.lingers_until() {
-        let mut interests = [Interest::new(wire.as_fd(), true, false)];
+        let mut interests = vec![Interest::new(wire.as_fd(), true, false)];
+        interests.extend(wire.handover().map(|it| Interest::new(it.as_fd(), true, false)));
         if let Err(error) = events.wait(&mut interests, Some(until)) {
             tracing::debug!(%error, "cannot linger");
             return;
         }
         let has_datagrams = interests[0].is_readable();
+        if interests[1..].iter().any(Interest::is_readable) {
+            return;
+        }
         if events.take_signals().iter().any(|signal| [SIGTERM, SIGINT].contains(signal)) {
             return;
         }

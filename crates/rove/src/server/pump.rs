@@ -84,8 +84,7 @@ pub(super) struct Control {
 
 impl Control {
     /// Opens the socket of the session that this is about.
-    pub(super) fn open(card: SessionStatus) -> Self {
-        let name = SessionName { pid: card.pid, port: card.port };
+    pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
         Self { listener: Listener::open(name), card }
     }
 }

@@ -6,24 +6,29 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rove_session::Server;
 use rove_units::Instant;
 
+use crate::control::{Handover, SessionName};
 use crate::socket::{SendFailure, ServerSocket, receive_waiting};
 
 /// The socket, and the address that answers leave from.
 pub(super) struct Wire {
     socket: ServerSocket,
+    /// How another server asks for the port while this one lingers; closed after the socket.
+    handover: Option<Handover>,
+    /// The name of that, for a session that others may find.
+    name: Option<SessionName>,
     /// The address of this computer that the client has spoken to, where the system tells.
     local: Option<Ipv6Addr>,
 }
 
 impl Wire {
     /// Takes the socket of a session that nobody has spoken to.
-    pub(super) const fn new(socket: ServerSocket) -> Self {
-        Self { socket, local: None }
+    pub(super) const fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
+        Self { socket, handover: None, name, local: None }
     }
 
     /// Hands the datagrams that wait to the session.
     pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
-        let Self { socket, local } = self;
+        let Self { socket, local, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
             let (source, len) = (received.source, payload.len());
             let datagrams = session.client_datagrams();
@@ -40,12 +45,21 @@ impl Wire {
         }
     }
 
-    /// Sends what the session has to say. The port is offered to the next server ([`ServerSocket::offer_port`]) before the
-    /// client hears that its end is known: it may begin another session at once.
-    pub(super) fn send(&self, now: Instant, session: &mut Server) {
+    /// Returns how another server asks for the port while this one lingers.
+    pub(super) const fn handover(&self) -> Option<&Handover> {
+        self.handover.as_ref()
+    }
+
+    /// Sends what the session has to say. The next server can have the port before the client hears that its end is
+    /// known: it may begin another session at once.
+    pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
-            if session.lingers_until().is_some() {
-                self.socket.offer_port();
+            if session.lingers_until().is_some()
+                && let Some(name) = self.name.take()
+            {
+                let handover = Handover::open(name)
+                    .inspect_err(|error| tracing::debug!(%error, "the port is kept"));
+                self.handover = handover.ok();
             }
             match self.socket.send_from(&transmit, self.local) {
                 Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),

@@ -1,6 +1,6 @@
 //! How sessions pause and end, and that the user's terminal is his own again.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +8,7 @@ use rove_link::LinkConfig;
 use rove_units::Duration;
 use rustix::process::Signal;
 use rustix::termios::LocalModes;
+use socket2::{Domain, Socket, Type};
 
 use crate::support::{
     ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Session, Tap, Terminal, Treatment,
@@ -84,6 +85,55 @@ fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
         terminal.send("\x1e.");
         terminal.wait_exit().assert_code(0);
     }
+}
+
+/// The other program shares the port with whoever wants to, at any address of this computer: the system would give it
+/// datagrams that are meant for the server.
+#[test]
+fn a_port_that_another_program_would_share_is_not_taken() {
+    let holders: &[&[&str]] = &[
+        &["127.0.0.1"],
+        &["0.0.0.0"],
+        &["::ffff:127.0.0.1"],
+        &["::1"],
+        &["::"],
+        &["127.0.0.1", "::1"],
+    ];
+    for &holder in holders {
+        let (_sockets, port) = shared(holder);
+        let start = |ports: &str| {
+            let call = Maker::Rove.server().args(["new", "-p", ports, "--", "sleep", "60"]);
+            Server::from_call(LOCALHOST, call)
+        };
+        let Err(refused) = start(&port.to_string()) else { panic!("{holder:?} are shared") };
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        let says = |text: &str| assert!(stderr.contains(text), "{holder:?}: {stderr}");
+        assert_eq!((refused.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+        says(&format!("no UDP port from {port} to {port} could be bound"));
+        says("Address already in use");
+        let server = start(&format!("{port}:65535")).unwrap_or_else(|it| panic!("{it:?}"));
+        assert!(server.address.port() > port, "{holder:?}");
+    }
+}
+
+/// Opens sockets at one port of these addresses, which share it with others that want to; returns the port as well.
+fn shared(addresses: &[&str]) -> (Vec<Socket>, u16) {
+    let mut port = 0;
+    let mut open = |address: &&str| {
+        let address: IpAddr = address.parse().unwrap();
+        let domain = Domain::for_address(SocketAddr::new(address, 0));
+        let socket = Socket::new(domain, Type::DGRAM, None).unwrap();
+        if address.is_ipv6() {
+            socket.set_only_v6(!address.to_canonical().is_ipv4()).unwrap();
+        }
+        socket.set_reuse_address(true).unwrap();
+        socket.set_reuse_port(true).unwrap();
+        socket.bind(&SocketAddr::new(address, port).into()).unwrap();
+        port = socket.local_addr().unwrap().as_socket().unwrap().port();
+        socket
+    };
+    let sockets = addresses.iter().map(&mut open).collect();
+    (sockets, port)
 }
 
 #[test]
