@@ -34,6 +34,7 @@ pub fn client_config(transport: Config, seed: Seed) -> ClientConfig {
         },
         program: "rove".to_owned(),
         offers_status: true,
+        is_end_obeyed_twice: true,
         running: Running::Unknown,
         chaff: seed.stream("client.chaff"),
     }

@@ -161,6 +161,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             prediction: options.prediction,
             program: options.name.as_str().to_owned(),
             offers_status: options.name == ProgramName::Rove,
+            is_end_obeyed_twice: options.name == ProgramName::Rove,
             running: running(options.name, options.command.as_deref()),
             chaff,
         },

@@ -1,23 +1,25 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
 mod addresses;
+mod end_request;
 mod interface;
 mod prediction;
 
 use core::net::SocketAddr;
 use core::ops::Range;
 
-use rove_predict::{Engine, InputNum, Network, Prediction, Preference};
+use rove_predict::{Engine, InputNum, Network};
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Outer, Renderer, Screen, ScrollbackLine, Size};
+use rove_terminal::{Renderer, Screen, ScrollbackLine, Size};
 use rove_units::{Bytes, Duration, Instant};
 
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use crate::announced::Announced;
 use crate::bar::Bar;
+use crate::client::end_request::EndRequest;
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, LastScreen};
@@ -92,8 +94,9 @@ pub struct Client {
     refused_at: Option<Instant>,
     /// When to leave a server that does not answer, once the user wants to, and how the session has ended then.
     farewell: Option<(Instant, ClientOutcome)>,
-    /// How the session ended when that time had come.
+    /// How the session ended when that time had come, or the user had insisted.
     given_up: Option<ClientOutcome>,
+    end_request: EndRequest,
 }
 
 /// Who has the user's terminal.
@@ -110,14 +113,10 @@ enum Tty {
 impl Client {
     /// Creates a client. Its first datagram, the window size, is ready at once.
     pub fn new(config: ClientConfig, now: Instant) -> Self {
+        let capabilities = config.understood();
         let ClientConfig { server, key, transport, size, outer, query, prediction, chaff, .. } =
             config;
-        let transport = Config {
-            capabilities: transport.capabilities.map(|capabilities| {
-                understood(capabilities, prediction, &outer, config.offers_status)
-            }),
-            ..transport
-        };
+        let transport = Config { capabilities, ..transport };
         let escape = EscapeKey::new(config.escape_key, config.offers_status);
         let mut client = Self {
             transport: Transport::new(
@@ -155,6 +154,7 @@ impl Client {
             refused_at: None,
             farewell: None,
             given_up: None,
+            end_request: EndRequest::new(config.is_end_obeyed_twice),
         };
         client.send_window();
         client.refresh(now);
@@ -248,17 +248,18 @@ impl Client {
     }
 
     /// Returns whether the user's terminal should be read: false above 1 MiB of unacknowledged input
-    /// and once the session is ending, unless the terminal itself has still to answer.
+    /// and once the session is ending, unless the terminal itself has still to answer, or the user may insist.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
-            return self.owes_answers();
+            return self.owes_answers() || self.end_request.wants_input();
         }
         self.pending_input() < INPUT_PENDING_MAX
     }
 
     /// Takes the end of the user's input (the terminal is gone): starts the orderly end.
     pub fn handle_input_closed(&mut self, now: Instant) {
-        self.shutdown(now, "Exiting...");
+        self.end_request.handle_input_closed();
+        self.start_end(now, "Exiting...");
     }
 
     /// Takes the window's new size. What is known is shown in it at once, cut or with empty space
@@ -277,8 +278,19 @@ impl Client {
     }
 
     /// Starts the orderly end because of a signal or on request; `reason` is shown. With a server
-    /// that was never heard, or is gone, it is a short one.
+    /// that was never heard, or is gone, it is a short one; a second request ends the session at once, if the
+    /// configuration says so.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
+        let is_second = self.end_request.handle(now);
+        self.start_end(now, reason);
+        if is_second && self.transport.closed().is_none() {
+            let outcome =
+                self.farewell.map_or(ClientOutcome::Unacknowledged, |(_, outcome)| outcome);
+            self.given_up.get_or_insert(outcome);
+        }
+    }
+
+    fn start_end(&mut self, now: Instant, reason: &str) {
         let outcome = if self.is_connecting() {
             Some(ClientOutcome::NeverConnected)
         } else {
@@ -314,6 +326,7 @@ impl Client {
             }
         }
         self.transport.handle_timeout(now);
+        self.end_request.handle_timeout(now);
         let mut typed = Vec::new();
         self.probe.handle_timeout(now, &mut typed);
         self.handle_typed(now, &typed);
@@ -419,6 +432,7 @@ impl Client {
             self.status.poll_timeout(),
             self.connect_deadline(),
             farewell,
+            self.end_request.poll_timeout(),
             event,
             prediction,
             self.escape.poll_timeout().filter(|_| !self.is_ending()),
@@ -509,6 +523,10 @@ impl Client {
     /// Takes what the user has typed; with nothing, what waited for more and need wait no longer.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {
+            // Keys have nowhere to go, but the user may insist.
+            if self.escape.handle(now, typed, &mut Vec::new()).quit {
+                self.shutdown(now, "Exiting on user request...");
+            }
             return;
         }
         let mut keys = Vec::with_capacity(typed.len());
@@ -675,23 +693,4 @@ impl Client {
             || self.transport.is_peer_shutting_down()
             || self.transport.closed().is_some()
     }
-}
-
-/// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
-/// side, and take an echo ack that comes before the echo for a proof that there is none.
-fn understood(
-    capabilities: Capabilities,
-    prediction: Prediction,
-    outer: &Outer,
-    offers_status: bool,
-) -> Capabilities {
-    let unused = [
-        (Engine::uses_tty(prediction), Capabilities::TTY),
-        // Predictions are judged by what comes back, and soon.
-        (prediction.preference == Preference::Never, Capabilities::LATE_ACK),
-        (outer.scrollback && !outer.init, Capabilities::SCROLLBACK),
-        (offers_status, Capabilities::LOSS_REPORT),
-    ];
-    let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
-    unused.fold(capabilities, |set, (_, unused)| set.without(unused))
 }

@@ -5,9 +5,9 @@ mod common;
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientOutcome, ExitStatus, ServerOutcome};
+use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, ServerOutcome};
 use rove_ssp::Config;
-use rove_units::{Duration, Seed};
+use rove_units::{Duration, Instant, Seed};
 
 /// Sessions over each path.
 const SEEDS: u32 = 20;
@@ -94,4 +94,48 @@ fn a_program_that_ends_keeps_no_user_waiting_and_leaves_few_servers_in_doubt() {
     }
     // With one acknowledgment it would be 71 % of 60.
     assert!(sure >= 49, "{sure}");
+}
+
+#[test]
+fn a_user_who_insists_does_not_wait_for_a_server_that_does_not_answer() {
+    let by_key = |client: &mut Client, now| client.handle_input(now, b"\x1e.");
+    let by_signal = |client: &mut Client, now| client.shutdown(now, "Signal received");
+    let ways: [fn(&mut Client, Instant); 2] = [by_key, by_signal];
+    for (first, second) in ways.into_iter().flat_map(|first| ways.map(|second| (first, second))) {
+        for (is_obeyed_twice, pause, waits) in
+            [(true, ms(250), ms(0)), (true, ms(249), secs(3)), (false, ms(250), secs(3))]
+        {
+            let config = client_config(rove(Config::client()));
+            let config = ClientConfig { is_end_obeyed_twice: is_obeyed_twice, ..config };
+            let link = LinkConfig::lossless(ms(5));
+            let mut pair = join(near(config), far(rove(Config::server())), &link);
+            pair.run_for(secs(3));
+            pair.stop_right(true);
+            let now = pair.now();
+            first(&mut pair.left.client, now);
+            pair.run_for(pause);
+            assert_eq!(pair.left.client.wants_input(), waits.is_zero());
+            second(&mut pair.left.client, now + pause);
+            let has_ended = |client: &ClientEnd| client.client.outcome().is_some();
+            assert_eq!(has_ended(&pair.left), waits.is_zero(), "{is_obeyed_twice}, {pause:?}");
+            pair.run_for(waits);
+            assert_eq!(has_ended(&pair.left), waits.is_zero(), "{is_obeyed_twice}, {pause:?}");
+            assert!(pair.run_until(secs(2), |client, _| has_ended(client)));
+            assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Unacknowledged));
+        }
+    }
+}
+
+#[test]
+fn a_terminal_that_is_gone_asks_for_the_end_once() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(3));
+    pair.stop_right(true);
+    for _ in 0..300 {
+        let now = pair.now();
+        pair.left.client.handle_input_closed(now);
+        assert!(!pair.left.client.wants_input());
+        pair.run_for(ms(10));
+        assert_eq!(pair.left.client.outcome(), None, "the server may still answer");
+    }
 }

@@ -242,6 +242,7 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
         prediction: options.prediction,
         program: NOTICE.to_owned(),
         offers_status: false,
+        is_end_obeyed_twice: false,
         ..rove_headless::client_config(options.transport(Config::client()), seed)
     }
 }

@@ -136,6 +136,7 @@ impl Trial {
             },
             program: "rove".to_owned(),
             offers_status: false,
+            is_end_obeyed_twice: true,
             running: rove_session::Running::Unknown,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
         };

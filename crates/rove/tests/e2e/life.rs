@@ -1,8 +1,8 @@
 //! How sessions pause and end, and that the user's terminal is his own again.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 
 use rove_link::LinkConfig;
 use rove_units::Duration;
@@ -67,6 +67,47 @@ fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() 
         terminal.send("\x1e.");
         terminal.wait_exit().assert_code(0).assert_restored(client);
         server.assert_gone();
+    });
+}
+
+/// A client that waits for its server announces the end at least 16 times; when it has sent seven datagrams, six of them
+/// announcements at least, the first request has had its time.
+#[test]
+fn a_user_who_insists_leaves_a_server_that_stands_still() {
+    side_by_side(["\x1e.", "SIGTERM", "SIGHUP"], |way| {
+        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", DIRTY]);
+        let (tell, told) = mpsc::channel();
+        let tap = Tap::start(server.address, move |way, _| {
+            if way == Way::Up {
+                let _ = tell.send(());
+            }
+            Treatment { passes: true, extras: Vec::new() }
+        });
+        let mut terminal = Terminal::start(&Maker::Rove.client(tap.address(), &server.key), SIZE);
+        terminal.wait_for_text("ready");
+        server.signal(Signal::STOP);
+        while told.try_recv().is_ok() {}
+        let ask = || match way {
+            "SIGTERM" => terminal.signal(Signal::TERM),
+            "SIGHUP" => terminal.signal(Signal::HUP),
+            keys => terminal.send(keys),
+        };
+        ask();
+        terminal.wait_for("the notice", |screen| !screen.contents().contains("ready"));
+        for _ in 0..7 {
+            told.recv().expect("the tap outlives the session");
+        }
+        ask();
+        let exit = terminal.wait_exit();
+        let code = match way {
+            "SIGTERM" => 143,
+            "SIGHUP" => 129,
+            _ => 1,
+        };
+        exit.assert_code(code).assert_restored(Maker::Rove);
+        assert!(exit.output.contains("may still be running"), "{}", exit.output);
+        assert!(told.try_iter().count() < 9, "the client did not wait for the server");
+        server.signal(Signal::CONT);
     });
 }
 

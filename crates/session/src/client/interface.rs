@@ -2,8 +2,8 @@
 
 use core::net::SocketAddr;
 
-use rove_predict::Prediction;
-use rove_ssp::{Config, Key};
+use rove_predict::{Engine, Prediction, Preference};
+use rove_ssp::{Capabilities, Config, Key};
 use rove_terminal::{Outer, Size};
 use rove_units::Stream;
 
@@ -32,10 +32,29 @@ pub struct ClientConfig {
     pub program: String,
     /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
     pub offers_status: bool,
+    /// Whether a second request to end is obeyed at once; stock Mosh waits for the server all the same.
+    pub is_end_obeyed_twice: bool,
     /// The kind of program on the host, which decides whether its last screen stays on the user's own.
     pub running: Running,
     /// Randomness for padding, drawn by the caller.
     pub chaff: Stream,
+}
+
+impl ClientConfig {
+    /// Returns what of the extensions a client makes use of: the rules of Mosh 1.4.0 know no terminal of the far
+    /// side, and take an echo ack that comes before the echo for a proof that there is none.
+    pub(super) fn understood(&self) -> Option<Capabilities> {
+        let unused = [
+            (Engine::uses_tty(self.prediction), Capabilities::TTY),
+            // Predictions are judged by what comes back, and soon.
+            (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
+            (self.outer.scrollback && !self.outer.init, Capabilities::SCROLLBACK),
+            (self.offers_status, Capabilities::LOSS_REPORT),
+        ];
+        let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
+        let capabilities = self.transport.capabilities?;
+        Some(unused.fold(capabilities, |set, (_, unused)| set.without(unused)))
+    }
 }
 
 /// Something the driver must do.

@@ -30,6 +30,7 @@ pub(super) fn ends<U: User, P: Program>(
     let client = ClientConfig {
         prediction: system.prediction(),
         offers_status: false,
+        is_end_obeyed_twice: false,
         ..client_config(system.transport(Config::client()), seed)
     };
     let server = server_config(system.transport(Config::server()), seed);

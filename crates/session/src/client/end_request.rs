@@ -1,0 +1,78 @@
+//! The user's request to end the session, and the one with which he insists.
+//!
+//! The first request has the client announce the end and wait for the server. A server that is out of reach takes seconds to
+//! wait for, and a user who asks again wants his terminal now. Until then his keys are left to the terminal's next reader.
+
+use rove_units::{Duration, Instant};
+
+/// How long after the first request another one counts as the same. Chosen: a shell whose terminal is closed sends SIGHUP
+/// twice, a few milliseconds apart, and nobody hits the escape key and a dot twice in that time; a server in reach has
+/// answered.
+const SAME_REQUEST: Duration = Duration::from_millis(250);
+
+/// When the user first asked for the end, and whether he may insist.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndRequest {
+    is_obeyed_twice: bool,
+    first_at: Option<Instant>,
+    /// Whether a request is a second one by now.
+    is_overdue: bool,
+    has_input: bool,
+}
+
+impl EndRequest {
+    /// Creates that of a session that goes on.
+    pub(crate) const fn new(is_obeyed_twice: bool) -> Self {
+        Self { is_obeyed_twice, first_at: None, is_overdue: false, has_input: true }
+    }
+
+    /// Takes a request. Returns whether it is a second one, to be obeyed at once.
+    pub(crate) fn handle(&mut self, now: Instant) -> bool {
+        self.handle_timeout(now);
+        self.first_at.get_or_insert(now);
+        self.is_overdue
+    }
+
+    /// Takes the end of the user's input.
+    pub(crate) const fn handle_input_closed(&mut self) {
+        self.has_input = false;
+    }
+
+    /// Returns whether the user's keys may hold a second request.
+    pub(crate) const fn wants_input(&self) -> bool {
+        self.is_overdue && self.has_input
+    }
+
+    /// Does what is due.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.is_overdue |= self.poll_timeout().is_some_and(|due| due <= now);
+    }
+
+    /// Returns from when on another request is a second one.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let is_waiting = self.is_obeyed_twice && !self.is_overdue;
+        self.first_at.filter(|_| is_waiting).map(|at| at + SAME_REQUEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_a_second_one_when_the_first_has_had_its_time() {
+        let (start, due) = (Instant::from_millis(1_000), Instant::from_millis(1_250));
+        let early = due - Duration::from_nanos(1);
+        for (is_obeyed_twice, at, is_second) in
+            [(true, start, false), (true, early, false), (true, due, true), (false, due, false)]
+        {
+            let mut request = EndRequest::new(is_obeyed_twice);
+            assert!(!request.handle(start));
+            assert_eq!(request.poll_timeout(), is_obeyed_twice.then_some(due));
+            assert_eq!(request.handle(at), is_second, "{is_obeyed_twice}, {at:?}");
+            assert_eq!(request.wants_input(), is_second);
+            request.handle_input_closed();
+            assert!(!request.wants_input());
+        }
+    }
+}
