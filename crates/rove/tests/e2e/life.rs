@@ -1,5 +1,6 @@
 //! How sessions pause and end, and that the user's terminal is his own again.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -141,7 +142,7 @@ fn a_port_that_another_program_would_share_is_not_taken() {
         &["127.0.0.1", "::1"],
     ];
     for &holder in holders {
-        let (_sockets, port) = shared(holder);
+        let (_sockets, port) = shared(holder).unwrap();
         let start = |ports: &str| {
             let call = Maker::Rove.server().args(["new", "-p", ports, "--", "sleep", "60"]);
             Server::from_call(LOCALHOST, call)
@@ -158,23 +159,22 @@ fn a_port_that_another_program_would_share_is_not_taken() {
 }
 
 /// Opens sockets at one port of these addresses, which share it with others that want to; returns the port as well.
-fn shared(addresses: &[&str]) -> (Vec<Socket>, u16) {
-    let mut port = 0;
-    let mut open = |address: &&str| {
-        let address: IpAddr = address.parse().unwrap();
-        let domain = Domain::for_address(SocketAddr::new(address, 0));
-        let socket = Socket::new(domain, Type::DGRAM, None).unwrap();
+fn shared(addresses: &[&str]) -> io::Result<(Vec<Socket>, u16)> {
+    let (mut sockets, mut port) = (Vec::new(), 0);
+    for address in addresses {
+        let address = SocketAddr::new(address.parse().map_err(io::Error::other)?, port);
+        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
         if address.is_ipv6() {
-            socket.set_only_v6(!address.to_canonical().is_ipv4()).unwrap();
+            socket.set_only_v6(!address.ip().to_canonical().is_ipv4())?;
         }
-        socket.set_reuse_address(true).unwrap();
-        socket.set_reuse_port(true).unwrap();
-        socket.bind(&SocketAddr::new(address, port).into()).unwrap();
-        port = socket.local_addr().unwrap().as_socket().unwrap().port();
-        socket
-    };
-    let sockets = addresses.iter().map(&mut open).collect();
-    (sockets, port)
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(true)?;
+        socket.bind(&address.into())?;
+        let bound = socket.local_addr()?.as_socket();
+        port = bound.map_or(0, |bound| bound.port());
+        sockets.push(socket);
+    }
+    Ok((sockets, port))
 }
 
 #[test]
