@@ -32,6 +32,7 @@ use crate::{detached, entropy, hardening, logging, utmp};
 
 mod linger;
 mod pump;
+mod sieve;
 mod wire;
 
 use pump::{Control, Host, Pump};

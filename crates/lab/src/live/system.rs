@@ -1,17 +1,23 @@
 //! Programs of a system that speaks the Mosh protocol: a server and its client.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
 
 use crate::live::place::Place;
 
+/// Runs the rest of a command line as an ordinary user, from root.
+const AS_NOBODY: &[&str] =
+    &["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--"];
+
 /// A server and its client.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The name in tables.
     pub name: &'static str,
+    /// What runs the programs, if something does.
+    runner: &'static [&'static str],
     wrapper: PathBuf,
     server: Call,
     client: Call,
@@ -25,9 +31,10 @@ struct Call {
 }
 
 impl Call {
-    fn at(&self, place: Place<'_>) -> Result<Command> {
-        let mut command = place.command(&self.program)?;
-        command.args(self.args);
+    fn at(&self, place: Place<'_>, runner: &[&str]) -> Result<Command> {
+        let mut words = runner.iter().map(Path::new).chain([self.program.as_path()]);
+        let mut command = place.command(words.next().expect("a program is a word"))?;
+        command.args(words).args(self.args);
         Ok(command)
     }
 }
@@ -38,6 +45,7 @@ impl System {
         let call = |program: &str| Call { program: program.into(), args: &[] };
         Self {
             name,
+            runner: &[],
             wrapper: "mosh".into(),
             server: call("mosh-server"),
             client: call("mosh-client"),
@@ -48,7 +56,7 @@ impl System {
     pub fn rove(name: &'static str, program: PathBuf) -> Self {
         let call = |args| Call { program: program.clone(), args };
         let (server, client) = (call(&["server"]), call(&["client"]));
-        Self { name, wrapper: program, server, client }
+        Self { name, runner: &[], wrapper: program, server, client }
     }
 
     /// Returns the client of this system with the server of another one.
@@ -57,13 +65,19 @@ impl System {
         Self { name, server: other.server, ..self }
     }
 
+    /// Returns the same system, whose server and client run as the user `nobody`. Only root can start it.
+    #[must_use]
+    pub fn as_nobody(self) -> Self {
+        Self { runner: AS_NOBODY, ..self }
+    }
+
     /// Returns the start of the server's command line.
     ///
     /// # Errors
     ///
     /// Returns the system's refusal of one more descriptor.
     pub fn server(&self, place: Place<'_>) -> Result<Command> {
-        self.server.at(place)
+        self.server.at(place, self.runner)
     }
 
     /// Returns the start of the client's command line.
@@ -72,7 +86,7 @@ impl System {
     ///
     /// As [`System::server`].
     pub fn client(&self, place: Place<'_>) -> Result<Command> {
-        self.client.at(place)
+        self.client.at(place, self.runner)
     }
 
     /// Returns the server's words for a shell.

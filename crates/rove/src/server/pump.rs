@@ -123,6 +123,7 @@ impl Pump {
         let mut now = self.started;
         let outcome = loop {
             self.session.handle_timeout(now);
+            self.wire.handle_timeout(now, &self.session);
             self.look_at_tty(now);
             self.wire.send(now, &mut self.session);
             self.obey_events();
@@ -150,11 +151,13 @@ impl Pump {
         }
         let first_control = interests.len();
         interests.extend(self.host.control.iter().flat_map(|control| control.listener.interests()));
-        let deadline =
-            [self.session.poll_timeout(), self.program.deadline(), self.tty_watch.deadline()]
-                .into_iter()
-                .flatten()
-                .min();
+        let deadline = [
+            self.session.poll_timeout(),
+            self.wire.poll_timeout(),
+            self.program.deadline(),
+            self.tty_watch.deadline(),
+        ];
+        let deadline = deadline.into_iter().flatten().min();
         self.events.wait(&mut interests, deadline)?;
         let has_datagrams = interests[0].is_readable();
         let (has_output, takes_input) = interests[1..first_control]

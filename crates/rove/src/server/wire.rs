@@ -7,6 +7,7 @@ use rove_session::Server;
 use rove_units::Instant;
 
 use crate::control::{Handover, SessionName};
+use crate::server::sieve::Sieve;
 use crate::socket::{SendFailure, ServerSocket, receive_waiting};
 
 /// The socket, and the address that answers leave from.
@@ -16,6 +17,7 @@ pub(super) struct Wire {
     handover: Option<Handover>,
     /// The name of that, for a session that others may find.
     name: Option<SessionName>,
+    sieve: Sieve,
     /// The address of this computer that the client has spoken to, where the system tells.
     local: Option<Ipv6Addr>,
 }
@@ -23,12 +25,12 @@ pub(super) struct Wire {
 impl Wire {
     /// Takes the socket of a session that nobody has spoken to.
     pub(super) const fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
-        Self { socket, handover: None, name, local: None }
+        Self { socket, handover: None, name, sieve: Sieve::new(), local: None }
     }
 
     /// Hands the datagrams that wait to the session.
     pub(super) fn receive(&mut self, now: Instant, session: &mut Server) {
-        let Self { socket, local, .. } = self;
+        let Self { socket, sieve, local, .. } = self;
         let result = receive_waiting(socket.get(), |received, payload| {
             let (source, len) = (received.source, payload.len());
             let datagrams = session.client_datagrams();
@@ -38,11 +40,23 @@ impl Wire {
             // A forged one may claim the client's address, in the same turn as the client speaks.
             if session.client_datagrams() > datagrams {
                 *local = received.local;
+            } else {
+                sieve.handle_stranger();
             }
         });
         if let Err(error) = result {
             tracing::debug!(%error, "receive failed");
         }
+    }
+
+    /// Does what is due.
+    pub(super) fn handle_timeout(&mut self, now: Instant, session: &Server) {
+        self.sieve.handle_timeout(now, session.client_address(), &self.socket);
+    }
+
+    /// Returns when to call [`Wire::handle_timeout`].
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.sieve.poll_timeout()
     }
 
     /// Returns how another server asks for the port while this one lingers.

@@ -1,0 +1,254 @@
+//! What keeps a flood of strangers' datagrams from taking the room in the socket's buffer that the client's need.
+//!
+//! While strangers send more than a server has to look at, the system lets through one in 2, 4, 8 and so on of those
+//! datagrams that do not come from the client's address, by a filter on the socket. A client that moves to another address
+//! is a stranger until the first of its datagrams has got through, and sends several. Whoever can send from the client's
+//! address gets past this.
+
+use std::net::SocketAddr;
+
+use rove_units::{Duration, Instant};
+
+use crate::socket::ServerSocket;
+
+/// How long strangers' datagrams are counted. Chosen: a few frame intervals.
+const WINDOW: Duration = Duration::from_millis(50);
+/// Most strangers' datagrams in such a time that are let through as before: 5000 in a second. Chosen: half of what the
+/// smallest buffer of a Linux system holds, so that a process which is not run for that long loses nothing.
+const STRANGERS_MAX: u32 = 250;
+/// Fewest strangers' datagrams of which no larger share is let through. Chosen: twice as many are well below
+/// [`STRANGERS_MAX`].
+const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
+/// The smallest share that is let through, as the exponent of a half. Chosen: of a million in a second it leaves 4000.
+const HALVINGS_MAX: u32 = 8;
+
+/// Strangers' datagrams, and which share of them is let through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sieve {
+    counted_since: Instant,
+    strangers: u32,
+    filter: Filter,
+}
+
+/// Which datagrams the system lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Filter {
+    /// Whose datagrams all are; `None` lets everything through.
+    client: Option<SocketAddr>,
+    /// Of the others one in two, so many times over.
+    halvings: u32,
+}
+
+impl Sieve {
+    /// Creates a sieve that lets everything through.
+    pub(super) const fn new() -> Self {
+        let filter = Filter { client: None, halvings: 0 };
+        Self { counted_since: Instant::ZERO, strangers: 0, filter }
+    }
+
+    /// Called for each datagram that is not a new one of the client's.
+    pub(super) const fn handle_stranger(&mut self) {
+        self.strangers = self.strangers.saturating_add(1);
+    }
+
+    /// Returns when to call [`Sieve::handle_timeout`] though no datagram came.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.filter.client.map(|_| self.counted_since + WINDOW)
+    }
+
+    /// Has the system let through as much as is right now.
+    pub(super) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        client: Option<SocketAddr>,
+        socket: &ServerSocket,
+    ) {
+        let filter = self.next_filter(now, client);
+        if filter != self.filter {
+            tracing::debug!(?filter, "flood");
+            self.filter = filter;
+            if let Err(error) = filter.apply(socket) {
+                tracing::debug!(%error, "the flood comes through");
+            }
+        }
+    }
+
+    fn next_filter(&mut self, now: Instant, client: Option<SocketAddr>) -> Filter {
+        let mut halvings = self.filter.halvings;
+        let is_over = self.counted_since + WINDOW <= now;
+        // The client's keys are lost until enough is kept out, so that more is not waited for.
+        let is_flooded = self.strangers > STRANGERS_MAX && client.is_some();
+        if is_flooded {
+            halvings = HALVINGS_MAX.min(halvings + 1);
+        } else if is_over && self.strangers < STRANGERS_MIN {
+            halvings = halvings.saturating_sub(1);
+        }
+        if is_flooded || is_over {
+            (self.counted_since, self.strangers) = (now, 0);
+        }
+        Filter { client: client.filter(|_| halvings > 0), halvings }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Filter {
+    fn apply(self, socket: &ServerSocket) -> std::io::Result<()> {
+        let socket = socket2::SockRef::from(socket.get());
+        match self.client {
+            Some(client) => socket.attach_filter(&program(client, self.halvings)),
+            None => socket.detach_filter(),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Filter {
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
+    fn apply(self, _socket: &ServerSocket) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the filter's program (Linux, `Documentation/networking/filter.rst`): it looks at IP version, source address and
+/// source port, and lets the datagram through if all are the client's, else by chance.
+#[cfg(target_os = "linux")]
+fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
+    use libc::{
+        BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_H, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W,
+    };
+
+    const ALL_BYTES: u32 = u32::MAX;
+    // Offsets count from the UDP header; those of the IP header and of a random number are names.
+    let (ip, random) = (
+        libc::SKF_NET_OFF.cast_unsigned(),
+        (libc::SKF_AD_OFF + libc::SKF_AD_RANDOM).cast_unsigned(),
+    );
+    let step = |code: u32, then: usize, otherwise: usize, operand: u32| {
+        let code = u16::try_from(code).expect("codes have 16 bits");
+        let [then, otherwise] =
+            [then, otherwise].map(|it| u8::try_from(it).expect("a short program"));
+        socket2::SockFilter::new(code, then, otherwise, operand)
+    };
+    let (version, first, address) = match client.ip().to_canonical() {
+        std::net::IpAddr::V4(ip) => (0x40, 12, ip.octets().to_vec()),
+        std::net::IpAddr::V6(ip) => (0x60, 8, ip.octets().to_vec()),
+    };
+    let mut facts = vec![(BPF_B, ip, 0xf0, version)];
+    for (word, at) in address.chunks(4).zip((first..).step_by(4)) {
+        let word = u32::from_be_bytes(word.try_into().expect("addresses are whole words"));
+        facts.push((BPF_W, ip.wrapping_add(at), u32::MAX, word));
+    }
+    facts.push((BPF_H, 0, u32::MAX, client.port().into()));
+    let mut program = Vec::new();
+    for (left, (size, offset, mask, value)) in (0..facts.len()).rev().zip(facts) {
+        program.push(step(BPF_LD | size | BPF_ABS, 0, 0, offset));
+        program.push(step(BPF_ALU | BPF_AND | BPF_K, 0, 0, mask));
+        // Past the facts that are left, of three steps each, and the step that lets through.
+        program.push(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 3 * left + 1, value));
+    }
+    program.push(step(BPF_RET | BPF_K, 0, 0, ALL_BYTES));
+    program.push(step(BPF_LD | BPF_W | BPF_ABS, 0, 0, random));
+    program.push(step(BPF_ALU | BPF_AND | BPF_K, 0, 0, (1 << halvings) - 1));
+    program.push(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0));
+    program.push(step(BPF_RET | BPF_K, 0, 0, ALL_BYTES));
+    program.push(step(BPF_RET | BPF_K, 0, 0, 0));
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+
+    const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
+
+    /// Has so many strangers' datagrams come in each window, less those that are not let through, and returns the halvings
+    /// after each.
+    fn halvings(
+        sieve: &mut Sieve,
+        client: Option<SocketAddr>,
+        coming: u32,
+        windows: u64,
+    ) -> Vec<u32> {
+        let windows = (0..windows).map(|_| {
+            sieve.strangers = coming >> sieve.filter.halvings;
+            sieve.filter = sieve.next_filter(sieve.counted_since + WINDOW, client);
+            sieve.filter.halvings
+        });
+        windows.collect()
+    }
+
+    #[test]
+    fn a_flood_is_thinned_out_to_what_is_bearable_and_no_longer_than_it_lasts() {
+        let mut sieve = Sieve::new();
+        assert_eq!(halvings(&mut sieve, Some(CLIENT), STRANGERS_MAX, 3), [0, 0, 0]);
+        assert_eq!(halvings(&mut sieve, Some(CLIENT), STRANGERS_MAX + 1, 3), [1, 1, 1]);
+        assert_eq!(halvings(&mut sieve, Some(CLIENT), 5_000, 6), [2, 3, 4, 5, 5, 5]);
+        assert_eq!(halvings(&mut sieve, Some(CLIENT), 10_000_000, 4), [6, 7, 8, 8]);
+        assert!(sieve.poll_timeout().is_some());
+        assert_eq!(halvings(&mut sieve, Some(CLIENT), 0, 9), [7, 6, 5, 4, 3, 2, 1, 0, 0]);
+        assert_eq!((sieve.filter.client, sieve.poll_timeout()), (None, None));
+    }
+
+    #[test]
+    fn a_server_that_knows_no_client_lets_everything_through() {
+        assert_eq!(halvings(&mut Sieve::new(), None, 10_000, 3), [0, 0, 0]);
+    }
+
+    #[test]
+    fn within_a_window_a_client_that_moves_changes_the_filter_and_a_flood_at_once() {
+        let mut sieve = Sieve::new();
+        halvings(&mut sieve, Some(CLIENT), 10_000, 2);
+        sieve.strangers = STRANGERS_MAX;
+        let now = sieve.counted_since;
+        assert_eq!(sieve.next_filter(now, Some(CLIENT)), sieve.filter);
+        let moved = SocketAddr::from((Ipv4Addr::LOCALHOST, 2));
+        let filter = sieve.next_filter(now, Some(moved));
+        assert_eq!(filter, Filter { client: Some(moved), halvings: 2 });
+        sieve.strangers = STRANGERS_MAX + 1;
+        assert_eq!(sieve.next_filter(now, Some(moved)), Filter { halvings: 3, ..filter });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn all_of_the_clients_datagrams_come_through_and_a_share_of_the_others() {
+        use std::net::{IpAddr, UdpSocket};
+
+        use crate::socket::{PortRange, receive_waiting};
+
+        let [v4, v6] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        for (at, from) in [
+            (v4, v4),
+            (v6, v6),
+            (Ipv6Addr::UNSPECIFIED.into(), v4),
+            (Ipv6Addr::UNSPECIFIED.into(), v6),
+        ] {
+            let Ok(server) = ServerSocket::bind(at, PortRange { low: 0, high: 0 }) else {
+                continue; // a computer without IPv6
+            };
+            let target = (from, server.local_addr().port());
+            let [client, stranger] = [(); 2].map(|()| UdpSocket::bind((from, 0)).unwrap());
+            let mut heard = [0, 0];
+            let mut send = |sockets: [&UdpSocket; 2]| {
+                for socket in sockets {
+                    socket.send_to(b"x", target).unwrap();
+                }
+                receive_waiting(server.get(), |received, _| {
+                    heard[usize::from(
+                        received.source.port() != client.local_addr().unwrap().port(),
+                    )] += 1;
+                })
+                .unwrap();
+            };
+            let filter = Filter { client: client.local_addr().ok(), halvings: 5 };
+            filter.apply(&server).unwrap();
+            (0..2_000).for_each(|_| send([&client, &stranger]));
+            Filter { client: None, halvings: 0 }.apply(&server).unwrap();
+            (0..1_000).for_each(|_| send([&client, &stranger]));
+            // Some 63 of 2000 others, and all of 1000.
+            assert_eq!(heard[0], 3_000, "{at} {from}");
+            assert!((1_010..1_200).contains(&heard[1]), "{at} {from}: {heard:?}");
+        }
+    }
+}
