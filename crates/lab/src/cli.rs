@@ -23,6 +23,7 @@ use crate::cli::replay::ReplayArgs;
 use crate::cli::screen::ScreenArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
+use crate::shown;
 
 mod aoi;
 #[cfg(target_os = "linux")]
@@ -152,7 +153,7 @@ fn run_without_command(args: Vec<OsString>) -> u8 {
         Some(_) => matches(&MANUAL, args).map_or_else(|error| refuse(&MANUAL, &error), |_| USAGE),
         None => {
             // Who does not take it does not want it.
-            let _ = writeln!(io::stderr(), "{}", MANUAL.help());
+            let _ = writeln!(shown::stderr(), "{}", MANUAL.help());
             USAGE
         }
     }
@@ -186,7 +187,7 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
         return 0;
     };
     // A reader that has gone away wants to hear nothing about it.
-    let _ = writeln!(io::stderr(), "{refusal}");
+    let _ = writeln!(shown::stderr(), "{refusal}");
     USAGE
 }
 
@@ -238,7 +239,7 @@ fn run_compare(args: Vec<OsString>) -> u8 {
     let result = args.options();
     report(
         &compare::MANUAL,
-        result.and_then(|options| crate::compare::run(&options, io::stdout().lock())),
+        result.and_then(|options| crate::compare::run(&options, shown::stdout())),
     )
 }
 
@@ -267,7 +268,7 @@ fn run_validate(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
-    match crate::validate::run(&args.checks, args.json, io::stdout().lock()) {
+    match crate::validate::run(&args.checks, args.json, shown::stdout()) {
         Ok(true) => 0,
         Ok(false) => FAILURE,
         Err(error) => report(&validate::MANUAL, Err(error)),
@@ -290,7 +291,7 @@ fn run_screen(args: Vec<OsString>) -> u8 {
     }
     report(
         &screen::MANUAL,
-        crate::screen::run(args.options(), input, io::stdout().lock(), io::stderr()),
+        crate::screen::run(args.options(), input, shown::stdout(), shown::stderr()),
     )
 }
 
@@ -306,7 +307,7 @@ fn run_replay(args: Vec<OsString>) -> u8 {
     let result = args.options();
     report(
         &replay::MANUAL,
-        result.and_then(|options| crate::replay::run(&options, io::stdout().lock(), io::stderr())),
+        result.and_then(|options| crate::replay::run(&options, shown::stdout(), shown::stderr())),
     )
 }
 
@@ -315,7 +316,7 @@ fn run_figures(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
-    let output = io::stdout().lock();
+    let output = shown::stdout();
     if args.lists() {
         return report(&figures::MANUAL, crate::experiment::list(output));
     }
@@ -327,7 +328,7 @@ fn run_aoi(args: Vec<OsString>) -> u8 {
         Ok(args) => args,
         Err(code) => return code,
     };
-    report(&aoi::MANUAL, crate::aoi::run(&args.options(), io::stdout().lock()))
+    report(&aoi::MANUAL, crate::aoi::run(&args.options(), shown::stdout()))
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {
@@ -336,7 +337,7 @@ fn run_remy(args: Vec<OsString>) -> u8 {
         Err(code) => return code,
     };
     match args.call() {
-        Ok(call) => report(&remy::MANUAL, crate::remy::run(&call, io::stdout().lock())),
+        Ok(call) => report(&remy::MANUAL, crate::remy::run(&call, shown::stdout())),
         Err(sentence) => {
             complain(&remy::MANUAL, &sentence);
             USAGE
@@ -354,7 +355,7 @@ fn run_sprout(args: Vec<OsString>) -> u8 {
         complain(&sprout::MANUAL, &sentence);
         return USAGE;
     }
-    report(&sprout::MANUAL, args.run(io::stdout().lock(), io::stderr()))
+    report(&sprout::MANUAL, args.run(shown::stdout(), shown::stderr()))
 }
 
 fn run_contest(args: Vec<OsString>) -> u8 {
@@ -366,7 +367,7 @@ fn run_contest(args: Vec<OsString>) -> u8 {
         complain(&contest::MANUAL, &sentence);
         return USAGE;
     }
-    report(&contest::MANUAL, args.run(io::stdout().lock()))
+    report(&contest::MANUAL, args.run(shown::stdout()))
 }
 
 /// Says what went wrong, if something did; returns the exit code.
@@ -383,7 +384,7 @@ fn report(manual: &Manual, result: anyhow::Result<()>) -> u8 {
 /// Says what is wrong.
 pub(crate) fn complain(manual: &Manual, sentence: &str) {
     // A reader that has gone away wants to hear nothing about it.
-    let _ = writeln!(io::stderr(), "{}: {sentence}", manual.called());
+    let _ = writeln!(shown::stderr(), "{}: {sentence}", manual.called());
 }
 
 #[cfg(test)]

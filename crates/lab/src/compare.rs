@@ -24,6 +24,7 @@ use crate::path::Path;
 use crate::replay::figures::Figures;
 use crate::replay::script::{Repertoire, Script};
 use crate::replay::{Pace, read};
+use crate::shown;
 
 pub(crate) mod bulk;
 pub(crate) mod burst;
@@ -169,7 +170,7 @@ fn burst_all(
     let runs = usize::try_from(options.repeat)? * options.peers.len();
     for seed in options.seed..options.seed.saturating_add(options.repeat) {
         for peer in &options.peers {
-            let _ = writeln!(io::stderr(), "run {} of {runs}: {}", done.len() + 1, peer.name());
+            let _ = writeln!(shown::stderr(), "run {} of {runs}: {}", done.len() + 1, peer.name());
             let how = options.run_options(*peer, seed);
             let result = match options.work {
                 Work::Flood(bytes) => burst::flood(bytes, how, interrupt),
@@ -201,8 +202,11 @@ fn compare(
                 let number = done.len() + 1;
                 let name = &script.name;
                 // Who does not take it does not want it.
-                let _ =
-                    writeln!(io::stderr(), "run {number} of {runs}: {name} over {}", peer.name());
+                let _ = writeln!(
+                    shown::stderr(),
+                    "run {number} of {runs}: {name} over {}",
+                    peer.name()
+                );
                 let result = run::play(script, options.run_options(*peer, seed), interrupt);
                 let result = match result {
                     Ok(played) => Ok((Figures::of(script, &played.run), played)),

@@ -29,6 +29,7 @@ mod record;
 mod remy;
 mod replay;
 mod screen;
+mod shown;
 pub mod sprout;
 pub mod trace;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use rove_terminal::escaped;
+
 /// Does `work` on each item, on all processors; the results are in the order of the items. `progress` is told how many are
 /// done, after each.
 pub(crate) fn map<T: Sync, R: Send>(
@@ -53,7 +55,7 @@ pub(crate) fn map_on<T: Sync, R: Send>(
 pub(crate) fn tell_progress(of: &str, done: usize, all: usize) {
     if io::stderr().is_terminal() {
         let end = if done == all { "\r\x1b[K" } else { "" };
-        let _ = write!(io::stderr(), "\r{of}{done} of {all} runs{end}");
+        let _ = write!(io::stderr(), "\r{}{done} of {all} runs{end}", escaped(of));
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::experiment::{self, FiguresOptions};
+use crate::shown;
 
 mod action_range;
 mod baseline;
@@ -81,7 +82,7 @@ pub(crate) fn run(call: &RemyCall, output: impl Write) -> Result<()> {
         }
         RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
         RemyCall::Evaluate(options) => evaluate::evaluate(options, output),
-        RemyCall::Train(options) => train::train(options, io::stderr()),
+        RemyCall::Train(options) => train::train(options, shown::stderr()),
         RemyCall::Work => worker::work(io::stdin().lock(), output),
         RemyCall::Figures(options) => experiment::run(options, output),
     }

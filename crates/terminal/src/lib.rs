@@ -24,7 +24,7 @@ mod width;
 pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use key_event::KeyEvent;
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
-pub use plain::{Plain, plain};
+pub use plain::{Plain, escaped, plain};
 pub use reader::{Action, ActionReader};
 pub use renderer::{Outer, Renderer};
 pub use screen::cell::{Attributes, Cell, Color, Pen, Underline};

@@ -62,6 +62,20 @@ impl Plain {
     }
 }
 
+/// Returns `text` with what [`plain`] leaves out in the form of JSON's escapes: for readers who want to know of it, and
+/// for JSON, whose strings stay the same.
+pub fn escaped(text: &str) -> String {
+    let (mut shown, mut filter) = (String::with_capacity(text.len()), Plain::default());
+    for c in text.chars() {
+        if filter.admits(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    shown
+}
+
 /// Returns whether [`plain`] changes nothing.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
@@ -166,6 +180,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_escaped_is_there_for_those_who_read_json() {
+        let text = "a\u{1b}]2;b\u{7}\u{9b}\u{202e}\u{e0041}\u{200d} \u{1f469}\u{200d}\u{1f4bb}";
+        let shown = r"a\u001b]2;b\u0007\u009b\u202e\udb40\udc41\u200d \u{1f469}".to_owned();
+        let shown = shown.replace(r"\u{1f469}", "\u{1f469}\u{200d}\u{1f4bb}");
+        assert_eq!(escaped(text), shown);
+    }
+
     proptest! {
         #[test]
         fn what_is_plain_stays(text in any::<String>()) {
@@ -173,6 +195,8 @@ mod tests {
             prop_assert!(is_plain(&once), "{once:?}");
             prop_assert_eq!(plain(&once), once.clone());
             prop_assert_eq!(is_plain(&text), text == once);
+            prop_assert!(is_plain(&escaped(&text)), "{:?}", escaped(&text));
+            prop_assert_eq!(escaped(&once), once.clone());
         }
     }
 }

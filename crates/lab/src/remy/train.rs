@@ -1,7 +1,7 @@
 //! `rove-lab remy train`: a search, with its progress, its checkpoints and its result on disk.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -200,5 +200,4 @@ fn tell(progress: &mut impl Write, seconds: f64, search: &Search<'_>, step: &Ste
     };
     // A reader that has gone away must not end a search.
     let _ = writeln!(progress, "{seconds:8.0} s  epoch {epoch}, generation {generation}: {line}");
-    let _ = io::stderr().flush();
 }

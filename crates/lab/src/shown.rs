@@ -1,0 +1,82 @@
+//! Standard output and standard error, as commands write to them.
+//!
+//! Scenarios, recordings, tables and priors come from strangers, and their texts and names are in what is shown, as
+//! they are in complaints about them. All of that takes this way, so that nothing in it acts on the terminal.
+
+use std::io::{self, Stderr, StdoutLock, Write};
+
+use rove_terminal::escaped;
+
+/// Text on its way to somebody's terminal: each line is [`escaped`]. JSON keeps its meaning.
+#[derive(Debug)]
+pub(crate) struct Shown<W: Write> {
+    output: W,
+    /// The beginning of a line whose end is still to come.
+    line: Vec<u8>,
+}
+
+/// Returns standard output, for text and JSON.
+pub(crate) fn stdout() -> Shown<StdoutLock<'static>> {
+    Shown::new(io::stdout().lock())
+}
+
+/// Returns standard error, for whole lines.
+pub(crate) fn stderr() -> Shown<Stderr> {
+    Shown::new(io::stderr())
+}
+
+impl<W: Write> Shown<W> {
+    fn new(output: W) -> Self {
+        Self { output, line: Vec::new() }
+    }
+
+    /// Writes what there is of the line.
+    fn write_line(&mut self) -> io::Result<()> {
+        let line = std::mem::take(&mut self.line);
+        self.output.write_all(escaped(&String::from_utf8_lossy(&line)).as_bytes())
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(&rest[..end]);
+            self.write_line()?;
+            self.output.write_all(b"\n")?;
+            rest = &rest[end + 1..];
+        }
+        self.line.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.write_line()?;
+        self.output.flush()
+    }
+}
+
+impl<W: Write> Drop for Shown<W> {
+    fn drop(&mut self) {
+        // A reader that has gone away wants nothing more.
+        let _ = self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_shown_alike_however_it_is_cut() {
+        let text = "a\u{9b}31m\u{e9}\r\n\u{202e}b\n\u{1f469}\u{200d}\u{1f4bb}\u{1b}c";
+        let expected = "a\\u009b31m\u{e9}\\u000d\n\\u202eb\n\u{1f469}\u{200d}\u{1f4bb}\\u001bc";
+        for size in 1..=text.len() {
+            let mut output = Vec::new();
+            let mut shown = Shown::new(&mut output);
+            text.as_bytes().chunks(size).for_each(|part| shown.write_all(part).expect("memory"));
+            drop(shown);
+            assert_eq!(String::from_utf8(output).expect("UTF-8"), expected, "in parts of {size}");
+        }
+    }
+}
