@@ -25,6 +25,7 @@ pub mod live;
 pub mod metrics;
 mod parallel;
 mod path;
+mod private;
 mod record;
 mod remy;
 mod replay;

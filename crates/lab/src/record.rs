@@ -4,7 +4,6 @@
 //! a `script` with the `fingers` of a person. `recorder` knows what is written into the trace.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::PathBuf;
 
@@ -21,6 +20,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::stdio::stdin;
 use rustix::termios::isatty;
 
+use crate::private;
 use crate::record::pump::{Keyboard, Pump, Screened};
 use crate::record::recorder::Recorder;
 use crate::record::script::Script;
@@ -66,7 +66,7 @@ pub(crate) struct RecordOptions {
 pub(crate) fn run(options: RecordOptions) -> Result<u8> {
     let program = program(&options.command)?;
     let path = options.output.display();
-    let file = File::create_new(&options.output)
+    let file = private::create(&options.output)
         .with_context(|| format!("cannot create {path}; a recording replaces no other file"))?;
     let clock = Clock::start();
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot wait for signals")?;

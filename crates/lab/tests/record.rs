@@ -107,6 +107,20 @@ fn keys_from_a_pipe_are_typed_and_the_exit_code_is_the_commands() {
 }
 
 #[test]
+fn only_its_owner_may_read_a_recording() {
+    let scratch = Scratch::new("private");
+    let mut open = Command::new("sh");
+    open.args(["-c", "umask 0; exec \"$0\" \"$@\"", PROGRAM]);
+    // It is so while it is written, and the command keeps its mask.
+    let output = scratch.record_by(&mut open, &["--", "sh", "-c", "ls -l trace; umask"], "");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let shown = written(&scratch.trace());
+    assert!(shown.starts_with("-rw------- ") && shown.ends_with("0000\r\n"), "{shown}");
+    let refused = scratch.record(&["--", "true"], "");
+    assert_eq!(refused.status.code(), Some(1), "what is there stays: {refused:?}");
+}
+
+#[test]
 fn the_last_words_of_a_command_are_in_the_trace() {
     let scratch = Scratch::new("last");
     let script = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo line $i; done; kill -KILL $$";

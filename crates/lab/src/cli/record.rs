@@ -23,7 +23,7 @@ pub(crate) static MANUAL: Manual = Manual {
     },
     words: Words::Command,
     notes: &[
-        "The trace holds everything that is typed and shown. What is typed while the terminal gathers a \
+        "The trace holds everything that is typed and shown, and nobody but you may read its file. What is typed while the terminal gathers a \
          line without echo, as for a password, is written down as that many x, unless --with-secrets is \
          given; a program that reads a password in another way is not recognised.",
         "Keys come from your terminal, from standard input where that is no terminal, or from a script. \
