@@ -353,6 +353,87 @@ fn nothing_is_left_of_a_killed_emulator_without_rights() {
     }
 }
 
+/// Processes that leave the network for one of their own, alone and with other namespaces, in the background, without a
+/// parent and without the environment. Each says its number, and ignores requests.
+const LEAVERS: &str = r#"
+    trap '' TERM HUP
+    say='read pid rest < /proc/self/stat; echo $pid; while :; do sleep 1000; done'
+    $LEAVE -n sh -c "$say" &
+    unshare -Urnp -f sh -c "$say" &
+    $LEAVE -nmuip -f sh -c "$say" &
+    $LEAVE -n setsid sh -c "$say" &
+    nohup $LEAVE -n sh -c "$say" 2>/dev/null &
+    env -i $LEAVE -n sh -c "($say) & exit" &
+    $LEAVE -n sh -c "(setsid sh -c '$say' &)" &
+"#;
+
+/// How many there are.
+const LEAVERS_COUNT: usize = 7;
+
+/// Starts an emulator with such processes at both ends, and returns their numbers. There are none if it did not start.
+fn with_leavers(mut command: Command, end: &str) -> (Child, Vec<String>) {
+    command.args(["emulate", "--veth", "--far", &format!("{LEAVERS} wait")]);
+    command.args(["--", "sh", "-c", &format!("{LEAVERS} {end}")]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let stdout = child.stdout.take().expect("it has a pipe");
+    let pids = guarded(move || {
+        let lines = BufReader::new(stdout).lines().take(2 * LEAVERS_COUNT);
+        lines.map(|line| line.expect("UTF-8")).collect::<Vec<String>>()
+    });
+    (child, pids)
+}
+
+#[test]
+fn processes_that_have_left_for_another_network_end_with_the_emulator() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new("leavers");
+    let program = copy_of_program(&folder.0);
+    let root = || {
+        let mut command = Command::new(&program);
+        command.env("LEAVE", "unshare");
+        command
+    };
+    let nobody = || {
+        let mut command = Command::new(&program);
+        command.env("LEAVE", "unshare -U").uid(NOBODY).gid(NOBODY);
+        command
+    };
+    // The command ends when its standard input does, or by a signal, or is not asked.
+    for (command, signal) in [
+        (root(), None),
+        (root(), Some(Signal::TERM)),
+        (root(), Some(Signal::KILL)),
+        (nobody(), None),
+        (nobody(), Some(Signal::KILL)),
+    ] {
+        let shown = format!("{command:?}, {signal:?}");
+        let (mut child, pids) = with_leavers(command, "trap 'exit 0' TERM; read line; exit 0");
+        if pids.is_empty() {
+            println!("skipped: users may not make namespaces here");
+            guarded(move || child.wait().expect("it is a child"));
+            continue;
+        }
+        assert_eq!(pids.len(), 2 * LEAVERS_COUNT, "{shown}: {pids:?}");
+        assert!(pids.iter().all(|pid| is_running(pid)), "{shown}: {pids:?}");
+        match signal {
+            Some(signal) => kill_process(Pid::from_child(&child), signal).expect("it runs"),
+            None => drop(child.stdin.take()),
+        }
+        guarded(move || {
+            child.wait().expect("it is a child");
+            // The emulator that was killed is waited for no longer, but what ends its processes has only begun.
+            while signal == Some(Signal::KILL) && pids.iter().any(|pid| is_running(pid)) {
+                thread::yield_now();
+            }
+            let left: Vec<&String> = pids.iter().filter(|pid| is_running(pid)).collect();
+            assert!(left.is_empty(), "{shown}: {left:?} are left");
+        });
+    }
+}
+
 /// Starts an emulator whose commands write the namespaces they are in, one in a line, kills it, and waits until nothing
 /// holds those. Returns false if it did not start.
 fn leaves_nothing_when_killed(mut command: Command, lines: usize, check: impl FnOnce()) -> bool {

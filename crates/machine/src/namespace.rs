@@ -28,12 +28,21 @@ const UNSHARE_TRIES: u32 = 10_000;
 /// How long a killed process may take to be gone. Chosen: far longer than the kernel needs.
 const KILL_PATIENCE: Duration = Duration::from_millis(500);
 
+/// The files in `/proc/PID/ns` that tell whether a process belongs to a [`Namespace`].
+pub(crate) const KINDS: [&str; 2] = ["net", "time"];
+
 /// A network namespace. It lasts while this, a process in it or a socket of it does.
+///
+/// A namespace that was made here has a time namespace beside it, whose clocks are those of the computer. It marks the
+/// commands that were started here, and all that these start: programs that give processes another network, list of
+/// processes or user leave them that mark.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// Device and inode of its file, which tell it from others.
-    identity: (u64, u64),
+    /// The time namespace; `None` where the kernel has none, and for a network namespace that was there before.
+    mark: Option<File>,
+    /// Device and inode of each file, which tell it from others.
+    identities: Vec<(u64, u64)>,
 }
 
 impl Namespace {
@@ -43,9 +52,7 @@ impl Namespace {
     ///
     /// Returns the system's refusal, such as where `/proc` is not mounted.
     pub fn current() -> io::Result<Self> {
-        let file = File::open("/proc/thread-self/ns/net")?;
-        let identity = identity(&file.metadata()?);
-        Ok(Self { file, identity })
+        Self::new(File::open("/proc/thread-self/ns/net")?, None)
     }
 
     /// Makes a namespace with nothing but a loopback interface that is down.
@@ -56,8 +63,17 @@ impl Namespace {
     pub fn create() -> io::Result<Self> {
         in_thread(|| {
             linux::unshare(UnshareFlags::NEWNET)?;
-            Self::current()
+            let mark = linux::unshare(UnshareFlags::NEWTIME)
+                .and_then(|()| File::open("/proc/thread-self/ns/time_for_children"));
+            Self::new(File::open("/proc/thread-self/ns/net")?, mark.ok())
         })?
+    }
+
+    fn new(file: File, mark: Option<File>) -> io::Result<Self> {
+        let files = [Some(&file), mark.as_ref()];
+        let identities = files.into_iter().flatten().map(|file| Ok(identity(&file.metadata()?)));
+        let identities = identities.collect::<io::Result<_>>()?;
+        Ok(Self { file, mark, identities })
     }
 
     /// Does `work` in a thread in this namespace. Sockets opened there stay in it.
@@ -88,11 +104,22 @@ impl Namespace {
     ///
     /// Returns the system's refusal of one more descriptor.
     pub fn enter_on_exec(&self, command: &mut Command) -> io::Result<()> {
-        linux::enter_on_exec(command, self.file.try_clone()?.into(), getpid());
+        let mark = self.mark.as_ref().map(File::try_clone).transpose()?;
+        linux::enter_on_exec(
+            command,
+            self.file.try_clone()?.into(),
+            mark.map(Into::into),
+            getpid(),
+        );
         Ok(())
     }
 
-    /// Ends every process in the namespace but this one: asks them to hang up and terminate, and kills those that are
+    /// Returns the files whose identities processes of the namespace have.
+    pub(crate) fn files(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [Some(&self.file), self.mark.as_ref()].into_iter().flatten().map(File::as_fd)
+    }
+
+    /// Ends every process of the namespace but this one, those that have left it for another included: asks them to hang up and terminate, and kills those that are
     /// still there after `patience`. Returns whether all are gone.
     ///
     /// # Errors
@@ -116,7 +143,7 @@ impl Namespace {
         Ok(self.processes()?.is_empty())
     }
 
-    /// Returns the numbers of the processes in the namespace but this one.
+    /// Returns the numbers of the processes of the namespace but this one.
     ///
     /// # Errors
     ///
@@ -130,7 +157,7 @@ impl Namespace {
         Ok(self.members()?.into_iter().map(|(_, process)| process).collect())
     }
 
-    /// Returns the processes in the namespace but this one.
+    /// Returns the processes of the namespace but this one.
     fn members(&self) -> io::Result<Vec<(Pid, OwnedFd)>> {
         let mut processes = Vec::new();
         for entry in fs::read_dir("/proc")? {
@@ -146,10 +173,13 @@ impl Namespace {
         Ok(processes)
     }
 
-    /// Returns whether a process is in this namespace; those that may not be asked are not.
+    /// Returns whether a process is of this namespace; those that may not be asked are not.
     fn holds(&self, pid: Pid) -> bool {
-        let path = format!("/proc/{}/ns/net", pid.as_raw_nonzero());
-        fs::metadata(path).is_ok_and(|metadata| identity(&metadata) == self.identity)
+        let is_ours = |kind: &&str| {
+            let path = format!("/proc/{}/ns/{kind}", pid.as_raw_nonzero());
+            fs::metadata(path).is_ok_and(|metadata| self.identities.contains(&identity(&metadata)))
+        };
+        KINDS.iter().any(is_ours)
     }
 }
 

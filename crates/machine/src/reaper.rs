@@ -13,7 +13,7 @@ use rustix::process::{
 };
 use rustix::thread::{Timespec, nanosleep};
 
-use crate::namespace::Namespace;
+use crate::namespace::{KINDS, Namespace};
 use crate::sys::linux;
 
 /// How often processes are looked for, and how long between: ten seconds in all.
@@ -23,14 +23,14 @@ const BETWEEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// Room for a part of the list of processes.
 const LIST_BYTES: usize = 8_192;
-/// Room for the path of a process's network namespace.
+/// Room for the path of a process's namespace.
 const PATH_BYTES: usize = 32;
 
 /// The process, as long as this is there. Nothing is killed if this is dropped; if the program is killed instead, so is
-/// every process in the namespaces.
+/// every process of the namespaces.
 ///
-/// The process is a session of its own, so that no signal to the program's group reaches it, and it is in a network
-/// namespace of its own, so that a reaper of another program does not find it.
+/// The process is a session of its own, so that no signal to the program's group reaches it, and it is in namespaces of its
+/// own, so that a reaper of another program does not find it.
 #[derive(Debug)]
 pub struct Reaper {
     pid: Pid,
@@ -47,7 +47,7 @@ impl Reaper {
     pub fn start(namespaces: &[&Namespace]) -> io::Result<Self> {
         let (end, line) = pipe_with(PipeFlags::CLOEXEC)?;
         let held: Vec<BorrowedFd<'_>> =
-            namespaces.iter().map(|namespace| namespace.as_fd()).collect();
+            namespaces.iter().flat_map(|namespace| namespace.files()).collect();
         // The descriptors stay open in the process: meanwhile no other namespace gets the same identity.
         let identities = held.iter().map(fstat).collect::<Result<Vec<Stat>, _>>()?;
         let mut kept = held;
@@ -80,7 +80,7 @@ fn end_all(namespaces: &[Stat]) {
     }
 }
 
-/// Kills the processes that are in these namespaces now; returns how many there were.
+/// Kills the processes that are of these namespaces now; returns how many there were.
 fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let processes = open(c"/proc", flags, Mode::empty())?;
@@ -92,12 +92,16 @@ fn kill_once(namespaces: &[Stat]) -> rustix::io::Result<u32> {
         let Some(pid) = number(entry.file_name()).and_then(Pid::from_raw) else { continue };
         // It may end at any time, and its number be given to another: it is held before it is looked at.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-        let mut path = [0; PATH_BYTES];
-        let Some(path) = namespace_path(entry.file_name(), &mut path) else { continue };
-        // A process that has ended and was not waited for is in none.
-        let Ok(found) = statat(&processes, path, AtFlags::empty()) else { continue };
-        let is_same = |it: &Stat| (it.st_dev, it.st_ino) == (found.st_dev, found.st_ino);
-        if namespaces.iter().any(is_same) {
+        let is_ours = |kind: &&str| {
+            let mut path = [0; PATH_BYTES];
+            // A process that has ended and was not waited for is in none.
+            let found = namespace_path(entry.file_name(), kind, &mut path)
+                .and_then(|path| statat(&processes, path, AtFlags::empty()).ok());
+            found.is_some_and(|found| {
+                namespaces.iter().any(|it| (it.st_dev, it.st_ino) == (found.st_dev, found.st_ino))
+            })
+        };
+        if KINDS.iter().any(is_ours) {
             let _ = pidfd_send_signal(&process, Signal::KILL);
             killed += 1;
         }
@@ -110,12 +114,13 @@ fn number(name: &CStr) -> Option<i32> {
     name.to_str().ok()?.parse().ok()
 }
 
-/// Writes the path of a process's network namespace within `/proc`.
-fn namespace_path<'a>(name: &CStr, room: &'a mut [u8; PATH_BYTES]) -> Option<&'a CStr> {
-    let name = name.to_bytes();
-    let rest = b"/ns/net";
-    room.get_mut(..name.len())?.copy_from_slice(name);
-    room.get_mut(name.len()..name.len() + rest.len())?.copy_from_slice(rest);
+/// Writes the path of a process's namespace of a kind within `/proc`.
+fn namespace_path<'a>(name: &CStr, kind: &str, room: &'a mut [u8; PATH_BYTES]) -> Option<&'a CStr> {
+    let mut end = 0;
+    for part in [name.to_bytes(), b"/ns/", kind.as_bytes()] {
+        room.get_mut(end..end + part.len())?.copy_from_slice(part);
+        end += part.len();
+    }
     CStr::from_bytes_until_nul(room).ok()
 }
 
@@ -126,10 +131,11 @@ mod tests {
     #[test]
     fn paths_of_processes_are_written_without_memory() {
         let mut room = [0; PATH_BYTES];
-        let path = namespace_path(c"4194304", &mut room).expect("the largest number fits");
-        assert_eq!((path, number(c"4194304")), (c"4194304/ns/net", Some(4_194_304)));
+        let path = namespace_path(c"4194304", "time", &mut room).expect("the largest number fits");
+        assert_eq!((path, number(c"4194304")), (c"4194304/ns/time", Some(4_194_304)));
         assert_eq!(number(c"self"), None);
-        assert_eq!(namespace_path(c"a-name-that-is-longer-than-any", &mut [0; PATH_BYTES]), None);
+        let long = c"a-name-that-is-longer-than-any";
+        assert_eq!(namespace_path(long, "net", &mut [0; PATH_BYTES]), None);
     }
 
     #[test]

@@ -221,10 +221,11 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
 pub(crate) mod linux {
     use std::io;
     use std::mem;
-    use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+    use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
+    use rustix::fs::{Mode, OFlags, open};
     use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
     use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space};
 
@@ -241,12 +242,19 @@ pub(crate) mod linux {
         unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(io::Error::from)
     }
 
-    /// Has a command enter this network namespace before it is executed, and be killed when the thread that
-    /// started it ends.
-    pub(crate) fn enter_on_exec(command: &mut Command, namespace: OwnedFd, parent: Pid) {
+    /// Has a command enter this network namespace and maybe a time namespace before it is executed, and be killed when
+    /// the thread that started it ends.
+    pub(crate) fn enter_on_exec(
+        command: &mut Command,
+        network: OwnedFd,
+        time: Option<OwnedFd>,
+        parent: Pid,
+    ) {
         let enter = move || {
-            let kind = Some(LinkNameSpaceType::Network);
-            move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), kind)?;
+            move_into_link_name_space(network.as_fd(), Some(LinkNameSpaceType::Network))?;
+            if let Some(time) = &time {
+                move_into_link_name_space(time.as_fd(), Some(LinkNameSpaceType::Time))?;
+            }
             set_parent_process_death_signal(Some(Signal::KILL))?;
             // The parent may have ended before the line above took effect.
             if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
@@ -255,7 +263,15 @@ pub(crate) mod linux {
         unsafe { command.pre_exec(enter) };
     }
 
-    /// Forks a child that does `work` and ends: in a session and, where that is permitted, a network namespace of its own,
+    /// Moves this process, which has one thread, into a time namespace of its own. It takes no memory.
+    fn enter_time_namespace() -> io::Result<()> {
+        unshare(UnshareFlags::NEWTIME)?;
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let own = open(c"/proc/self/ns/time_for_children", flags, Mode::empty())?;
+        Ok(move_into_link_name_space(own.as_fd(), Some(LinkNameSpaceType::Time))?)
+    }
+
+    /// Forks a child that does `work` and ends: in a session and, where that is permitted, namespaces of its own (network, time),
     /// with no descriptors but `kept`. `work` must be async-signal-safe: system calls, no memory, no locks.
     ///
     /// # Errors
@@ -281,6 +297,7 @@ pub(crate) mod linux {
                 }
                 libc::syscall(libc::SYS_close_range, first, libc::c_int::MAX, 0);
             }
+            let _ = enter_time_namespace();
             work();
             // SAFETY: ends this process at once, without what the parent has registered for its end.
             unsafe { libc::_exit(0) }
