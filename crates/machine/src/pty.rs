@@ -1,6 +1,8 @@
 //! The pseudo-terminal that the host's programs run on.
 
 mod modes;
+#[cfg(target_os = "linux")]
+mod prompt;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,8 +15,23 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
+#[cfg(target_os = "linux")]
+pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::{sys, tty};
+
+/// Tells nothing of the session's shell: only Linux says where a program waits.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug, Default)]
+pub struct PromptWatch;
+
+#[cfg(not(target_os = "linux"))]
+impl PromptWatch {
+    /// Returns `false`.
+    pub fn look(&mut self, _: &Master, _: &Child, _: Tty) -> bool {
+        false
+    }
+}
 
 /// A pseudo-terminal on which nothing runs yet.
 #[derive(Debug)]

@@ -17,22 +17,29 @@ const _: () = assert!(FIRST_LOOK.as_nanos() < LAST_WAIT.as_nanos());
 pub struct TtyWatch {
     /// The next look, and how long it waits.
     next: Option<(Instant, Duration)>,
+    /// Whether something was read or written since the last look.
+    is_stirred: bool,
 }
 
 impl TtyWatch {
     /// Takes that something was read from the terminal or written to it.
     pub fn stir(&mut self, now: Instant) {
         self.next = Some((now + FIRST_LOOK, FIRST_LOOK));
+        self.is_stirred = true;
     }
 
-    /// Takes that the terminal is being looked at.
-    pub fn look(&mut self, now: Instant) {
+    /// Takes that the terminal is being looked at; returns whether this look was due, or the first since
+    /// something was read or written.
+    pub fn look(&mut self, now: Instant) -> bool {
+        let mut is_due = std::mem::take(&mut self.is_stirred);
         if let Some((due, wait)) = self.next
             && due <= now
         {
             let wait = wait * 2;
             self.next = (wait <= LAST_WAIT).then_some((now + wait, wait));
+            is_due = true;
         }
+        is_due
     }
 
     /// Returns when to look next.
@@ -54,11 +61,12 @@ mod tests {
         let mut watch = TtyWatch::default();
         assert_eq!(watch.deadline(), None);
         watch.stir(ms(1000));
+        assert!(watch.look(ms(1000)), "something has happened");
         let mut looks = Vec::new();
         while let Some(due) = watch.deadline() {
-            watch.look(ms(due.as_millis() - 1));
+            assert!(!watch.look(ms(due.as_millis() - 1)));
             assert_eq!(watch.deadline(), Some(due), "a look before its time changes nothing");
-            watch.look(due);
+            assert!(watch.look(due));
             looks.push(due.as_millis() - 1000);
         }
         assert_eq!(looks, [4, 12, 28, 60, 124, 252, 508, 1020, 2044, 4092]);

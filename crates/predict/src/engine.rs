@@ -20,6 +20,11 @@ impl InputNum {
         Self(num)
     }
 
+    /// Returns the number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
     /// Returns the number that follows.
     pub(crate) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))

@@ -226,7 +226,8 @@ impl World {
             1 => {
                 let modes = TtyModes::from_bits(script.byte()?.into());
                 let characters = TtyCharacters::USUAL;
-                self.tty = (script.byte()? & 3 != 0).then_some(Tty { modes, characters });
+                self.tty =
+                    (script.byte()? & 3 != 0).then_some(Tty { modes, characters, prompt: None });
             }
             2 => self.interval = Duration::from_millis(script.byte()?.into()),
             _ => self.host.resize(size(script.byte()?, script.byte()?)),

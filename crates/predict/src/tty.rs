@@ -1,4 +1,7 @@
-//! The far side's line discipline: the effect that its kernel itself gives to a key.
+//! The far side's line discipline: the effect that its kernel itself gives to a key. And whether a shell's
+//! prompt is what reads the keys.
+
+use crate::engine::InputNum;
 
 /// Modes of a line discipline, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,11 +181,15 @@ pub struct Tty {
     pub modes: TtyModes,
     /// Its special characters.
     pub characters: TtyCharacters,
+    /// The newest input that had been handed to the programs when all of it was read and the session's own
+    /// shell waited at its own prompt. `None` states nothing: only some servers can tell.
+    pub prompt: Option<InputNum>,
 }
 
 impl Tty {
     /// A new terminal of Linux that erases whole UTF-8 characters.
-    pub const USUAL: Self = Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL };
+    pub const USUAL: Self =
+        Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 
     /// Returns whether what is typed is meant for nobody to see: lines are read and nothing is echoed.
     pub const fn hides_input(self) -> bool {

@@ -317,7 +317,8 @@ impl Object for HostScreen {
         let (clipboard, notifications) = (base.clipboard.clone(), base.notifications.clone());
         let scrolled = base.scrolled.clone();
         // That nothing is echoed any more must not come later than what is to be answered unseen.
-        let tty = self.tty;
+        // That a shell waits at its prompt must not come sooner than the prompt.
+        let tty = self.tty.map(|tty| Tty { prompt: None, ..tty });
         Some(Self { bells: base.bells, clipboard, notifications, tty, scrolled, ..middle })
     }
 }

@@ -39,8 +39,8 @@ pub use host_screen::HostScreen;
 pub use last_screen::Running;
 pub use report::TerminalReport;
 pub use rove_predict::{
-    Effect, EngineKind, Explanation, Mechanism, Mechanisms, Prediction, Preference, PromptHash,
-    PromptMemory, Reason, Stop, Tty, TtyCharacters, TtyModes,
+    Effect, EngineKind, Explanation, InputNum, Mechanism, Mechanisms, Prediction, Preference,
+    PromptHash, PromptMemory, Reason, Stop, Tty, TtyCharacters, TtyModes,
 };
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome};
 pub use user_stream::{UserEvent, UserStream};

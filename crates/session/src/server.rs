@@ -5,7 +5,7 @@ use core::net::SocketAddr;
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use rove_predict::Tty;
+use rove_predict::{InputNum, Tty};
 use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, Key, Object, ReceiveError, Role, StateNum, Transmit,
     Transport,
@@ -106,6 +106,8 @@ pub struct Server {
     /// The client's newest state whose events were handed on, and where they ended.
     delivered_num: StateNum,
     delivered: u64,
+    /// The newest of them that brought keys or a size.
+    input_num: InputNum,
     exit_status: Option<ExitStatus>,
     /// Whether it keeps to the stock protocol and its timing, whoever the client is.
     is_strict: bool,
@@ -178,6 +180,7 @@ impl Server {
             busy_until: None,
             delivered_num: StateNum::INITIAL,
             delivered: 0,
+            input_num: InputNum::default(),
             exit_status: None,
             is_strict,
             tty: None,
@@ -231,12 +234,32 @@ impl Server {
         self.publish_when_drawn(now);
     }
 
-    /// Takes the state of the terminal that the programs run on. Read it anew before each call of
+    /// Returns the client's newest input (keys or a size) if all of it has been handed to the pty, nothing else waits for
+    /// the pty, and the newest screen is published. `None` also stands for a client that is not told of
+    /// the terminal.
+    pub fn written_input(&self) -> Option<InputNum> {
+        let is_written = self.host_input.waiting().is_empty()
+            && self.keys.poll_timeout().is_none()
+            && self.held_until.is_none();
+        let is_told = self.transport.capabilities().contains(Capabilities::TTY);
+        (is_written && is_told).then_some(self.input_num)
+    }
+
+    /// Takes the state of the terminal that the programs run on, whose prompt is [`Server::written_input`]
+    /// while the session's own shell waits at its own prompt. Read it anew before each call of
     /// [`Server::poll_transmit`], so that no screen is sent with an older one: whoever sees a prompt
     /// must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
         let is_told = self.transport.capabilities().contains(Capabilities::TTY);
-        if self.tty.replace(tty) == Some(tty) || !is_told || self.transport.is_shutting_down() {
+        let before = self.tty.replace(tty);
+        if before == Some(tty) || !is_told || self.transport.is_shutting_down() {
+            return;
+        }
+        // A statement that newer input has ended already is taken back with the next screen.
+        let is_ended = before.is_some_and(|before| {
+            tty == Tty { prompt: None, ..before } && before.prompt < Some(self.input_num)
+        });
+        if is_ended && self.transport.local().same_as(self.transport.sent_state()) {
             return;
         }
         // At once, also while a program is drawing.
@@ -451,6 +474,7 @@ impl Server {
         if is_input {
             self.echo.set_wait(self.echo_wait());
             self.echo.delivered(self.delivered_num, now);
+            self.input_num = InputNum::new(self.delivered_num.get());
         }
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the client keeps its own");

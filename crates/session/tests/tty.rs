@@ -72,6 +72,66 @@ fn that_the_echo_ends_is_told_while_a_program_is_drawing() {
 }
 
 #[test]
+fn a_shell_at_its_prompt_is_told_up_to_the_newest_input() {
+    let mut pair = told_pair(&LinkConfig::lossless(ms(20)));
+    assert_eq!(pair.right.server.written_input(), None, "nobody is told yet");
+    pair.run_for(secs(1));
+    let at_prompt = |pair: &mut Pair| {
+        let prompt = pair.right.server.written_input();
+        assert!(prompt.is_some());
+        tell(pair, Tty { prompt, ..Tty::USUAL });
+        pair.run_for(secs(1));
+        assert_eq!(pair.left.client.tty(), Some(Tty { prompt, ..Tty::USUAL }));
+        prompt
+    };
+    let before = at_prompt(&mut pair);
+    type_text(&mut pair, b"a");
+    pair.run_for(secs(1));
+    assert!(at_prompt(&mut pair) > before);
+    // The shell leaves its prompt by itself.
+    tell(&mut pair, Tty::USUAL);
+    pair.run_for(secs(1));
+    assert_eq!(pair.left.client.tty(), Some(Tty::USUAL));
+    // Keys that the pty has not taken are no input that the shell has read.
+    pair.right.program.stuck = true;
+    type_text(&mut pair, b"b");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.server.written_input(), None);
+    pair.right.program.stuck = false;
+    pair.run_for(secs(1));
+    at_prompt(&mut pair);
+    // Nor is a screen at which it waits that the client cannot see.
+    print(&mut pair, b"\x1b[?2026h");
+    assert_eq!(pair.right.server.written_input(), None);
+}
+
+#[test]
+fn a_statement_that_a_key_has_ended_is_taken_back_with_the_next_screen() {
+    let mut sent = [0; 2];
+    for (sent, takes_back) in sent.iter_mut().zip([false, true]) {
+        let mut pair = told_pair(&LinkConfig::lossless(ms(20)));
+        pair.run_for(secs(1));
+        let prompt = pair.right.server.written_input();
+        tell(&mut pair, Tty { prompt, ..Tty::USUAL });
+        type_text(&mut pair, b"\r");
+        pair.run_for(secs(1));
+        let before = pair.right.traffic.datagrams;
+        if takes_back {
+            tell(&mut pair, Tty::USUAL);
+        }
+        pair.run_for(ms(200));
+        *sent = pair.right.traffic.datagrams - before;
+        let told = pair.left.client.tty().map(|tty| tty.prompt);
+        assert_eq!(told, Some(prompt), "which says nothing of the newer key");
+        print(&mut pair, b"Password: ");
+        pair.run_for(secs(1));
+        let told = pair.left.client.tty().map(|tty| tty.prompt);
+        assert_eq!(told, Some(prompt.filter(|_| !takes_back)));
+    }
+    assert_eq!(sent[0], sent[1], "no datagram for that");
+}
+
+#[test]
 fn a_change_costs_a_client_nothing_that_does_not_care() {
     // The other's prediction is off.
     for client in [stock(Config::client()), rove(Config::client())] {

@@ -26,7 +26,7 @@ pub(super) fn tty(found: &Termios) -> Tty {
         .into_iter()
         .filter_map(|(is_on, mode)| is_on.then_some(mode))
         .fold(TtyModes::NONE, TtyModes::union);
-    Tty { modes, characters: characters(found) }
+    Tty { modes, characters: characters(found), prompt: None }
 }
 
 fn characters(found: &Termios) -> TtyCharacters {

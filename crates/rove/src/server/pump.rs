@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::program::Failure;
-use rove_machine::pty::{Child, Master};
+use rove_machine::pty::{Child, Master, PromptWatch};
 use rove_machine::tty_watch::TtyWatch;
-use rove_session::{ExitStatus, Outside, Server, ServerEvent, ServerOutcome};
+use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
@@ -46,6 +46,9 @@ pub(super) struct Pump {
     host: Host,
     program: Program,
     tty_watch: TtyWatch,
+    prompt_watch: PromptWatch,
+    /// What the last look found: up to which input the shell waits at its prompt.
+    prompt: Option<InputNum>,
     signal_timeout: Option<Duration>,
     started: Instant,
     buffer: Vec<u8>,
@@ -113,9 +116,19 @@ impl Pump {
     ) -> Self {
         let started = events.now();
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
-        let program = Program::Running;
-        let tty_watch = TtyWatch::default();
-        Self { events, session, wire, host, program, tty_watch, signal_timeout, started, buffer }
+        Self {
+            events,
+            session,
+            wire,
+            host,
+            program: Program::Running,
+            tty_watch: TtyWatch::default(),
+            prompt_watch: PromptWatch::default(),
+            prompt: None,
+            signal_timeout,
+            started,
+            buffer,
+        }
     }
 
     /// Turns the loop until the session is over and its client knows, as far as can be.
@@ -252,11 +265,16 @@ impl Pump {
     /// Tells the session the state of the terminal: after all that was read from it, before anything is
     /// sent of that.
     fn look_at_tty(&mut self, now: Instant) {
-        self.tty_watch.look(now);
+        let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
             && let Some(tty) = self.host.master.modes()
         {
-            self.session.handle_tty(tty);
+            if is_due {
+                let Host { master, child, .. } = &self.host;
+                let written = self.session.written_input();
+                self.prompt = written.filter(|_| self.prompt_watch.look(master, child, tty));
+            }
+            self.session.handle_tty(Tty { prompt: self.prompt, ..tty });
         }
     }
 

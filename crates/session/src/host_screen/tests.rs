@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use rove_predict::TtyModes;
+use rove_predict::{InputNum, TtyModes};
 use rove_terminal::{Copied, Notification};
 use rove_units::Instant;
 
@@ -231,10 +231,15 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
     assert!(!usual.same_as(&unknown));
     let (replica, _) = followed(Size::DEFAULT, &[&unknown, &usual, &asking]);
     assert_eq!(replica.tty(), Some(secret));
-    // Half of what comes with a prompt is the prompt's text: the rest must not be the echo.
+    // Half of what comes with a prompt is the prompt's text: the rest must not be the echo. Nor is it
+    // the prompt that a shell waits at.
+    let secret = Some(secret);
+    let waiting = secret.map(|tty| Tty { prompt: Some(InputNum::new(3)), ..tty });
     let long = [&b"\r\nx".repeat(20)[..], b"Password: "].concat();
-    let middle = with(&long, Some(secret)).midpoint(&usual).expect("something between");
-    assert_eq!(middle.tty(), Some(secret));
+    for tty in [secret, waiting] {
+        let middle = with(&long, tty).midpoint(&usual).expect("something between");
+        assert_eq!(middle.tty(), secret);
+    }
 }
 
 #[test]

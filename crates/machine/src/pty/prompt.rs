@@ -1,0 +1,159 @@
+//! Whether the session's own shell waits at its own prompt, as Linux tells it.
+//!
+//! The foreground group and the modes are not evidence enough: `read -es` of bash and `read -s` of fish have
+//! the same. But a shell waits at its prompt with the same stack pointer every time, and a command that
+//! reads waits at another one. That stack pointer is learned once for each start of a shell: it is that of
+//! the first wait, if the shell waits there again after it has given the terminal to a job. Start-up files
+//! of bash cannot bring that about, because bash gives the terminal to no job before it has read them.
+//! docs/wire.md, "Field 3", lists how this can be false.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rove_session::{Tty, TtyModes};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::tcgetpgrp;
+
+use super::{Child, Master, open_terminal};
+
+/// A shell whose prompt can be told.
+#[derive(Debug, PartialEq, Eq)]
+struct Shell {
+    /// The file that it is executed from: a program can give itself any other name.
+    name: &'static str,
+    /// Whether it may wait for a key in read(2), and not only for that there is one. The others wait
+    /// there for pipes, in the modes of the prompt.
+    reads: bool,
+    /// Whether commands always wait deeper in the stack than the prompt does. The parser of bash prompts.
+    nests: bool,
+}
+
+/// The shells that were tried. dash has no line editor: the kernel echoes for it.
+static SHELLS: [Shell; 4] = [
+    Shell { name: "bash", reads: false, nests: false },
+    Shell { name: "fish", reads: false, nests: true },
+    Shell { name: "mksh", reads: true, nests: true },
+    Shell { name: "zsh", reads: true, nests: true },
+];
+/// System calls that wait until there are keys.
+#[cfg(target_arch = "x86_64")]
+const POLLS: [libc::c_long; 4] =
+    [libc::SYS_poll, libc::SYS_select, libc::SYS_ppoll, libc::SYS_pselect6];
+#[cfg(not(target_arch = "x86_64"))]
+const POLLS: [libc::c_long; 2] = [libc::SYS_ppoll, libc::SYS_pselect6];
+/// Most children that are looked at. Chosen: more background jobs than a person starts.
+const CHILDREN_MAX: usize = 32;
+
+/// Learns where the session's shell waits at its prompt, and tells when it does.
+#[derive(Debug, Default)]
+pub struct PromptWatch {
+    /// The first wait of the shell.
+    first: Option<Wait>,
+    /// Whether a job has had the terminal since.
+    has_run_job: bool,
+    /// Whether the shell has waited there again after that.
+    is_known: bool,
+}
+
+/// A shell that waits for keys, alone in its process group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wait {
+    shell: &'static Shell,
+    /// Where its stack starts: elsewhere after each exec.
+    stack_start: u64,
+    stack_pointer: u64,
+}
+
+impl PromptWatch {
+    /// Returns whether `child` is a shell that waits at its own prompt, having read everything that was
+    /// written to `master`, and everything that it wrote has been read from there. `tty` is the terminal's
+    /// state. Call this whenever something was read or written: it sees jobs only while they run.
+    pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
+        let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
+        if foreground != child.pid {
+            self.has_run_job = true;
+            return false;
+        }
+        if tty.modes.contains(TtyModes::ECHO) || tty.modes.contains(TtyModes::CANONICAL) {
+            return false;
+        }
+        // Keys are on their way to the terminal for a moment, and whoever polls it waits for them. So
+        // the shell cannot have missed any if it still sleeps after that.
+        let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
+        !has_keys
+            && Wait::read(Path::new("/proc"), child.pid.as_raw_nonzero().get())
+                .is_some_and(|wait| self.judge(wait))
+            && !is_readable(&master.0)
+    }
+
+    fn judge(&mut self, wait: Wait) -> bool {
+        let is_first = self.first.as_ref().is_none_or(|first| {
+            let is_shallower = wait.shell.nests && wait.stack_pointer > first.stack_pointer;
+            (first.shell, first.stack_start) != (wait.shell, wait.stack_start)
+                || (is_shallower && !self.is_known)
+        });
+        if is_first {
+            *self = Self { first: Some(wait), has_run_job: false, is_known: false };
+            return false;
+        }
+        let is_first_again = self.first == Some(wait);
+        self.is_known |= is_first_again && self.has_run_job;
+        self.is_known && is_first_again
+    }
+}
+
+impl Wait {
+    /// Reads of a process what the system tells under `proc`. `None` also stands for a process that may
+    /// not be looked at.
+    fn read(proc: &Path, pid: i32) -> Option<Self> {
+        let directory = proc.join(pid.to_string());
+        let text = |name: &str| fs::read(directory.join(name)).ok();
+        let exe = fs::read_link(directory.join("exe")).ok()?;
+        let name = exe.file_name()?.as_bytes();
+        // An upgrade replaces the file under a shell that runs.
+        let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
+        let shell = SHELLS.iter().find(|shell| shell.name.as_bytes() == name)?;
+        // The first field is the state, the third the group, and the 26th the start of the stack.
+        let stat = text("stat")?;
+        let stat: Vec<&str> = fields(&stat)?.collect();
+        let is_asleep = stat.first() == Some(&"S");
+        let stack_start = stat.get(25)?.parse().ok()?;
+        let stack_pointer = stack_pointer(&text("syscall")?, shell.reads).filter(|_| is_asleep)?;
+        let children = text(&format!("task/{pid}/children"))?;
+        let children: Vec<&str> = str::from_utf8(&children).ok()?.split_whitespace().collect();
+        let is_elsewhere = |child: &&str| {
+            // A child that has ended meanwhile reads nothing.
+            let Ok(stat) = fs::read(proc.join(child).join("stat")) else { return true };
+            let group = fields(&stat).and_then(|mut fields| fields.nth(2)?.parse().ok());
+            group.is_some_and(|group: i32| group != pid)
+        };
+        let is_alone = children.len() <= CHILDREN_MAX && children.iter().all(is_elsewhere);
+        is_alone.then_some(Self { shell, stack_start, stack_pointer })
+    }
+}
+
+/// Returns the fields of `/proc/PID/stat` after the name, which may hold any character (proc(5)).
+fn fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    Some(str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace())
+}
+
+/// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)): the
+/// number of the system call, six arguments, the stack pointer and the program counter.
+fn stack_pointer(syscall: &[u8], reads: bool) -> Option<u64> {
+    let fields: Vec<&str> = str::from_utf8(syscall).ok()?.split_whitespace().collect();
+    let [number, _, _, _, _, _, _, stack_pointer, _] = fields[..] else { return None };
+    let number = number.parse().ok()?;
+    let is_wait = POLLS.contains(&number) || (reads && number == libc::SYS_read);
+    u64::from_str_radix(stack_pointer.strip_prefix("0x")?, 16).ok().filter(|_| is_wait)
+}
+
+fn is_readable(terminal: &impl std::os::fd::AsFd) -> bool {
+    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    !matches!(poll(&mut polled, Some(&now)), Ok(0))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+use std::os::fd::AsFd;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use rove_terminal::Size;
+use rove_units::Duration;
+use rustix::process::{Resource, Signal, getrlimit, kill_process};
+
+use super::*;
+use crate::clock::Clock;
+use crate::event_loop::{EventLoop, Interest};
+use crate::program::{Failure, Program, c_string, candidates};
+use crate::pty::Pty;
+
+/// A directory of its own, which goes with it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("rove-prompt-{}-{name}", std::process::id()));
+        // fish makes completions in the background until it has some.
+        fs::create_dir_all(path.join(".local/share/fish/generated_completions")).unwrap();
+        Self(path)
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A shell on a terminal, and what tells whether it waits at its prompt.
+struct Shell {
+    home: Directory,
+    events: EventLoop,
+    master: Master,
+    child: Child,
+    watch: PromptWatch,
+    output: String,
+}
+
+impl Shell {
+    fn start(name: &str, command: &[&str]) -> Self {
+        Self::start_in(Directory::new(name), command)
+    }
+
+    fn start_in(home: Directory, command: &[&str]) -> Self {
+        let text = |text: &str| c_string(text.into()).unwrap();
+        let directory = format!("HOME={}", home.0.display());
+        let environment = [&directory, "PATH=/usr/bin:/bin", "TERM=xterm", "PS1=@ ", "PROMPT=@ "];
+        let program = Program {
+            candidates: candidates(command[0].as_ref(), None),
+            arguments: command.iter().map(|word| text(word)).collect(),
+            environment: environment.into_iter().map(text).collect(),
+            directory: text("/"),
+            greeting: Vec::new(),
+            not_found: Vec::new(),
+            not_executable: Vec::new(),
+            core_limit: getrlimit(Resource::Core),
+        };
+        let (master, mut child) = Pty::open(Size::DEFAULT).unwrap().spawn(&program).unwrap();
+        child.release(Failure::Ends);
+        let events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let (watch, output) = (PromptWatch::default(), String::new());
+        Self { home, events, master, child, watch, output }
+    }
+
+    /// Starts a shell whose prompt is known.
+    fn known(name: &str, command: &[&str]) -> Self {
+        let mut shell = Self::start(name, command);
+        shell.wait_for("a first prompt", |shell| {
+            assert!(!shell.look(), "nothing is known yet");
+            shell.waits().is_some()
+        });
+        shell.run_job();
+        shell.wait_for("the prompt", Self::look);
+        shell
+    }
+
+    fn type_text(&mut self, keys: &str) {
+        self.output.clear();
+        assert_eq!(self.master.write(keys.as_bytes()).unwrap(), keys.len());
+    }
+
+    /// Gives the terminal to a job for a while.
+    fn run_job(&mut self) {
+        self.type_text("cat\r");
+        self.wait_for("a job", |shell| {
+            assert!(!shell.look(), "nothing is known yet, or a job runs");
+            tcgetpgrp(&shell.master.0).unwrap() != shell.child.pid
+        });
+        self.type_text("\x04");
+    }
+
+    fn look(&mut self) -> bool {
+        let tty = self.master.modes().unwrap();
+        self.watch.look(&self.master, &self.child, tty)
+    }
+
+    /// Returns how the shell waits for keys, if it is in the foreground and reads single ones.
+    fn waits(&self) -> Option<Wait> {
+        let modes = self.master.modes()?.modes;
+        let pid = self.child.pid;
+        let is_line_editor = !modes.contains(TtyModes::CANONICAL)
+            && !modes.contains(TtyModes::ECHO)
+            && tcgetpgrp(&self.master.0).ok()? == pid;
+        is_line_editor.then(|| Wait::read(Path::new("/proc"), pid.as_raw_nonzero().get()))?
+    }
+
+    /// Reads what is written until something is so.
+    fn wait_for(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
+        let end = self.events.now() + Duration::from_secs(60);
+        let mut buffer = [0; 4096];
+        loop {
+            while let Ok(len @ 1..) = self.master.read(&mut buffer) {
+                self.output.push_str(&String::from_utf8_lossy(&buffer[..len]));
+            }
+            if is_so(self) {
+                return;
+            }
+            let now = self.events.now();
+            assert!(now < end, "{what} does not come after {:?}", self.output);
+            let soon = now + Duration::from_millis(2);
+            self.events
+                .wait(&mut [Interest::new(self.master.as_fd(), true, false)], Some(soon))
+                .unwrap();
+        }
+    }
+
+    /// Types a command that says "ASK" and waits; returns how, once it does. Then ends it.
+    fn ask(&mut self, command: &str, end: &str) -> Option<Wait> {
+        self.type_text(&format!("{command}\r"));
+        let mut wait = None;
+        self.wait_for(command, |shell| {
+            let has_asked = shell.output.contains("ASK");
+            assert!(!has_asked || !shell.look(), "{command}: no prompt is this");
+            wait = shell.waits();
+            let is_job = tcgetpgrp(&shell.master.0).unwrap() != shell.child.pid;
+            let is_line = shell.master.modes().unwrap().modes.contains(TtyModes::CANONICAL);
+            has_asked && (wait.is_some() || is_job || is_line)
+        });
+        self.type_text(end);
+        self.wait_for("the prompt", Self::look);
+        wait
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        let _ = kill_process(self.child.pid, Signal::KILL);
+        while self.child.try_wait().is_none() {
+            std::thread::yield_now();
+        }
+    }
+}
+
+const BASH: [&str; 2] = ["bash", "--norc"];
+const ZSH: [&str; 2] = ["zsh", "-f"];
+
+#[test]
+fn a_shell_at_its_prompt_is_told_while_a_line_is_typed_there() {
+    for command in [&BASH[..], &ZSH, &["mksh"], &["fish"]] {
+        let mut shell = Shell::known(command[0], command);
+        for keys in ["e", "cho x", "\x7f", "\r", "sleep 100 &\r", "y", "\x03"] {
+            shell.type_text(keys);
+            shell.wait_for(keys, |shell| !shell.output.is_empty());
+            shell.wait_for(keys, Shell::look);
+        }
+        kill_process(shell.child.pid, Signal::STOP).unwrap();
+        let stat = format!("/proc/{}/stat", shell.child.pid.as_raw_nonzero());
+        shell
+            .wait_for("a stop", |_| fields(&fs::read(&stat).unwrap()).unwrap().next() == Some("T"));
+        assert!(!shell.look(), "{command:?} is stopped");
+        kill_process(shell.child.pid, Signal::CONT).unwrap();
+        shell.wait_for("the prompt", Shell::look);
+    }
+}
+
+#[test]
+fn commands_that_read_as_a_line_editor_does_are_no_prompt() {
+    let read = "read -es -p A''SK x";
+    let bash = [
+        read,
+        &format!("f() {{ {read}; }}; f"),
+        &format!("trap \"{read}\" USR1; kill -USR1 $$"),
+        &format!("PROMPT_COMMAND=\"{read}; unset PROMPT_COMMAND\""),
+        &format!("if true; then for i in 1; do eval \"{read}\"; done; fi"),
+    ];
+    let zsh = [
+        "printf A''SK; read -k1 -s x",
+        "vared -p A''SK -c x",
+        "w() { printf A''SK; read -s x </dev/tty }; zle -N w; zle-line-init() { zle -D zle-line-init; zle w }; zle -N zle-line-init",
+    ];
+    let fish = ["read -s -P A''SK x", "function f; read -s -P A''SK x; end; f"];
+    for (command, questions) in [(&BASH[..], &bash[..]), (&ZSH, &zsh), (&["fish"], &fish)] {
+        let mut shell = Shell::known(&format!("ask-{}", command[0]), command);
+        let prompt = shell.waits().unwrap();
+        for question in questions {
+            let wait = shell.ask(question, "\r").expect("only the stack tells it from a prompt");
+            assert_ne!(wait.stack_pointer, prompt.stack_pointer, "{question}");
+            assert_eq!((wait.shell, wait.stack_start), (prompt.shell, prompt.stack_start));
+        }
+    }
+}
+
+#[test]
+fn other_programs_and_other_shells_are_no_prompt() {
+    let mut shell = Shell::known("others", &BASH);
+    for (command, end) in [
+        ("read -s -p A''SK x", "\r"),
+        ("(read -es -p A''SK x)", "\r"),
+        ("PS1=A''SK bash --norc", "exit\r"),
+        ("sh -c 'stty -icanon -echo; printf A\"\"SK; read x; stty sane'", "\r"),
+        ("vim -u NONE -c 'echo \"A\" .. \"SK\"'", "\x1b:q!\r"),
+        ("su -c 'printf A\"\"SK; cat' \"$(id -un)\"", "\x03"),
+    ] {
+        assert_eq!(shell.ask(command, end), None, "{command}");
+    }
+    // Its name, its group and its modes are those of the shell that it was.
+    let imitation = "import os, sys, tty; tty.setraw(0); os.write(1, b'A' + b'SK'); os.read(0, 9)";
+    shell.type_text(&format!("exec -a bash python3 -c \"{imitation}\"\r"));
+    shell.wait_for("another program", |shell| shell.output.contains("ASK"));
+    assert!(!shell.look());
+}
+
+#[test]
+fn a_shell_that_is_executed_again_is_learned_again() {
+    let mut shell = Shell::known("exec", &BASH);
+    let before = shell.waits();
+    shell.type_text("exec bash --norc\r");
+    shell.wait_for("a new prompt", |shell| shell.waits().is_some_and(|wait| Some(wait) != before));
+    assert!(!shell.look());
+    shell.run_job();
+    shell.wait_for("the prompt", Shell::look);
+}
+
+#[test]
+fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
+    let home = Directory::new("start-up");
+    let question =
+        "PS1='@ '\nwhile read -es -p ASK x && [ \"$x\" != ok ]; do /bin/sleep 0.02; done\n";
+    let file = home.write("rc", question);
+    let mut shell = Shell::start_in(home, &["bash", "--rcfile", &file]);
+    for answer in ["no\r", "no\r", "ok\r"] {
+        shell.wait_for("a question", |shell| {
+            assert!(!shell.look());
+            shell.output.contains("ASK") && shell.waits().is_some()
+        });
+        shell.type_text(answer);
+    }
+    shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
+    shell.run_job();
+    shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
+    // The price: nothing is told of this shell.
+    assert!(!shell.look());
+
+    let home = Directory::new("start-up-fish");
+    home.write(".config/fish/config.fish", "read -s -P ASK x\n");
+    let mut shell = Shell::start_in(home, &["fish"]);
+    let mut question = None;
+    shell.wait_for("a question", |shell| {
+        assert!(!shell.look());
+        question = shell.waits();
+        shell.output.contains("ASK") && question.is_some()
+    });
+    shell.type_text("x\r");
+    shell.wait_for("the prompt", |shell| {
+        assert!(!shell.look());
+        shell.waits().is_some_and(|wait| Some(wait) != question)
+    });
+    shell.run_job();
+    shell.wait_for("the prompt", Shell::look);
+    assert!(shell.home.0.exists());
+}
+
+/// A made-up `/proc` of process 10, a bash, whose child 11 is in another group.
+fn made_up(name: &str, change: impl FnOnce(&Directory)) -> Option<Wait> {
+    let proc = Directory::new(name);
+    proc.write("10/stat", &stat("bash", "S", 10));
+    proc.write("10/syscall", "270 0x1 0x2 0x0 0x0 0x0 0x6 0x7ffd0010 0x7f0000\n");
+    proc.write("10/task/10/children", "11 12 ");
+    proc.write("11/stat", &stat("x", "S", 11));
+    symlink("/usr/bin/bash", proc.0.join("10/exe")).unwrap();
+    change(&proc);
+    Wait::read(&proc.0, 10)
+}
+
+fn stat(name: &str, state: &str, group: i32) -> String {
+    let rest = "0 ".repeat(22);
+    format!("10 ({name}) {state} 1 {group} {rest}140736 5 6\n")
+}
+
+fn relink(proc: &Directory, exe: &str) {
+    fs::remove_file(proc.0.join("10/exe")).unwrap();
+    symlink(exe, proc.0.join("10/exe")).unwrap();
+}
+
+#[test]
+fn a_name_does_not_tell_which_program_it_is_nor_hide_its_state() {
+    let wait = Wait { shell: &SHELLS[0], stack_start: 140_736, stack_pointer: 0x7ffd_0010 };
+    assert_eq!(made_up("plain", |_| {}), Some(wait.clone()));
+    for (number, name) in ["a b", ") R 1 (", "x) S 1 10 (y", "\n) ", ")", ""].iter().enumerate() {
+        for (state, wanted) in [("S", Some(&wait)), ("R", None), ("T", None)] {
+            let found = made_up(&format!("name-{number}{state}"), |proc| {
+                proc.write("10/stat", &stat(name, state, 10));
+            });
+            assert_eq!(found.as_ref(), wanted, "{name:?}");
+        }
+    }
+    for (number, (exe, is_shell)) in [
+        ("/nix/store/bash-5.2/bin/bash", true),
+        ("/usr/bin/bash (deleted)", true),
+        ("/usr/bin/python3.11", false),
+        ("/bin/bash/x", false),
+        ("bash ", false),
+        ("/", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let found = made_up(&format!("exe-{number}"), |proc| relink(proc, exe));
+        assert_eq!(found.is_some(), is_shell, "{exe}");
+    }
+}
+
+#[test]
+fn whatever_else_is_not_as_it_is_at_a_prompt_states_nothing() {
+    let remove = |proc: &Directory, name: &str| fs::remove_file(proc.0.join(name)).unwrap();
+    for (number, name) in ["stat", "syscall", "exe", "task/10/children"].into_iter().enumerate() {
+        let found = made_up(&format!("gone-{number}"), |proc| remove(proc, &format!("10/{name}")));
+        assert_eq!(found, None, "without {name}");
+    }
+    let ends = " 0x1 0x2 0x0 0x0 0x0 0x6 0x7ffd0010 0x7f0000";
+    for (number, syscall) in [
+        "running\n".to_owned(),
+        "-1 0x7ffd0010 0x7f0000\n".to_owned(),
+        format!("61{ends}\n"),
+        format!("270{ends} 0x1\n"),
+        "270 0x1 0x2 0x0 0x0 0x0 0x6 7ffd0010 0x7f0000\n".to_owned(),
+        "\u{ff}".to_owned(),
+        String::new(),
+    ]
+    .iter()
+    .enumerate()
+    {
+        let found =
+            made_up(&format!("syscall-{number}"), |proc| drop(proc.write("10/syscall", syscall)));
+        assert_eq!(found, None, "{syscall:?}");
+    }
+    let company =
+        made_up("company", |proc| drop(proc.write("11/stat", &stat("a) S 1 11 (", "S", 10))));
+    assert_eq!(company, None, "a child in the shell's group may read, too");
+    let children = |count: usize| "12 ".repeat(count);
+    for (count, is_told) in [(CHILDREN_MAX, true), (CHILDREN_MAX + 1, false)] {
+        let found = made_up(&format!("children-{count}"), |proc| {
+            proc.write("10/task/10/children", &children(count));
+        });
+        assert_eq!(found.is_some(), is_told, "{count} children");
+    }
+    assert_eq!(made_up("short", |proc| drop(proc.write("10/stat", "10 (bash) S 1 10"))), None);
+}
