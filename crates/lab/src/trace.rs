@@ -56,6 +56,9 @@ pub struct TtyModes {
     pub echo: bool,
     /// Whether it gathers lines and lets the user edit them (ICANON).
     pub icanon: bool,
+    /// Whether a shell that is the recorded program waits at its own prompt, having read all keys so far.
+    /// The next key ends this.
+    pub prompt: bool,
 }
 
 /// What is wrong with a trace.
@@ -111,6 +114,8 @@ enum Body {
     Tty {
         echo: bool,
         icanon: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        prompt: bool,
     },
     /// A kind that a later version may write.
     #[serde(other)]
@@ -176,7 +181,7 @@ fn record(text: &[u8]) -> Result<Option<Record>, String> {
         }
         Body::User { data } => Event::User(bytes(data)?),
         Body::Host { data } => Event::Host(bytes(data)?),
-        Body::Tty { echo, icanon } => Event::Tty(TtyModes { echo, icanon }),
+        Body::Tty { echo, icanon, prompt } => Event::Tty(TtyModes { echo, icanon, prompt }),
         Body::Unknown => return Ok(None),
     };
     Ok(Some(Record { at: instant(line.t), event }))
@@ -228,7 +233,7 @@ impl<W: Write> TraceWriter<W> {
             }
             Event::User(bytes) => Body::User { data: STANDARD.encode(bytes) },
             Event::Host(bytes) => Body::Host { data: STANDARD.encode(bytes) },
-            &Event::Tty(TtyModes { echo, icanon }) => Body::Tty { echo, icanon },
+            &Event::Tty(TtyModes { echo, icanon, prompt }) => Body::Tty { echo, icanon, prompt },
         };
         serde_json::to_writer(&mut self.output, &Line { t: seconds(record.at), body })?;
         self.output.write_all(b"\n")

@@ -85,7 +85,7 @@ fn written(trace: &Trace) -> String {
 
 fn modes(trace: &Trace) -> Vec<(bool, bool)> {
     let modes = trace.records.iter().filter_map(|record| match record.event {
-        Event::Tty(TtyModes { echo, icanon }) => Some((echo, icanon)),
+        Event::Tty(TtyModes { echo, icanon, .. }) => Some((echo, icanon)),
         _ => None,
     });
     modes.collect()

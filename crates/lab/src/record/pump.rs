@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result};
 use rove_machine::event_loop::{EventLoop, Interest};
-use rove_machine::pty::{Child, Master};
+use rove_machine::pty::{Child, Master, PromptWatch};
 use rove_machine::tty::Tty;
 use rove_machine::tty_watch::TtyWatch;
 use rove_session::ExitStatus;
@@ -122,6 +122,9 @@ pub(super) struct Pump<W> {
     /// Whether keys may still come.
     has_keyboard: bool,
     tty_watch: TtyWatch,
+    prompt_watch: PromptWatch,
+    /// Whether the last look found the shell at its prompt.
+    prompt: bool,
     /// When something was typed or written last.
     stirred_at: Instant,
     /// When the program wrote last.
@@ -153,6 +156,8 @@ impl<W: Write> Pump<W> {
             output: Vec::new(),
             has_keyboard: true,
             tty_watch: TtyWatch::default(),
+            prompt_watch: PromptWatch::default(),
+            prompt: false,
             stirred_at: now,
             written_at: now,
             ended_by: None,
@@ -242,11 +247,18 @@ impl<W: Write> Pump<W> {
     }
 
     fn note_modes(&mut self, now: Instant) -> Result<()> {
-        self.tty_watch.look(now);
+        let is_due = self.tty_watch.look(now);
         let Some(found) = self.master.modes() else { return Ok(()) };
-        let echo = found.modes.contains(rove_session::TtyModes::ECHO);
-        let icanon = found.modes.contains(rove_session::TtyModes::CANONICAL);
-        self.recorder.note_modes(now, TtyModes { echo, icanon }).context("cannot write the trace")
+        if is_due {
+            let is_written = self.keys.is_empty();
+            self.prompt = is_written && self.prompt_watch.look(&self.master, &self.child, found);
+        }
+        let modes = TtyModes {
+            echo: found.modes.contains(rove_session::TtyModes::ECHO),
+            icanon: found.modes.contains(rove_session::TtyModes::CANONICAL),
+            prompt: self.prompt,
+        };
+        self.recorder.note_modes(now, modes).context("cannot write the trace")
     }
 
     fn handle_signal(&mut self, now: Instant, signal: i32) -> Result<()> {

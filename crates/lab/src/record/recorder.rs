@@ -30,7 +30,8 @@ impl<W: Write> Recorder<W> {
         Ok(Self { writer, modes: None, with_secrets })
     }
 
-    /// Writes down how the terminal takes keys, if that has changed.
+    /// Writes down how the terminal takes keys, if that has changed, and after each key that a shell waits
+    /// at its prompt.
     ///
     /// # Errors
     ///
@@ -51,6 +52,9 @@ impl<W: Write> Recorder<W> {
         let mut keys = keys.to_vec();
         if self.types_unseen() && !self.with_secrets {
             keys.iter_mut().filter(|key| !key.is_ascii_control()).for_each(|key| *key = VEIL);
+        }
+        if let Some(modes) = &mut self.modes {
+            modes.prompt = false;
         }
         self.writer.write(&Record { at, event: Event::User(keys) })
     }
@@ -94,7 +98,7 @@ mod tests {
     use crate::trace::Trace;
 
     fn modes(echo: bool, icanon: bool) -> TtyModes {
-        TtyModes { echo, icanon }
+        TtyModes { echo, icanon, prompt: false }
     }
 
     fn recorded(with_secrets: bool, tell: impl Fn(&mut Recorder<Vec<u8>>)) -> Vec<Event> {
@@ -113,6 +117,22 @@ mod tests {
             }
         });
         assert_eq!(events, [Event::Tty(modes(true, true)), Event::Tty(modes(false, true))]);
+    }
+
+    #[test]
+    fn a_shell_at_its_prompt_is_written_after_each_key_that_it_has_read() {
+        let prompt = TtyModes { prompt: true, ..modes(false, false) };
+        let events = recorded(false, |recorder| {
+            for found in [prompt, prompt] {
+                recorder.note_modes(Instant::ZERO, found).unwrap();
+            }
+            recorder.note_keys(Instant::ZERO, b"a").unwrap();
+            for found in [modes(false, false), prompt, modes(false, false)] {
+                recorder.note_modes(Instant::ZERO, found).unwrap();
+            }
+        });
+        let (tty, other) = (Event::Tty(prompt), Event::Tty(modes(false, false)));
+        assert_eq!(events, [tty.clone(), Event::User(b"a".to_vec()), tty, other]);
     }
 
     #[test]

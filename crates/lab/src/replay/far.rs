@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rove_headless::{FarEnd, Program};
-use rove_session::{Server, ServerConfig};
+use rove_session::{Server, ServerConfig, Tty};
 use rove_units::{Duration, Instant};
 
 use crate::replay::script::{ModeChange, Script, Step};
@@ -76,7 +76,10 @@ impl Player<'_> {
             && change.behind <= self.done
             && change.needs <= self.received
         {
-            server.handle_tty(change.tty);
+            // Here more keys may have come by then, of which the recording says nothing.
+            let is_all = self.unread.is_empty() && self.received == change.needs;
+            let prompt = server.written_input().filter(|_| change.prompt && is_all);
+            server.handle_tty(Tty { prompt, ..change.tty });
             self.mode_changes = rest;
         }
     }
@@ -130,5 +133,63 @@ impl Program for Player<'_> {
     fn poll_timeout(&self) -> Option<Instant> {
         let read = self.unread.front().map(|(due, _)| *due);
         [self.due, read].into_iter().flatten().min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_link::LinkConfig;
+    use rove_link::net::Net;
+    use rove_session::{ClientConfig, EngineKind, Prediction, Preference};
+    use rove_ssp::Config;
+    use rove_terminal::Size;
+    use rove_units::Seed;
+
+    use super::*;
+    use crate::replay::near::near_end;
+    use crate::replay::pace::Pace;
+    use crate::trace::{Event, Record, Trace, TtyModes};
+
+    #[test]
+    fn a_shell_waits_at_its_prompt_as_recorded_if_no_more_keys_have_come() {
+        let prompt = TtyModes { echo: false, icanon: false, prompt: true };
+        let events = [
+            Event::Host(b"$ ".to_vec()),
+            Event::User(b"a".to_vec()),
+            Event::Host(b"a".to_vec()),
+            Event::Tty(prompt),
+            Event::User(b"b".to_vec()),
+            Event::Host(b"b".to_vec()),
+        ];
+        let records =
+            (0..).zip(events).map(|(ms, event)| Record { at: Instant::from_millis(ms), event });
+        let trace = Trace { size: Size::DEFAULT, records: records.collect() };
+        let script = Script::new("made".to_owned(), trace, None).expect("a recording");
+        let prediction = Prediction {
+            preference: Preference::Always,
+            engine: EngineKind::Replay,
+            ..Prediction::default()
+        };
+        for (keys, is_told) in [(&["a", "b"][..], true), (&["ab"], false)] {
+            let seed = Seed::new(1);
+            let config = rove_headless::client_config(rove_headless::rove(Config::client()), seed);
+            let near = near_end(ClientConfig { prediction, ..config }, &script, Pace::Open, None);
+            let config = rove_headless::server_config(rove_headless::rove(Config::server()), seed);
+            let mut far = far_end(config, &script, Duration::ZERO);
+            far.program.start(Instant::ZERO);
+            let link = LinkConfig::lossless(Duration::from_millis(20));
+            let mut net = Net::new(near, far, link.clone(), link, seed);
+            net.run_for(Duration::from_secs(1));
+            let mut told = Vec::new();
+            for keys in keys {
+                net.left.client.handle_input(net.now(), keys.as_bytes());
+                net.run_for(Duration::from_secs(1));
+                told.push(net.left.client.tty().expect("the server tells of it").prompt);
+            }
+            assert_eq!(net.right.program.unexpected(), 0);
+            assert_eq!(told[0].is_some(), is_told);
+            // The statement is about the key before.
+            assert_eq!(told.last(), told.first());
+        }
     }
 }

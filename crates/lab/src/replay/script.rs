@@ -55,6 +55,8 @@ pub(crate) struct ModeChange {
     /// How many bytes of the user must have come before.
     pub(crate) needs: usize,
     pub(crate) tty: Tty,
+    /// Whether the shell waits at its prompt.
+    pub(crate) prompt: bool,
 }
 
 /// Something that the far side writes.
@@ -266,7 +268,8 @@ impl Script {
                 Event::Size(_) => continue,
                 Event::Tty(modes) => {
                     let (behind, needs) = (self.steps.len(), self.typed.len());
-                    self.mode_changes.push(ModeChange { behind, needs, tty: tty(modes) });
+                    let (tty, prompt) = (tty(modes), modes.prompt);
+                    self.mode_changes.push(ModeChange { behind, needs, tty, prompt });
                     continue;
                 }
             }

@@ -274,7 +274,7 @@ fn only_so_many_keys_are_taken() {
 fn a_password_is_secret_and_not_shown() {
     let tty = |at, echo, icanon| Record {
         at: Instant::from_millis(at),
-        event: Event::Tty(crate::trace::TtyModes { echo, icanon }),
+        event: Event::Tty(crate::trace::TtyModes { echo, icanon, prompt: false }),
     };
     let mut records: Vec<Record> = trace(&[(0, '<', "$ ")]).records;
     let mut add = |more: &[(u64, char, &str)]| records.extend(trace(more).records);

@@ -22,10 +22,11 @@ fn what_was_written_is_read() {
     let trace = Trace {
         size: Size::clamped(100, 30),
         records: vec![
-            at(0, Event::Tty(TtyModes { echo: true, icanon: true })),
+            at(0, Event::Tty(TtyModes { echo: true, icanon: true, prompt: false })),
             at(1, Event::Host(b"$ \x1b[m\xff\x00".to_vec())),
             at(1, Event::User(b"l".to_vec())),
-            at(999_999, Event::Tty(TtyModes { echo: false, icanon: true })),
+            at(999_999, Event::Tty(TtyModes { echo: false, icanon: true, prompt: false })),
+            at(999_999, Event::Tty(TtyModes { echo: false, icanon: false, prompt: true })),
             at(1_000_000, Event::Size(Size::clamped(COLUMNS_MAX, ROWS_MAX))),
             at(12_345_678_901, Event::User(Vec::new())),
         ],
@@ -42,11 +43,14 @@ fn what_was_written_is_read() {
 fn the_form_is_that_of_older_traces() {
     let mut writer = TraceWriter::new(Vec::new(), Size::DEFAULT).unwrap();
     writer.write(&at(7_466, Event::User(b"l".to_vec()))).unwrap();
-    writer.write(&at(2_055_028, Event::Tty(TtyModes { echo: true, icanon: false }))).unwrap();
+    writer
+        .write(&at(2_055_028, Event::Tty(TtyModes { echo: true, icanon: false, prompt: false })))
+        .unwrap();
     let text = String::from_utf8(writer.finish().unwrap()).unwrap();
     let lines = "{\"t\":0.007466,\"dir\":\"user\",\"data\":\"bA==\"}\n\
                  {\"t\":2.055028,\"dir\":\"tty\",\"echo\":true,\"icanon\":false}\n";
     assert_eq!(text, format!("{SIZE}{lines}"));
+    assert_eq!(read(&text).unwrap().records.len(), 2);
 }
 
 #[test]
