@@ -2,10 +2,7 @@
 //! start-up files there, which would come into the middle of a sentence that is written in pieces. JSON for programs is
 //! shown by terminals, too.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
-
-use rove_terminal::Plain;
 
 /// Says what is wrong.
 pub(crate) fn complain(speaker: &str, sentence: &str) {
@@ -22,20 +19,8 @@ pub(crate) fn say(mut stream: impl Write, text: &str) {
 /// Returns a JSON text for a terminal to show, too: characters that act, hide or turn others around stand as escapes, which
 /// mean the same to programs.
 pub(crate) fn escaped(json: &str) -> String {
-    let mut plain = Plain::default();
-    let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        if c == '\n' || plain.admits(c) {
-            text.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            let _ = write!(text, "\\u{unit:04x}");
-        }
-        // The next character stands after the last digit.
-        plain.admits('0');
-    }
-    text
+    let lines: Vec<_> = json.split('\n').map(rove_terminal::escaped).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]

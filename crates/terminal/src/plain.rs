@@ -71,6 +71,8 @@ pub fn escaped(text: &str) -> String {
             shown.push(c);
         } else {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+            // The next character stands after the last digit.
+            filter.admits('0');
         }
     }
     shown
