@@ -56,7 +56,7 @@ inoremap <expr> : ':' . Silent()
 "#;
 /// Asks for a name, and for the secret in the same place of a screen that is cleared for each.
 const ASKER: &str = "\
-clear; read -p 'value: ' name; clear; read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"
+clear; read -p 'value: ' name; clear; : > asked; read -s -p 'value: ' word; echo \"$word\" > \"$OUT\"
 sh ./end";
 
 const FILES: &[(&str, &str)] = &[
@@ -100,13 +100,13 @@ focus down\nscreen -t text sh edit\n",
     ("bar", "set laststatus=2 statusline=%{mode()=='n'?'NORMAL':'INSERT'}\\ %f\n"),
     (
         "rc.el",
-        "(setq inhibit-startup-screen t) (add-hook 'find-file-hook 'overwrite-mode)
+        "(setq inhibit-startup-screen t echo-keystrokes 0) (add-hook 'find-file-hook 'overwrite-mode)
 (global-set-key [f6] 'kill-emacs)
-(global-set-key [f5] (lambda () (interactive) (write-region \"\" nil \"begun\")
+(global-set-key [f5] (lambda () (interactive) (write-region \"\" nil \"begun\" nil 0)
   (let ((word \"\")) (dotimes (n 8) (setq word (concat word (string (read-char)))))
-    (write-region word nil \"out\"))))
+    (write-region word nil \"out\" nil 0))))
 (global-set-key [f7] (lambda () (interactive)
-  (write-region (read-passwd \"value: \") nil \"out\")))
+  (write-region (read-passwd \"value: \") nil \"out\" nil 0)))
 (defun terminal () (require 'term) (switch-to-buffer (make-term \"t\" \"bash\" nil \"asker\"))
   (term-mode) (term-char-mode) (overwrite-mode 1)
   (set-process-sentinel (get-buffer-process (current-buffer)) (lambda (&rest _) (kill-emacs))))\n",
@@ -140,6 +140,7 @@ macro_rules! in_another_pane {
             Key($key),
             Settle,
             Line("anna"),
+            Host("asked"),
             Gone("anna"),
             See("value: "),
             Settle,

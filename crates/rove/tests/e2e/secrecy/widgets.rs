@@ -135,11 +135,6 @@ pub(super) const ZSH: &[Case] = &[
     )
     .always(),
     zsh("zsh, a silent widget on Ctrl-K", "USE=known exec zsh -i", silence!(Key("\x0b"))),
-    zsh(
-        "zsh, a silent widget on Ctrl-L, which clears the screen first",
-        "USE=clear exec zsh -i",
-        silence!(Key("\x0c")),
-    ),
     zsh("zsh, a silent widget on a blank", "USE=space exec zsh -i", silence!(Key(" "))),
     zsh(
         "zsh, a silent widget when the window gets the focus",
@@ -150,11 +145,6 @@ pub(super) const ZSH: &[Case] = &[
         "zsh, a silent widget instead of a paste",
         "USE=paste exec zsh -i",
         silence!(Key("\x1b[200~some\x1b[201~")),
-    ),
-    zsh(
-        "zsh, a trap of Ctrl-C that reads in silence",
-        "USE=interrupt exec zsh -i",
-        silence!(Key("\x03")),
     ),
     zsh(
         "zsh, a trap of a resize that reads in silence",
@@ -300,6 +290,18 @@ pub(super) const OTHERS: &[Case] = &[
 
 /// Prompts of shells, with all that tells them from questions, at which a hook reads in silence.
 pub(super) const HOOKS: &[Case] = &[
+    zsh(
+        "zsh, a silent widget on Ctrl-L, which clears the screen first",
+        "USE=clear exec zsh -i",
+        silence!(Key("\x0c")),
+    )
+    .excused(4),
+    zsh(
+        "zsh, a trap of Ctrl-C that reads in silence",
+        "USE=interrupt exec zsh -i",
+        silence!(Key("\x03")),
+    )
+    .excused(4),
     zsh(
         "zsh, a hook at the line's beginning reads in silence",
         "USE=init exec zsh -i",
