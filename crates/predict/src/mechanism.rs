@@ -11,8 +11,8 @@ use core::str::FromStr;
 pub enum Mechanism {
     /// The prompt of a shell at which three lines were echoed shows characters before their echo.
     ShellPrompts,
-    /// Any other prompt does so after eight lines in a row.
-    Questions,
+    /// Where the server states that the session's own shell waits, its prompt does so after one line.
+    Statements,
     /// An editor that names its mode (`-- INSERT --`) does so at once.
     EditorModes,
     /// Text in grey behind the cursor is suggested, and stays where it is.
@@ -64,7 +64,7 @@ impl Mechanism {
     /// All of them, in the order of tables.
     pub const ALL: [Self; 19] = [
         Self::ShellPrompts,
-        Self::Questions,
+        Self::Statements,
         Self::EditorModes,
         Self::Suggestions,
         Self::LineKeys,
@@ -99,8 +99,8 @@ impl Mechanism {
             Self::ShellPrompts => {
                 ("shell-prompts", "characters before their echo at shells, after three lines")
             }
-            Self::Questions => {
-                ("questions", "the same at other prompts, after eight lines in a row")
+            Self::Statements => {
+                ("statements", "the same where the server states that the shell waits")
             }
             Self::EditorModes => ("editor-modes", "the same in editors that name their mode"),
             Self::Suggestions => ("suggestions", "grey text behind the cursor is no input"),

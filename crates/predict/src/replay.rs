@@ -146,6 +146,7 @@ impl Replay {
 
     fn handle_key(&mut self, now: Instant, sent: InputNum, key: Key) {
         if key == Key::Neutral {
+            self.secrecy.note_report();
             return;
         }
         // Hidden text is not kept either.
@@ -191,6 +192,8 @@ impl Replay {
             self.note_taken_lines(self.log.len(), &ground);
         }
         self.tty = tty;
+        let stated = tty.and_then(|tty| tty.prompt);
+        self.secrecy.handle_statement(stated.filter(|_| self.has(Mechanism::Statements)));
         if self.hides_input() {
             self.log.forget_texts();
             self.learned.late.clear();
@@ -231,6 +234,7 @@ impl Replay {
     pub(crate) fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         if screen.size() != self.base.screen.size() {
             self.reset();
+            self.secrecy.note_nothing();
         }
         let may_draw = self.has(Mechanism::DrawnCursors);
         let drawn_cursor = DrawnCursor::find(screen).filter(|_| may_draw);
@@ -281,9 +285,14 @@ impl Replay {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| self.may_show(is_ahead)));
         let (exits, editor) = (&self.learned.exits, self.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
+        // Where such a key does nothing, it may have called a program that reads without echo.
+        let mut has_idled = false;
         let mut events = self.log.iter().peekable();
         while let Some(event) = events.next() {
-            let may_show = || gate[usize::from(simulation.has_climbed)];
+            let may_show = || {
+                let is_safe = !has_idled || self.base.field.line.may_show();
+                is_safe && gate[usize::from(simulation.has_climbed)]
+            };
             stop = self.withheld(event, &simulation, &trust, may_show);
             let is_held = self.base.is_held && self.log.len() == 1;
             if is_held || exits.may_end(editor, event.key, events.peek().map(|next| next.key)) {
@@ -297,7 +306,7 @@ impl Replay {
                     stop = Some(Stop::UnknownEffect);
                     break;
                 }
-                Effect::Nothing => {}
+                Effect::Nothing => has_idled |= !matches!(event.key, Key::Text(_)),
                 Effect::Drawn => oldest = oldest.or(Some(event.at)),
             }
             count += 1;
@@ -441,7 +450,7 @@ impl Replay {
             threshold: self.policy.threshold(),
             hides_input: self.hides_input(),
             is_silent: self.silence.is_silent(),
-            is_remembered: self.base.field.prompt().is_some_and(|it| self.secrecy.remembers(it)),
+            begins: self.base.field.prompt().is_some_and(|it| self.secrecy.begins(it)),
         }
     }
 

@@ -8,8 +8,8 @@
 //!   mode ([`Insertion`]); or
 //! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there, where a
 //!   second fact says that a line editor asks (see [`Spot::is_vouched`]); or
-//! - at any other prompt after [`QUESTIONS_MIN`] such lines, with such a fact, if no other prompt took input since the
-//!   last of them.
+//! - where the server states that the session's own shell waits at its own prompt, after a line was echoed there
+//!   ([`Statement`]).
 //!
 //! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this
 //! session, nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted
@@ -19,12 +19,15 @@
 
 mod insertion;
 mod line;
+mod statement;
 
 use rove_terminal::Screen;
 
 use self::insertion::Insertion;
 pub(crate) use self::insertion::Window;
 pub(crate) use self::line::Line;
+use self::statement::Statement;
+use crate::engine::InputNum;
 use crate::mechanism::Mechanism;
 use crate::prompt_memory::PromptMemory;
 use crate::scene;
@@ -32,10 +35,6 @@ use crate::scene;
 /// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
 /// shown. Chosen: two lines may come from a script that imitates the prompt; docs/prediction.md has the cost.
 const LINES_MIN: u16 = 3;
-
-/// The same at other prompts. Chosen: twice as many as the questions with one prompt that any script was met with
-/// before it asked for a secret with that prompt.
-const QUESTIONS_MIN: u16 = 8;
 
 /// Most places that are remembered; the one that took input least recently goes. Chosen: a session has a handful.
 const PLACES_MAX: usize = 64;
@@ -69,7 +68,7 @@ impl Sort {
         match self {
             Self::Mode => Mechanism::EditorModes,
             Self::Shell => Mechanism::ShellPrompts,
-            Self::Other => Mechanism::Questions,
+            Self::Other => Mechanism::Statements,
         }
     }
 }
@@ -96,7 +95,8 @@ pub(crate) struct Secrecy {
     places: Vec<Place>,
     refused: Vec<u64>,
     insertion: Insertion,
-    /// The echo since a key of unknown effect that has changed nothing, if there was one.
+    statement: Statement,
+    /// The echo since another program may have begun to read, if one may.
     doubt: Option<Line>,
     /// The prompts of earlier sessions and of this one, where they are kept.
     prompts: Option<PromptMemory>,
@@ -113,6 +113,9 @@ struct Place {
     lines: u16,
     /// The line that is being typed. Unlike [`Spot::line`] it goes on after keys of unknown effect, until it is entered.
     line: Line,
+    /// Whether a second fact held when its newest character was echoed, and whether that was a server's statement.
+    is_vouched: bool,
+    is_stated: bool,
 }
 
 impl Secrecy {
@@ -147,24 +150,26 @@ impl Secrecy {
     /// Returns whether characters are known to be echoed at a prompt, or in the mode of an editor.
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
-        let is_last = || self.places.last().is_some_and(|last| last.prompt == prompt);
         let is_known = match prompt.sort {
             // A text in an editor may be about passwords.
             Sort::Mode => return self.insertion.permits(),
-            Sort::Shell => lines() >= LINES_MIN || self.remembers(prompt),
-            Sort::Other => lines() >= QUESTIONS_MIN && is_last(),
+            _ if self.begins(prompt) => true,
+            Sort::Shell => lines() >= LINES_MIN,
+            Sort::Other => false,
         };
         is_known
-            && spot.is_vouched
+            && (spot.is_vouched || self.statement.holds())
             && self.doubt.is_none()
             && !self.is_refused(prompt)
             && !scene::mentions_secret(spot.screen)
     }
 
-    /// Returns whether lines were echoed at a shell's prompt in an earlier session, or enough of them in this one.
-    pub(crate) fn remembers(&self, prompt: Prompt) -> bool {
+    /// Returns whether lines may begin at a prompt though none was entered at it in this session: lines were echoed at this
+    /// prompt of a shell in an earlier one, or the server states that the session's own shell waits.
+    pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
-        prompt.sort == Sort::Shell && self.prompts.as_ref().is_some_and(is_known)
+        let is_remembered = || self.prompts.as_ref().is_some_and(is_known);
+        self.statement.permits() || prompt.sort == Sort::Shell && is_remembered()
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {
@@ -177,14 +182,28 @@ impl Secrecy {
         self.refused.len() > REFUSED_MAX || is_refused(prompt.whole) || is_refused(prompt.end)
     }
 
-    /// Called when a character has been echoed.
-    pub(crate) fn note_echo(&mut self, prompt: Option<Prompt>, c: char) {
-        self.visit(prompt).line.note_echo(c);
+    /// Called when the server states up to which input the session's own shell waits at its prompt, or states nothing.
+    pub(crate) const fn handle_statement(&mut self, until: Option<InputNum>) {
+        self.statement.handle(until);
+    }
+
+    /// Called when a character has been echoed, with whether a second fact spoke for the prompt.
+    pub(crate) fn note_echo(&mut self, prompt: Option<Prompt>, c: char, is_vouched: bool) {
+        let is_stated = self.statement.holds();
+        let place = self.visit(prompt);
+        place.line.note_echo(c);
+        (place.is_vouched, place.is_stated) = (is_vouched || is_stated, is_stated);
         self.insertion.note_echo(c);
         if let Some(doubt) = &mut self.doubt {
             doubt.note_echo(c);
         }
         self.doubt = self.doubt.filter(|doubt| !doubt.may_show());
+    }
+
+    /// Called when a key of unknown effect was answered, with the number of its input: what the server stated before is
+    /// about another line.
+    pub(crate) const fn note_barrier(&mut self, input: InputNum) {
+        self.statement.note_barrier(input);
     }
 
     /// Called when any other key than the end of a line has been answered.
@@ -193,10 +212,21 @@ impl Secrecy {
     }
 
     /// Called when a key that is no character has been answered by a screen on which nothing has changed around the
-    /// cursor: another program may have begun to read.
+    /// cursor, or the window has another size: another program may have begun to read.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();
+    }
+
+    /// Called when a key was answered that line editors and editors have no common use for.
+    pub(crate) fn note_command(&mut self) {
+        self.doubt = Some(Line::default());
+        self.insertion.note_miss();
+    }
+
+    /// Called when the terminal reports something that is no key, such as the mouse.
+    pub(crate) fn note_report(&mut self) {
+        self.doubt = Some(Line::default());
     }
 
     /// Called with the cursor's place on each screen; `None` on the primary screen.
@@ -207,13 +237,18 @@ impl Secrecy {
     /// Called when a line was entered. It belongs to the place that has echoed text since its last line, if there is
     /// one: programs change their modes, by which a prompt is known, before they answer.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
+        self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();
         let Some(place) = self.places.last_mut().filter(is_typed) else {
             self.visit(prompt);
             return;
         };
         let line = core::mem::take(&mut place.line);
+        if place.is_stated {
+            self.statement.note_line(line.may_show());
+        }
         match (line.may_show(), line.was_spoilt()) {
+            (true, false) if !place.is_vouched => {}
             (true, false) => {
                 place.lines = place.lines.saturating_add(1);
                 if place.lines >= LINES_MIN && place.prompt.sort == Sort::Shell {
@@ -240,7 +275,10 @@ impl Secrecy {
 
     /// Called when a character was answered otherwise than by its echo, or not in time.
     pub(crate) fn note_miss(&mut self, prompt: Option<Prompt>) {
-        self.visit(prompt).line.spoil();
+        let is_stated = self.statement.holds();
+        let place = self.visit(prompt);
+        place.line.spoil();
+        place.is_stated = is_stated;
         self.insertion.note_miss();
     }
 
@@ -266,7 +304,13 @@ impl Secrecy {
         let prompt = prompt.unwrap_or_default();
         let place = match self.places.iter().position(|place| place.prompt == prompt) {
             Some(index) => self.places.remove(index),
-            None => Place { prompt, lines: 0, line: Line::default() },
+            None => Place {
+                prompt,
+                lines: 0,
+                line: Line::default(),
+                is_vouched: false,
+                is_stated: false,
+            },
         };
         if self.places.len() >= PLACES_MAX {
             self.places.remove(0);

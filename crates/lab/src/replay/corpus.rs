@@ -8,7 +8,7 @@ use rove_terminal::Size;
 use rove_units::Instant;
 
 use super::*;
-use crate::trace::{Event, Record};
+use crate::trace::{Event, Record, TtyModes};
 
 /// What is known of a trace.
 struct Known {
@@ -36,24 +36,24 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// so that less is shown than by stock.
 const TRACES: [Known; 32] = [
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
-    Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (226, 0, 0)) },
+    Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (225, 0, 0)) },
     known("bash-long", (339, 1, 1), (420, 0, 0)),
-    known("bash-prompt", (209, 4, 4), (234, 4, 4)),
+    known("bash-prompt", (209, 4, 4), (231, 4, 4)),
     known("bash-vi", (21, 0, 0), (27, 0, 0)),
     known("emacs", (127, 0, 1), (127, 0, 0)),
-    known("fish", (119, 9, 127), (150, 1, 1)),
+    known("fish", (119, 9, 127), (145, 1, 1)),
     known("fish-history", (22, 0, 22), (37, 0, 0)),
     known("forms", (15, 0, 15), (54, 0, 0)),
     known("ink", (0, 0, 0), (99, 0, 0)),
     known("joe", (30, 0, 0), (61, 0, 0)),
     known("kakoune", (29, 0, 6), (53, 0, 0)),
     known("less", (7, 0, 0), (23, 0, 0)),
-    known("lines-code", (117, 0, 0), (335, 1, 1)),
+    known("lines-code", (117, 0, 0), (326, 1, 1)),
     known("lines-emacs", (273, 0, 60), (371, 0, 0)),
     known("lines-mcedit", (113, 0, 0), (87, 0, 2)),
     known("lines-micro", (160, 0, 0), (292, 0, 0)),
     known("lines-nano", (228, 0, 0), (309, 0, 0)),
-    known("lines-vim", (195, 1, 1), (328, 1, 1)),
+    known("lines-vim", (195, 1, 1), (330, 0, 0)),
     known("links-form", (31, 7, 39), (48, 0, 0)),
     known("nano", (110, 0, 16), (126, 0, 0)),
     known("own-cursor", (0, 0, 0), (51, 0, 0)),
@@ -61,17 +61,17 @@ const TRACES: [Known; 32] = [
         secrets: &["Tr0ub4dor&3", "correct horse", "staple", "hunter2", "echo unseen"],
         ..known("passwords", (37, 0, 0), (50, 0, 0))
     },
-    Known { secrets: &["swordfish"], ..known("python", (135, 0, 0), (176, 0, 0)) },
+    Known { secrets: &["swordfish"], ..known("python", (135, 0, 0), (151, 0, 0)) },
     Known { secrets: &["sesame"], ..known("slow-echo", (0, 0, 0), (3, 63, 83)) },
     known("sqlite-history", (161, 0, 0), (191, 0, 0)),
     Known {
         secrets: &["Pl4ntain-wurz", "zz9", "Ribw0rt*77"],
         ..known("stars", (13, 0, 0), (14, 0, 0))
     },
-    known("vim-commands", (18, 1, 1), (59, 0, 0)),
-    known("vim-modes", (66, 0, 3), (118, 0, 0)),
+    known("vim-commands", (18, 1, 1), (55, 0, 0)),
+    known("vim-modes", (66, 0, 3), (113, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
-    known("zsh-long", (331, 0, 0), (387, 0, 0)),
+    known("zsh-long", (331, 0, 0), (382, 0, 0)),
     known("zsh-suggestions", (128, 0, 99), (137, 0, 0)),
 ];
 
@@ -237,25 +237,26 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::Palettes => "fish",
         Mechanism::LateEchoes | Mechanism::Lateness | Mechanism::Latency => "slow-echo",
         Mechanism::TypeAhead => "lines-emacs",
-        Mechanism::Questions => {
-            let line = [("a", "a"), ("b", "b"), ("\r", "\r\nName: ")];
-            return made("Name: ", &line.repeat(10));
+        Mechanism::Statements => {
+            let line = [("a", "a"), ("b", "b"), ("\r", "\r\n> ")];
+            return made("> ", &line.repeat(4), true);
         }
         Mechanism::Paste => {
             let paste = ("\x1b[200~echo of a paste\x1b[201~", "echo of a paste");
-            return made("\x1b[?2004h$ ", &[("t", "t"), ("r", "r"), ("y", "y"), paste]);
+            return made("\x1b[?2004h$ ", &[("t", "t"), ("r", "r"), ("y", "y"), paste], false);
         }
     };
     load(name)
 }
 
-/// A session in which each key is answered at once by this.
-fn made(start: &str, keys: &[(&str, &str)]) -> Script {
+/// A session in which each key is answered at once by this, after which the shell waits at its prompt or not.
+fn made(start: &str, keys: &[(&str, &str)], prompt: bool) -> Script {
     let record = |millis, event| Record { at: Instant::from_millis(millis), event };
     let mut records = vec![record(0, Event::Host(start.into()))];
     for (millis, (key, answer)) in (500..).step_by(500).zip(keys) {
         records.push(record(millis, Event::User((*key).into())));
         records.push(record(millis, Event::Host((*answer).into())));
+        records.push(record(millis, Event::Tty(TtyModes { echo: false, icanon: false, prompt })));
     }
     let trace = Trace { size: Size::DEFAULT, records };
     Script::new("made".to_owned(), trace, None).expect("a session that can be played")

@@ -187,6 +187,7 @@ impl Replay {
         self.base.field.follow(proven.layout, proven.end, proven.waits);
         self.base.field.flash = proven.flash;
         let context = self.base.field.context;
+        let is_vouched = self.base.field.is_vouched(&self.base.screen);
         if let Some(crossing) = proven.crossing {
             self.learned.wraps.learn(context, crossing);
         }
@@ -207,7 +208,7 @@ impl Replay {
                 self.learned.wraps.note_width(context, at.column + 1, false);
                 self.silence.handle_echo();
                 self.base.field.line.note_echo(c);
-                self.secrecy.note_echo(self.base.field.prompt(), c);
+                self.secrecy.note_echo(self.base.field.prompt(), c, is_vouched);
             }
         }
     }
@@ -225,9 +226,16 @@ impl Replay {
         self.note_edits(count);
         let prompt = self.base.field.prompt();
         for event in self.log.iter().take(count) {
+            if !Class::of(event.key).follows_text() {
+                self.secrecy.note_barrier(event.input);
+            }
             match event.key {
                 Key::Enter | Key::LineFeed => self.secrecy.note_enter(prompt),
                 Key::Interrupt => self.secrecy.note_end(),
+                Key::Other | Key::Insert | Key::Search => {
+                    self.secrecy.note_key(prompt);
+                    self.secrecy.note_command();
+                }
                 _ => self.secrecy.note_key(prompt),
             }
             match event.key {

@@ -29,8 +29,8 @@ pub(super) struct Trust<'a> {
     pub(super) hides_input: bool,
     /// Whether the echo was turned off and nothing was echoed since.
     pub(super) is_silent: bool,
-    /// Whether lines were echoed at this prompt in an earlier session.
-    pub(super) is_remembered: bool,
+    /// Whether lines may begin at this prompt, though none was entered at it in this session.
+    pub(super) begins: bool,
 }
 
 impl Trust<'_> {
@@ -90,11 +90,11 @@ impl Trust<'_> {
         (self.base.shows_mode() || self.is_known()) && estimate >= self.threshold
     }
 
-    /// Returns whether keys have come true at prompts like this one, in this session or an earlier one.
+    /// Returns whether keys have come true at prompts like this one, or lines may begin at it.
     fn is_known(&self) -> bool {
         let field = &self.base.field;
         let score = || self.contexts.strong(field.context).score(Class::Text);
-        field.has_name() && (self.is_remembered || score().right >= 1.0)
+        field.has_name() && (self.begins || score().right >= 1.0)
     }
 
     /// Returns whether keys of this class have done here what they are supposed to.

@@ -27,6 +27,8 @@ pub(super) struct Insertion {
     window: Option<Window>,
     /// Whether the mode line came in this window, and nothing has ended the permission since.
     is_open: bool,
+    /// Whether a line was entered since that screen: the next one may be another question in the same place.
+    has_entered: bool,
     /// The echo in this window.
     echo: Line,
     /// The pane that the cursor was in before, and the echo there: an editor has its command line in a window of its own.
@@ -41,6 +43,7 @@ impl Insertion {
             return;
         };
         let before = self.window.replace(window);
+        let has_entered = core::mem::take(&mut self.has_entered);
         if let Some(before) = before.filter(|before| before.pane != window.pane) {
             let known = self.other.replace((before.pane, self.echo));
             let known = known.filter(|(pane, _)| *pane == window.pane);
@@ -50,7 +53,10 @@ impl Insertion {
             _ if !window.inserts => self.is_open = true,
             None => self.is_open = false,
             Some(before) if !before.inserts => {}
-            Some(before) => self.is_open &= window.start == before.start || !window.is_behind_text,
+            Some(before) => {
+                let is_same = window.start == before.start && !has_entered;
+                self.is_open &= is_same || !window.is_behind_text;
+            }
         }
     }
 
@@ -59,6 +65,11 @@ impl Insertion {
         if self.is_open && self.inserts() {
             self.echo.note_echo(c);
         }
+    }
+
+    /// Records that a line was entered.
+    pub(super) const fn note_enter(&mut self) {
+        self.has_entered = true;
     }
 
     /// Records that a character was answered otherwise than by its echo, or not in time.
@@ -150,6 +161,21 @@ mod tests {
             ),
         ] {
             assert!(!permits_after(windows), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_question_in_the_place_of_a_line_that_was_entered_ends_the_permission() {
+        let behind = Window { is_behind_text: true, ..INSERTS };
+        for (has_entered, permits) in [(false, true), (true, false)] {
+            let mut insertion = inserting();
+            insertion.observe(Some(COMMANDS));
+            insertion.observe(Some(behind));
+            if has_entered {
+                insertion.note_enter();
+            }
+            insertion.observe(Some(behind));
+            assert_eq!(insertion.permits(), permits);
         }
     }
 

@@ -33,14 +33,14 @@ fn spot(prompt: Prompt, screen: &Screen) -> Spot<'_> {
 /// Lets lines be typed, echoed and entered.
 fn enter(secrecy: &mut Secrecy, prompt: Prompt, lines: u16) {
     for _ in 0..lines {
-        secrecy.note_echo(Some(prompt), 'l');
+        secrecy.note_echo(Some(prompt), 'l', true);
         secrecy.note_enter(Some(prompt));
     }
 }
 
 fn known(prompt: Prompt) -> Secrecy {
     let mut secrecy = Secrecy::default();
-    enter(&mut secrecy, prompt, QUESTIONS_MIN);
+    enter(&mut secrecy, prompt, LINES_MIN);
     assert!(may_begin(&secrecy, prompt));
     secrecy
 }
@@ -79,29 +79,49 @@ fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
 }
 
 #[test]
-fn a_prompt_is_known_after_so_many_lines_and_not_one_before() {
-    for (prompt, lines_min) in [(SHELL, LINES_MIN), (QUESTION, QUESTIONS_MIN)] {
-        let mut secrecy = Secrecy::default();
-        for lines in 0..=lines_min {
-            assert_eq!(may_begin(&secrecy, prompt), lines == lines_min, "{prompt:?}, {lines}");
-            enter(&mut secrecy, prompt, 1);
-        }
+fn a_shells_prompt_is_known_after_so_many_lines_and_not_one_before() {
+    let mut secrecy = Secrecy::default();
+    for lines in 0..=LINES_MIN {
+        assert_eq!(may_begin(&secrecy, SHELL), lines == LINES_MIN, "{lines}");
+        enter(&mut secrecy, SHELL, 1);
     }
+    secrecy.note_key(Some(QUESTION));
+    assert!(may_begin(&secrecy, SHELL), "another prompt has taken a key");
+    enter(&mut secrecy, QUESTION, 1000);
+    assert!(!may_begin(&secrecy, QUESTION), "no shell asks there");
 }
 
 #[test]
-fn a_question_is_known_only_while_no_other_prompt_takes_input() {
-    let mut secrecy = known(QUESTION);
-    secrecy.note_key(Some(SHELL));
-    assert!(!may_begin(&secrecy, QUESTION));
-    secrecy.note_key(None);
-    assert!(!may_begin(&secrecy, QUESTION));
-    enter(&mut secrecy, QUESTION, 1);
-    assert!(may_begin(&secrecy, QUESTION));
-    // Nothing that asks for a secret ends as a shell's prompt does.
-    let mut secrecy = known(SHELL);
-    secrecy.note_key(Some(QUESTION));
+fn a_line_counts_only_where_a_second_fact_spoke_for_the_prompt() {
+    let mut secrecy = Secrecy::default();
+    for _ in 0..1000 {
+        secrecy.note_echo(Some(SHELL), 'l', false);
+        secrecy.note_enter(Some(SHELL));
+    }
+    assert!(!may_begin(&secrecy, SHELL), "a title may have come since");
+    enter(&mut secrecy, SHELL, LINES_MIN);
     assert!(may_begin(&secrecy, SHELL));
+}
+
+#[test]
+fn a_servers_statement_permits_any_prompt_after_one_line() {
+    let mut secrecy = Secrecy::default();
+    let bare = |secrecy: &Secrecy, prompt| {
+        let screen = screen("$ ");
+        secrecy.may_show(&Spot { is_vouched: false, ..spot(prompt, &screen) })
+    };
+    secrecy.handle_statement(Some(InputNum::new(1)));
+    assert!(!bare(&secrecy, QUESTION));
+    secrecy.note_echo(Some(SHELL), 'l', false);
+    secrecy.note_enter(Some(SHELL));
+    assert!(bare(&secrecy, QUESTION) && bare(&secrecy, SHELL));
+    secrecy.note_barrier(InputNum::new(2));
+    assert!(!bare(&secrecy, QUESTION), "the key may have called a widget");
+    secrecy.handle_statement(Some(InputNum::new(2)));
+    assert!(bare(&secrecy, QUESTION));
+    secrecy.note_miss(Some(QUESTION));
+    secrecy.note_enter(Some(QUESTION));
+    assert!(!bare(&secrecy, SHELL), "a script has left the echo off");
 }
 
 #[test]
@@ -121,14 +141,7 @@ fn a_masked_or_silent_answer_ends_what_is_known_for_the_session() {
 }
 
 #[test]
-fn a_line_answered_late_lets_the_count_begin_again_but_at_a_shell() {
-    let mut secrecy = known(QUESTION);
-    secrecy.note_miss(Some(QUESTION));
-    enter(&mut secrecy, QUESTION, 1);
-    for lines in 0..=QUESTIONS_MIN {
-        assert_eq!(may_begin(&secrecy, QUESTION), lines == QUESTIONS_MIN, "{lines}");
-        enter(&mut secrecy, QUESTION, 1);
-    }
+fn a_line_answered_late_at_a_shell_neither_counts_nor_ends_what_is_known() {
     let mut secrecy = known(SHELL);
     secrecy.note_miss(Some(SHELL));
     enter(&mut secrecy, SHELL, 1);
@@ -139,7 +152,7 @@ fn a_line_answered_late_lets_the_count_begin_again_but_at_a_shell() {
 fn a_line_that_was_given_up_is_none() {
     let mut secrecy = Secrecy::default();
     for _ in 0..=LINES_MIN {
-        secrecy.note_echo(Some(SHELL), 'l');
+        secrecy.note_echo(Some(SHELL), 'l', true);
         secrecy.note_end();
         secrecy.note_enter(Some(SHELL));
     }
@@ -150,7 +163,7 @@ fn a_line_that_was_given_up_is_none() {
 fn a_line_counts_for_the_prompt_that_echoed_it_whatever_the_terminal_is_like_at_its_end() {
     let mut secrecy = Secrecy::default();
     for _ in 0..LINES_MIN {
-        secrecy.note_echo(Some(SHELL), 'l');
+        secrecy.note_echo(Some(SHELL), 'l', true);
         secrecy.note_enter(Some(QUESTION));
     }
     assert!(may_begin(&secrecy, SHELL));
@@ -163,7 +176,7 @@ fn inserting() -> Secrecy {
     secrecy.observe(Some(window));
     secrecy.observe(Some(Window { inserts: true, ..window }));
     assert!(!may_begin(&secrecy, MODE));
-    secrecy.note_echo(Some(MODE), 'a');
+    secrecy.note_echo(Some(MODE), 'a', true);
     secrecy.note_enter(Some(MODE));
     secrecy
 }
@@ -189,24 +202,22 @@ fn text_is_shown_in_a_mode_after_an_echo_and_until_it_is_answered_otherwise() {
 #[test]
 fn no_prompt_is_known_without_a_second_fact() {
     let screen = screen("$ ");
-    for prompt in [SHELL, QUESTION] {
-        let secrecy = known(prompt);
-        assert!(!secrecy.may_show(&Spot { is_vouched: false, ..spot(prompt, &screen) }));
-    }
+    let secrecy = known(SHELL);
+    assert!(!secrecy.may_show(&Spot { is_vouched: false, ..spot(SHELL, &screen) }));
 }
 
 #[test]
-fn after_a_key_that_changed_nothing_nothing_is_permitted_until_an_echo() {
-    for prompt in [SHELL, QUESTION] {
-        let mut secrecy = known(prompt);
-        secrecy.note_nothing();
-        assert!(!may_begin(&secrecy, prompt), "{prompt:?}");
+fn after_a_key_that_may_have_called_a_program_nothing_is_permitted_until_an_echo() {
+    for end in [Secrecy::note_nothing, Secrecy::note_command, Secrecy::note_report] {
+        let mut secrecy = known(SHELL);
+        end(&mut secrecy);
+        assert!(!may_begin(&secrecy, SHELL));
         for mask in ["*", "x", "xx"] {
-            mask.chars().for_each(|c| secrecy.note_echo(Some(prompt), c));
-            assert!(!may_begin(&secrecy, prompt), "{prompt:?}: a mask is no echo");
+            mask.chars().for_each(|c| secrecy.note_echo(Some(SHELL), c, true));
+            assert!(!may_begin(&secrecy, SHELL), "a mask is no echo");
         }
-        secrecy.note_echo(Some(prompt), 'a');
-        assert!(may_begin(&secrecy, prompt), "{prompt:?}");
+        secrecy.note_echo(Some(SHELL), 'a', true);
+        assert!(may_begin(&secrecy, SHELL));
     }
 }
 

@@ -1,0 +1,96 @@
+//! The word of a server that the session's own shell waits at its own prompt.
+
+use crate::engine::InputNum;
+
+/// What a server states of the session's own shell, and whether that has come true.
+///
+/// The statement names the newest input that the shell had read when it waited. It says nothing of characters that are
+/// typed after a later key of unknown effect: such a key may call a widget that reads without echo.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Statement {
+    /// The newest input up to which the shell waits at its prompt, as stated last.
+    until: Option<InputNum>,
+    /// The newest input that was answered and whose effect was unknown.
+    barrier: InputNum,
+    belief: Belief,
+}
+
+/// The experience with statements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Belief {
+    /// No line was entered under one.
+    #[default]
+    Untried,
+    /// A line was echoed under one.
+    Proven,
+    /// A line was not echoed under one: a script has left the echo off.
+    Refuted,
+}
+
+impl Statement {
+    /// Records what the server states.
+    pub(super) const fn handle(&mut self, until: Option<InputNum>) {
+        self.until = until;
+    }
+
+    /// Records that a key of unknown effect was answered, with the number of its input.
+    pub(super) const fn note_barrier(&mut self, input: InputNum) {
+        self.barrier = input;
+    }
+
+    /// Returns whether the shell waits at its prompt for what was typed after the newest key of unknown effect.
+    pub(super) fn holds(&self) -> bool {
+        self.until.is_some_and(|until| until >= self.barrier)
+    }
+
+    /// Records that a line was entered at a prompt where a statement held, and whether it was echoed.
+    pub(super) fn note_line(&mut self, was_echoed: bool) {
+        if !was_echoed {
+            self.belief = Belief::Refuted;
+        } else if self.belief == Belief::Untried {
+            self.belief = Belief::Proven;
+        }
+    }
+
+    /// Returns whether characters may be shown before their echo.
+    pub(super) fn permits(&self) -> bool {
+        self.holds() && self.belief == Belief::Proven
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stated(until: u64) -> Statement {
+        let mut statement = Statement::default();
+        statement.note_line(true);
+        statement.handle(Some(InputNum::new(until)));
+        statement
+    }
+
+    #[test]
+    fn it_holds_until_a_key_that_it_does_not_know_of() {
+        let mut statement = stated(7);
+        statement.note_barrier(InputNum::new(7));
+        assert!(statement.permits());
+        statement.note_barrier(InputNum::new(8));
+        assert!(!statement.permits());
+        statement.handle(Some(InputNum::new(8)));
+        assert!(statement.permits());
+        statement.handle(None);
+        assert!(!statement.permits());
+    }
+
+    #[test]
+    fn it_permits_nothing_before_a_line_was_echoed_and_nothing_after_one_was_not() {
+        let mut statement = Statement::default();
+        statement.handle(Some(InputNum::new(1)));
+        assert!(statement.holds() && !statement.permits());
+        statement.note_line(true);
+        assert!(statement.permits());
+        statement.note_line(false);
+        statement.note_line(true);
+        assert!(!statement.permits());
+    }
+}
