@@ -1,7 +1,7 @@
 //! The prompts that outlast a session: a file of the user's own, which a session reads at its start, adds its
 //! refusals to at once, and its known prompts at its end.
 //!
-//! [`file`] is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts are in one file, so
+//! [`file`](mod@file) is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts are in one file, so
 //! that their number has a bound, no file's name tells of a host, and each change is a single rename. What cannot be
 //! read or written costs a session its memory and nothing else.
 

@@ -106,7 +106,7 @@ impl Base {
         };
         // It has cleared the screen, though a key before it may have been seen to do so.
         let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.pane.top;
-        !self.has_moved(screen) && !is_cleared && !(is_enter(key) && may_be_moved())
+        !(self.has_moved(screen) || is_cleared || is_enter(key) && may_be_moved())
     }
 
     /// Returns whether a screen still has the line that the cursor is in: keys that only move the cursor change nothing
