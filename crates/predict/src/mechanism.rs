@@ -13,7 +13,7 @@ pub enum Mechanism {
     ShellPrompts,
     /// Where the server states that the session's own shell waits, its prompt does so after one line.
     Statements,
-    /// An editor that names its mode (`-- INSERT --`) does so at once.
+    /// An editor whose mode line came (`-- INSERT --`) does so after an echo.
     EditorModes,
     /// Text in grey behind the cursor is suggested, and stays where it is.
     Suggestions,

@@ -4,7 +4,7 @@
 //! echo only
 //!
 //! - where text was echoed in this very input line since it began ([`Line`]); or
-//! - in an editor that names the mode in which it takes characters for text (`-- INSERT --`), after an echo in that
+//! - in an editor whose mode line came that says that it takes characters for text (`-- INSERT --`), after an echo in that
 //!   mode ([`Insertion`]); or
 //! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there, where a
 //!   second fact says that a line editor asks (see [`Spot::is_vouched`]); or
