@@ -120,16 +120,3 @@ fn arrows_and_answers_reach_the_program_in_its_form() {
     pair.run_for(secs(1));
     assert_eq!(pair.right.program.typed, b"\x1b[A\x1b[1;1R\x1bOA\x1bO");
 }
-
-#[test]
-fn a_program_hears_of_a_new_size_in_its_input() {
-    let mut pair = pair(&LinkConfig::lossless(ms(5)));
-    pair.run_for(secs(1));
-    print(&mut pair, b"\x1b[?2048h");
-    pair.run_for(secs(1));
-    pair.right.program.typed.clear();
-    let now = pair.now();
-    pair.left.client.handle_resize(now, size(100, 30));
-    pair.run_for(secs(1));
-    assert_eq!(pair.right.program.typed, b"\x1b[48;30;100;0;0t");
-}

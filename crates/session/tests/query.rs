@@ -64,6 +64,22 @@ fn a_rove_server_learns_of_the_terminal_and_its_program_reads_only_keys() {
 }
 
 #[test]
+fn a_program_hears_of_a_new_size_in_its_input_where_the_terminal_has_pixels() {
+    for (answers, heard) in [(ANSWERS, "\x1b[48;30;100;600;900t"), (ATTRIBUTES, "")] {
+        let mut pair = asking_pair(rove(Config::server()));
+        type_text(&mut pair, answers);
+        pair.run_for(secs(1));
+        print(&mut pair, b"\x1b[?2048h");
+        pair.run_for(secs(1));
+        pair.right.program.typed.clear();
+        let now = pair.now();
+        pair.left.client.handle_resize(now, size(100, 30));
+        pair.run_for(secs(1));
+        assert_eq!(String::from_utf8_lossy(&pair.right.program.typed), heard);
+    }
+}
+
+#[test]
 fn a_server_that_has_not_shown_to_know_reports_gets_none() {
     let knows_less = Config { capabilities: Some(Capabilities::EXIT_STATUS), ..Config::server() };
     for server in [stock(Config::server()), knows_less] {

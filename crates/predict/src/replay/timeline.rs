@@ -109,6 +109,12 @@ impl Proven {
         let canvas = &end.canvas;
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
+        // The row may have moved, by as much as the cursor has.
+        let (from, to) = (canvas.cursor.row, screen.cursor().row);
+        let is_seen = |text: Text<'_>, at: Position| {
+            let moved = Position { row: (at.row + to).saturating_sub(from), ..at };
+            [at, moved].into_iter().any(|at| Text::of(screen, at) == text)
+        };
         let is_proof = |step: &&Step| match step.key {
             _ if step.effect != Effect::Drawn => false,
             Key::Text(c) => {
@@ -116,6 +122,7 @@ impl Proven {
                 !is_mask(c)
                     && !text.is_blank()
                     && canvas.text(end.layout().at(step.place)) == text
+                    && is_seen(text, end.layout().at(step.place))
                     && Text::of(&base.screen, step.at) != text
             }
             _ => has_changed,
