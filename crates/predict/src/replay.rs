@@ -338,7 +338,9 @@ impl Replay {
         if is_text && self.unexplained_at.is_some() && !event.shown {
             return Some(Stop::UnexplainedScreen);
         }
-        if is_text && !may_show() {
+        // A program that has read it and shows nothing may have left the prompt behind on which it is played now.
+        let is_late = event.input <= self.base.arrived && !event.shown;
+        if is_text && (is_late && !self.base.field.line.may_show() || !may_show()) {
             return Some(Stop::MayBeSecret);
         }
         let (context, column) = (self.base.field.context, simulation.canvas.cursor.column);

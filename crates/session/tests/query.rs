@@ -67,6 +67,7 @@ fn a_rove_server_learns_of_the_terminal_and_its_program_reads_only_keys() {
 fn a_program_hears_of_a_new_size_in_its_input_where_the_terminal_has_pixels() {
     for (answers, heard) in [(ANSWERS, "\x1b[48;30;100;600;900t"), (ATTRIBUTES, "")] {
         let mut pair = asking_pair(rove(Config::server()));
+        pair.run_for(ms(10));
         type_text(&mut pair, answers);
         pair.run_for(secs(1));
         print(&mut pair, b"\x1b[?2048h");

@@ -65,6 +65,38 @@ fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
     assert_eq!(rig.errors, 0);
 }
 
+/// A program that echoes nothing, and prints its prompt again in the next row after this key.
+struct Silent {
+    prompt: &'static str,
+    key: u8,
+}
+
+impl Program for Silent {
+    fn start(&mut self) -> Vec<u8> {
+        self.prompt.into()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let prompt = format!("\r\n{}", self.prompt);
+        (0, if key == self.key { prompt.into() } else { Vec::new() })
+    }
+}
+
+#[test]
+fn text_that_is_nowhere_on_the_screen_is_no_echo() {
+    for keys in ["bc\x01", "bc\x01d", "b\x1b[D\x01", "a\x7f\x01", "a\x7f"] {
+        let silent = Silent { prompt: "ann@mill:~$ ", key: 1 };
+        let mut rig = Rig::wary(Size::new(40, 8).unwrap(), Preference::Always, silent);
+        rig.type_keys(keys);
+        rig.settle();
+        for _ in 0..3 {
+            rig.type_keys("x");
+            assert_eq!(rig.row(), "ann@mill:~$", "{keys:?}");
+            rig.settle();
+        }
+    }
+}
+
 #[test]
 fn what_is_typed_before_the_prompt_returns_is_seen_with_it() {
     let mut rig = Rig::new(Shell::new("$ "));
