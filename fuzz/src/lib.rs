@@ -19,7 +19,7 @@ pub mod work;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 27] = [
     ("ancillary", rove_shell::fuzzing::ancillary_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
@@ -38,6 +38,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("prediction", rove_predict::fuzzing::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
     ("replay", replay::copies_change_nothing),
+    ("secrecy", rove_predict::fuzzing::secrets_stay_unseen),
     ("session", ends::session_survives),
     ("ssh_config", rove_shell::fuzzing::ssh_config_takes_anything),
     ("terminal", terminal::takes_anything),

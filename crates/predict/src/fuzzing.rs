@@ -3,6 +3,10 @@
 //!
 //! Each function takes the fuzzer's bytes and panics when something does not hold.
 
+mod secrecy;
+
+pub use self::secrecy::secrets_stay_unseen;
+
 use rove_terminal::{Cell, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 

@@ -1,0 +1,521 @@
+//! A user who types secrets, and a made-up program that echoes what is typed and then stops.
+//!
+//! Secrets are typed in letters that the host never draws, so that any such letter in a frame is a prediction. The
+//! rules by which a few of them may be shown are stated once more in [`oracle`], which knows nothing of the engine.
+
+mod oracle;
+
+use std::collections::VecDeque;
+
+use rove_terminal::{Screen, Size, Terminal};
+use rove_units::{Duration, Instant};
+
+use self::oracle::Oracle;
+use super::Script;
+use crate::engine::{Engine, InputNum, Network};
+use crate::policy::{EngineKind, Prediction, Preference};
+use crate::tty::{Tty, TtyModes};
+
+/// Things that happen in one run.
+const STEPS: usize = 48;
+
+/// How long nothing happens until everything has been seen. Longer than any key is waited for.
+const IDLE: Duration = Duration::from_millis(1100);
+
+/// Most characters of an open line. Chosen: no prompt and line together reach the edge of the smallest screen.
+const LINE_MAX: usize = 8;
+
+/// The letters of secrets. No text of the host has any of them.
+const SECRET: [char; 8] = ['Q', 'W', 'Z', 'J', 'V', 'K', 'Y', 'B'];
+
+/// Keys that are typed while the program echoes, letters first.
+const OPEN: [&str; 14] = [
+    "a",
+    "b",
+    "c",
+    "x",
+    ".",
+    " ",
+    "\x7f",
+    "\x1b[D",
+    "\x1b[C",
+    "\x01",
+    "\x05",
+    "\x15",
+    "\x1b[I",
+    "\x1b[M !!",
+];
+
+/// Keys of unknown effect.
+const UNKNOWN: [&str; 8] = ["\t", "\x14", "\x18", "\x0f", "\x1bOP", "\x1b[15~", "\x1c", "\x07"];
+
+/// Keys that are typed beside the letters of a secret. None takes a letter back: the engine takes such a pair for an echo.
+const BESIDE: [&str; 12] = [
+    "x",
+    "xx",
+    ".",
+    "*",
+    " ",
+    "\x1b[D",
+    "\x01",
+    "\x1b[A",
+    "\x1b[I",
+    "\x1b[M !!",
+    "\x1b[<0;3;3M",
+    "\t",
+];
+
+/// Prompts of shells, of other programs, and of none; `%` stands for a number.
+const PROMPTS: [&str; 16] = [
+    "$ ",
+    "ann@host:~/src$ ",
+    "ann@host:/a%$ ",
+    "# ",
+    ">>> ",
+    "Name: ",
+    "[%] value? ",
+    "> ",
+    "sql> ",
+    "\x1b[32mann@host\x1b[0m:~$ ",
+    "Password: ",
+    "",
+    "key$ ",
+    "\u{276f} ",
+    "Unlock: ",
+    "ann: ",
+];
+
+/// Texts and modes that come beside the input, most of them from other programs. None moves the cursor.
+const OUTPUTS: [&str; 24] = [
+    "\x1b[?2004h",
+    "\x1b[?2004l",
+    "\x1b]2;ann@host: ~/src\x07",
+    "\x1b]2;ann@host: ~\x07",
+    "\x1b]2;vi\x07",
+    "\x1b[?1000h",
+    "\x1b[?1000l",
+    "\x1b7\x1b[999;1H-- INSERT --\x1b8",
+    "\x1b7\x1b[999;1H-- REPLACE --      1,1  All\x1b8",
+    "\x1b7\x1b[999;22H-- INSERT --\x1b8",
+    "\x1b7\x1b[999;1H\x1b[K\x1b8",
+    "\x1b7\x1b[5;1H\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\u{2500}\x1b8",
+    "\x1b7\x1b[1;1H\x1b[42m[0] host\x1b[K\x1b[0m\x1b8",
+    "\x1b7\x1b[999;1H\x1b[42m[0] host\x1b[K\x1b[0m\x1b8",
+    "\x1b7\x1b[1;30Hright\x1b8",
+    "\x1b7\x1b[2;1Hsome text\x1b8",
+    "\x1b7\x1b[1;1Hpassword\x1b8",
+    "\x1b7\x1b[B\x1b[1Gbelow\x1b8",
+    "\x1b[90mmore\x1b[0m\x1b[4D",
+    "\x1b[K",
+    "\x1b[44m",
+    "\x1b[0m",
+    "\x1b[?25l",
+    "\x1b[?25h",
+];
+
+/// Types secrets to a program that reads them without echo, and looks for them in every frame.
+///
+/// # Panics
+///
+/// When a letter of a secret is seen which no rule permits.
+pub fn secrets_stay_unseen(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let mut world = World::new(*flags);
+    let mut script = Script(data);
+    for _ in 0..STEPS {
+        if world.step(&mut script).is_none() {
+            break;
+        }
+    }
+    world.settle();
+}
+
+/// The effect of a key on the program, which is known when it is typed.
+#[derive(Clone, Debug)]
+enum Answer {
+    /// It is read as by a simple line editor, or as a letter of a secret.
+    Edit,
+    /// The line ends, this is written, and the program echoes from then on or does not.
+    Turn { output: String, echo: Echo },
+}
+
+/// How the program answers letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Echo {
+    Letters,
+    Nothing,
+    Mask(char),
+}
+
+/// A key on its way to the program.
+#[derive(Clone, Debug)]
+struct Typed {
+    key: String,
+    input: u64,
+    answer: Answer,
+}
+
+/// The user, the program on the host's terminal, and the engine between them.
+struct World {
+    engine: Engine,
+    oracle: Oracle,
+    host: Terminal,
+    echo: Echo,
+    /// The line on the host, and the cursor in it.
+    len: usize,
+    at: usize,
+    typed: VecDeque<Typed>,
+    is_secret: bool,
+    /// The prompt of the program that echoes.
+    prompt: String,
+    /// How many letters of secrets were typed.
+    letters: usize,
+    sent: u64,
+    consumed: u64,
+    /// Everything that the client has got.
+    screen: Screen,
+    tty: Option<Tty>,
+    echo_ack: u64,
+    now: Instant,
+    tells_tty: u8,
+}
+
+impl World {
+    fn new(flags: u8) -> Self {
+        let preference = if flags & 1 == 0 { Preference::Always } else { Preference::Adaptive };
+        let size = if flags & 2 == 0 { Size::clamped(60, 12) } else { Size::clamped(40, 7) };
+        let prediction =
+            Prediction { preference, engine: EngineKind::Replay, ..Prediction::default() };
+        let host = Terminal::host(size);
+        let mut world = Self {
+            engine: Engine::new(prediction, size),
+            oracle: Oracle::default(),
+            screen: host.snapshot(),
+            host,
+            echo: Echo::Letters,
+            len: 0,
+            at: 0,
+            typed: VecDeque::new(),
+            is_secret: false,
+            prompt: PROMPTS[0].to_owned(),
+            letters: 0,
+            sent: 0,
+            consumed: 0,
+            tty: None,
+            echo_ack: 0,
+            now: Instant::from_millis(1000),
+            tells_tty: flags >> 2 & 3,
+        };
+        if flags & 0x10 != 0 {
+            world.host.write(b"\x1b[?2004h");
+        }
+        if flags & 0x20 != 0 {
+            world.host.write(b"\x1b]2;ann@host: ~/src\x07");
+        }
+        if flags & 0x40 != 0 {
+            world.host.write("\x1b7\x1b[1;21H\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b[B\x1b[D\u{2502}\x1b8".as_bytes());
+        }
+        world.host.write(PROMPTS[0].as_bytes());
+        world.settle();
+        world
+    }
+
+    /// Does one thing; `None` at the end of the script.
+    fn step(&mut self, script: &mut Script<'_>) -> Option<()> {
+        let choice = script.byte()?;
+        match choice % 16 {
+            0 | 1 if !self.is_secret => self.type_lines(script.byte()?),
+            2 if !self.is_secret => self.type_open(script.byte()?),
+            3 if !self.is_secret => self.turn(script, false)?,
+            4 | 5 if !self.is_secret => self.turn(script, true)?,
+            // A secret ends, or another one is asked for.
+            3 | 4 if self.is_secret => self.turn(script, choice & 0x10 == 0)?,
+            0..=2 | 5 | 6 if self.is_secret => self.type_secret(script.byte()?),
+            6 | 7 => self.unknown(script.byte()?),
+            8 => self.host.write(OUTPUTS[usize::from(script.byte()?) % OUTPUTS.len()].as_bytes()),
+            9 => {
+                self.consume(usize::from(script.byte()? % 4));
+            }
+            10 => self.consume(usize::MAX),
+            11 | 12 => self.echo_ack = self.consumed,
+            13 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
+            14 => self.now = self.engine.poll_timeout().unwrap_or(self.now),
+            _ => self.settle(),
+        }
+        if choice & 0x80 == 0 {
+            self.deliver();
+        }
+        self.look();
+        Some(())
+    }
+
+    /// Types some lines that are echoed and entered, at one prompt.
+    fn type_lines(&mut self, choice: u8) {
+        if choice & 0x80 != 0 {
+            self.prompt = prompt(choice >> 3, choice);
+        }
+        let is_hasty = choice & 8 != 0;
+        for line in 0..=choice & 7 {
+            for letter in 0..=line % 3 {
+                self.type_key(OPEN[usize::from(letter + line) % 4], Answer::Edit);
+            }
+            if !is_hasty {
+                self.arrive();
+            }
+            let output = format!("\r\n{}", self.prompt);
+            self.type_key("\r", Answer::Turn { output, echo: Echo::Letters });
+            self.arrive();
+        }
+    }
+
+    fn type_open(&mut self, choice: u8) {
+        self.type_key(OPEN[usize::from(choice) % OPEN.len()], Answer::Edit);
+    }
+
+    fn type_secret(&mut self, choice: u8) {
+        let count = usize::from(choice >> 5) + 1;
+        let letters: String =
+            (0..count).map(|at| SECRET[(self.letters + at) % SECRET.len()]).collect();
+        match choice & 31 {
+            0..=11 => self.type_key(BESIDE[usize::from(choice & 31)], Answer::Edit),
+            _ => {
+                self.letters += count;
+                for letter in letters.chars() {
+                    self.type_key(&letter.to_string(), Answer::Edit);
+                    // Letters that were typed at once are looked at together.
+                    if choice & 1 == 0 {
+                        self.look();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the program answer a key, or no key, with another text: it echoes from then on, or reads a secret.
+    fn turn(&mut self, script: &mut Script<'_>, is_secret: bool) -> Option<()> {
+        let [how, what] = [script.byte()?, script.byte()?];
+        let echo = match how >> 6 {
+            _ if !is_secret => Echo::Letters,
+            0 => Echo::Mask('*'),
+            1 => Echo::Mask('x'),
+            _ => Echo::Nothing,
+        };
+        let is_other = what >> 4 > 3;
+        let prompt = if is_other { prompt(what, how) } else { self.prompt.clone() };
+        if !is_secret && is_other {
+            self.prompt.clone_from(&prompt);
+        }
+        let output = match what >> 4 {
+            0..=4 => format!("\r\n{prompt}"),
+            5 => format!("\r\n\r\n\x1b[?2004l{prompt}"),
+            6 => format!("\r\n\x1b[?2004h{prompt}"),
+            7 => prompt,
+            8 => format!("\x1b[3;{}H{prompt}", 1 + how % 32),
+            9 => format!("\x1b[?1049h\x1b[H\x1b[2J{prompt}"),
+            10 => format!("\x1b[?1049l\r\n{prompt}"),
+            11 => format!("\x1b[?1049h\x1b[2J\x1b[2;1Htext\x1b[4;1H"),
+            12 => format!("\x1b7\x1b[999;1H-- INSERT --\x1b8"),
+            13 => "\r\n".to_owned(),
+            _ => String::new(),
+        };
+        let answer = Answer::Turn { output, echo };
+        // A user begins a secret, if not behind a key that hands the line over, when the sign of it is seen.
+        match how >> 3 & 7 {
+            _ if self.is_secret || !is_secret => self.type_key("\r", answer),
+            0 | 1 => self.type_key("\r", answer),
+            2 => {
+                self.consume(usize::MAX);
+                self.apply(answer);
+                self.settle();
+            }
+            3 => {
+                if self.typed.iter().any(|typed| matches!(typed.answer, Answer::Turn { .. })) {
+                    self.consume(usize::MAX);
+                }
+                self.apply(answer);
+                self.deliver();
+                self.look();
+            }
+            which => {
+                if which > 5 {
+                    self.settle();
+                }
+                self.type_key(UNKNOWN[usize::from(how & 7)], answer);
+            }
+        }
+        self.is_secret = is_secret;
+        Some(())
+    }
+
+    fn unknown(&mut self, choice: u8) {
+        if choice & 0x40 != 0 {
+            self.settle();
+        }
+        self.type_key(UNKNOWN[usize::from(choice & 7)], Answer::Edit);
+    }
+
+    fn type_key(&mut self, key: &str, answer: Answer) {
+        let sent = InputNum::new(self.sent);
+        self.engine.handle_keys(self.now, sent, key.as_bytes());
+        self.sent += 1;
+        let is_quiet = self.typed.is_empty() && self.echo_ack + 1 == self.sent;
+        self.oracle.note_typed(key, self.sent, &self.screen, is_quiet);
+        self.typed.push_back(Typed { key: key.to_owned(), input: self.sent, answer });
+    }
+
+    /// Lets the program read some of the keys.
+    fn consume(&mut self, count: usize) {
+        for _ in 0..count.min(self.typed.len()) {
+            let typed = self.typed.pop_front().expect("a key");
+            self.consumed = typed.input;
+            if typed.key == "\r" {
+                self.oracle.note_enter(self.echo == Echo::Letters);
+            }
+            match typed.answer {
+                Answer::Turn { .. } => self.apply(typed.answer),
+                Answer::Edit if self.echo == Echo::Letters => self.edit(&typed.key, typed.input),
+                Answer::Edit => self.mask(&typed.key),
+            }
+        }
+    }
+
+    fn apply(&mut self, answer: Answer) {
+        let Answer::Turn { output, echo } = answer else { return };
+        let before = self.host.snapshot().cursor().position();
+        self.host.write(output.as_bytes());
+        if self.host.snapshot().cursor().position() != before {
+            (self.len, self.at) = (0, 0);
+            self.oracle.note_turn();
+        }
+        self.echo = echo;
+    }
+
+    /// Answers a key as a simple line editor.
+    fn edit(&mut self, key: &str, input: u64) {
+        let before = self.host.snapshot();
+        match key {
+            "\x7f" if self.at > 0 => {
+                self.host.write(b"\x08\x1b[P");
+                (self.at, self.len) = (self.at - 1, self.len - 1);
+            }
+            "\x1b[D" if self.at > 0 => {
+                self.host.write(b"\x08");
+                self.at -= 1;
+            }
+            "\x1b[C" if self.at < self.len => {
+                self.host.write(b"\x1b[C");
+                self.at += 1;
+            }
+            "\x01" => {
+                self.host.write("\x08".repeat(self.at).as_bytes());
+                self.at = 0;
+            }
+            "\x05" => {
+                self.host.write("\x1b[C".repeat(self.len - self.at).as_bytes());
+                self.at = self.len;
+            }
+            "\x15" => {
+                self.host.write(
+                    format!("{}\x1b[{}P", "\x08".repeat(self.at), self.at.max(1)).as_bytes(),
+                );
+                (self.len, self.at) = (self.len - self.at, 0);
+            }
+            _ if key.len() == 1 && key.is_ascii() && key >= " " && self.len < LINE_MAX => {
+                self.host.write(format!("\x1b[@{key}").as_bytes());
+                (self.at, self.len) = (self.at + 1, self.len + 1);
+                self.oracle.note_echo(key, input, &before, &self.host.snapshot());
+                return;
+            }
+            _ => {}
+        }
+        self.oracle.note_moved(&self.host.snapshot());
+    }
+
+    /// Answers a key as a program that reads a secret.
+    fn mask(&mut self, key: &str) {
+        let Echo::Mask(mask) = self.echo else { return };
+        let is_control = key.chars().any(char::is_control);
+        for _ in key.chars().filter(|_| !is_control) {
+            if self.host.snapshot().cursor().column + 1 < self.screen.size().columns() {
+                self.host.write(mask.to_string().as_bytes());
+            }
+        }
+    }
+
+    /// Lets the newest screen come to the client, with what the server tells of the terminal.
+    fn deliver(&mut self) {
+        self.screen = self.host.snapshot();
+        let is_open = self.echo == Echo::Letters;
+        let kernel = TtyModes::USUAL.without(if is_open { TtyModes::NONE } else { TtyModes::ECHO });
+        let raw = TtyModes::USUAL.without(TtyModes::ECHO.union(TtyModes::CANONICAL));
+        self.tty = match self.tells_tty {
+            0 => None,
+            1 => Some(Tty { modes: kernel, ..Tty::USUAL }),
+            2 => Some(Tty { modes: raw, ..Tty::USUAL }),
+            _ => {
+                let is_read = is_open && self.typed.is_empty();
+                let prompt = is_read.then(|| InputNum::new(self.consumed));
+                Some(Tty { modes: raw, prompt, ..Tty::USUAL })
+            }
+        };
+    }
+
+    /// Makes a frame and looks for secrets in it.
+    fn look(&mut self) {
+        let arrived = self.consumed.max(self.echo_ack);
+        let network = Network {
+            echo_ack: InputNum::new(self.echo_ack),
+            arrived: InputNum::new(arrived),
+            send_interval: Duration::from_millis(250),
+        };
+        self.engine.handle_tty(self.tty);
+        self.engine.handle_network(network);
+        let frame = self.engine.frame(self.now, &self.screen);
+        self.oracle.observe(self.now, arrived, self.echo_ack, &self.screen);
+        self.oracle.check(&frame, &self.screen, arrived);
+    }
+
+    /// Lets everything that is on its way arrive, and time pass.
+    fn settle(&mut self) {
+        self.arrive();
+        self.now += IDLE;
+        self.look();
+    }
+
+    /// Lets everything that is on its way arrive.
+    fn arrive(&mut self) {
+        self.consume(usize::MAX);
+        self.deliver();
+        self.echo_ack = self.consumed.max(self.echo_ack);
+        self.now += Duration::from_millis(100);
+        self.look();
+    }
+}
+
+/// Returns a prompt, with a number in it that may be another each time.
+fn prompt(which: u8, number: u8) -> String {
+    PROMPTS[usize::from(which % 16)].replace('%', &(number & 7).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            rng_seed: RngSeed::Fixed(1),
+            ..ProptestConfig::with_cases(1500)
+        })]
+
+        #[test]
+        fn no_letter_of_a_secret_is_shown_but_by_the_rules(
+            data in prop::collection::vec(any::<u8>(), 0..120),
+        ) {
+            secrets_stay_unseen(&data);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The rules by which a letter of a secret may be shown, as SECURITY.md and docs/prediction.md state them, read from
+//! the truth of the host and from the screens of the client.
+//!
+//! The rules are stated generously where a permission depends on the engine's own doubts: a letter is reported only
+//! where no reader of these pages would expect it.
+
+use rove_terminal::{MouseReporting, Screen};
+use rove_units::{Duration, Instant};
+
+use super::{SECRET, UNKNOWN};
+
+/// Lines that make a shell's prompt known. Source: docs/prediction.md.
+const LINES: usize = 3;
+
+/// How long after its acknowledgment an unanswered letter has been seen to be unanswered. Source: docs/prediction.md, a
+/// prediction stays for no longer.
+const SEEN_AFTER: Duration = Duration::from_secs(1);
+
+/// A prompt, as a reader of the screen knows it again: its text without numbers and paths, and the modes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Prompt {
+    text: String,
+    modes: [bool; 3],
+}
+
+/// The place of the cursor: the pane, the position, and the text left of it in the pane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Place {
+    window: [u16; 4],
+    at: (u16, u16),
+    left: String,
+}
+
+/// Lines that were echoed at a prompt.
+#[derive(Clone, Debug)]
+struct Known {
+    prompt: Prompt,
+    lines: usize,
+    is_refused: bool,
+}
+
+/// What an editor has shown in a window since the alternate screen began.
+#[derive(Clone, Debug)]
+struct Editor {
+    place: Place,
+    inserts: bool,
+    /// Whether the mode line came in this window, and no question since.
+    came: bool,
+}
+
+/// A key of unknown effect at a time when nothing else was on its way.
+#[derive(Clone, Debug)]
+struct Probe {
+    place: Place,
+    row: String,
+}
+
+/// Everything that decides whether a letter may be seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Oracle {
+    prompts: Vec<Known>,
+    /// The prompt of the open line that is being typed, once something was echoed in it.
+    line: Option<Prompt>,
+    /// Where the cursor stood after the newest echo in this line, and the input that it came with.
+    echo: Option<(Place, u64)>,
+    /// The newest key that ends a line or has an unknown effect.
+    barrier: u64,
+    /// The newest letter of a secret.
+    letter: u64,
+    probe: Option<Probe>,
+    editor: Option<Editor>,
+    /// The windows in which characters were echoed under a mode line.
+    windows: Vec<[u16; 4]>,
+    /// The first unanswered letter of the secret, and since when the client knows.
+    unanswered: Option<(u64, Option<Instant>)>,
+    /// Where the silence was seen.
+    silence: Option<Place>,
+    visible: [usize; SECRET.len()],
+}
+
+impl Oracle {
+    /// Records a key as it is typed; `is_quiet` tells whether all others were answered.
+    pub(super) fn note_typed(&mut self, key: &str, input: u64, screen: &Screen, is_quiet: bool) {
+        let is_unknown = UNKNOWN.contains(&key);
+        if is_unknown || key == "\r" || key == "\x1b[A" {
+            self.barrier = input;
+        }
+        if is_unknown && is_quiet {
+            self.probe = Some(Probe { place: Place::of(screen), row: cursor_row(screen) });
+        }
+        if key.contains(SECRET) {
+            self.letter = input;
+            self.unanswered.get_or_insert((input, None));
+        }
+    }
+
+    /// Records that the program has read the end of a line.
+    pub(super) fn note_enter(&mut self, is_open: bool) {
+        let line = self.line.take();
+        if let Some(prompt) = line.filter(|_| is_open) {
+            self.known(prompt).lines += 1;
+        }
+        (self.echo, self.unanswered) = (None, None);
+        if let Some(place) = self.silence.take().filter(|_| !is_open) {
+            self.prompts.iter_mut().filter(|it| it.prompt.text == place.prompt_text()).for_each(
+                |it| {
+                    it.is_refused = true;
+                },
+            );
+        }
+    }
+
+    /// Records that the program has written something else, and moved the cursor.
+    pub(super) fn note_turn(&mut self) {
+        (self.line, self.echo) = (None, None);
+    }
+
+    /// Records that a letter was echoed.
+    pub(super) fn note_echo(&mut self, key: &str, input: u64, before: &Screen, after: &Screen) {
+        let prompt = Prompt::of(before);
+        self.line.get_or_insert(prompt);
+        if key != " " {
+            self.echo = Some((Place::of(after), input));
+            if inserts(after) {
+                self.windows.push(window(after));
+            }
+        }
+    }
+
+    /// Records that an editing key was answered in an open line.
+    pub(super) fn note_moved(&mut self, screen: &Screen) {
+        if let Some((place, _)) = &mut self.echo {
+            *place = Place::of(screen);
+        }
+    }
+
+    /// Looks at what the client has got.
+    pub(super) fn observe(&mut self, now: Instant, arrived: u64, acked: u64, screen: &Screen) {
+        let place = Place::of(screen);
+        if let Some(probe) = &self.probe {
+            let has_changed = probe.place != place || probe.row != cursor_row(screen);
+            self.probe = self.probe.take().filter(|_| !has_changed);
+        }
+        if let Some((input, since)) = &mut self.unanswered {
+            if *input <= acked && *input <= arrived {
+                let since = *since.get_or_insert(now);
+                if now.saturating_since(since) > SEEN_AFTER && self.silence.is_none() {
+                    self.silence = Some(place.clone());
+                }
+            }
+        }
+        self.observe_editor(screen, place);
+    }
+
+    fn observe_editor(&mut self, screen: &Screen, place: Place) {
+        if !screen.alternate_screen() {
+            self.editor = None;
+            self.windows.clear();
+            return;
+        }
+        let inserts = inserts(screen);
+        let came = match self.editor.take().filter(|it| it.place.window == place.window) {
+            _ if !inserts => true,
+            None => false,
+            Some(it) if !it.inserts => true,
+            Some(it) => it.came && (it.place.at.0 == place.at.0 || place.left.trim().is_empty()),
+        };
+        self.editor = Some(Editor { place, inserts, came });
+    }
+
+    /// Looks for letters of secrets that were not seen in the frame before.
+    pub(super) fn check(&mut self, frame: &Screen, screen: &Screen, arrived: u64) {
+        let visible = count(frame);
+        assert!(count(screen) == [0; SECRET.len()], "the host has drawn one");
+        let is_new = visible.iter().zip(&self.visible).any(|(now, before)| now > before);
+        self.visible = visible;
+        if is_new {
+            let reason = format!("{self:#?}\n{}", text(frame));
+            assert!(self.may_show(screen, arrived), "a letter of a secret is seen: {reason}");
+        }
+    }
+
+    /// Returns whether a letter may be shown on the newest screen of the client.
+    fn may_show(&self, screen: &Screen, arrived: u64) -> bool {
+        let place = Place::of(screen);
+        let is_seen = self.silence.as_ref() == Some(&place);
+        // Nobody knows yet who reads the letters that were typed after such a key.
+        let is_pending = self.barrier > arrived && self.letter > self.barrier;
+        if is_seen || is_pending || self.probe.is_some() {
+            return false;
+        }
+        self.has_echoed(&place) || self.is_known(screen) || self.is_edited()
+    }
+
+    /// Returns whether text was echoed in this very line, and the cursor stands where that left it.
+    fn has_echoed(&self, place: &Place) -> bool {
+        self.echo.as_ref().is_some_and(|(at, input)| at == place && *input > self.barrier)
+    }
+
+    /// Returns whether enough lines were echoed at this very prompt, and a second fact speaks for it. Other text may
+    /// stand behind the prompt, from whomever.
+    fn is_known(&self, screen: &Screen) -> bool {
+        let here = Prompt::of(screen);
+        let is_it =
+            |it: &Known| it.prompt.modes == here.modes && here.text.starts_with(&it.prompt.text);
+        let is_enough = |it: &Known| it.prompt.is_shell() && it.lines >= LINES && !it.is_refused;
+        let is_vouched = screen.bracketed_paste() || is_titled(screen);
+        is_vouched && self.prompts.iter().any(|it| is_it(it) && is_enough(it))
+    }
+
+    /// Returns whether an editor inserts in this window, whose mode line came there and under which it echoed.
+    fn is_edited(&self) -> bool {
+        let is_it = |it: &Editor| it.inserts && it.came && self.windows.contains(&it.place.window);
+        self.editor.as_ref().is_some_and(is_it)
+    }
+
+    fn known(&mut self, prompt: Prompt) -> &mut Known {
+        let index = self.prompts.iter().position(|it| it.prompt == prompt).unwrap_or_else(|| {
+            self.prompts.push(Known { prompt, lines: 0, is_refused: false });
+            self.prompts.len() - 1
+        });
+        &mut self.prompts[index]
+    }
+}
+
+impl Prompt {
+    fn of(screen: &Screen) -> Self {
+        let modes = [
+            screen.bracketed_paste(),
+            screen.mouse_reporting() != MouseReporting::Off,
+            screen.alternate_screen(),
+        ];
+        Self { text: Place::of(screen).prompt_text(), modes }
+    }
+
+    fn is_shell(&self) -> bool {
+        ["$", "#", ">>>", "\u{276f}"].iter().any(|sign| self.text.ends_with(sign))
+    }
+}
+
+impl Place {
+    fn of(screen: &Screen) -> Self {
+        let cursor = screen.cursor();
+        let window = window(screen);
+        let row = row(screen, cursor.row);
+        let left = row[usize::from(window[0])..usize::from(cursor.column)].iter().collect();
+        Self { window, at: (cursor.row, cursor.column), left }
+    }
+
+    /// Returns the text left of the cursor with one sign for each number, and one for each path.
+    fn prompt_text(&self) -> String {
+        let is_path = |word: &str| word.contains('/') || word.starts_with('~');
+        let words =
+            self.left.split_inclusive(|c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c));
+        let short = words.map(|word| {
+            let end = word
+                .trim_end_matches(|c: char| !c.is_alphanumeric() && !"/~._-+,@".contains(c))
+                .len();
+            if is_path(word) { format!("/{}", &word[end..]) } else { word.to_owned() }
+        });
+        let mut text = String::new();
+        for c in short.collect::<String>().trim_end().chars() {
+            let c = if c.is_ascii_digit() { '0' } else { c };
+            if c != '0' || !text.ends_with('0') {
+                text.push(c);
+            }
+        }
+        text
+    }
+}
+
+/// Returns the bounds of the pane: the lines next to the cursor.
+fn window(screen: &Screen) -> [u16; 4] {
+    let (cursor, size) = (screen.cursor(), screen.size());
+    let here = row(screen, cursor.row);
+    let is_line = |column: &u16| here[usize::from(*column)] == '\u{2502}';
+    let left = (0..cursor.column).rev().find(is_line).map_or(0, |line| line + 1);
+    let right = (cursor.column + 1..size.columns()).find(is_line).unwrap_or(size.columns());
+    let is_rule = |at: &u16| row(screen, *at)[usize::from(cursor.column)] == '\u{2500}';
+    let top = (0..cursor.row).rev().find(is_rule).map_or(0, |line| line + 1);
+    let bottom = (cursor.row + 1..size.rows()).find(is_rule).unwrap_or(size.rows());
+    [left, right, top, bottom]
+}
+
+/// Returns whether a mode line of an editor stands below the cursor in its pane.
+fn inserts(screen: &Screen) -> bool {
+    let [left, right, ..] = window(screen);
+    let below = screen.cursor().row + 1..screen.size().rows();
+    below.into_iter().any(|at| {
+        let part: String = row(screen, at)[usize::from(left)..usize::from(right)].iter().collect();
+        part.starts_with("-- INSERT --") || part.starts_with("-- REPLACE --")
+    })
+}
+
+/// Returns whether the text left of the cursor has two words of the window's title.
+fn is_titled(screen: &Screen) -> bool {
+    let left = Place::of(screen).left;
+    let mut words: Vec<&str> = screen.title().split([' ', '@', ':']).collect();
+    words.retain(|word| !word.is_empty() && left.contains(word));
+    words.dedup();
+    words.len() >= 2
+}
+
+fn cursor_row(screen: &Screen) -> String {
+    row(screen, screen.cursor().row).iter().collect()
+}
+
+fn row(screen: &Screen, row: u16) -> Vec<char> {
+    let cells = screen.row(row).map_or(&[][..], |row| row.cells());
+    cells.iter().map(|cell| cell.base.unwrap_or(' ')).collect()
+}
+
+fn text(screen: &Screen) -> String {
+    (0..screen.size().rows())
+        .map(|at| row(screen, at).into_iter().chain(['\n']).collect::<String>())
+        .collect()
+}
+
+/// Returns how often a screen has each letter of secrets.
+fn count(screen: &Screen) -> [usize; SECRET.len()] {
+    let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
+    let mut counts = [0; SECRET.len()];
+    for c in rows.flat_map(|row| row.cells()).filter_map(|cell| cell.base) {
+        if let Some(index) = SECRET.iter().position(|letter| *letter == c) {
+            counts[index] += 1;
+        }
+    }
+    counts
+}
