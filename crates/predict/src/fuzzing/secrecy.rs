@@ -513,8 +513,14 @@ mod tests {
 
         #[test]
         fn no_letter_of_a_secret_is_shown_but_by_the_rules(
-            data in prop::collection::vec(any::<u8>(), 0..120),
+            flags: u8,
+            lines in 2_u8..8,
+            asks in prop::collection::vec((0_u8..32, 0_u8..64, 128_u8..144), 1..4),
+            data in prop::collection::vec(any::<u8>(), 0..60),
         ) {
+            // Most rules speak of prompts at which lines were echoed, and of secrets that are typed there.
+            let asked = asks.iter().flat_map(|(how, what, letter)| [4, how | 192, *what, 0, *letter, 15]);
+            let data: Vec<u8> = [flags, 0, lines].into_iter().chain(asked).chain(data).collect();
             secrets_stay_unseen(&data);
         }
     }
