@@ -313,8 +313,8 @@ impl World {
             8 => format!("\x1b[3;{}H{prompt}", 1 + how % 32),
             9 => format!("\x1b[?1049h\x1b[H\x1b[2J{prompt}"),
             10 => format!("\x1b[?1049l\r\n{prompt}"),
-            11 => format!("\x1b[?1049h\x1b[2J\x1b[2;1Htext\x1b[4;1H"),
-            12 => format!("\x1b7\x1b[999;1H-- INSERT --\x1b8"),
+            11 => "\x1b[?1049h\x1b[2J\x1b[2;1Htext\x1b[4;1H".to_owned(),
+            12 => "\x1b7\x1b[999;1H-- INSERT --\x1b8".to_owned(),
             13 => "\r\n".to_owned(),
             _ => String::new(),
         };

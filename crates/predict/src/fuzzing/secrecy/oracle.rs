@@ -141,12 +141,12 @@ impl Oracle {
             let has_changed = probe.place != place || probe.row != cursor_row(screen);
             self.probe = self.probe.take().filter(|_| !has_changed);
         }
-        if let Some((input, since)) = &mut self.unanswered {
-            if *input <= acked && *input <= arrived {
-                let since = *since.get_or_insert(now);
-                if now.saturating_since(since) > SEEN_AFTER && self.silence.is_none() {
-                    self.silence = Some(place.clone());
-                }
+        if let Some((input, since)) = &mut self.unanswered
+            && *input <= acked.min(arrived)
+        {
+            let since = *since.get_or_insert(now);
+            if now.saturating_since(since) > SEEN_AFTER && self.silence.is_none() {
+                self.silence = Some(place.clone());
             }
         }
         self.observe_editor(screen, place);
