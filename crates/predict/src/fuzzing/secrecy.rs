@@ -49,8 +49,8 @@ const OPEN: [&str; 14] = [
 /// Keys of unknown effect.
 const UNKNOWN: [&str; 8] = ["\t", "\x14", "\x18", "\x0f", "\x1bOP", "\x1b[15~", "\x1c", "\x07"];
 
-/// Keys that are typed beside the letters of a secret. None takes a letter back: the engine takes such a pair for an echo.
-const BESIDE: [&str; 12] = [
+/// Keys that are typed beside the letters of a secret.
+const BESIDE: [&str; 14] = [
     "x",
     "xx",
     ".",
@@ -63,6 +63,8 @@ const BESIDE: [&str; 12] = [
     "\x1b[M !!",
     "\x1b[<0;3;3M",
     "\t",
+    "\x7f",
+    "\x15",
 ];
 
 /// Prompts of shells, of other programs, and of none; `%` stands for a number.
@@ -277,7 +279,7 @@ impl World {
         let letters: String =
             (0..count).map(|at| SECRET[(self.letters + at) % SECRET.len()]).collect();
         match choice & 31 {
-            0..=11 => self.type_key(BESIDE[usize::from(choice & 31)], Answer::Edit),
+            0..=13 => self.type_key(BESIDE[usize::from(choice & 31)], Answer::Edit),
             _ => {
                 self.letters += count;
                 for letter in letters.chars() {
