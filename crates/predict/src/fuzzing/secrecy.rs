@@ -22,8 +22,8 @@ const STEPS: usize = 48;
 /// How long nothing happens until everything has been seen. Longer than any key is waited for.
 const IDLE: Duration = Duration::from_millis(1100);
 
-/// Most characters of an open line. Chosen: no prompt and line together reach the edge of the smallest screen.
-const LINE_MAX: usize = 8;
+/// Characters of the longest open line. Chosen: no prompt and line together reach the edge of the smallest screen.
+const OPEN_LINE: usize = 8;
 
 /// The letters of secrets. No text of the host has any of them.
 const SECRET: [char; 8] = ['Q', 'W', 'Z', 'J', 'V', 'K', 'Y', 'B'];
@@ -422,7 +422,7 @@ impl World {
                 );
                 (self.len, self.at) = (self.len - self.at, 0);
             }
-            _ if key.len() == 1 && key.is_ascii() && key >= " " && self.len < LINE_MAX => {
+            _ if key.len() == 1 && key.is_ascii() && key >= " " && self.len < OPEN_LINE => {
                 self.host.write(format!("\x1b[@{key}").as_bytes());
                 (self.at, self.len) = (self.at + 1, self.len + 1);
                 self.oracle.note_echo(key, input, &before, &self.host.snapshot());
