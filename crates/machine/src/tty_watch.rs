@@ -28,7 +28,7 @@ impl TtyWatch {
         self.is_stirred = true;
     }
 
-    /// Takes that the terminal is being looked at; returns whether this look was due, or the first since
+    /// Records that the caller looks at the terminal. Returns whether this look was due, or is the first one since
     /// something was read or written.
     pub fn look(&mut self, now: Instant) -> bool {
         let mut is_due = std::mem::take(&mut self.is_stirred);

@@ -16,7 +16,7 @@ const AS_NOBODY: &[&str] =
 pub struct System {
     /// The name in tables.
     pub name: &'static str,
-    /// What runs the programs, if something does.
+    /// The command that runs the server and the client, if there is one.
     runner: &'static [&'static str],
     wrapper: PathBuf,
     server: Call,

@@ -2,7 +2,7 @@
 
 use crate::engine::InputNum;
 
-/// What a server states of the session's own shell, and whether that has come true.
+/// The newest statement of a server about the session's own shell, and whether such statements came true.
 ///
 /// The statement names the newest input that the shell had read when it waited. It says nothing of characters that are
 /// typed after a later key of unknown effect: such a key may call a widget that reads without echo.

@@ -20,7 +20,7 @@ const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
 /// How the sentence on a refused socket begins.
 const NOT_USED: &str = "ssh's open connection to the host is not used";
 
-/// What is known of an open connection.
+/// The verdict on an open connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sharing {
     /// Nobody could be asked.

@@ -39,7 +39,7 @@ struct Known {
     is_refused: bool,
 }
 
-/// What an editor has shown in a window since the alternate screen began.
+/// The mode lines and echoes of an editor in a window since the alternate screen began.
 #[derive(Clone, Debug)]
 struct Editor {
     place: Place,
