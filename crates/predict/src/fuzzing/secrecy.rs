@@ -526,4 +526,13 @@ mod tests {
             secrets_stay_unseen(&data);
         }
     }
+
+    /// A letter that a silent program reads shortly before its prompt comes back: chance finds one in 26,000 inputs.
+    #[test]
+    fn a_letter_that_was_read_is_not_played_on_the_prompt_after_it() {
+        let asked = [(0, 0, 128), (0, 0, 142)]
+            .map(|(how, what, letter)| [4, how | 192, what, 0, letter, 15])
+            .concat();
+        secrets_stay_unseen(&[&[238, 0, 2], &asked[..], &[229, 46, 83, 0, 0, 26]].concat());
+    }
 }
