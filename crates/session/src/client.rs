@@ -26,7 +26,7 @@ use crate::last_screen::{Ending, LastScreen};
 use crate::notice::Notices;
 pub use crate::notice::Trouble;
 use crate::performer::Performer;
-use crate::probe::Probe;
+use crate::probe::{Probe, blank_row};
 use crate::report::TerminalReport;
 use crate::scrollback::Inbox;
 use crate::status::{Facts, StatusView};
@@ -384,7 +384,8 @@ impl Client {
         out.extend(self.renderer.frame_below(&lines, &frame));
         if is_due {
             // Behind the frame: nobody waits for the answers.
-            out.extend(self.probe.ask(now, self.renderer.sets_alternate_scroll()));
+            let sets_alternate_scroll = self.renderer.sets_alternate_scroll();
+            out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
         }
         (!out.is_empty()).then_some(out)
     }
@@ -650,9 +651,13 @@ impl Client {
     }
 
     fn send_reports(&mut self) {
-        let is_understood = self.transport.capabilities().contains(Capabilities::TERMINAL_REPORT);
+        let capabilities = self.transport.capabilities();
+        let is_understood = capabilities.contains(Capabilities::TERMINAL_REPORT);
         if is_understood && !self.reports.is_empty() && self.pending_input() < INPUT_PENDING_MAX {
-            let reports = core::mem::take(&mut self.reports);
+            let mut reports = core::mem::take(&mut self.reports);
+            if !capabilities.contains(Capabilities::CLUSTERS) {
+                reports.retain(|report| !matches!(report, TerminalReport::ClusterWidths(_)));
+            }
             self.append(|stream| {
                 reports.into_iter().map(UserEvent::Terminal).for_each(|event| stream.push(event));
             });

@@ -26,7 +26,7 @@ pub fn answers_take_anything(data: &[u8]) {
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<u8>, Vec<String>) {
     let start = Instant::from_millis(0);
     let (mut probe, mut keys) = (Probe::new(true), Vec::new());
-    probe.ask(start, false);
+    probe.ask(start, false, Some(3));
     for piece in pieces {
         probe.handle_input(start, piece, &mut keys);
     }

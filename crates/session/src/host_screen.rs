@@ -192,11 +192,12 @@ impl Object for HostScreen {
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
-        let is_rich = peer.contains(Capabilities::RICH_SCREEN);
+        let vocabulary = vocabulary(peer);
+        let is_rich = vocabulary != Vocabulary::Stock;
         let bytes = if is_rich {
-            display::diff_without_events(old, new, Vocabulary::Rich)
+            display::diff_without_events(old, new, vocabulary)
         } else {
-            display::diff(old, new, Vocabulary::Stock)
+            display::diff(old, new, vocabulary)
         };
         if !bytes.is_empty() {
             message.host_bytes(&bytes);
@@ -255,8 +256,8 @@ impl Object for HostScreen {
         followed.allow(&Allowed::new([size, self.screen().size()]));
         followed.apply(diff)?;
         let (ours, theirs) = (self.screen(), followed.screen());
-        let is_rich = peer.contains(Capabilities::RICH_SCREEN);
-        let vocabulary = if is_rich { Vocabulary::Rich } else { Vocabulary::Stock };
+        let vocabulary = vocabulary(peer);
+        let is_rich = vocabulary != Vocabulary::Stock;
         // A stock peer cannot be told of everything, but there must be nothing left to tell it.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
@@ -327,6 +328,17 @@ impl Object for HostScreen {
 /// looks, and not always to be told.
 fn same_cells(ours: &Screen, theirs: &Screen, row: u16) -> bool {
     ours.row(row).map(|row| row.cells()) == theirs.row(row).map(|row| row.cells())
+}
+
+/// Returns what a peer's replica understands.
+const fn vocabulary(peer: Capabilities) -> Vocabulary {
+    if !peer.contains(Capabilities::RICH_SCREEN) {
+        Vocabulary::Stock
+    } else if peer.contains(Capabilities::CLUSTERS) {
+        Vocabulary::Clusters
+    } else {
+        Vocabulary::Rich
+    }
 }
 
 fn refused(what: &str) -> ApplyError {

@@ -53,4 +53,5 @@ pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_ST
     .union(rove_ssp::Capabilities::SCROLLBACK)
     .union(rove_ssp::Capabilities::LOSS_REPORT)
     .union(rove_ssp::Capabilities::PROMISE)
-    .union(rove_ssp::Capabilities::LATE_ACK);
+    .union(rove_ssp::Capabilities::LATE_ACK)
+    .union(rove_ssp::Capabilities::CLUSTERS);

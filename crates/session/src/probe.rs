@@ -4,6 +4,7 @@
 //! in its one form; everything else passes byte for byte and in order.
 
 mod answer;
+mod columns;
 mod learned;
 
 use std::collections::VecDeque;
@@ -12,6 +13,7 @@ use rove_units::{Duration, Instant};
 
 pub(crate) use self::answer::Answer;
 use self::answer::{Question, Reading};
+pub(crate) use self::columns::blank_row;
 
 const ESC: u8 = 0x1b;
 
@@ -75,8 +77,14 @@ impl Probe {
     }
 
     /// Returns the questions for a terminal just taken over; none once it has answered, or is about to. One that
-    /// `sets_alternate_scroll` already to what the session wants would not tell what it had before.
-    pub(crate) fn ask(&mut self, now: Instant, sets_alternate_scroll: bool) -> Vec<u8> {
+    /// `sets_alternate_scroll` already to what the session wants would not tell what it had before. What is printed to be measured
+    /// goes to a row that is blank.
+    pub(crate) fn ask(
+        &mut self,
+        now: Instant,
+        sets_alternate_scroll: bool,
+        blank_row: Option<u16>,
+    ) -> Vec<u8> {
         // Taken over again before it could answer, as a stray SIGCONT makes it: each question has one
         // answer, and a second would be typed into the program.
         if !self.enabled || self.complete || self.owes_answers {
@@ -84,11 +92,15 @@ impl Probe {
         }
         self.asked_at = Some(now);
         self.owes_answers = true;
-        let is_of_use = |question: &&Question| {
-            !sets_alternate_scroll || **question != Question::AlternateScroll
-        };
-        let questions = self.awaited.iter().filter(is_of_use);
-        questions.flat_map(|question| question.text()).copied().collect()
+        let mut questions = Vec::new();
+        for question in &self.awaited {
+            match question {
+                Question::AlternateScroll if sets_alternate_scroll => {}
+                Question::Columns(sample) => questions.extend(sample.question(blank_row)),
+                question => questions.extend(question.text()),
+            }
+        }
+        questions
     }
 
     /// Takes what was read from the terminal and appends what of it are keys.
@@ -147,6 +159,8 @@ impl Probe {
                     self.answered = true;
                     if answer == Answer::End {
                         self.complete = true;
+                        // Where its cursor is, a terminal says at once.
+                        self.awaited.retain(|question| !matches!(question, Question::Columns(_)));
                         self.owes_answers = false;
                     }
                     self.answers.push_back(answer);

@@ -1,6 +1,6 @@
 //! Facts about the user's terminal, and what its user allows: the server answers programs from them.
 
-use rove_terminal::UserTerminal;
+use rove_terminal::{ClusterWidths, UserTerminal};
 
 /// A colour: red, green, blue.
 pub(crate) type Rgb = (u8, u8, u8);
@@ -31,6 +31,8 @@ pub enum TerminalReport {
         /// Rows of pixels.
         height: u16,
     },
+    /// Which clusters it counts as one.
+    ClusterWidths(ClusterWidths),
 }
 
 impl TerminalReport {
@@ -44,6 +46,7 @@ impl TerminalReport {
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
+            Self::ClusterWidths(widths) => terminal.cluster_widths = widths,
             Self::CellPixels { width, height } => {
                 if side.contains(&width) && side.contains(&height) {
                     terminal.cell_pixels = Some((width, height));
@@ -68,6 +71,7 @@ mod tests {
             TerminalReport::Background((4, 5, 6)),
             TerminalReport::Cursor((7, 8, 9)),
             TerminalReport::CellPixels { width: 1, height: CELL_PIXELS_MAX },
+            TerminalReport::ClusterWidths(ClusterWidths::ALL),
         ] {
             report.add_to(&mut terminal);
         }
@@ -79,6 +83,7 @@ mod tests {
             background: Some((4, 5, 6)),
             cursor: Some((7, 8, 9)),
             cell_pixels: Some((1, CELL_PIXELS_MAX)),
+            cluster_widths: ClusterWidths::ALL,
         };
         assert_eq!(terminal, known);
         for (width, height) in [(0, 8), (8, 0), (CELL_PIXELS_MAX + 1, 8), (8, u16::MAX)] {

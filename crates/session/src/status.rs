@@ -17,15 +17,16 @@ const RENEWED: Duration = Duration::from_secs(1);
 const LINE_CHARS_MAX: usize = 160;
 
 /// The name of each extension, in the order of the bits. All of them fit into a line of 80 columns.
-const EXTENSIONS: [(Capabilities, &str); 8] = [
+const EXTENSIONS: [(Capabilities, &str); 9] = [
     (Capabilities::EXIT_STATUS, "exit"),
-    (Capabilities::RICH_SCREEN, "rich screen"),
+    (Capabilities::RICH_SCREEN, "screen"),
     (Capabilities::TERMINAL_REPORT, "terminal"),
     (Capabilities::TTY, "tty"),
-    (Capabilities::SCROLLBACK, "scrollback"),
+    (Capabilities::SCROLLBACK, "history"),
     (Capabilities::LOSS_REPORT, "loss"),
     (Capabilities::PROMISE, "pauses"),
     (Capabilities::LATE_ACK, "acks"),
+    (Capabilities::CLUSTERS, "widths"),
 ];
 
 /// What the panel tells.
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn every_extension_has_its_name_within_80_columns() {
         let all = extensions(crate::CAPABILITIES);
-        assert_eq!(all, "exit, rich screen, terminal, tty, scrollback, loss, pauses, acks");
+        assert_eq!(all, "exit, screen, terminal, tty, history, loss, pauses, acks, widths");
         assert!("  Extensions  ".len() + all.len() <= 80);
     }
 

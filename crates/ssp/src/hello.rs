@@ -32,6 +32,8 @@ impl Capabilities {
     /// Acknowledgments may wait for [`Config::ack_delay_late`](crate::Config::ack_delay_late), and are waited for as long; what
     /// is not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) waits for what is said next.
     pub const LATE_ACK: Self = Self(1 << 7);
+    /// Columns may be counted by clusters, as the user's terminal does.
+    pub const CLUSTERS: Self = Self(1 << 9);
 
     /// Creates a set from its bits.
     pub const fn from_bits(bits: u64) -> Self {

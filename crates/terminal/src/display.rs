@@ -59,8 +59,10 @@ pub enum Vocabulary {
     /// What a stock 1.4.0 client understands. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// Everything that a [`Screen`] is.
+    /// Everything that a [`Screen`] is but clusters of other widths than their code points have.
     Rich,
+    /// These, too.
+    Clusters,
 }
 
 impl Vocabulary {
@@ -68,7 +70,7 @@ impl Vocabulary {
     pub const fn repertoire(self) -> Repertoire {
         match self {
             Self::Stock => Repertoire::STOCK,
-            Self::Rich => Repertoire::FULL,
+            Self::Rich | Self::Clusters => Repertoire::FULL,
         }
     }
 }
@@ -88,17 +90,20 @@ pub(crate) struct Dialect {
     pub(crate) background_color_erase: bool,
     /// What it can paint.
     pub(crate) repertoire: Repertoire,
+    /// Whether a replica can be told how wide a cluster is, or a real terminal counts clusters as the screen does.
+    pub(crate) clusters: bool,
 }
 
 impl Dialect {
-    /// A replica at a far end that knows this repertoire.
-    const fn replica(repertoire: Repertoire) -> Self {
+    /// A replica at a far end that knows this vocabulary.
+    const fn replica(vocabulary: Vocabulary) -> Self {
         Self {
             replica: true,
             history: History::Frames,
             erase_characters: true,
             background_color_erase: true,
-            repertoire,
+            repertoire: vocabulary.repertoire(),
+            clusters: matches!(vocabulary, Vocabulary::Clusters),
         }
     }
 }
@@ -136,7 +141,7 @@ pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
 pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");
-    let is_rich = vocabulary == Vocabulary::Rich;
+    let is_rich = vocabulary != Vocabulary::Stock;
     modes(&mut out, Some(old), new, is_rich);
     if is_rich {
         rich::rich_modes(&mut out, old.rich, new.rich);
@@ -144,6 +149,9 @@ pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -
         directory(&mut out, &old.directory, &new.directory);
         progress(&mut out, old.progress, new.progress);
     }
-    let dialect = Dialect::replica(vocabulary.repertoire());
+    if vocabulary == Vocabulary::Clusters && old.cluster_widths != new.cluster_widths {
+        out.extend(format!("\x1b[={}w", new.cluster_widths.bits()).bytes());
+    }
+    let dialect = Dialect::replica(vocabulary);
     picture(out, old, new, old.size != new.size, dialect)
 }

@@ -2,6 +2,7 @@
 
 mod charset;
 mod checksum;
+mod cluster;
 mod decset;
 mod device;
 mod dispatch;
@@ -500,6 +501,7 @@ impl Emulator {
         fresh.screen.icon_name = Arc::clone(&old.icon_name);
         fresh.screen.clipboard = Arc::clone(&old.clipboard);
         fresh.screen.bells = old.bells;
+        fresh.screen.cluster_widths = old.cluster_widths;
         fresh.title_stack = core::mem::take(&mut self.title_stack);
         fresh.replies = core::mem::take(&mut self.replies);
         fresh.user_terminal = self.user_terminal;

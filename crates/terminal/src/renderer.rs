@@ -9,6 +9,7 @@ mod tests;
 use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
+use crate::cluster_widths::ClusterWidths;
 use crate::display::{
     Dialect, History, MODES_OFF, Repertoire, Vocabulary, lines, modes, picture, private_mode,
     titles,
@@ -68,6 +69,8 @@ pub struct Outer {
     pub pixel_mouse: bool,
     /// Its own setting of alternate scroll (mode 1007); unknown, it is taken for set.
     pub alternate_scroll: Option<bool>,
+    /// Which clusters it counts as one, as measured.
+    pub cluster_widths: ClusterWidths,
 }
 
 impl Outer {
@@ -239,6 +242,7 @@ impl Renderer {
             history: self.feed.history(&self.outer, is_main),
             erase_characters: self.outer.erase_characters,
             background_color_erase: self.outer.background_color_erase,
+            clusters: !frame.cluster_widths().is_code_points(),
             repertoire: self.outer.repertoire,
         };
         let mut out = if self.outer.scrollback && is_main {
@@ -315,6 +319,7 @@ impl Renderer {
                 history: History::Frames,
                 erase_characters: self.outer.erase_characters,
                 background_color_erase: self.outer.background_color_erase,
+                clusters: !screen.cluster_widths().is_code_points(),
                 repertoire: self.outer.repertoire,
             };
             out.extend(lines(screen, dialect));

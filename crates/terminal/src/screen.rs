@@ -23,6 +23,7 @@ use self::mode::{MouseEncoding, MouseReporting, RichModes};
 use self::palette::Colors;
 use self::progress::Progress;
 use self::row::Row;
+use crate::cluster_widths::ClusterWidths;
 
 /// Most columns a screen may have.
 /// Chosen: four times the widest wall of monitors seen; bounds what a hostile peer can make us hold.
@@ -119,6 +120,8 @@ pub struct Screen {
     pub(crate) clipboard: Arc<str>,
     /// How often the bell rang. Compared, but a diff rings once.
     pub(crate) bells: u64,
+    /// Which clusters what is printed next is counted by.
+    pub(crate) cluster_widths: ClusterWidths,
 }
 
 impl Screen {
@@ -145,6 +148,7 @@ impl Screen {
             progress: None,
             clipboard: "".into(),
             bells: 0,
+            cluster_widths: ClusterWidths::CODE_POINTS,
         }
     }
 
@@ -271,6 +275,11 @@ impl Screen {
         &self.clipboard
     }
 
+    /// Returns which clusters what is printed next is counted by.
+    pub const fn cluster_widths(&self) -> ClusterWidths {
+        self.cluster_widths
+    }
+
     /// Returns how often the bell rang.
     pub const fn bells(&self) -> u64 {
         self.bells
@@ -326,6 +335,7 @@ impl PartialEq for Screen {
             && self.progress == other.progress
             && self.clipboard == other.clipboard
             && self.bells == other.bells
+            && self.cluster_widths == other.cluster_widths
             && self.rows.iter().zip(&other.rows).all(|(a, b)| same_row(a, b))
     }
 }

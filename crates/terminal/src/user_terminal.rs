@@ -1,5 +1,7 @@
 //! What is known of the terminal that the user looks at, far from the host terminal.
 
+use crate::cluster_widths::ClusterWidths;
+
 /// What a host terminal knows of the user's real terminal. Programs are answered from it; the default
 /// is to know nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,4 +20,6 @@ pub struct UserTerminal {
     pub cursor: Option<(u8, u8, u8)>,
     /// Width and height of a cell in pixels.
     pub cell_pixels: Option<(u16, u16)>,
+    /// Which clusters it counts as one.
+    pub cluster_widths: ClusterWidths,
 }

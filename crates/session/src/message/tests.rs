@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rove_ssp::StateNum;
+use rove_terminal::ClusterWidths;
 
 use super::user::TERMINAL;
 use super::*;
@@ -94,9 +95,10 @@ fn sizes_no_window_has_are_refused_and_huge_ones_cut() {
 
 #[test]
 fn reports_are_these_bytes_and_come_back() {
-    let table: [(TerminalReport, &[u8]); 7] = [
+    let table: [(TerminalReport, &[u8]); 8] = [
         (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
         (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
+        (TerminalReport::ClusterWidths(ClusterWidths::ALL), b"\x0a\x05\x82\x01\x02\x48\x3f"),
         (TerminalReport::ScreenChecksums, b"\x0a\x05\x82\x01\x02\x40\x01"),
         (TerminalReport::Foreground((255, 128, 1)), b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07"),
         (TerminalReport::Background((0, 0, 0)), b"\x0a\x05\x82\x01\x02\x18\x00"),
@@ -123,7 +125,7 @@ fn reports_of_unknown_kinds_and_values_are_passed_over() {
         b"\x28\x09",                 // a width alone
         b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
         b"\x38\x02",                 // another mouse
-        b"\x48\x01",                 // field 9
+        b"\x50\x01",                 // field 10
         b"\x12\x01x",                // a colour as text
     ];
     for body in table {

@@ -1,6 +1,7 @@
 //! `UserMessage`: keys, window sizes and, between two roves, what the client has learned.
 
 use rove_ssp::ApplyError;
+use rove_terminal::ClusterWidths;
 
 use super::protobuf::{Fields, Value, bytes_field, put_varint_field, string};
 use super::{MessageWriter, RESIZE, WireSize, instructions, wire_size};
@@ -19,6 +20,7 @@ const TERMINAL_CELL_WIDTH: u32 = 5;
 const TERMINAL_CELL_HEIGHT: u32 = 6;
 const TERMINAL_PIXEL_MOUSE: u32 = 7;
 const TERMINAL_SCREEN_CHECKSUMS: u32 = 8;
+const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 
 /// One instruction of a `UserMessage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,9 @@ impl MessageWriter {
             TerminalReport::Foreground(color) => put(TERMINAL_FOREGROUND, rgb(color)),
             TerminalReport::Background(color) => put(TERMINAL_BACKGROUND, rgb(color)),
             TerminalReport::Cursor(color) => put(TERMINAL_CURSOR, rgb(color)),
+            TerminalReport::ClusterWidths(widths) => {
+                put(TERMINAL_CLUSTER_WIDTHS, u64::from(widths.bits()));
+            }
             TerminalReport::CellPixels { width, height } => {
                 put(TERMINAL_CELL_WIDTH, u64::from(width));
                 put(TERMINAL_CELL_HEIGHT, u64::from(height));
@@ -126,6 +131,9 @@ fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
             TERMINAL_FOREGROUND => report = color.map(TerminalReport::Foreground),
             TERMINAL_BACKGROUND => report = color.map(TerminalReport::Background),
             TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
+            TERMINAL_CLUSTER_WIDTHS => {
+                report = Some(TerminalReport::ClusterWidths(ClusterWidths::from_bits(value)));
+            }
             TERMINAL_CELL_WIDTH => width = u16::try_from(value).ok(),
             TERMINAL_CELL_HEIGHT => height = u16::try_from(value).ok(),
             _ => {}

@@ -3,6 +3,9 @@
 //! Sources: xterm's ctlseqs (DA1, DECRQM, XTVERSION, XTWINOPS, OSC 10 to 12); the kitty keyboard
 //! protocol's own page.
 
+use rove_terminal::ClusterWidths;
+
+use super::columns::{SAMPLES, Sample};
 use crate::report::Rgb;
 
 /// Most digits and semicolons of a device attributes answer. Chosen: the longest of today's
@@ -30,6 +33,8 @@ pub(super) enum Question {
     Cursor,
     Version,
     CellPixels,
+    /// How many columns a cluster takes.
+    Columns(Sample),
     /// Device attributes: every terminal answers this, and after all that it has to say to what was
     /// asked before.
     Attributes,
@@ -61,6 +66,8 @@ pub(crate) enum Answer {
         /// Rows of pixels.
         height: u16,
     },
+    /// It counts clusters of this kind as one, or not.
+    Columns(ClusterWidths),
     /// It has answered all it is going to.
     End,
 }
@@ -100,7 +107,7 @@ fn form(
 
 impl Question {
     /// All, in the order they are asked in.
-    pub(super) const ALL: [Self; 10] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::KittyKeyboard,
         Self::SynchronizedOutput,
         Self::AlternateScroll,
@@ -110,6 +117,13 @@ impl Question {
         Self::Cursor,
         Self::Version,
         Self::CellPixels,
+        Self::Columns(SAMPLES[0]),
+        Self::Columns(SAMPLES[1]),
+        Self::Columns(SAMPLES[2]),
+        Self::Columns(SAMPLES[3]),
+        Self::Columns(SAMPLES[4]),
+        Self::Columns(SAMPLES[5]),
+        Self::Columns(SAMPLES[6]),
         Self::Attributes,
     ];
 
@@ -125,6 +139,8 @@ impl Question {
             Self::Cursor => b"\x1b]12;?\x1b\\",
             Self::Version => b"\x1b[>q",
             Self::CellPixels => b"\x1b[16t",
+            // It takes a place to print at: see `Sample::question`.
+            Self::Columns(_) => b"",
             Self::Attributes => b"\x1b[c",
         }
     }
@@ -163,6 +179,7 @@ impl Question {
             Self::Cursor => form(b"\x1b]12;rgb", is_color, COLOR_MAX, &STRING_ENDS),
             Self::Version => form(b"\x1bP>|", is_printable, VERSION_MAX, &[b"\x1b\\"]),
             Self::CellPixels => form(b"\x1b[6;", is_number, NUMBERS_MAX, &[b"t"]),
+            Self::Columns(_) => form(b"\x1b[", is_number, NUMBERS_MAX, &[b"R"]),
             Self::Attributes => form(b"\x1b[?", is_number, ATTRIBUTES_MAX, &[b"c"]),
         }
     }
@@ -188,6 +205,10 @@ impl Question {
             Self::CellPixels => {
                 let (height, width) = text.split_once(';')?;
                 Answer::CellPixels { width: width.parse().ok()?, height: height.parse().ok()? }
+            }
+            Self::Columns(sample) => {
+                let (row, column) = text.split_once(';')?;
+                Answer::Columns(sample.read(row.parse().ok()?, column.parse().ok()?)?)
             }
             Self::Attributes => {
                 text.starts_with(|first: char| first.is_ascii_digit()).then_some(Answer::End)?

@@ -54,7 +54,11 @@ impl Answer {
             Self::CellPixels { width, height } => {
                 Some(TerminalReport::CellPixels { width, height })
             }
-            Self::End => None,
+            Self::Columns(kinds) => {
+                outer.cluster_widths = outer.cluster_widths.with(kinds);
+                None
+            }
+            Self::End => Some(TerminalReport::ClusterWidths(outer.cluster_widths)),
         }
     }
 }
@@ -72,6 +76,8 @@ fn knows_modify_other_keys(version: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rove_terminal::ClusterWidths;
+
     use super::*;
 
     #[test]
@@ -106,6 +112,7 @@ mod tests {
     #[test]
     fn the_renderer_learns_what_it_draws_with_and_the_server_the_rest() {
         let mut outer = Outer { synchronized_output: true, ..Outer::default() };
+        let both = ClusterWidths::JOINED.with(ClusterWidths::FLAGS);
         for (answer, report) in [
             (Answer::SynchronizedOutput(false), None),
             (Answer::AlternateScroll(Some(false)), None),
@@ -113,7 +120,9 @@ mod tests {
             (Answer::PixelMouse(true), Some(TerminalReport::PixelMouse)),
             (Answer::KittyKeyboard, Some(TerminalReport::KittyKeyboard)),
             (Answer::Background((1, 2, 3)), Some(TerminalReport::Background((1, 2, 3)))),
-            (Answer::End, None),
+            (Answer::Columns(ClusterWidths::JOINED), None),
+            (Answer::Columns(ClusterWidths::FLAGS), None),
+            (Answer::End, Some(TerminalReport::ClusterWidths(both))),
         ] {
             assert_eq!(answer.clone().teach(&mut outer), report, "{answer:?}");
         }
@@ -124,6 +133,7 @@ mod tests {
             cursor_styles: true,
             modify_other_keys: true,
             repertoire: Repertoire::FULL,
+            cluster_widths: both,
             ..Outer::default()
         };
         assert_eq!(outer, learned);

@@ -1,6 +1,9 @@
 use proptest::prelude::*;
 
+use rove_terminal::{ClusterWidths, Outer, Size, Terminal};
+
 use super::*;
+use crate::report::TerminalReport;
 
 /// What a terminal that knows everything answers, in order.
 const ANSWERS: [&str; 10] = [
@@ -23,7 +26,7 @@ fn at(millis: u64) -> Instant {
 /// Returns a probe that has asked at the start.
 fn asked() -> Probe {
     let mut probe = Probe::new(true);
-    assert!(!probe.ask(at(0), false).is_empty());
+    assert!(!probe.ask(at(0), false, Some(3)).is_empty());
     probe
 }
 
@@ -43,20 +46,20 @@ fn the_questions_end_with_the_one_that_every_terminal_answers() {
     let questions =
         b"\x1b[?u\x1b[?2026$p\x1b[?1007$p\x1b[?1016$p\x1b]10;?\x1b\\\x1b]11;?\x1b\\\x1b]12;?\x1b\\\
         \x1b[>q\x1b[16t\x1b[c";
-    assert_eq!(probe.ask(at(0), false), questions);
-    assert_eq!(Probe::new(false).ask(at(0), false), b"");
+    assert_eq!(probe.ask(at(0), false, None), questions, "nothing can be printed unseen");
+    assert_eq!(Probe::new(false).ask(at(0), false, Some(3)), b"");
 }
 
 #[test]
 fn a_terminal_is_asked_again_only_until_it_has_answered() {
     let mut probe = asked();
     keys_of(&mut probe, 10, b"\x1b[?0u");
-    assert_eq!(probe.ask(at(20), false), b"", "a second answer would be typed");
+    assert_eq!(probe.ask(at(20), false, Some(3)), b"", "a second answer would be typed");
     probe.handle_timeout(at(500), &mut Vec::new());
-    let again = probe.ask(at(500), false);
+    let again = probe.ask(at(500), false, Some(3));
     assert!(again.starts_with(b"\x1b[?2026$p") && again.ends_with(b"\x1b[c"));
     keys_of(&mut probe, 510, b"\x1b[?62c");
-    assert_eq!(probe.ask(at(520), false), b"");
+    assert_eq!(probe.ask(at(520), false, Some(3)), b"");
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn an_end_waits_for_a_first_answer_shorter_than_for_the_rest_of_them() {
     for (first, until) in [("", 350), (ANSWERS[0], 600)] {
         let mut probe = Probe::new(true);
         assert!(!probe.owes_answers());
-        probe.ask(at(100), false);
+        probe.ask(at(100), false, Some(3));
         keys_of(&mut probe, 120, first.as_bytes());
         assert_eq!(probe.poll_timeout(), Some(at(until)), "{first:?}");
         probe.handle_timeout(at(until - 1), &mut Vec::new());
@@ -272,4 +275,55 @@ proptest! {
         prop_assert!(answers(&mut probe).is_empty());
         prop_assert_eq!(out, bytes);
     }
+}
+
+/// What a terminal answers that moves its cursor by so many columns for each sample.
+fn columns(columns: [u16; 7]) -> String {
+    columns.map(|columns| format!("\x1b[4;{}R", columns + 1)).concat()
+}
+
+#[test]
+fn clusters_are_measured_in_a_blank_row_and_leave_nothing_behind() {
+    let mut host = Terminal::host(Size::clamped(20, 5));
+    host.write(b"one\r\n\x1b[31mtwo");
+    let before = host.snapshot();
+    assert_eq!(blank_row(&before), Some(4));
+    let questions = Probe::new(true).ask(at(0), false, Some(4));
+    host.write(&questions);
+    let (shown, was) = (host.screen(), &before);
+    assert!((0..5).all(|row| shown.row(row) == was.row(row)) && shown.cursor() == was.cursor());
+    // Our own emulator adds code points up, and says where its cursor was.
+    let replies = String::from_utf8(host.take_replies()).unwrap();
+    let places: Vec<&str> =
+        replies.split('R').filter_map(|it| it.rsplit_once("\x1b[5;")).map(|it| it.1).collect();
+    assert_eq!(places, ["5", "5", "2", "2", "3", "4", "3"]);
+    let painted = Terminal::host(Size::clamped(20, 1)).snapshot();
+    assert_eq!(blank_row(&painted), None, "the first row could be taken for a key");
+}
+
+#[test]
+fn the_place_of_the_cursor_tells_which_clusters_a_terminal_knows() {
+    for (answered, kinds) in [
+        ([4, 4, 1, 1, 2, 3, 2], ClusterWidths::CODE_POINTS),
+        ([2, 2, 2, 2, 1, 2, 2], ClusterWidths::ALL),
+        ([2, 4, 1, 1, 2, 3, 1], ClusterWidths::JOINED.with(ClusterWidths::MARKS)),
+    ] {
+        let mut probe = asked();
+        let keys = keys_of(&mut probe, 10, format!("{}\x1b[?62c", columns(answered)).as_bytes());
+        assert_eq!(keys, b"");
+        let mut outer = Outer::default();
+        let reports: Vec<_> =
+            answers(&mut probe).into_iter().filter_map(|it| it.teach(&mut outer)).collect();
+        assert_eq!(reports, [TerminalReport::ClusterWidths(kinds)]);
+        assert_eq!(outer.cluster_widths, kinds);
+    }
+}
+
+#[test]
+fn a_function_key_is_no_place_of_the_cursor() {
+    let mut probe = asked();
+    for key in ["\x1b[1;2R", "\x1b[1;5R", "\x1b[4;99R", "\x1b[4R"] {
+        assert_eq!(keys_of(&mut probe, 10, key.as_bytes()), key.as_bytes());
+    }
+    assert_eq!(answers(&mut probe), []);
 }

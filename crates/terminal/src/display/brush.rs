@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::doubt::width_is_settled;
+use super::doubt::{is_cluster, is_narrowed, width_is_settled};
 use super::modes::private_mode;
 use super::motion::{Place, csi, push_number, write_motion};
 use super::sgr::{Rendition, write_sgr};
@@ -12,6 +12,7 @@ use crate::screen::cursor::Cursor;
 use crate::screen::decoration::{Decoration, Hyperlink};
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
+use crate::width::char_width;
 
 /// Most line feeds that scroll a replica whose cursor is on the bottom row already.
 /// Chosen: what going to the top, deleting as many lines there and coming back takes.
@@ -200,9 +201,27 @@ impl Brush {
     pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
         self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
+        if self.dialect.replica && is_cluster(cell, marks) {
+            return self.print_cluster(base, cell, marks);
+        }
         self.push(base);
         self.out.extend(marks.as_bytes());
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
+    }
+
+    /// Prints, on a replica, a cell whose text has other widths as single code points: with its columns (OSC 66, the text sizing
+    /// protocol of kitty) or, where the replica does not know that, in what comes nearest.
+    fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
+        if self.dialect.clusters {
+            self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
+        } else if is_narrowed(cell) {
+            self.push(char::REPLACEMENT_CHARACTER);
+        } else {
+            self.push(base);
+            marks.chars().filter(|mark| char_width(*mark) == 0).for_each(|mark| self.push(mark));
+            (char_width(base)..cell.width()).for_each(|_| self.push(' '));
+        }
+        self.advance(cell.width(), false);
     }
 
     /// Prints `count` spaces with the present pen.

@@ -83,7 +83,7 @@ impl Canvas {
         let dialect = brush.dialect;
         let mut drawn = Drawn::default();
         for ((was, now), row) in rows.iter().zip(&new.rows).zip(0_u16..) {
-            let can_wrap = dialect.replica || !joins_row_above(now);
+            let can_wrap = dialect.replica || !joins_row_above(now, dialect.clusters);
             drawn = if drawn.wraps && can_wrap {
                 Line::new(&mut brush, row, was, now).draw_wrapped_to()
             } else if !same_row(was, now) {

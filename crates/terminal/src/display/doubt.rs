@@ -2,6 +2,7 @@
 
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
+use crate::width::char_width;
 
 /// Joins the glyphs on both sides of it, where a terminal does that.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
@@ -37,10 +38,22 @@ fn clusters(base: Option<char>, marks: &str) -> bool {
         })
 }
 
+/// Returns whether a cell has other columns than its code points have together.
+pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
+    cell.base.is_some_and(|base| char_width(base) != cell.width())
+        || marks.chars().any(|mark| char_width(mark) > 0)
+}
+
+/// Returns whether a cell is narrower than its base alone would be.
+pub(super) fn is_narrowed(cell: &Cell) -> bool {
+    cell.base.is_some_and(|base| char_width(base) > cell.width())
+}
+
 /// Returns the first column from which on terminals disagree about what is where, or the width.
 pub(super) fn first_cluster(row: &Row) -> u16 {
     let is_cluster = |(cell, column): &(&Cell, u16)| {
-        clusters(cell.base, if cell.combined { row.marks(*column) } else { "" })
+        let marks = if cell.combined { row.marks(*column) } else { "" };
+        clusters(cell.base, marks) || is_cluster(cell, marks)
     };
     let mut cells = row.cells.iter().zip(0..);
     match cells.find(is_cluster) {
@@ -64,9 +77,9 @@ pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
         || before.base.is_some_and(is_regional) && here.base.is_some_and(is_regional)
 }
 
-/// Returns whether the row begins with what a terminal that wraps may draw at the end of the row above.
-pub(super) fn joins_row_above(row: &Row) -> bool {
-    row.cells[0].base.is_some_and(is_modifier)
+/// Returns whether the row begins with what a terminal that wraps, and maybe counts clusters, may draw at the end of the row above.
+pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
+    row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
 /// Returns how many columns more than here a terminal may give to this cell, one for each mark that it

@@ -8,7 +8,9 @@
 use std::borrow::Cow;
 
 use super::brush::Brush;
-use super::doubt::{first_cluster, joins_previous, may_fall_short, surplus, width_is_settled};
+use super::doubt::{
+    first_cluster, is_narrowed, joins_previous, may_fall_short, surplus, width_is_settled,
+};
 use super::motion::Place;
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
@@ -162,7 +164,13 @@ impl<'a> Line<'a> {
 
     /// Prints a cell on a real terminal, which may take it for a part of the one before.
     fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
-        let (end, joins) = (column + cell.width(), joins_previous(self.now, column));
+        let end = column + cell.width();
+        // Where clusters are counted, what belongs together is in one cell, and what is not must not be joined.
+        let clusters = self.brush.dialect.clusters;
+        let joins = !clusters && joins_previous(self.now, column);
+        if clusters && !is_settled(cell) {
+            self.brush.doubt();
+        }
         let surplus = surplus(cell, marks);
         // A terminal that takes more columns must not come to wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
@@ -176,7 +184,13 @@ impl<'a> Line<'a> {
                 0
             }
         };
-        self.brush.print(cell, marks, self.now.decoration(column));
+        if end == self.brush.size.columns() && is_narrowed(cell) {
+            // The terminal would have wrapped before it saw the selector.
+            let shown = Cell { base: Some(char::REPLACEMENT_CHARACTER), combined: false, ..*cell };
+            self.brush.print(&shown, "", self.now.decoration(column));
+        } else {
+            self.brush.print(cell, marks, self.now.decoration(column));
+        }
         if joins {
             self.brush.doubt();
         }

@@ -54,6 +54,7 @@ mod tests {
         erase_characters: true,
         background_color_erase: true,
         repertoire: Repertoire::FULL,
+        clusters: false,
     };
 
     fn screen(bytes: &[u8], columns: u16, rows: u16) -> Screen {

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::line::is_settled;
 use super::sgr::Rendition;
 use super::{Repertoire, Vocabulary, diff};
+use crate::cluster_widths::ClusterWidths;
 use crate::renderer::{Outer, Renderer};
 use crate::screen::cell::{Cell, Color};
 use crate::screen::decoration::{Decoration, Decorations};
@@ -196,6 +197,7 @@ fn outer() -> impl Strategy<Value = Outer> {
             modify_other_keys,
             pixel_mouse,
             alternate_scroll,
+            cluster_widths: ClusterWidths::CODE_POINTS,
         },
     )
 }

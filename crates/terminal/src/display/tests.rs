@@ -153,7 +153,8 @@ fn text_of_unsettled_width_is_followed_by_an_absolute_motion() {
     let mut new = page(10, &["\u{1f600}~x", ""]);
     Arc::make_mut(&mut new.rows[0]).cells[0].wide = true;
     assert_eq!(change(&old, &new), "\u{1f600}^[;3Hx");
-    let settled = page(10, &["\u{e9}\u{4e00}", ""]);
+    let mut settled = page(10, &["\u{e9}\u{4e00}~", ""]);
+    Arc::make_mut(&mut settled.rows[0]).cells[1].wide = true;
     assert_eq!(change(&old, &settled), "\u{e9}\u{4e00}");
 }
 

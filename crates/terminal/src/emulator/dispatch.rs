@@ -86,6 +86,7 @@ impl Perform for Emulator {
             (b'=', b"", b'c') if parameters.value(0) == 0 && self.level >= Level::VT400 => {
                 self.report_tertiary_attributes();
             }
+            (b'=', b"", b'w') => self.count_as_told(parameters.value(0)),
             (b'>', b"", b'q') if parameters.value(0) == 0 => self.report_version(),
             (0, b"!", b'p') => self.soft_reset(),
             (0, b" ", b'q') => self.set_cursor_style(parameters.value(0)),

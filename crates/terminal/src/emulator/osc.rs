@@ -47,6 +47,7 @@ impl Emulator {
             "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" if !cut => self.copy(rest),
+            "66" if !cut => self.print_sized(rest),
             "99" | "777" if !cut => self.notify(text),
             _ if !cut => self.reset_colors(number, rest),
             _ => {}

@@ -30,7 +30,9 @@ impl Emulator {
     /// Prints the beginning of `text` that fits into a row, if nothing special is to be done for its
     /// characters; `first` is the first of them. Returns its bytes.
     fn print_in_row(&mut self, text: &str, first: char) -> usize {
-        let plain = self.charsets.is_plain()
+        let end = self.plain_end(text);
+        let plain = end > 0
+            && self.charsets.is_plain()
             && !self.modes.insert
             && self.screen.decoration.is_none()
             && self.has_full_width();
@@ -40,7 +42,7 @@ impl Emulator {
         self.wrap_if_pending();
         let (at, pen) = (self.screen.cursor, self.screen.pen);
         let row = self.row_mut_at(at.row, at.column);
-        let Some(written) = row.write_text(at.column, text, pen) else { return 0 };
+        let Some(written) = row.write_text(at.column, &text[..end], pen) else { return 0 };
         self.effort.touch(written.bytes);
         let marks = &self.screen.rows[usize::from(at.row)].marks;
         let behind = marks.len_from(written.column + written.columns);
@@ -96,14 +98,16 @@ impl Emulator {
     fn print_char(&mut self, c: char) {
         match char_width(c) {
             0 => self.combine(c),
-            width => {
+            _ if self.joins(c) => self.combine(c),
+            _ => {
+                let width = self.counting().char_width(c);
                 self.last_printed = Some(c);
                 self.print_wide_or_narrow(c, width);
             }
         }
     }
 
-    fn print_wide_or_narrow(&mut self, c: char, width: u16) {
+    pub(crate) fn print_wide_or_narrow(&mut self, c: char, width: u16) {
         self.effort.touch(1);
         self.wrap_if_pending();
         let last = self.line_end();
@@ -129,7 +133,10 @@ impl Emulator {
     }
 
     /// Adds a combining character to the cell last printed or, after a movement, under the cursor.
-    fn combine(&mut self, mark: char) {
+    pub(crate) fn combine(&mut self, mark: char) {
+        if self.combining_target.is_none() && !self.may_combine_after_motion(mark) {
+            return;
+        }
         self.effort.touch(1);
         let cursor = self.screen.cursor;
         let under = cursor.position();
@@ -145,6 +152,8 @@ impl Emulator {
         if cell.is_blank() {
             self.advance(cursor.row, cursor.column, 1);
             self.combining_target = Some(target);
+        } else if self.combining_target.is_some() {
+            self.fit(target);
         }
     }
 
@@ -164,7 +173,7 @@ impl Emulator {
     }
 
     /// Puts the cursor behind the cell printed at `column`.
-    fn advance(&mut self, row: u16, column: u16, width: u16) {
+    pub(crate) fn advance(&mut self, row: u16, column: u16, width: u16) {
         let last = self.line_end();
         self.pending_wrap = column + width > last;
         self.screen.cursor.column = (column + width).min(last);

@@ -8,6 +8,7 @@ impl Emulator {
     /// Takes note of what is known of the user's terminal now.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
+        self.screen.cluster_widths = user_terminal.cluster_widths;
         if !self.has_kitty_keyboard() {
             self.reset_keyboard();
         }

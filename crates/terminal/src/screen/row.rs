@@ -240,6 +240,17 @@ impl Row {
         }
     }
 
+    /// Makes the character at `column` take two columns, the second of which is overwritten, or one.
+    pub(crate) fn set_wide(&mut self, column: u16, wide: bool) {
+        let (at, pen) = (usize::from(column), self.cells[usize::from(column)].pen);
+        if wide {
+            // The half that is left of a wide character there.
+            self.split_wide(column + 2);
+            self.erase(column + 1..column + 2, pen);
+        }
+        self.cells.for_writing(at..at + 2)[0].wide = wide;
+    }
+
     /// Blanks the wide character whose right half stands at `column`, which is about to change.
     pub(crate) fn split_wide(&mut self, column: u16) {
         if let Some(left) = column.checked_sub(1)

@@ -1,6 +1,6 @@
 //! Questions of programs, and the answers they get.
 
-use rove_terminal::{Size, Terminal, UserTerminal};
+use rove_terminal::{ClusterWidths, Size, Terminal, UserTerminal};
 
 use super::{host, rows};
 
@@ -122,6 +122,7 @@ const KNOWN: UserTerminal = UserTerminal {
     background: Some((0x10, 0x11, 0x12)),
     cursor: Some((0xff, 0x80, 0)),
     cell_pixels: Some((9, 18)),
+    cluster_widths: ClusterWidths::CODE_POINTS,
 };
 
 fn knowing(user_terminal: UserTerminal) -> Terminal {

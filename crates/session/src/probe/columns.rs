@@ -1,0 +1,63 @@
+//! How many columns the user's terminal gives to clusters, as the cursor shows behind samples of each kind.
+//!
+//! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So nobody sees it,
+//! whatever the terminal makes of it.
+
+use rove_terminal::{Cell, ClusterWidths, Screen};
+
+/// One cluster, and what it says of a terminal that gives it so many columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sample {
+    text: &'static str,
+    columns: u16,
+    kinds: ClusterWidths,
+}
+
+/// The samples, in the order in which they are printed.
+pub(super) const SAMPLES: [Sample; 7] = [
+    // A woman and a microscope.
+    Sample { text: "\u{1f469}\u{200d}\u{1f52c}", columns: 2, kinds: ClusterWidths::JOINED },
+    // A thumb and a colour of skin.
+    Sample { text: "\u{1f44d}\u{1f3fd}", columns: 2, kinds: ClusterWidths::MODIFIERS },
+    // Half of a flag.
+    Sample { text: "\u{1f1e9}", columns: 2, kinds: ClusterWidths::FLAGS },
+    // A heart, to be shown in red.
+    Sample { text: "\u{2764}\u{fe0f}", columns: 2, kinds: ClusterWidths::EMOJI_SELECTOR },
+    // A watch, to be shown as text.
+    Sample { text: "\u{231a}\u{fe0e}", columns: 1, kinds: ClusterWidths::TEXT_SELECTOR },
+    // Devanagari: three consonants in one syllable; a vowel that is a spacing mark.
+    Sample {
+        text: "\u{915}\u{94d}\u{937}\u{94d}\u{92f}",
+        columns: 2,
+        kinds: ClusterWidths::SYLLABLES,
+    },
+    Sample { text: "\u{915}\u{93e}", columns: 1, kinds: ClusterWidths::MARKS },
+];
+
+/// Returns the lowest blank row of a screen but the first, if there is one.
+pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
+    let is_blank = |row: &u16| {
+        let row = screen.row(*row);
+        row.is_some_and(|row| row.cells().iter().all(|cell| *cell == Cell::default()))
+    };
+    (1..screen.size().rows()).rev().find(is_blank)
+}
+
+impl Sample {
+    /// Returns the question as a terminal reads it; nothing where no row is blank.
+    pub(super) fn question(self, blank_row: Option<u16>) -> Vec<u8> {
+        let Some(row) = blank_row.map(|row| row + 1) else { return Vec::new() };
+        let text = self.text;
+        format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8")
+            .into_bytes()
+    }
+
+    /// Returns what the terminal does with clusters, from the column where the cursor was behind this one; `None` for a
+    /// place where it was not.
+    pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
+        // In the first row, this is what a function key sends.
+        let columns =
+            column.checked_sub(1).filter(|columns| row > 1 && (1..=10).contains(columns))?;
+        Some(if columns == self.columns { self.kinds } else { ClusterWidths::CODE_POINTS })
+    }
+}

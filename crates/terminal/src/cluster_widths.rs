@@ -1,0 +1,173 @@
+//! How many columns the user's terminal gives to what is more than one code point.
+//!
+//! Stock Mosh and `wcwidth` programs add up code points ([`char_width`]). Most of today's terminals count for a
+//! *cluster*, what a reader takes for one character (Unicode Standard Annex 29): an emoji with its modifier or joined to another, a
+//! flag, a syllable. They differ in which clusters they know, so each kind has a bit, which is measured
+//! on the terminal itself.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::width::char_width;
+
+/// Joins the pictures on both sides of it.
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
+/// Puts the consonant behind it under the one before it (Tai Tham), also where a vowel stands between.
+const SAKOT: char = '\u{1a60}';
+/// Makes a character text, and a picture.
+const TEXT_SELECTOR: char = '\u{fe0e}';
+const EMOJI_SELECTOR: char = '\u{fe0f}';
+
+/// The clusters that a terminal counts as one, a bit for each kind. None: it counts code points, as stock Mosh does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClusterWidths(u8);
+
+impl ClusterWidths {
+    /// Code points are added up.
+    pub const CODE_POINTS: Self = Self(0);
+    /// What follows U+200D belongs to what is before it.
+    pub const JOINED: Self = Self(1);
+    /// A colour of skin belongs to the emoji before it.
+    pub const MODIFIERS: Self = Self(1 << 1);
+    /// Half of a flag takes two columns, and so does the flag.
+    pub const FLAGS: Self = Self(1 << 2);
+    /// U+FE0F makes a narrow character wide. A terminal that does not know it widens a cell for nothing else either (tmux
+    /// 3.3a as observed).
+    pub const EMOJI_SELECTOR: Self = Self(1 << 3);
+    /// U+FE0E makes a wide character narrow.
+    pub const TEXT_SELECTOR: Self = Self(1 << 4);
+    /// A syllable of several consonants takes two columns at most.
+    pub const SYLLABLES: Self = Self(1 << 5);
+    /// A spacing mark takes no column.
+    pub const MARKS: Self = Self(1 << 6);
+
+    /// All kinds, but that a spacing mark takes a column: what the newest specification says.
+    /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
+    pub const ALL: Self = Self(0b11_1111);
+    const KNOWN: u8 = 0b111_1111;
+
+    /// Creates a set from its bits; those that are not known are dropped.
+    pub const fn from_bits(bits: u64) -> Self {
+        Self((bits & Self::KNOWN as u64) as u8)
+    }
+
+    /// Returns the bits.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// Returns whether every kind in `other` is in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Returns the set with `other` added.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns whether code points are added up.
+    pub const fn is_code_points(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Returns whether it counts emoji as the mode for clusters (2027) says.
+    pub const fn has_mode(self) -> bool {
+        self.contains(Self::JOINED.with(Self::MODIFIERS).with(Self::EMOJI_SELECTOR))
+    }
+
+    /// Returns the columns of a character alone.
+    pub(crate) fn char_width(self, c: char) -> u16 {
+        match c {
+            _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
+            // xterm and the C library make these wide, terminals that count clusters do not.
+            '\u{17d8}' | '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
+            _ => char_width(c),
+        }
+    }
+
+    /// Returns whether a character with a width belongs to the cell before it, which holds `before`.
+    pub(crate) fn joins(self, before: &str, c: char) -> bool {
+        if self.is_code_points() || before.is_empty() || stands_alone(c) {
+            return false;
+        }
+        let kind = match c {
+            '\u{1f3fb}'..='\u{1f3ff}' => Self::MODIFIERS,
+            _ if is_regional(c) => Self::FLAGS,
+            _ if before.ends_with(ZERO_WIDTH_JOINER) => Self::JOINED,
+            _ => Self::SYLLABLES,
+        };
+        let is_mark = || self.contains(Self::MARKS) && is_one_cluster("\u{915}", c);
+        (self.contains(kind) || is_mark()) && is_one_cluster(before, c)
+            || self.contains(Self::SYLLABLES) && before.ends_with(SAKOT)
+    }
+
+    /// Returns the columns, 1 or 2, of a cell that holds `text`.
+    pub(crate) fn cell_width(self, text: &str) -> u16 {
+        let mut chars = text.chars();
+        let Some(base) = chars.next() else { return 1 };
+        let mut width = self.char_width(base);
+        for (index, c) in chars.enumerate() {
+            width = match c {
+                EMOJI_SELECTOR if index == 0 && self.contains(Self::EMOJI_SELECTOR) => {
+                    width.max(selects(base, c))
+                }
+                TEXT_SELECTOR if index == 0 && self.contains(Self::TEXT_SELECTOR) => {
+                    if char_width(base) == 2 { selects(base, c) } else { width }
+                }
+                _ if !self.contains(Self::EMOJI_SELECTOR) => width,
+                _ if is_virama(c) => width,
+                _ if self.contains(Self::MARKS) && is_one_cluster("\u{915}", c) => width,
+                _ => width + self.char_width(c),
+            }
+            .min(2);
+        }
+        width.max(1)
+    }
+}
+
+/// Returns whether `c` is a spacing mark that takes the vowel from a consonant, and no column.
+/// Source: Python's wcwidth 0.9 as observed over all spacing marks.
+const fn is_virama(c: char) -> bool {
+    matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
+}
+
+/// Returns the columns of a character before a variation selector.
+fn selects(base: char, selector: char) -> u16 {
+    let width = String::from_iter([base, selector]).width();
+    u16::try_from(width).expect("two characters").clamp(1, 2)
+}
+
+/// Returns whether a character behind `before` is a part of the last cluster there.
+fn is_one_cluster(before: &str, c: char) -> bool {
+    let text = format!("{before}{c}");
+    text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
+}
+
+/// Returns whether a character never belongs to one before it, nor another behind it to it but for marks. Not all that do are
+/// known to.
+pub(crate) const fn stands_alone(c: char) -> bool {
+    matches!(c,
+        ' '..='~'
+        | '\u{a1}'..='\u{a8}' | '\u{aa}'..='\u{ac}' | '\u{af}'..='\u{2ff}' // Latin; not the signs that are emoji
+        | '\u{370}'..='\u{482}' | '\u{48a}'..='\u{52f}' // Greek, Cyrillic
+        | '\u{2500}'..='\u{25a9}' // boxes, blocks
+        | '\u{3041}'..='\u{3096}' | '\u{309b}'..='\u{30ff}' // kana
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{a48c}' // ideographs, Yi
+        | '\u{ac00}'..='\u{d7a3}' // Hangul syllables
+    )
+}
+
+/// Returns whether `c` chooses between a character and its picture.
+pub(crate) const fn is_selector(c: char) -> bool {
+    matches!(c, TEXT_SELECTOR | EMOJI_SELECTOR)
+}
+
+/// Returns whether `c` is half of a flag.
+const fn is_regional(c: char) -> bool {
+    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::display::properties::{program, size};
+use crate::display::{Vocabulary, diff};
+use crate::{Outer, Renderer, Screen, Size, Terminal, UserTerminal};
+
+const WOMAN_SCIENTIST: &str = "\u{1f469}\u{200d}\u{1f52c}";
+const DARK_THUMB: &str = "\u{1f44d}\u{1f3ff}";
+const FLAG: &str = "\u{1f1e9}\u{1f1ea}";
+const RED_HEART: &str = "\u{2764}\u{fe0f}";
+const TEXT_WATCH: &str = "\u{231a}\u{fe0e}";
+/// Three consonants of Devanagari, and one with a vowel that is a spacing mark.
+const SYLLABLE: &str = "\u{915}\u{94d}\u{937}\u{94d}\u{92f}";
+const VOWEL: &str = "\u{915}\u{93e}";
+
+fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
+    let mut terminal = Terminal::host(size);
+    terminal.set_user_terminal(UserTerminal { cluster_widths, ..UserTerminal::default() });
+    terminal
+}
+
+/// Returns a screen of 10 columns after this text.
+fn screen(cluster_widths: ClusterWidths, text: &str) -> Screen {
+    let mut terminal = host(Size::clamped(10, 3), cluster_widths);
+    terminal.write(text.as_bytes());
+    terminal.screen().assert_integrity();
+    terminal.snapshot()
+}
+
+#[test]
+fn each_kind_of_cluster_has_its_own_switch() {
+    for (text, kind, without, with) in [
+        (WOMAN_SCIENTIST, ClusterWidths::JOINED, 4, 2),
+        (DARK_THUMB, ClusterWidths::MODIFIERS, 4, 2),
+        ("\u{1f1e9}", ClusterWidths::FLAGS, 1, 2),
+        (FLAG, ClusterWidths::FLAGS, 2, 2),
+        (RED_HEART, ClusterWidths::EMOJI_SELECTOR, 1, 2),
+        (TEXT_WATCH, ClusterWidths::TEXT_SELECTOR, 2, 1),
+        (SYLLABLE, ClusterWidths::SYLLABLES, 3, 1),
+        (SYLLABLE, ClusterWidths::SYLLABLES.with(ClusterWidths::EMOJI_SELECTOR), 3, 2),
+        (VOWEL, ClusterWidths::MARKS, 2, 1),
+    ] {
+        let columns = |kinds| screen(kinds, text).cursor().column;
+        let columns = (columns(ClusterWidths::CODE_POINTS), columns(kind));
+        assert_eq!(columns, (without, with), "{}", text.escape_unicode());
+    }
+}
+
+#[test]
+fn what_is_newer_and_what_is_rare_has_the_columns_of_the_specification() {
+    for (text, columns) in [
+        ("#\u{fe0f}\u{20e3}", 2),                         // a keycap
+        ("\u{26f9}\u{1f3fb}\u{200d}\u{2640}\u{fe0f}", 2), // a narrow sign with a colour
+        ("\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}", 2),      // a flag of tags
+        ("\u{1f1e9}\u{1f1ea}\u{1f1eb}", 4),               // a flag and a half
+        ("a\u{1f3fb}", 2),                                // a colour of nothing
+        ("e\u{301}\u{200d}x", 2),                         // nothing to join
+        ("\u{1a20}\u{1a6e}\u{1a60}\u{1a2f}", 2),          // Tai Tham
+        ("\u{a98f}\u{a9c0}", 1), // a virama that has a column of its own elsewhere
+        ("\u{3248}\u{17d8}", 2),
+        ("\u{ac00}\u{4e00}\u{3042}x", 7),
+    ] {
+        let cursor = screen(ClusterWidths::ALL, text).cursor();
+        assert_eq!(cursor.column, columns, "{}", text.escape_unicode());
+    }
+}
+
+#[test]
+fn a_cluster_is_joined_only_where_it_is_printed_in_one_go() {
+    for (text, row) in [
+        ("\u{1f1e9}\x1b[1;3H\u{1f1ea}", "\u{1f1e9}\u{1f1ea}"),
+        ("\u{2764}\x1b[mx", "\u{2764}x"),
+        ("\u{1f469}\u{200d}\x1b[1;3H\u{1f52c}", "\u{1f469}\u{200d}\u{1f52c}"),
+    ] {
+        let screen = screen(ClusterWidths::ALL, text);
+        assert_eq!(screen.row_text(0), row);
+        assert!(screen.row(0).unwrap().cells()[2].base.is_some() || screen.cursor().column == 2);
+    }
+    // In pieces of one byte, as a pty may have them.
+    let mut terminal = host(Size::clamped(10, 3), ClusterWidths::ALL);
+    WOMAN_SCIENTIST.bytes().for_each(|byte| terminal.write(&[byte]));
+    assert_eq!(terminal.screen(), &screen(ClusterWidths::ALL, WOMAN_SCIENTIST));
+}
+
+#[test]
+fn a_character_that_is_widened_takes_the_next_column_and_none_at_the_edge() {
+    for (text, row, column) in [
+        // What it covers is gone, and the other half of what it cuts.
+        (format!("abc\r{RED_HEART}"), format!("{RED_HEART}c"), 2),
+        (format!("a\u{4e00}c\r{RED_HEART}"), format!("{RED_HEART} c"), 2),
+        (format!("\x1b[1;10H{RED_HEART}"), String::new(), 2),
+        (format!("\x1b[?7l\x1b[1;10H{RED_HEART}"), "         \u{2764}".to_owned(), 9),
+        (format!("\x1b[1;9H{RED_HEART}"), format!("        {RED_HEART}"), 9),
+        (format!("\x1b[1;9H{TEXT_WATCH}x"), format!("        {TEXT_WATCH}x"), 9),
+        (format!("ab\r\x1b[4h{RED_HEART}"), format!("{RED_HEART}ab"), 2),
+    ] {
+        let screen = screen(ClusterWidths::ALL, &text);
+        assert_eq!((screen.row_text(0), screen.cursor().column), (row, column), "{text:?}");
+    }
+}
+
+#[test]
+fn another_rule_is_a_state_of_its_own_and_changes_nothing_that_is_printed() {
+    let mut terminal = host(Size::clamped(10, 3), ClusterWidths::CODE_POINTS);
+    terminal.write(RED_HEART.as_bytes());
+    let before = terminal.snapshot();
+    let able = UserTerminal { cluster_widths: ClusterWidths::ALL, ..UserTerminal::default() };
+    terminal.set_user_terminal(able);
+    assert_ne!(before, *terminal.screen());
+    assert_eq!(diff(&before, terminal.screen(), Vocabulary::Clusters), b"\x1b[=63w");
+    terminal.write(format!("\r\n{RED_HEART}\x1bc{RED_HEART}").as_bytes());
+    assert_eq!(terminal.screen().cursor().column, 2, "a reset leaves the user's terminal as it is");
+}
+
+#[test]
+fn programs_cannot_say_how_wide_a_character_is() {
+    let mut terminal = host(Size::clamped(10, 3), ClusterWidths::CODE_POINTS);
+    terminal.write(b"\x1b]66;w=2;x\x07\x1b[=63w");
+    assert_eq!(*terminal.screen(), Screen::blank(Size::clamped(10, 3)));
+}
+
+#[test]
+fn a_far_end_that_knows_no_clusters_gets_what_comes_nearest() {
+    let now = screen(ClusterWidths::ALL, &format!("{RED_HEART}{FLAG}{TEXT_WATCH}{DARK_THUMB}x"));
+    for vocabulary in [Vocabulary::Stock, Vocabulary::Rich] {
+        let mut replica = Terminal::replica(now.size());
+        let covered = screen(ClusterWidths::CODE_POINTS, "0123456789");
+        replica.write(&diff(&Screen::blank(now.size()), &covered, vocabulary));
+        replica.write(&diff(&covered, &now, vocabulary));
+        let row = "\u{2764}\u{fe0f} \u{1f1e9} \u{fffd}\u{1f44d}x";
+        assert_eq!(replica.screen().row_text(0), row);
+    }
+}
+
+/// A text that is rich in clusters and in parts of them.
+fn clusters() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(vec![
+        WOMAN_SCIENTIST,
+        DARK_THUMB,
+        FLAG,
+        RED_HEART,
+        TEXT_WATCH,
+        SYLLABLE,
+        VOWEL,
+        "\u{1f1e9}",
+        "\u{200d}",
+        "\u{fe0f}",
+        "\u{1f3fb}",
+        "\u{93e}",
+        "\u{94d}",
+        "\u{1f469}",
+        "a",
+        "\u{4e00}",
+        " ",
+        "\r",
+        "\r\n",
+        "\x1b[C",
+        "\x1b[2D",
+        "\x1b[1P",
+        "\x1b[2@",
+        "\x1b[4h",
+        "\x1b[4l",
+        "\x1b[1;9H",
+        "\x1b[K",
+        "\x1b[X",
+        "\x1b[?7l",
+        "\x1b[?7h",
+        "\u{301}",
+        "\u{1100}",
+        "\u{1161}",
+        "\u{600}",
+        "\x1b[2;3H",
+    ]);
+    prop::collection::vec(part, 0..25).prop_map(|parts| parts.concat())
+}
+
+fn rule() -> impl Strategy<Value = ClusterWidths> {
+    prop_oneof![Just(ClusterWidths::ALL), (0_u64..128).prop_map(ClusterWidths::from_bits)]
+}
+
+proptest! {
+    /// Whatever rules were in force when the cells were printed.
+    #[test]
+    fn clusters_come_out_at_the_far_end_as_they_are(
+        size in size(), first in clusters(), second in clusters(), others in program(),
+        rules in (rule(), rule()),
+    ) {
+        let mut host = host(size, rules.0);
+        let mut replica = Terminal::replica(size);
+        let mut shown = host.snapshot();
+        replica.write(&diff(&Screen::blank(size), &shown, Vocabulary::Clusters));
+        for (text, rule) in [(first, rules.0), (others, rules.1), (second, rules.1)] {
+            host.set_user_terminal(UserTerminal { cluster_widths: rule, ..UserTerminal::default() });
+            host.write(text.as_bytes());
+            host.screen().assert_integrity();
+            replica.write(&diff(&shown, host.screen(), Vocabulary::Clusters));
+            shown = host.snapshot();
+            for (ours, theirs) in shown.rows.iter().zip(&replica.screen().rows) {
+                prop_assert_eq!(ours.cells(), theirs.cells());
+                prop_assert_eq!(&ours.marks, &theirs.marks);
+            }
+            prop_assert_eq!(shown.cluster_widths, replica.screen().cluster_widths);
+            prop_assert_eq!(shown.cursor(), replica.screen().cursor());
+        }
+    }
+
+    /// A terminal that counts as the host does shows the host's screen, in whatever steps.
+    #[test]
+    fn a_terminal_that_counts_as_the_host_shows_the_same(
+        first in clusters(), second in clusters(), rule in rule(),
+    ) {
+        let size = Size::clamped(12, 4);
+        let (mut host, mut outer) = (host(size, rule), host(size, rule));
+        let mut renderer = Renderer::new(Outer::default());
+        outer.write(&renderer.open());
+        for text in [first, second] {
+            host.write(text.as_bytes());
+            outer.write(&renderer.frame(host.screen()));
+            for row in 0..size.rows() {
+                let mut text = host.screen().row_text(row);
+                let last = host.screen().row(row).unwrap().cells()[11];
+                if let Some(base) = last.base.filter(|base| char_width(*base) > last.width()) {
+                    // A terminal wraps before it sees the selector that makes it narrow.
+                    text.truncate(text.rfind(base).unwrap());
+                    text.push('\u{fffd}');
+                }
+                prop_assert_eq!(outer.screen().row_text(row), text);
+            }
+        }
+    }
+
+    #[test]
+    fn a_hostile_cluster_does_no_harm(sized in "w=[0-3];.{0,40}", size in size(), column in 1_u16..20) {
+        let mut replica = Terminal::replica(size);
+        replica.write(format!("\x1b[1;{column}H\x1b]66;{sized}\x07x").as_bytes());
+    }
+}
