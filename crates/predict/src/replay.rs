@@ -45,7 +45,7 @@ mod wrap;
 
 use core::cell::LazyCell;
 
-use rove_terminal::{Screen, Size};
+use rove_terminal::{Screen, Size, clusters};
 use rove_units::{Duration, Instant};
 
 use self::base::Base;
@@ -134,12 +134,11 @@ impl Replay {
 
     /// Handles keys that were read at once.
     pub(crate) fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]) {
-        for &byte in keys {
-            if let Some(key) = self.keystrokes.push(byte) {
-                self.handle_key(now, sent, key);
-            }
-        }
-        if let Some(key) = self.keystrokes.flush() {
+        let mut read = Vec::with_capacity(keys.len());
+        read.extend(keys.iter().filter_map(|&byte| self.keystrokes.push(byte)));
+        read.extend(self.keystrokes.flush());
+        hide_clusters(&mut read);
+        for key in read {
             self.handle_key(now, sent, key);
         }
     }
@@ -512,6 +511,30 @@ impl Replay {
         let hold = self.unexplained_at.map(|at| at + HOLD);
         let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
         [late, given_up, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
+
+/// Makes keys of unknown effect of the parts of a cluster that were read at once, as an input method commits it: it is seen as a
+/// whole, once it is echoed.
+fn hide_clusters(keys: &mut [Key]) {
+    let text = |key: &Key| match key {
+        Key::Text(c) => Some(*c),
+        _ => None,
+    };
+    if keys.iter().filter_map(text).all(|c| c.is_ascii()) {
+        return;
+    }
+    for run in keys.chunk_by_mut(|a, b| text(a).is_some() && text(b).is_some()) {
+        let typed: String = run.iter().filter_map(text).collect();
+        let mut rest = run;
+        for cluster in clusters(&typed) {
+            let len = cluster.chars().count().min(rest.len());
+            let (parts, others) = rest.split_at_mut(len);
+            if parts.len() > 1 {
+                parts.fill(Key::Other);
+            }
+            rest = others;
+        }
     }
 }
 

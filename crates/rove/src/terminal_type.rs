@@ -2,7 +2,7 @@
 
 use anyhow::anyhow;
 use rove_terminal::display::Repertoire;
-use rove_terminal::{Attributes, Outer};
+use rove_terminal::{Attributes, ClusterWidths, Outer};
 use termini::{BoolCapability, StringCapability, TermInfo};
 
 use crate::program::ProgramName;
@@ -137,6 +137,7 @@ fn described_by(info: &TermInfo, term: &str, manner: Manner) -> Outer {
         kitty_keyboard: false,
         pixel_mouse: false,
         alternate_scroll: None,
+        cluster_widths: ClusterWidths::CODE_POINTS,
     }
 }
 

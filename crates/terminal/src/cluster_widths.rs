@@ -78,7 +78,7 @@ impl ClusterWidths {
     }
 
     /// Returns the columns of a character alone.
-    pub(crate) fn char_width(self, c: char) -> u16 {
+    pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
             // xterm and the C library make these wide, terminals that count clusters do not.
@@ -88,7 +88,7 @@ impl ClusterWidths {
     }
 
     /// Returns whether a character with a width belongs to the cell before it, which holds `before`.
-    pub(crate) fn joins(self, before: &str, c: char) -> bool {
+    pub fn joins(self, before: &str, c: char) -> bool {
         if self.is_code_points() || before.is_empty() || stands_alone(c) {
             return false;
         }
@@ -131,6 +131,11 @@ impl ClusterWidths {
 /// Source: Python's wcwidth 0.9 as observed over all spacing marks.
 const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
+}
+
+/// Returns the clusters of a text, what readers take for one character each.
+pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
+    text.graphemes(true)
 }
 
 /// Returns the columns of a character before a variation selector.

@@ -23,7 +23,7 @@ mod user_terminal;
 mod width;
 
 pub use clipboard::{COPY_CHARS_MAX, Copied};
-pub use cluster_widths::ClusterWidths;
+pub use cluster_widths::{ClusterWidths, clusters};
 pub use key_event::KeyEvent;
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
 pub use plain::{Plain, escaped, plain};

@@ -6,7 +6,7 @@ mod terrain;
 
 use core::ops::Range;
 
-use rove_terminal::{Pen, Position, Screen, char_width};
+use rove_terminal::{Pen, Position, Screen};
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
@@ -377,8 +377,13 @@ impl<'a> Simulation<'a> {
     }
 
     fn write(&mut self, c: char) -> Effect {
-        let width = char_width(c);
         let column = self.column();
+        let counting = self.canvas.ground().cluster_widths();
+        let before = (column > self.left).then(|| self.base(self.before(column)));
+        if before.is_some_and(|before| counting.joins(before.encode_utf8(&mut [0; 4]), c)) {
+            return Effect::Unknown;
+        }
+        let width = counting.char_width(c);
         let next = column.saturating_add(width);
         // The effect of the last column on the cursor differs from program to program.
         if width == 0 || next >= self.right || self.may_type_over(c) {

@@ -112,6 +112,37 @@ fn what_is_typed_before_the_prompt_returns_is_seen_with_it() {
     assert_eq!(rig.errors, 0);
 }
 
+/// A program that echoes what it is sent.
+struct Echo;
+
+impl Program for Echo {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h$ ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        (0, vec![key])
+    }
+}
+
+#[test]
+fn a_cluster_that_is_committed_at_once_is_seen_as_a_whole_or_not_at_all() {
+    for cluster in
+        ["e\u{301}", "\u{1f469}\u{200d}\u{1f680}", "\u{1f44d}\u{1f3fd}", "\u{915}\u{93e}"]
+    {
+        let mut rig = Rig::new(Echo);
+        rig.prove("ab");
+        rig.paste_keys(&format!("c{cluster}"));
+        for _ in 0..3 * Rig::ONE_WAY {
+            let row = rig.row();
+            let whole = format!("$ abc{cluster}");
+            assert!(["$ ab", "$ abc", &whole].contains(&row.as_str()), "{}", row.escape_unicode());
+            rig.run(1);
+        }
+        assert_eq!(rig.row(), format!("$ abc{cluster}"));
+    }
+}
+
 #[test]
 fn keys_stay_within_the_input() {
     let mut rig = Rig::new(Shell::new("\x1b[?2004h$ "));

@@ -121,6 +121,12 @@ impl Rig {
         self.draw();
     }
 
+    /// Types keys that are read at once, and shows what they do.
+    pub(super) fn paste_keys(&mut self, keys: &str) {
+        self.send(keys.as_bytes());
+        self.draw();
+    }
+
     /// Sends what was read at once.
     fn send(&mut self, bytes: &[u8]) {
         self.engine.handle_keys(self.now, InputNum::new(self.sent), bytes);
