@@ -98,7 +98,7 @@ impl ClusterWidths {
             _ if before.ends_with(ZERO_WIDTH_JOINER) => Self::JOINED,
             _ => Self::SYLLABLES,
         };
-        let is_mark = || self.contains(Self::MARKS) && is_one_cluster("\u{915}", c);
+        let is_mark = || self.contains(Self::MARKS) && is_spacing_mark(c);
         (self.contains(kind) || is_mark()) && is_one_cluster(before, c)
             || self.contains(Self::SYLLABLES) && before.ends_with(SAKOT)
     }
@@ -114,11 +114,11 @@ impl ClusterWidths {
                     width.max(selects(base, c))
                 }
                 TEXT_SELECTOR if index == 0 && self.contains(Self::TEXT_SELECTOR) => {
-                    if char_width(base) == 2 { selects(base, c) } else { width }
+                    if char_width(base) == 2 && may_be_text(base) { 1 } else { width }
                 }
                 _ if !self.contains(Self::EMOJI_SELECTOR) => width,
                 _ if is_virama(c) => width,
-                _ if self.contains(Self::MARKS) && is_one_cluster("\u{915}", c) => width,
+                _ if self.contains(Self::MARKS) && is_spacing_mark(c) => width,
                 _ => width + self.char_width(c),
             }
             .min(2);
@@ -127,10 +127,32 @@ impl ClusterWidths {
     }
 }
 
+/// Returns whether `c` is a mark that has a column of its own where code points are counted; not one of the vowels of Thai and Lao
+/// that are letters.
+fn is_spacing_mark(c: char) -> bool {
+    !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
+}
+
 /// Returns whether `c` is a spacing mark that takes the vowel from a consonant, and no column.
 /// Source: Python's wcwidth 0.9 as observed over all spacing marks.
 const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
+}
+
+/// Returns whether a wide character is narrow as text.
+fn may_be_text(base: char) -> bool {
+    // The crate leaves East Asian signs wide, terminals do not (kitty 0.26 as observed).
+    matches!(
+        base,
+        '\u{3030}'
+            | '\u{303d}'
+            | '\u{3297}'
+            | '\u{3299}'
+            | '\u{1f202}'
+            | '\u{1f21a}'
+            | '\u{1f22f}'
+            | '\u{1f237}'
+    ) || selects(base, TEXT_SELECTOR) == 1
 }
 
 /// Returns the clusters of a text, what readers take for one character each.
