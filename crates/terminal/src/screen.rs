@@ -2,6 +2,7 @@
 
 pub(crate) mod cell;
 pub(crate) mod cells;
+mod color_space;
 pub(crate) mod compose;
 pub(crate) mod cursor;
 pub(crate) mod decoration;

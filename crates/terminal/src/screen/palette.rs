@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::screen::intensity;
+use crate::screen::color_space;
+use crate::screen::intensity::Intensities;
 
 /// The sixteen colours that have names, as xterm has them.
 /// Source: xterm's defaults (XTerm-col.ad).
@@ -42,11 +43,11 @@ impl Rgb {
         Self { red, green, blue }
     }
 
-    /// Returns the colour that a specification as of `XParseColor` names; `None` for names and for
-    /// colour spaces other than RGB.
+    /// Returns the colour that a specification as of `XParseColor` names; `None` for names.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. Of `#rgb` and its longer forms the
-    /// digits are the highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1.
+    /// digits are the highest ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1, and
+    /// `CIEXYZ:`, `CIEuvY:`, `CIExyY:`, `CIELab:`, `CIELuv:` and `TekHVC:` three numbers of their colour space.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
             let len = digits.len() / 3;
@@ -62,12 +63,12 @@ impl Rgb {
         // A name of a colour space is one in capitals too.
         let (space, rest) = text.split_once(':')?;
         if space.eq_ignore_ascii_case("rgbi") {
-            return intensity::parse(rest);
+            return Intensities::parse(rest).map(Intensities::color);
+        }
+        if !space.eq_ignore_ascii_case("rgb") {
+            return color_space::parse(space, rest);
         }
         let mut components = rest.split('/');
-        if !space.eq_ignore_ascii_case("rgb") {
-            return None;
-        }
         let mut component = || {
             let digits = components.next()?;
             let max = (1_u32 << (4 * digits.len().min(4))) - 1;
@@ -202,7 +203,8 @@ mod tests {
             ("rgbi:1/0", None),
             ("rgb:f/0/8 ", None),
             (" rgb:f/0/8", None),
-            ("CIEXYZ:0.3/0.3/0.3", None),
+            ("CIEXYZ:0.3/0.3/0.3", Some((0xb4, 0x93, 0x82))),
+            ("CIEXY:0.3/0.3/0.3", None),
             ("red", None),
             ("?", None),
         ] {

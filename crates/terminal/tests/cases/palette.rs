@@ -135,3 +135,24 @@ fn a_terminal_that_takes_no_colours_gets_none() {
     let bytes = renderer.frame(host(80, 24, "\x1b]4;1;#010203\x07").screen());
     assert_eq!((bytes, renderer.close().windows(2).any(|pair| pair == b"\x1b]")), (vec![], false));
 }
+
+/// As xterm 379 tells them, by the palette and by the three colours that have numbers of their own.
+#[test]
+fn colours_of_every_space_are_told_as_the_screen_shows_them() {
+    for (text, told) in [
+        ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
+        ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
+        ("CIEuvY:0.23813/0.52005/0.25780", "bdbd/8888/4f4f"),
+        ("CIExyY:0.44431/0.25589/0.18609", "dfdf/3d3d/7777"),
+        ("CIELab:7.2195/20.7834/17.7003", "ecec/e4e4/e4e4"),
+        ("CIELuv:18.0144/35.4730/23.2430", "5e5e/2e2e/0e0e"),
+        ("TekHVC:304.4900/56.9737/13.5433", "a7a7/8383/9c9c"),
+    ] {
+        for slot in ["4;0", "4;255", "10", "11", "12"] {
+            let input = format!("\x1b]{slot};{text}\x07\x1b]{slot};?\x07");
+            let given = host(80, 24, input).take_replies();
+            let reply = format!("\x1b]{slot};rgb:{told}\x07");
+            assert_eq!(String::from_utf8_lossy(&given), reply, "{text}");
+        }
+    }
+}
