@@ -12,6 +12,7 @@ mod hexadecimal;
 mod keyboard;
 mod level;
 mod modes;
+mod noted_colors;
 mod noted_modes;
 mod osc;
 mod print;
@@ -41,6 +42,7 @@ use self::effort::Effort;
 use self::keyboard::KeyboardStack;
 use self::level::Level;
 use self::modes::Modes;
+use self::noted_colors::NotedColors;
 use self::protection::Protection;
 use self::region::Region;
 use self::saved_cursor::SavedCursor;
@@ -77,6 +79,7 @@ pub(crate) struct Emulator {
     pub(crate) modes: Modes,
     /// Private modes as programs saved them.
     pub(crate) saved_modes: SavedModes,
+    pub(crate) noted_colors: NotedColors,
     pub(crate) protection: Protection,
     pub(crate) level: Level,
     pub(crate) checksum_extension: ChecksumExtension,
@@ -132,6 +135,7 @@ impl Emulator {
             region: Region::full(size),
             modes: Modes::default(),
             saved_modes: SavedModes::default(),
+            noted_colors: NotedColors::default(),
             protection: Protection::Off,
             level: Level::default(),
             checksum_extension: ChecksumExtension::default(),

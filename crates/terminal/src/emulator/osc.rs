@@ -12,7 +12,6 @@ use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::parse::Terminator;
 use crate::plain::plain;
 use crate::screen::decoration::Hyperlink;
-use crate::screen::palette::ColorSlot;
 
 /// Most titles put aside; one more displaces the oldest.
 /// Source: xterm's stack has 10 places.
@@ -27,13 +26,12 @@ impl Emulator {
         terminator: Terminator,
     ) {
         let Some((number, rest)) = text.split_once(';') else {
-            return self.reset_colors(text, "");
+            return self.color_command(text, "", terminator);
         };
         match number {
             "" | "0" => self.set_titles(Some(rest), Some(rest)),
             "1" => self.set_titles(Some(rest), None),
             "2" => self.set_titles(None, Some(rest)),
-            "4" if !cut => self.set_palette(rest, terminator),
             "7" if !cut => self.set_directory(rest),
             "9" if !cut => {
                 if let Some(progress) = rest.strip_prefix("4;") {
@@ -42,24 +40,11 @@ impl Emulator {
                     self.notify(text);
                 }
             }
-            "10" if !cut => self.set_special_colors(ColorSlot::Foreground, rest, terminator),
-            "11" if !cut => self.set_special_colors(ColorSlot::Background, rest, terminator),
-            "12" if !cut => self.set_special_colors(ColorSlot::Cursor, rest, terminator),
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
             "52" if !cut => self.copy(rest),
             "66" if !cut => self.print_sized(rest),
             "99" | "777" if !cut => self.notify(text),
-            _ if !cut => self.reset_colors(number, rest),
-            _ => {}
-        }
-    }
-
-    fn reset_colors(&mut self, number: &str, rest: &str) {
-        match number {
-            "104" => self.reset_palette(rest),
-            "110" => self.reset_color(ColorSlot::Foreground),
-            "111" => self.reset_color(ColorSlot::Background),
-            "112" => self.reset_color(ColorSlot::Cursor),
+            _ if !cut => self.color_command(number, rest, terminator),
             _ => {}
         }
     }

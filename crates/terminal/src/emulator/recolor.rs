@@ -1,61 +1,140 @@
-//! Setting, resetting and telling colours: OSC 4, 10, 11, 12, 104, 110, 111, 112.
+//! Setting, resetting and telling colours: OSC 4, 5, 10 to 19, and 100 more to reset them.
 
 use std::sync::Arc;
 
 use crate::emulator::Emulator;
+use crate::emulator::noted_colors::NotedColor;
 use crate::parse::Terminator;
 use crate::screen::palette::{ColorSlot, Colors, Rgb};
 
+/// Numbers of the dynamic colours.
+/// Source: xterm's ctlseqs, OSC 10.
+const DYNAMIC_FIRST: usize = 10;
+const DYNAMIC_LAST: usize = 19;
+/// Number of the first rendition among the entries of the palette.
+const RENDITION_ENTRY: usize = 256;
+
+/// What a program gives a colour.
+#[derive(Clone, Copy)]
+enum Target {
+    /// Part of the picture.
+    Shown(ColorSlot),
+    /// Kept, and nothing else.
+    Noted(NotedColor),
+}
+
+impl Target {
+    /// Returns an entry of the palette, which goes on with the renditions.
+    fn entry(number: usize) -> Option<Self> {
+        match u8::try_from(number) {
+            Ok(index) => Some(Self::Shown(ColorSlot::Palette(index))),
+            Err(_) => Self::rendition(number - RENDITION_ENTRY),
+        }
+    }
+
+    fn rendition(number: usize) -> Option<Self> {
+        NotedColor::of_rendition(number).map(Self::Noted)
+    }
+
+    fn dynamic(number: usize) -> Option<Self> {
+        Some(match number {
+            10 => Self::Shown(ColorSlot::Foreground),
+            11 => Self::Shown(ColorSlot::Background),
+            12 => Self::Shown(ColorSlot::Cursor),
+            _ => return NotedColor::dynamic(number).map(Self::Noted),
+        })
+    }
+}
+
 impl Emulator {
-    /// OSC 4: pairs of an entry of the palette and its colour, or a question for it.
-    pub(crate) fn set_palette(&mut self, text: &str, terminator: Terminator) {
+    /// Performs a command about colours: its number and what follows. Others are not known.
+    pub(crate) fn color_command(&mut self, number: &str, rest: &str, terminator: Terminator) {
+        if number.starts_with('+') {
+            return;
+        }
+        match number.parse() {
+            Ok(4) => self.set_colors("4", rest, Target::entry, terminator),
+            Ok(5) => self.set_colors("5", rest, Target::rendition, terminator),
+            Ok(first @ DYNAMIC_FIRST..=DYNAMIC_LAST) => {
+                for (number, color) in (first..=DYNAMIC_LAST).zip(rest.split(';')) {
+                    let target = Target::dynamic(number).expect("a number of a dynamic colour");
+                    self.set_or_tell_color(target, color, &number.to_string(), terminator);
+                }
+            }
+            Ok(104) => {
+                if rest.is_empty() && self.screen.colors.sets_palette() {
+                    self.change_colors(Colors::reset_palette);
+                }
+                self.reset_colors(rest, Target::entry);
+            }
+            Ok(105) => self.reset_colors(rest, Target::rendition),
+            Ok(number) => {
+                if let Some(target) = number.checked_sub(100).and_then(Target::dynamic) {
+                    self.reset_color(target);
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// OSC 4 and 5: pairs of a number and its colour, or a question for it.
+    fn set_colors(
+        &mut self,
+        command: &str,
+        text: &str,
+        target: fn(usize) -> Option<Target>,
+        terminator: Terminator,
+    ) {
         let mut fields = text.split(';');
-        while let (Some(index), Some(color)) = (fields.next(), fields.next()) {
-            if let Ok(index) = index.parse() {
-                self.set_or_tell_color(ColorSlot::Palette(index), color, terminator);
+        while let (Some(number), Some(color)) = (fields.next(), fields.next()) {
+            if let Some((number, target)) =
+                number.parse().ok().and_then(|number| Some((number, target(number)?)))
+            {
+                let name = format!("{command};{number}");
+                self.set_or_tell_color(target, color, &name, terminator);
             }
         }
     }
 
-    /// OSC 10, 11 and 12: a colour for what the number says, and further ones for what follows it.
-    pub(crate) fn set_special_colors(
+    /// OSC 104 and 105: the numbers that are listed, or all renditions.
+    fn reset_colors(&mut self, text: &str, target: fn(usize) -> Option<Target>) {
+        if text.is_empty() {
+            NotedColor::renditions().for_each(|color| self.noted_colors.set(color, None));
+        }
+        for target in text.split(';').filter_map(|number| target(number.parse().ok()?)) {
+            self.reset_color(target);
+        }
+    }
+
+    fn reset_color(&mut self, target: Target) {
+        match target {
+            Target::Noted(color) => self.noted_colors.set(color, None),
+            Target::Shown(slot) => {
+                if self.screen.colors.get(slot).is_some() {
+                    self.change_colors(|colors| colors.reset(slot));
+                }
+            }
+        }
+    }
+
+    fn set_or_tell_color(
         &mut self,
-        first: ColorSlot,
+        target: Target,
         text: &str,
+        name: &str,
         terminator: Terminator,
     ) {
-        let slots = [ColorSlot::Foreground, ColorSlot::Background, ColorSlot::Cursor];
-        let slots = slots.into_iter().skip_while(|slot| *slot != first);
-        for (slot, color) in slots.zip(text.split(';')) {
-            self.set_or_tell_color(slot, color, terminator);
-        }
-    }
-
-    /// OSC 104: the whole palette, or the entries that are listed, as the terminal has them.
-    pub(crate) fn reset_palette(&mut self, text: &str) {
-        if text.is_empty() {
-            self.change_colors(Colors::reset_palette);
-            return;
-        }
-        for index in text.split(';').filter_map(|index| index.parse().ok()) {
-            self.reset_color(ColorSlot::Palette(index));
-        }
-    }
-
-    /// OSC 110, 111 and 112.
-    pub(crate) fn reset_color(&mut self, slot: ColorSlot) {
-        if self.screen.colors.get(slot).is_some() {
-            self.change_colors(|colors| colors.reset(slot));
-        }
-    }
-
-    fn set_or_tell_color(&mut self, slot: ColorSlot, text: &str, terminator: Terminator) {
         if text == "?" {
-            self.tell_color(slot, terminator);
-        } else if let Some(color) = Rgb::parse(text)
-            && self.screen.colors.get(slot) != Some(color)
-        {
-            self.change_colors(|colors| colors.set(slot, color));
+            return self.tell_color(target, name, terminator);
+        }
+        let Some(color) = Rgb::parse(text) else { return };
+        match target {
+            Target::Noted(noted) => self.noted_colors.set(noted, Some(color)),
+            Target::Shown(slot) => {
+                if self.screen.colors.get(slot) != Some(color) {
+                    self.change_colors(|colors| colors.set(slot, color));
+                }
+            }
         }
     }
 
@@ -64,35 +143,41 @@ impl Emulator {
     }
 
     /// Answers with a colour, in the form of the question. What is not known goes unanswered.
-    fn tell_color(&mut self, slot: ColorSlot, terminator: Terminator) {
-        let Some(color) = self.color(slot) else { return };
-        let target = match slot {
-            ColorSlot::Palette(index) => &format!("4;{index}"),
-            ColorSlot::Foreground => "10",
-            ColorSlot::Background => "11",
-            ColorSlot::Cursor => "12",
+    fn tell_color(&mut self, target: Target, name: &str, terminator: Terminator) {
+        let color = match target {
+            Target::Shown(slot) => self.shown_color(slot),
+            Target::Noted(noted) => self.noted_color(noted),
         };
+        let Some(color) = color else { return };
         let end = match terminator {
             Terminator::Bel => "\x07",
             Terminator::St => "\x1b\\",
         };
-        self.reply(&format!("\x1b]{target};{}{end}", color.answer()));
+        self.reply(&format!("\x1b]{name};{}{end}", color.answer()));
     }
 
     /// Returns how something looks to the user, as far as it is known.
-    fn color(&self, slot: ColorSlot) -> Option<Rgb> {
+    fn shown_color(&self, slot: ColorSlot) -> Option<Rgb> {
+        self.screen.colors.get(slot).or_else(|| self.own_color(slot))
+    }
+
+    /// Returns a colour that a program has set without an effect, or else what looks so. Text of a rendition is as xterm's
+    /// where nothing is known of the user's.
+    fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
+        let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
+        let look_alike = || self.own_color(color.look_alike());
+        self.noted_colors.get(color).or_else(look_alike).or(otherwise)
+    }
+
+    /// Returns the colour that the user's terminal has where no program sets one.
+    fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
         let user = &self.user_terminal;
-        let own = match slot {
-            ColorSlot::Palette(index) => {
-                return self.screen.colors.get(slot).or(Some(Rgb::of_palette(index)));
-            }
+        let (red, green, blue) = match slot {
+            ColorSlot::Palette(index) => return Some(Rgb::of_palette(index)),
             ColorSlot::Foreground => user.foreground,
             ColorSlot::Background => user.background,
             ColorSlot::Cursor => user.cursor,
-        };
-        self.screen
-            .colors
-            .get(slot)
-            .or_else(|| own.map(|(red, green, blue)| Rgb::new(red, green, blue)))
+        }?;
+        Some(Rgb::new(red, green, blue))
     }
 }

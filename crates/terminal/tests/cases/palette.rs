@@ -1,7 +1,7 @@
 //! Colours that programs set, reset and ask for.
 
 use rove_terminal::display::{self, Vocabulary};
-use rove_terminal::{ColorSlot, Outer, Renderer, Screen, Size, Terminal};
+use rove_terminal::{ColorSlot, Outer, Renderer, Screen, Size, Terminal, UserTerminal};
 
 use super::host;
 
@@ -57,8 +57,8 @@ fn every_slot_can_be_set_and_no_more() {
     for index in 0..=300 {
         terminal.write(format!("\x1b]4;{index};#010203\x07").as_bytes());
     }
-    for number in 10..=19 {
-        terminal.write(format!("\x1b]{number};#010203\x07").as_bytes());
+    for number in 0..=20 {
+        terminal.write(format!("\x1b]{number};#010203\x07\x1b]5;{number};#010203\x07").as_bytes());
     }
     assert_eq!(terminal.screen().colors().iter().count(), 256 + 3);
 }
@@ -155,4 +155,119 @@ fn colours_of_every_space_are_told_as_the_screen_shows_them() {
             assert_eq!(String::from_utf8_lossy(&given), reply, "{text}");
         }
     }
+}
+
+/// Bold, underlined, blinking, reversed and slanted text has a colour, if only for whoever asks (OSC 5, and the entries of
+/// the palette behind its end). Answers are those of xterm 379 with colours for all of them.
+#[test]
+fn colours_of_renditions_are_told_as_they_were_set() {
+    for (text, told) in [
+        ("rgb:f0/f0/f0", "f0f0/f0f0/f0f0"),
+        ("#123", "1010/2020/3030"),
+        ("#102030", "1010/2020/3030"),
+        ("#111222333", "1111/2222/3333"),
+        ("#111122223333", "1111/2222/3333"),
+        ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
+        ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
+        ("CIEuvY:0.23813/0.52005/0.25780", "bdbd/8888/4f4f"),
+        ("CIExyY:0.44431/0.25589/0.18609", "dfdf/3d3d/7777"),
+        ("CIELab:7.2195/20.7834/17.7003", "ecec/e4e4/e4e4"),
+        ("CIELuv:18.0144/35.4730/23.2430", "5e5e/2e2e/0e0e"),
+        ("TekHVC:304.4900/56.9737/13.5433", "a7a7/8383/9c9c"),
+    ] {
+        for rendition in 0..5 {
+            for (set, ask) in [(5, 5), (5, 4), (4, 5), (4, 4)] {
+                let number = |command: i32| if command == 4 { 256 + rendition } else { rendition };
+                let (to, of) = (number(set), number(ask));
+                let input = format!("\x1b]{set};{to};{text}\x07\x1b]{ask};{of};?\x1b\\");
+                let given = host(80, 24, input).take_replies();
+                let reply = format!("\x1b]{ask};{of};rgb:{told}\x1b\\");
+                assert_eq!(String::from_utf8_lossy(&given), reply, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_without_an_effect_are_set_and_reset() {
+    let set = "\x1b]5;0;#123456;1;#234567;4;#345678\x07";
+    let ask = "\x1b]5;0;?;1;?;4;?\x07";
+    for (input, told) in [
+        ("", ["1212/3434/5656", "2323/4545/6767", "3434/5656/7878"]),
+        ("\x1b]105;0\x07", ["0000/0000/0000", "2323/4545/6767", "3434/5656/7878"]),
+        ("\x1b]105;0;1\x07", ["0000/0000/0000", "0000/0000/0000", "3434/5656/7878"]),
+        ("\x1b]105;0;x;5;1\x07", ["0000/0000/0000", "0000/0000/0000", "3434/5656/7878"]),
+        ("\x1b]104;256;260\x07", ["0000/0000/0000", "2323/4545/6767", "0000/0000/0000"]),
+        ("\x1b]104;0;261\x07", ["1212/3434/5656", "2323/4545/6767", "3434/5656/7878"]),
+        ("\x1b]105\x07", ["0000/0000/0000"; 3]),
+        ("\x1b]105;\x1b\\", ["0000/0000/0000"; 3]),
+        ("\x1b]104\x07", ["0000/0000/0000"; 3]),
+        ("\x1b]104;\x07", ["0000/0000/0000"; 3]),
+        ("\x1bc", ["0000/0000/0000"; 3]),
+        ("\x1b[!p\x1b]110\x07\x1b]115\x07", ["1212/3434/5656", "2323/4545/6767", "3434/5656/7878"]),
+        ("\x1b]5;0;nonsense;1;;4;red\x07", ["1212/3434/5656", "2323/4545/6767", "3434/5656/7878"]),
+        (
+            "\x1b]5;5;#fff;x;#fff;99999999999;#fff;4;#010101\x07",
+            ["1212/3434/5656", "2323/4545/6767", "0101/0101/0101"],
+        ),
+    ] {
+        let given = host(80, 24, [set, input, ask].concat()).take_replies();
+        let [bold, underlined, slanted] = told;
+        let replies = [(0, bold), (1, underlined), (4, slanted)]
+            .map(|(number, told)| format!("\x1b]5;{number};rgb:{told}\x07"));
+        assert_eq!(String::from_utf8_lossy(&given), replies.concat(), "{input:?}");
+    }
+}
+
+#[test]
+fn dynamic_colours_without_an_effect_are_told_as_they_were_set() {
+    for number in 13..=19 {
+        let ask = format!("\x1b]{number};?\x07");
+        let told = format!("\x1b]{number};rgb:1212/3434/5656\x07");
+        for (input, reply) in [
+            (format!("\x1b]{number};#123456\x07"), &*told),
+            (format!("\x1b]{};#000000;#123456\x07", number - 1), &told),
+            (format!("\x1b]{number};#123456\x07\x1b]{}\x07", 100 + number), ""),
+            (format!("\x1b]{number};#123456\x07\x1b]{};\x07", 100 + number), ""),
+            (format!("\x1b]{number};#123456\x07\x1bc"), ""),
+            (format!("\x1b]{number};#123456\x07\x1b]104\x07\x1b]105\x07"), &told),
+        ] {
+            let given = host(80, 24, [input.clone(), ask.clone()].concat()).take_replies();
+            assert_eq!(String::from_utf8_lossy(&given), reply, "{input:?}");
+        }
+    }
+    let given = host(80, 24, "\x1b]19;#111111;#222222\x07\x1b]19;?;?\x07").take_replies();
+    assert_eq!(given, b"\x1b]19;rgb:1111/1111/1111\x07");
+}
+
+/// Where nothing was set, they look as text does to the user, or as what is behind it.
+#[test]
+fn colours_without_an_effect_look_as_text_at_the_start() {
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    terminal.set_user_terminal(UserTerminal {
+        foreground: Some((1, 2, 3)),
+        background: Some((4, 5, 6)),
+        ..UserTerminal::default()
+    });
+    terminal.write(b"\x1b]10;#ffffff\x07\x1b]5;0;?;4;?\x07\x1b]13;?;?;?;?;?;?;?\x07");
+    let (text, behind) = ("0101/0202/0303", "0404/0505/0606");
+    let told = [
+        ("5;0", text),
+        ("5;4", text),
+        ("13", text),
+        ("14", behind),
+        ("15", text),
+        ("16", behind),
+        ("17", text),
+        ("18", text),
+        ("19", behind),
+    ];
+    let replies = told.map(|(name, color)| format!("\x1b]{name};rgb:{color}\x07"));
+    assert_eq!(String::from_utf8_lossy(&terminal.take_replies()), replies.concat());
+}
+
+#[test]
+fn a_colour_without_an_effect_is_no_part_of_the_screen() {
+    let set = host(80, 2, "\x1b]5;0;#010203\x07\x1b]13;#010203\x07\x1b]4;258;#010203\x07");
+    assert!(set.screen().colors().is_empty());
 }

@@ -53,7 +53,7 @@ fn other_questions_are_not_answered() {
         "\x1b[?2031h",
         "\x1b]2;title\x07\x1b[21t",
         "\x1b]10;?\x07\x1b]11;?\x07\x1b]12;?\x07",
-        "\x1b]13;?\x07\x1b]4;256;?\x07\x1b]4;x;?\x07\x1b]104;?\x07",
+        "\x1b]9;?\x07\x1b]13;?\x07\x1b]20;?\x07\x1b]4;261;?\x07\x1b]5;5;?\x07\x1b]4;x;?\x07\x1b]104;?\x07",
         "\x1b[=1c",
         "\x05",
         "\x1bP+q\x1b\\\x1bP+q;;\x1b\\",
