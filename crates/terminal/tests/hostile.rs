@@ -484,7 +484,7 @@ fn a_flood_of_questions_is_answered_up_to_a_bound() {
     terminal.write(questions.as_bytes());
     let replies = terminal.take_replies();
     assert!(replies.len() <= 4096, "{} bytes", replies.len());
-    assert!(replies.starts_with(b"\x1b[1;1R\x1b[?62c"));
+    assert!(replies.starts_with(b"\x1b[1;1R\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"));
     terminal.write(b"\x1b[6n");
     assert_eq!(terminal.take_replies(), b"\x1b[1;1R");
 }

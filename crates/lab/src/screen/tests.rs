@@ -180,7 +180,7 @@ fn modes_titles_clipboard_and_bells_are_told() {
         ("\x1b]9;4;4;7\x07", "/progress/percent", "7"),
         ("\x1b]52;c;aGk=\x07", "/clipboard", "\"aGk=\""),
         ("\x07\x07", "/bells", "2"),
-        ("\x1b[c", "/replies", r#""\\x1b[?62c""#),
+        ("\x1b[c", "/replies", r#""\\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c""#),
         ("\x1b[c", "/reply_bytes", "6"),
         ("abc", "/rows/0/wrapped", "true"),
     ] {

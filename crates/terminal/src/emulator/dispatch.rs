@@ -39,6 +39,7 @@ impl Perform for Emulator {
             '\u{8f}' => self.charsets.shift_once(3),
             '\u{96}' => self.guard(true),
             '\u{97}' => self.guard(false),
+            '\u{9a}' => self.report_primary_attributes(),
             _ => {}
         }
     }

@@ -11,8 +11,10 @@ use crate::parse::parameters::Parameters;
 /// Chosen: what a Linux pty takes as one line of input, so a flood of questions cannot pile up.
 pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
-/// DA1: a VT220 without options. Source: Mosh 1.4.0 as observed, docs/terminal.md.
-const PRIMARY_ATTRIBUTES: &str = "\x1b[?62c";
+/// DA1: the attributes of a VT420. Source: xterm 379 as observed.
+const PRIMARY_ATTRIBUTES: &str = "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c";
+/// DA2: VT420, and the xterm whose functions these are. Source: xterm 379 as observed.
+const XTERM_ATTRIBUTES: &str = "\x1b[>41;379;0c";
 /// DA2: VT220, firmware 10, no cartridge. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>1;10;0c";
 /// DA3: a unit number of zeros, as xterm has.
@@ -28,14 +30,16 @@ impl Emulator {
         }
     }
 
-    /// DA1.
+    /// DA1 and DECID.
     pub(crate) fn report_primary_attributes(&mut self) {
         self.reply(PRIMARY_ATTRIBUTES);
     }
 
-    /// DA2.
+    /// DA2. Emacs takes an xterm from 242 on for one that tells its background, and waits two seconds for that. So the
+    /// terminal passes for one only if it knows the background.
     pub(crate) fn report_secondary_attributes(&mut self) {
-        self.reply(SECONDARY_ATTRIBUTES);
+        let tells_background = self.user_terminal.background.is_some();
+        self.reply(if tells_background { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES });
     }
 
     /// DA3.

@@ -10,9 +10,13 @@ fn questions_are_answered() {
         ("\x1b[5n", "\x1b[0n"),
         ("\x1b[5;7H\x1b[6n", "\x1b[5;7R"),
         ("\x1b[5;7r\x1b[?6h\x1b[2;3H\x1b[6n", "\x1b[2;3R"),
-        ("\x1b[c", "\x1b[?62c"),
-        ("\x1b[0c", "\x1b[?62c"),
+        ("\x1b[c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"),
+        ("\x1b[0c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"),
+        ("\x1bZ", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"),
+        ("\u{9a}", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"),
+        ("\x1b[62\"p\x1b[c", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c"),
         ("\x1b[>c", "\x1b[>1;10;0c"),
+        ("\x1b[>0c", "\x1b[>1;10;0c"),
         ("\x1b[?25$p", "\x1b[?25;1$y"),
         ("\x1b[?25l\x1b[?25$p", "\x1b[?25;2$y"),
         ("\x1b[?2026$p", "\x1b[?2026;2$y"),
@@ -45,7 +49,7 @@ fn questions_are_answered() {
 #[test]
 fn other_questions_are_not_answered() {
     for input in [
-        "\x1bZ",
+        "\x1b[1c\x1b[>1c",
         "\x1b[?n\x1b[?1n\x1b[?7n\x1b[?14n\x1b[?61n\x1b[?99n",
         "\x1b[2x",
         "\x1b[11t\x1b[14t\x1b[16t\x1b[20t\x1b[21t",
@@ -153,6 +157,8 @@ fn the_users_terminal_is_told_where_it_is_known() {
         ("\x1b]11;#fedcba\x07\x1b]11;?\x07", "\x1b]11;rgb:fefe/dcdc/baba\x07"),
         ("\x1b]11;#fedcba;\x07\x1b]111\x07\x1b]11;?\x07", "\x1b]11;rgb:1010/1111/1212\x07"),
         ("\x1bc\x1b]11;?\x07", "\x1b]11;rgb:1010/1111/1212\x07"),
+        ("\x1b[>c", "\x1b[>41;379;0c"),
+        ("\x1b[>0c", "\x1b[>41;379;0c"),
         ("\x1b[?996n", "\x1b[?997;1n"),
         // What a program paints behind its text is not what the user prefers.
         ("\x1b]11;#fff\x07\x1b[?996n", "\x1b[?997;1n"),
