@@ -51,7 +51,7 @@ const fn of(
 }
 
 /// Everything done differently on purpose.
-pub const DIFFERENCES: [Difference; 36] = [
+pub const DIFFERENCES: [Difference; 37] = [
     of(
         Who::Both,
         "erasing, inserting and deleting cells leave a pending wrap",
@@ -141,9 +141,17 @@ pub const DIFFERENCES: [Difference; 36] = [
     ),
     of(
         Who::Both,
-        "BS and CUB stop in the first column also in reverse wraparound (mode 45)",
+        "BS and CUB stop in the first column also in reverse wraparound (modes 45 and 1045)",
         "go on at the end of the row above (xterm)",
-        "\x1b[?45h\x1b[2;1H\x08X",
+        "\x1b[?45habcdefghijk\x08\x08X",
+        // No function of a stream sets the mode.
+        |_, _| false,
+    ),
+    of(
+        Who::Both,
+        "HT while a wrap is pending does not wrap and tab in mode 41",
+        "goes to the first stop of the next row (xterm)",
+        "\x1b[?41habcdefghij\tX",
         // No function of a stream sets the mode.
         |_, _| false,
     ),

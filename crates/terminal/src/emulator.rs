@@ -281,12 +281,11 @@ impl Emulator {
     /// BS and CUB, which in reverse wraparound do not end at the left margin. Then a pending wrap counts
     /// as a place behind the last column.
     pub(crate) fn move_back(&mut self, count: u16) {
-        if !self.modes.wraps_back() {
-            return self.move_left(count);
-        }
+        let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);
-        let (from, size) = (self.screen.cursor.position(), self.screen.size);
-        let (to, passed) = reverse_wrap::step_back(from, count, self.region, size);
+        let Screen { cursor, size, ref rows, .. } = self.screen;
+        let goes_on = |row| rows[usize::from(row)].wrapped;
+        let (to, passed) = mode.step_back(cursor.position(), count, self.region, size, goes_on);
         self.effort.touch(passed);
         self.set_cursor(to.row, to.column);
     }
@@ -302,8 +301,14 @@ impl Emulator {
         }
     }
 
-    /// HT and CHT: leave a pending wrap alone.
+    /// HT and CHT: leave a pending wrap alone, or in mode 41 wrap and go to the first stop.
     pub(crate) fn tab_forward(&mut self, count: u16) {
+        let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;
+        if wraps {
+            self.index();
+            self.screen.cursor.column = 0;
+        }
+        let count = if wraps { 1 } else { count };
         let stop = self.tabs.next(self.screen.cursor.column, count);
         self.effort.touch(usize::from(stop.abs_diff(self.screen.cursor.column)));
         self.screen.cursor.column = stop.min(self.line_end());

@@ -40,7 +40,8 @@ impl Emulator {
             40 => self.modes.column_switch = set,
             // A replica has but one picture, and the far end sends what becomes of it.
             47 | 1047 | 1049 if !self.is_host() => self.screen.rich.alternate_screen = set,
-            // Stock Mosh has neither, and a replica is to end up as it does.
+            // Stock Mosh has none of these, and a replica is to end up as it does.
+            41 if self.is_host() => self.modes.tab_wraps = set,
             45 if self.is_host() => self.modes.reverse_wrap = set,
             1045 if self.is_host() => self.modes.extended_reverse_wrap = set,
             47 => self.show_alternate(set),
@@ -155,12 +156,15 @@ impl Emulator {
     pub(crate) fn private_mode(&self, mode: u16) -> Option<bool> {
         Some(match mode {
             1 => self.screen.rich.application_cursor_keys,
+            // Sequences are ANSI's, and never those of a VT52.
+            2 => true,
             3 => self.modes.wide_columns,
             5 => self.screen.reverse_video,
             6 => self.modes.origin,
             7 => self.modes.autowrap,
             25 => self.screen.cursor.visible,
             40 => self.modes.column_switch,
+            41 => self.modes.tab_wraps,
             45 => self.modes.reverse_wrap,
             1045 => self.modes.extended_reverse_wrap,
             47 | 1047 | 1049 => self.screen.rich.alternate_screen,

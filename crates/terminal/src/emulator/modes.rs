@@ -1,6 +1,7 @@
 //! The modes that only steer the emulator.
 
 use crate::emulator::noted_modes::NotedModes;
+use crate::emulator::reverse_wrap::ReverseWrap;
 
 /// The modes that are no part of the picture.
 #[derive(Clone, Copy, Debug)]
@@ -17,13 +18,15 @@ pub(crate) struct Modes {
     pub(crate) newline: bool,
     /// 40: DECCOLM is heard, as far as it goes.
     pub(crate) column_switch: bool,
+    /// 41: HT and CHT do what a pending wrap asks for first.
+    pub(crate) tab_wraps: bool,
     /// DECCOLM, as it was set last.
     pub(crate) wide_columns: bool,
     /// DECNCSM: DECCOLM does not clear the screen.
     pub(crate) column_switch_keeps: bool,
-    /// 45: BS and CUB go on at the end of the row above.
+    /// 45: BS and CUB go back to the row above, where its text went on in this one.
     pub(crate) reverse_wrap: bool,
-    /// 1045: the same, under the number that newer xterms have for it.
+    /// 1045: BS and CUB go on at the end of any row above.
     pub(crate) extended_reverse_wrap: bool,
     /// Title mode 0: titles are set in hexadecimal digits.
     pub(crate) hexadecimal_titles: bool,
@@ -46,6 +49,7 @@ impl Default for Modes {
             side_margins: false,
             newline: false,
             column_switch: false,
+            tab_wraps: false,
             wide_columns: false,
             column_switch_keeps: false,
             reverse_wrap: false,
@@ -60,8 +64,16 @@ impl Default for Modes {
 }
 
 impl Modes {
-    /// Returns whether BS and CUB go on at the end of the row above.
-    pub(crate) const fn wraps_back(&self) -> bool {
-        self.autowrap && (self.reverse_wrap || self.extended_reverse_wrap)
+    /// Returns where BS and CUB go on from the left margin, if anywhere.
+    pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
+        if !self.autowrap {
+            None
+        } else if self.extended_reverse_wrap {
+            Some(ReverseWrap::Anywhere)
+        } else if self.reverse_wrap {
+            Some(ReverseWrap::WithinLine)
+        } else {
+            None
+        }
     }
 }

@@ -17,7 +17,7 @@ use Mode::{Ansi, Private};
 
 /// The modes that are kept, and whether they are set at the start.
 /// Source: xterm's ctlseqs, "DEC Private Mode Set"; the start as xterm 379 tells it.
-const KEPT: [(Mode, bool); 36] = [
+const KEPT: [(Mode, bool); 35] = [
     // KAM, SRM: the user's keyboard.
     (Ansi(2), false),
     (Ansi(12), true),
@@ -27,10 +27,9 @@ const KEPT: [(Mode, bool); 36] = [
     // DECPFF, DECPEX: the printer.
     (Private(18), false),
     (Private(19), false),
-    // The scrollbar, font sizes by keys, more(1), national character sets, the bell at the margin.
+    // The scrollbar, font sizes by keys, national character sets, the bell at the margin.
     (Private(30), false),
     (Private(35), true),
-    (Private(41), false),
     (Private(42), false),
     (Private(44), false),
     // DECBKM: what the key for backspace sends.
@@ -67,10 +66,9 @@ const KEPT: [(Mode, bool); 36] = [
 ];
 
 /// The modes that cannot be changed, and whether they are set.
-/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. Of the others rove has one state only: sequences are ANSI's and
-/// not those of a VT52 (2), there is no toolbar (10), no Tektronix (38), no printer of graphics (43) and no image (80, 1070, 8452),
+/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. Of the others rove has one state only: there is no toolbar (10), no Tektronix (38), no printer of graphics (43) and no image (80, 1070, 8452),
 /// what makes the cursor blink is not left to a menu (13), and the alternate screen can always be shown (1046).
-const FIXED: [(Mode, bool); 25] = [
+const FIXED: [(Mode, bool); 24] = [
     (Ansi(1), false),
     (Ansi(3), false),
     (Ansi(5), false),
@@ -84,7 +82,6 @@ const FIXED: [(Mode, bool); 25] = [
     (Ansi(17), false),
     (Ansi(18), false),
     (Ansi(19), false),
-    (Private(2), true),
     (Private(8), false),
     (Private(10), false),
     (Private(13), false),

@@ -1,33 +1,50 @@
-//! Reverse wraparound (modes 45 and 1045): BS and CUB go on from the left margin at the right margin of the row above,
-//! and from the top margin at the bottom one.
+//! Reverse wraparound (modes 45 and 1045): BS and CUB go on from the left margin at the right margin of the row above.
 
 use crate::emulator::region::Region;
 use crate::screen::{Position, Size};
 
-/// Returns the place `count` cells before `from`, which is as many BS, and how many rows were passed on the way.
-/// Source: xterm 379 as observed; there CUB that begins in the upper left corner of the margins goes to the lower right one,
-/// whatever its count is.
-pub(crate) fn step_back(
-    from: Position,
-    count: u16,
-    region: Region,
-    size: Size,
-) -> (Position, usize) {
-    let Position { mut row, mut column } = from;
-    let (mut left, mut passed) = (count, 0);
-    loop {
-        let first = if column >= region.left { region.left } else { 0 };
-        if left <= column - first {
-            return (Position { row, column: column - left }, passed);
+/// Where BS and CUB go on from the left margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReverseWrap {
+    /// 45: in the row above, if its text went on in this row. They stop at the top margin.
+    /// Source: xterm's ctlseqs; xterm does so since 383.
+    WithinLine,
+    /// 1045: in any row above, and from the top margin at the bottom one.
+    /// Source: mode 45 of xterm 379 as observed; there CUB that begins in the upper left corner of the margins goes to the
+    /// lower right one, whatever its count is.
+    Anywhere,
+}
+
+impl ReverseWrap {
+    /// Returns the place `count` cells before `from`, which is as many BS, and how many rows were passed on the way.
+    /// `goes_on` says whether the text of a row goes on in the next.
+    pub(crate) fn step_back(
+        self,
+        from: Position,
+        count: u16,
+        region: Region,
+        size: Size,
+        goes_on: impl Fn(u16) -> bool,
+    ) -> (Position, usize) {
+        let Position { mut row, mut column } = from;
+        let (mut left, mut passed) = (count, 0);
+        loop {
+            let first = if column >= region.left { region.left } else { 0 };
+            if left <= column - first {
+                return (Position { row, column: column - left }, passed);
+            }
+            if self == Self::WithinLine && (row == region.top || row == 0 || !goes_on(row - 1)) {
+                return (Position { row, column: first }, passed);
+            }
+            left -= column - first + 1;
+            column = region.right;
+            row = match row {
+                row if row == region.top => region.bottom,
+                0 => size.rows() - 1,
+                row => row - 1,
+            };
+            passed += 1;
         }
-        left -= column - first + 1;
-        column = region.right;
-        row = match row {
-            row if row == region.top => region.bottom,
-            0 => size.rows() - 1,
-            row => row - 1,
-        };
-        passed += 1;
     }
 }
 
@@ -62,7 +79,33 @@ mod tests {
             (at(0, 2), 1, sides, at(5, 7)),
             (at(2, 4), 9, sides, at(0, 7)),
         ] {
-            assert_eq!(step_back(from, count, region, size).0, to, "{from:?} {count} {region:?}");
+            let (end, _) = ReverseWrap::Anywhere.step_back(from, count, region, size, |_| false);
+            assert_eq!(end, to, "{from:?} {count} {region:?}");
+        }
+    }
+
+    #[test]
+    fn steps_within_a_line_end_where_it_begins() {
+        let size = Size::clamped(16, 6);
+        let (open, rows) = (Region::full(size), Region { top: 2, bottom: 4, ..Region::full(size) });
+        let at = |row, column| Position { row, column };
+        // Rows 1 and 2 go on. From, count, margins, to; all from 0.
+        for (from, count, region, to) in [
+            (at(3, 5), 5, open, at(3, 0)),
+            (at(3, 5), 6, open, at(2, 15)),
+            (at(3, 5), 22, open, at(1, 15)),
+            (at(3, 5), 37, open, at(1, 0)),
+            (at(3, 5), 99, open, at(1, 0)),
+            (at(4, 0), 1, open, at(4, 0)),
+            (at(1, 0), 1, open, at(1, 0)),
+            (at(0, 0), 1, open, at(0, 0)),
+            (at(3, 0), 99, rows, at(2, 0)),
+            (at(2, 0), 1, rows, at(2, 0)),
+            (at(1, 0), 1, rows, at(1, 0)),
+        ] {
+            let goes_on = |row| matches!(row, 1 | 2);
+            let (end, _) = ReverseWrap::WithinLine.step_back(from, count, region, size, goes_on);
+            assert_eq!(end, to, "{from:?} {count} {region:?}");
         }
     }
 
@@ -70,7 +113,11 @@ mod tests {
     fn the_longest_way_through_the_narrowest_screen_ends() {
         let size = Size::clamped(1, 1);
         let place = Position { row: 0, column: 0 };
-        let (to, passed) = step_back(place, u16::MAX, Region::full(size), size);
-        assert_eq!((to, passed), (place, usize::from(u16::MAX)));
+        for (mode, rows) in
+            [(ReverseWrap::Anywhere, usize::from(u16::MAX)), (ReverseWrap::WithinLine, 0)]
+        {
+            let (to, passed) = mode.step_back(place, u16::MAX, Region::full(size), size, |_| true);
+            assert_eq!((to, passed), (place, rows));
+        }
     }
 }

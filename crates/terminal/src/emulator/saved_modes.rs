@@ -4,7 +4,7 @@ use crate::emulator::noted_modes::NotedModes;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
 /// The modes that are on or off, and whether they are on at the start. 47 stands for 1047 and 1049 too.
-const SWITCHES: [(u16, bool); 18] = [
+const SWITCHES: [(u16, bool); 19] = [
     (1, false),
     (3, false),
     (5, false),
@@ -12,6 +12,7 @@ const SWITCHES: [(u16, bool); 18] = [
     (7, true),
     (25, true),
     (40, false),
+    (41, false),
     (45, false),
     (47, false),
     (66, false),

@@ -149,7 +149,7 @@ fn a_level_has_the_functions_of_its_terminals() {
         ("abc\r\x1b[ A", 1, "", " abc"),
         ("abc\x1b[ @", 1, "", "bc"),
         ("a\x1b[3b", 1, "", "aaaa"),
-        ("\x1b[?45h\x1b[2;1H\x08x", 1, "", "               x"),
+        ("\x1b[?1045h\x1b[2;1H\x08x", 1, "", "               x"),
         ("\x1b[?1049hab", 1, "", "ab"),
     ] {
         for level in 1..=5 {

@@ -1,6 +1,6 @@
 //! Modes, resets and the alternate screen.
 
-use rove_terminal::{MouseEncoding, MouseReporting};
+use rove_terminal::{MouseEncoding, MouseReporting, Size, Terminal};
 
 use super::{cell, check, cursor, host, paint, rows};
 
@@ -175,4 +175,36 @@ fn a_change_of_columns_clears_where_it_is_allowed_and_changes_no_width() {
     ] {
         assert_eq!(host(8, 1, input).take_replies(), answers.as_bytes(), "{input:?}");
     }
+}
+
+/// Mode 41, for programs that let a tab at the end of a row go on in the next. As in xterm 379.
+#[test]
+fn a_tab_wraps_where_a_program_asked_for_it() {
+    for (input, rows_told, place) in [
+        ("\x1b[?41h\x1b[1;16Hx\tE", &["               x", "        E"][..], (2, 10)),
+        ("\x1b[?41h\x1b[?41l\x1b[1;16Hx\tE", &["               x", "E"], (2, 2)),
+        ("\x1b[1;16Hx\tE", &["               x", "E"], (2, 2)),
+        ("\x1b[?41h\x1b[1;14Hx\tE", &["             x E"], (1, 16)),
+        ("\x1b[?41h\x1b[1;15Hx\t\tE", &["              xE"], (1, 16)),
+        ("\x1b[?41h\x1b[1;16Hx\x1b[IE", &["               x", "        E"], (2, 10)),
+        ("\x1b[?41h\x1b[1;16Hx\x1b[2IE", &["               x", "        E"], (2, 10)),
+        ("\x1b[?41h\x1b[1;16Hx\t\tE", &["               x", "               E"], (2, 16)),
+        ("\x1b[?41h\x1b[?7l\x1b[1;16Hx\tE", &["               E"], (1, 16)),
+        ("\x1b[?41h\x1b[3;16Hx\tE", &["", "               x", "        E"], (3, 10)),
+        ("\x1b[?41h\x1b[?69h\x1b[3;6s\x1b[1;6Hx\tE", &["     x", "     E"], (2, 6)),
+        ("\x1b[?41h\x1b[1;16Hx\x1b[Z\x1b[?6n", &["               x"], (1, 9)),
+        ("\x1b[?41h\x1bc\x1b[1;16Hx\tE", &["               x", "E"], (2, 2)),
+        (
+            "\x1b[?41h\x1b[?41s\x1b[?41l\x1b[?41r\x1b[1;16Hx\tE",
+            &["               x", "        E"],
+            (2, 10),
+        ),
+    ] {
+        let terminal = host(16, 3, input);
+        assert_eq!(rows(terminal.screen()), rows_told, "{input:?}");
+        assert_eq!(cursor(terminal.screen()), place, "{input:?}");
+    }
+    let mut replica = Terminal::replica(Size::clamped(16, 3));
+    replica.write(b"\x1b[?41h\x1b[1;16Hx\t");
+    assert_eq!(cursor(replica.screen()), (1, 16));
 }

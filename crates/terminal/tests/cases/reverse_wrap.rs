@@ -1,5 +1,5 @@
-//! Reverse wraparound (modes 45 and 1045) in BS and CUB: rows and cursors as xterm 379 has them for mode 45, which was asked
-//! for each of its cells (DECRQCRA). It does not know 1045 yet.
+//! Reverse wraparound (modes 45 and 1045) in BS and CUB: rows and cursors as xterm 379 has them for its mode 45, which was
+//! asked for each of its cells (DECRQCRA). That mode is 1045 since xterm 383; 45 stays within a line since.
 
 use rove_terminal::{Size, Terminal};
 
@@ -60,28 +60,54 @@ const CASES: &[(&str, &str, (u16, u16))] = &[
     ("0123456789ABCDE漢\x1b[3DX", "0123456789ABCDEX|漢", (1, 16)),
     ("\x1b[!p\x1b[2;1H\x08X", "|X", (2, 2)),
     ("\x1bc\x1b[2;1H\x08X", "|X", (2, 2)),
-    ("\x1b[?45l\x1b[2;1H\x08X", "|X", (2, 2)),
-    ("\x1b[?45s\x1b[?45l\x1b[?45r\x1b[2;1H\x08X", "               X", (1, 16)),
+    ("\x1b[?1045l\x1b[2;1H\x08X", "|X", (2, 2)),
+    ("\x1b[?1045s\x1b[?1045l\x1b[?1045r\x1b[2;1H\x08X", "               X", (1, 16)),
 ];
 
 #[test]
 fn bs_and_cub_go_on_at_the_end_of_the_row_above() {
-    check_behind("\x1b[?45h", CASES);
+    check_behind("\x1b[?1045h", CASES);
+    // With both modes it is the wider one that counts.
+    check_behind("\x1b[?45h\x1b[?1045h", &CASES[..40]);
 }
 
+/// As xterm has it since 383.
 #[test]
-fn the_extended_mode_does_the_same() {
-    let own = |input: &str| input.contains("?45") || input.contains("?1045");
-    let cases: Vec<_> = CASES.iter().filter(|(input, ..)| !own(input)).copied().collect();
-    check_behind("\x1b[?1045h", &cases);
+fn within_a_line_bs_and_cub_stop_where_it_begins() {
+    check_behind(
+        "\x1b[?45h",
+        &[
+            ("\x1b[2;1H\x08X", "|X", (2, 2)),
+            ("ab\r\n\x08X", "ab|X", (2, 2)),
+            ("ab\x1bE\x08X", "ab|X", (2, 2)),
+            ("0123456789ABCDEF\r\nG\x08\x08X", "0123456789ABCDEF|X", (2, 2)),
+            ("0123456789ABCDEFG\x08\x08X", "0123456789ABCDEX|G", (1, 16)),
+            ("0123456789ABCDEFG\x1b[2DX", "0123456789ABCDEX|G", (1, 16)),
+            ("0123456789ABCDEFGH\x1b[3DX", "0123456789ABCDEX|GH", (1, 16)),
+            ("0123456789ABCDEFG\x1b[99DX", "X123456789ABCDEF|G", (1, 2)),
+            ("0123456789ABCDEF\x08X", "0123456789ABCDEX", (1, 16)),
+            ("0123456789ABCDEF\x1b[2DX", "0123456789ABCDXF", (1, 16)),
+            ("0123456789ABCDEFG\x1b[1K\x1b[1A\x1b[2K\x1b[1B\x1b[5DX", "|X", (2, 2)),
+            ("\x1b[1;1H\x08X", "X", (1, 2)),
+            ("\x1b[2;5r\x1b[1;1H0123456789ABCDEFG\x08\x08X", "0123456789ABCDEF|X", (2, 2)),
+            ("\x1b[?7l\x1b[1;1H0123456789ABCDEF\x08X", "0123456789ABCDXF", (1, 16)),
+            ("0123456789ABCDEFG\x1b[?45l\x08\x08X", "0123456789ABCDEF|X", (2, 2)),
+            ("0123456789ABCDEFG\x1b[!p\x08\x08X", "0123456789ABCDEF|X", (2, 2)),
+            (
+                "0123456789ABCDEFG\x1b[?1045h\x1b[1;1H\x08X",
+                "0123456789ABCDEF|G||||               X",
+                (6, 16),
+            ),
+        ],
+    );
 }
 
 /// xterm goes to the last cell, whatever the count is, if CUB begins in the first cell between the margins.
 #[test]
 fn cub_from_the_first_cell_is_as_many_bs() {
     for (count, place) in [(1, (6, 16)), (3, (6, 14)), (96, (1, 1)), (97, (6, 16))] {
-        let moved = host(16, 6, format!("\x1b[?45h\x1b[H\x1b[{count}D"));
-        let stepped = host(16, 6, format!("\x1b[?45h\x1b[H{}", "\x08".repeat(count)));
+        let moved = host(16, 6, format!("\x1b[?1045h\x1b[H\x1b[{count}D"));
+        let stepped = host(16, 6, format!("\x1b[?1045h\x1b[H{}", "\x08".repeat(count)));
         assert_eq!((cursor(moved.screen()), cursor(stepped.screen())), (place, place), "{count}");
     }
 }
@@ -89,9 +115,9 @@ fn cub_from_the_first_cell_is_as_many_bs() {
 #[test]
 fn other_movements_stop_at_the_margin() {
     for (input, place) in [
-        ("\x1b[?45h\x1b[2;1H\x1b6", (2, 1)),
-        ("\x1b[?45h\x1b[2;1H\x1b[Z", (2, 1)),
-        ("\x1b[?45h\x1b[2;16H\x1b[C", (2, 16)),
+        ("\x1b[?1045h\x1b[2;1H\x1b6", (2, 1)),
+        ("\x1b[?1045h\x1b[2;1H\x1b[Z", (2, 1)),
+        ("\x1b[?1045h\x1b[2;16H\x1b[C", (2, 16)),
     ] {
         assert_eq!(cursor(host(16, 6, input).screen()), place, "{input:?}");
     }
