@@ -34,6 +34,7 @@ const ABLE: UserTerminal = UserTerminal {
     kitty_keyboard: true,
     pixel_mouse: true,
     screen_checksums: true,
+    read_copied: true,
     foreground: None,
     background: None,
     cursor: None,

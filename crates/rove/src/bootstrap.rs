@@ -283,6 +283,9 @@ fn client_command(options: &HostOptions) -> Command {
     if options.screen_checksums {
         client.env("ROVE_SCREEN_CHECKSUMS", "1");
     }
+    if options.read_copied {
+        client.env("ROVE_READ_COPIED", "1");
+    }
     // For what the client says should there be no answer.
     client.env(HOST_VARIABLE, &options.host);
     if options.name == ProgramName::Rove {

@@ -6,7 +6,9 @@ use anyhow::Context;
 use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
-use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, Outside, Prediction, Running};
+use rove_session::{
+    Client, ClientConfig, ClientOutcome, ExitStatus, Outside, Prediction, Running, TerminalReport,
+};
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
 
@@ -60,6 +62,8 @@ pub(crate) struct ClientOptions {
     pub(crate) query: bool,
     /// Whether programs on the host may read back what the screen shows.
     pub(crate) screen_checksums: bool,
+    /// Whether programs on the host may ask for what a program of the session has copied.
+    pub(crate) read_copied: bool,
     /// The user on the host whose prompts are remembered; `None` where none are.
     pub(crate) account: Option<Account>,
     /// Whether to speak stock Mosh only, without any extension.
@@ -169,7 +173,10 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
     );
     hardening::keep_in_memory(session.key_memory());
     if options.screen_checksums {
-        session.allow_screen_checksums();
+        session.allow(TerminalReport::ScreenChecksums);
+    }
+    if options.read_copied {
+        session.allow(TerminalReport::ReadCopied);
     }
     if options.tunnel.is_some() {
         session.handle_tunnel(clock.now(), None);

@@ -642,14 +642,13 @@ impl Client {
         self.transport.adjust_remote(|state| state.allow(&allowed));
     }
 
-    /// Tells the server what is known of the terminal, once it has shown that it understands; a stock
-    /// server never sees any of it.
-    /// Lets programs at the host read back what the screen shows, as checksums; a server that is not ours is never told. To be
-    /// called once, before anything else.
-    pub fn allow_screen_checksums(&mut self) {
-        self.reports.push(TerminalReport::ScreenChecksums);
+    /// Reports what the terminal's user allows; a server that is not ours is never told. To be called before anything else.
+    pub fn allow(&mut self, permission: TerminalReport) {
+        self.reports.push(permission);
     }
 
+    /// Tells the server what is known of the terminal, once it has shown that it understands; a stock
+    /// server never sees any of it.
     fn send_reports(&mut self) {
         let capabilities = self.transport.capabilities();
         let is_understood = capabilities.contains(Capabilities::TERMINAL_REPORT);

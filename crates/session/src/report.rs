@@ -18,6 +18,8 @@ pub enum TerminalReport {
     PixelMouse,
     /// Its user lets programs read back what it shows, as checksums (DECRQCRA).
     ScreenChecksums,
+    /// Its user lets programs read back what a program of the session has copied (OSC 52).
+    ReadCopied,
     /// Its default foreground.
     Foreground(Rgb),
     /// Its default background.
@@ -43,6 +45,7 @@ impl TerminalReport {
             Self::KittyKeyboard => terminal.kitty_keyboard = true,
             Self::PixelMouse => terminal.pixel_mouse = true,
             Self::ScreenChecksums => terminal.screen_checksums = true,
+            Self::ReadCopied => terminal.read_copied = true,
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
@@ -67,6 +70,7 @@ mod tests {
             TerminalReport::KittyKeyboard,
             TerminalReport::PixelMouse,
             TerminalReport::ScreenChecksums,
+            TerminalReport::ReadCopied,
             TerminalReport::Foreground((1, 2, 3)),
             TerminalReport::Background((4, 5, 6)),
             TerminalReport::Cursor((7, 8, 9)),
@@ -79,6 +83,7 @@ mod tests {
             kitty_keyboard: true,
             pixel_mouse: true,
             screen_checksums: true,
+            read_copied: true,
             foreground: Some((1, 2, 3)),
             background: Some((4, 5, 6)),
             cursor: Some((7, 8, 9)),

@@ -102,6 +102,8 @@ pub(crate) struct Emulator {
     pub(crate) replies: Vec<u8>,
     /// What a program copied last, until somebody takes it.
     pub(crate) copied: Option<Copied>,
+    /// The last text that a program copied to the clipboard, where programs may ask for it and an answer has room for it.
+    pub(crate) readable_copy: Option<Arc<str>>,
     /// What programs notified of, oldest first, until somebody takes it.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
@@ -150,6 +152,7 @@ impl Emulator {
             title_stack: Vec::new(),
             replies: Vec::new(),
             copied: None,
+            readable_copy: None,
             notifications: VecDeque::new(),
             user_terminal: UserTerminal::default(),
             scrollback: None,
@@ -517,6 +520,7 @@ impl Emulator {
         fresh.saved_modes = self.saved_modes;
         fresh.level = self.level;
         fresh.copied = self.copied.take();
+        fresh.readable_copy = self.readable_copy.take();
         fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.scrollback = self.scrollback.take();
         fresh.effort = self.effort;

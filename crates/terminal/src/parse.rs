@@ -49,6 +49,16 @@ pub(crate) enum Terminator {
     St,
 }
 
+impl Terminator {
+    /// Returns what ends an answer to a string that ended so.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bel => "\x07",
+            Self::St => "\x1b\\",
+        }
+    }
+}
+
 /// A control sequence, or the head of a device control string.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {

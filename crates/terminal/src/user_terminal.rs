@@ -12,6 +12,8 @@ pub struct UserTerminal {
     pub pixel_mouse: bool,
     /// Whether its user lets programs read back what it shows, as checksums (DECRQCRA).
     pub screen_checksums: bool,
+    /// Whether its user lets programs read back what a program of the session has copied (OSC 52).
+    pub read_copied: bool,
     /// Its default foreground: red, green, blue.
     pub foreground: Option<(u8, u8, u8)>,
     /// Its default background.

@@ -152,6 +152,7 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
         kitty_keyboard: dice.chance(0.5),
         pixel_mouse: false,
         screen_checksums: false,
+        read_copied: false,
         foreground: dice.chance(0.5).then(|| dice.color()),
         background: dice.chance(0.8).then(|| dice.color()),
         cursor: dice.chance(0.5).then(|| dice.color()),

@@ -84,6 +84,10 @@ pub(crate) static MANUAL: Manual = Manual {
             "ROVE_SCREEN_CHECKSUMS",
             "If set, programs on the host may read back what the screen shows; see rove config.",
         ),
+        (
+            "ROVE_READ_COPIED",
+            "If set, programs on the host may ask for what a program of the session has copied; see rove config.",
+        ),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
@@ -248,6 +252,7 @@ pub(crate) fn options(
         },
         query: env::var_os("ROVE_NO_TERM_QUERY").is_none(),
         screen_checksums: env::var_os("ROVE_SCREEN_CHECKSUMS").is_some(),
+        read_copied: env::var_os("ROVE_READ_COPIED").is_some(),
         account: env::var(bootstrap::ACCOUNT_VARIABLE)
             .ok()
             .filter(|_| name == ProgramName::Rove)

@@ -118,6 +118,29 @@ fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
 }
 
 #[test]
+fn programs_ask_for_what_was_copied_where_its_user_lets_them() {
+    let script = "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; \
+        printf '\\033]52;c;YWI=\\007\\033]52;c;?\\007\\033[5n'; dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null";
+    for (variables, bytes, answer) in [
+        (&[("ROVE_READ_COPIED", "1")][..], "16", "^[]52;c;YWI=^G^[[0n"),
+        (&[], "4", "^[[0n"),
+        (&[("ROVE_READ_COPIED", "1"), ("ROVE_STRICT", "1")], "4", "^[[0n"),
+    ] {
+        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script, "sh", bytes]);
+        let call = Maker::Rove.client(server.address, &server.key);
+        let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        terminal.send("x");
+        terminal.wait_for(answer, |screen| {
+            screen.contents().lines().nth(1).is_some_and(|line| line.trim() == answer)
+        });
+        terminal.send("x");
+        terminal.wait_exit().assert_code(0);
+    }
+}
+
+#[test]
 fn programs_read_the_screen_where_its_user_lets_them() {
     // Keys come after what the client has to say first, so the program waits for one.
     let script = "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; \

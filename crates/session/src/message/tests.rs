@@ -95,11 +95,12 @@ fn sizes_no_window_has_are_refused_and_huge_ones_cut() {
 
 #[test]
 fn reports_are_these_bytes_and_come_back() {
-    let table: [(TerminalReport, &[u8]); 8] = [
+    let table: [(TerminalReport, &[u8]); 9] = [
         (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
         (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
         (TerminalReport::ClusterWidths(ClusterWidths::ALL), b"\x0a\x05\x82\x01\x02\x48\x3f"),
         (TerminalReport::ScreenChecksums, b"\x0a\x05\x82\x01\x02\x40\x01"),
+        (TerminalReport::ReadCopied, b"\x0a\x05\x82\x01\x02\x50\x01"),
         (TerminalReport::Foreground((255, 128, 1)), b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07"),
         (TerminalReport::Background((0, 0, 0)), b"\x0a\x05\x82\x01\x02\x18\x00"),
         (TerminalReport::Cursor((0, 1, 0)), b"\x0a\x06\x82\x01\x03\x20\x80\x02"),
@@ -125,7 +126,7 @@ fn reports_of_unknown_kinds_and_values_are_passed_over() {
         b"\x28\x09",                 // a width alone
         b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
         b"\x38\x02",                 // another mouse
-        b"\x50\x01",                 // field 10
+        b"\x58\x01",                 // field 11
         b"\x12\x01x",                // a colour as text
     ];
     for body in table {

@@ -8,6 +8,7 @@ use crate::clipboard::Copied;
 use crate::display::{CLIPBOARD_CHARS_MAX, TITLE_CHARS_MAX};
 use crate::emulator::Emulator;
 use crate::emulator::hexadecimal::decoded;
+use crate::emulator::reply::REPLIES_BYTES_MAX;
 use crate::notification::{NOTIFICATIONS_MAX, Notification};
 use crate::parse::Terminator;
 use crate::plain::plain;
@@ -41,7 +42,10 @@ impl Emulator {
                 }
             }
             "8" if !cut => self.screen.decoration.link = Hyperlink::parse(rest).map(Arc::new),
-            "52" if !cut => self.copy(rest),
+            "52" if !cut => match rest.strip_suffix(";?") {
+                Some(selections) => self.tell_copied(selections, terminator),
+                None => self.copy(rest),
+            },
             "66" if !cut => self.print_sized(rest),
             "99" | "777" if !cut => self.notify(text),
             _ if !cut => self.color_command(number, rest, terminator),
@@ -123,12 +127,28 @@ impl Emulator {
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
-        if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
-            self.screen.clipboard = Arc::clone(copied.text());
+        if copied.is_for_clipboard() {
+            if copied.text().len() <= CLIPBOARD_CHARS_MAX {
+                self.screen.clipboard = Arc::clone(copied.text());
+            }
+            let is_readable =
+                self.user_terminal.read_copied && copied.text().len() <= REPLIES_BYTES_MAX;
+            self.readable_copy = is_readable.then(|| Arc::clone(copied.text()));
         }
         // Copying nothing is no reason to take the user's own clipboard away.
         if self.is_host() && !copied.text().is_empty() {
             self.copied = Some(copied.after(self.copied.take()));
+        }
+    }
+
+    /// OSC 52 with a question: tells what a program of this session copied last, where the user lets programs read that. The
+    /// user's own clipboard is never told.
+    fn tell_copied(&mut self, selections: &str, terminator: Terminator) {
+        let is_allowed = self.user_terminal.read_copied;
+        let is_for_clipboard =
+            Copied::new(selections, "").is_some_and(|copied| copied.is_for_clipboard());
+        if let Some(text) = self.readable_copy.clone().filter(|_| is_allowed && is_for_clipboard) {
+            self.reply(&format!("\x1b]52;{selections};{text}{}", terminator.as_str()));
         }
     }
 }

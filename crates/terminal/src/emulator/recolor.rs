@@ -149,11 +149,7 @@ impl Emulator {
             Target::Noted(noted) => self.noted_color(noted),
         };
         let Some(color) = color else { return };
-        let end = match terminator {
-            Terminator::Bel => "\x07",
-            Terminator::St => "\x1b\\",
-        };
-        self.reply(&format!("\x1b]{name};{}{end}", color.answer()));
+        self.reply(&format!("\x1b]{name};{}{}", color.answer(), terminator.as_str()));
     }
 
     /// Returns how something looks to the user, as far as it is known.

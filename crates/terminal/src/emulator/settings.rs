@@ -20,6 +20,8 @@ pub(crate) fn setting(emulator: &Emulator, name: &str) -> Option<String> {
         "\"p" => format!("{};1", emulator.level.parameter()),
         "t" | "*|" => size.rows().to_string(),
         "$|" => size.columns().to_string(),
+        // DECSASD and DECSSDT: the screen is written to, and there is no status line.
+        "$}" | "$~" => "0".to_owned(),
         _ => return None,
     };
     Some(values + name)

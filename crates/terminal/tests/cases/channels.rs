@@ -1,6 +1,6 @@
 //! What is not the picture: titles, bell, clipboard.
 
-use rove_terminal::{COPY_CHARS_MAX, Notification, Size, Terminal};
+use rove_terminal::{COPY_CHARS_MAX, Notification, Size, Terminal, UserTerminal};
 
 use super::follow::Follow;
 use super::host;
@@ -249,4 +249,43 @@ fn the_newest_notifications_wait_to_be_taken() {
     let mut replica = Terminal::replica(Size::DEFAULT);
     replica.write(b"\x1b]9;done\x07");
     assert_eq!(replica.take_notifications().count(), 0);
+}
+
+/// Answers are those of xterm 379 with `allowWindowOps`, but for text that no answer has room for.
+#[test]
+fn what_was_copied_is_told_only_where_the_user_lets_programs_read_it() {
+    let (fits, does_not) = ("A".repeat(4080), "A".repeat(4096));
+    let [fits, does_not] = [fits, does_not].map(|text| format!("\x1b]52;c;{text}\x07"));
+    for (input, told) in [
+        ("\x1b]52;s0;aGVsbG8=\x07\x1b]52;s0;?\x07", "\x1b]52;s0;aGVsbG8=\x07"),
+        ("\x1b]52;c;aGVsbG8=\x07\x1b]52;c;?\x1b\\", "\x1b]52;c;aGVsbG8=\x1b\\"),
+        ("\x1b]52;c;aGVsbG8=\x07\x1b]52;pc;?\x07", "\x1b]52;pc;aGVsbG8=\x07"),
+        ("\x1b]52;c;aGVsbG8=\x07\x1b]52;;?\x07", "\x1b]52;;aGVsbG8=\x07"),
+        ("\x1b]52;;YQ==\x07\x1b]52;c;Yg==\x07\x1b]52;c;?\x07", "\x1b]52;c;Yg==\x07"),
+        ("\x1b]52;c;YQ==\x07\x1bc\x1b]52;c;?\x07", "\x1b]52;c;YQ==\x07"),
+        ("\x1b]52;c;YQ==\x07\x1b]52;c;\x07\x1b]52;c;?\x07", "\x1b]52;c;\x07"),
+        ("\x1b]52;c;YQ==\x07\x1b]52;c;?;?\x07\x1b]52;x;?\x07\x1b]52;?\x07", ""),
+        // Selections that are not the clipboard are not kept.
+        ("\x1b]52;p;YQ==\x07\x1b]52;p;?\x07\x1b]52;c;?\x07\x1b]52;0;?\x07", ""),
+        ("\x1b]52;c;?\x07", ""),
+        (&[&*fits, "\x1b]52;c;?\x07"].concat(), &fits),
+        // No earlier text is told in place of one that is too long.
+        (&["\x1b]52;c;YQ==\x07", &*does_not, "\x1b]52;c;?\x07"].concat(), ""),
+    ] {
+        let allows = UserTerminal { read_copied: true, ..UserTerminal::default() };
+        for (user_terminal, told) in [(allows, told), (UserTerminal::default(), "")] {
+            let mut terminal = Terminal::host(Size::DEFAULT);
+            terminal.set_user_terminal(user_terminal);
+            terminal.write(input.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&terminal.take_replies()), told, "{input:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_copied_before_the_user_allowed_it_stays_unread() {
+    let mut terminal = host(80, 2, "\x1b]52;c;YQ==\x07");
+    terminal.set_user_terminal(UserTerminal { read_copied: true, ..UserTerminal::default() });
+    terminal.write(b"\x1b]52;c;?\x07");
+    assert_eq!(terminal.take_replies(), b"");
 }

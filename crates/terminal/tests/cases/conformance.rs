@@ -36,15 +36,16 @@ fn settings_are_told() {
         ("\x1b[6 q", " q", "6 q"),
         // A cursor of the user's choice, which xterm has not.
         ("\x1b[0 q", " q", "0 q"),
+        // No status line, as in an xterm that has one and shows none; this one was built without.
+        ("\x1b[1$}", "$}", "0$}"),
+        ("\x1b[2$~", "$~", "0$~"),
     ] {
         assert_answers(&[(
             &format!("{input}\x1bP$q{setting}\x1b\\"),
             &format!("\x1bP1$r{told}\x1b\\"),
         )]);
     }
-    for name in
-        ["$}", "$~", "*x", "$q", "z", "", "|", "\"v", "+q", "mm", "x", "*}", ",|", " p", " r"]
-    {
+    for name in ["*x", "$q", "z", "", "|", "\"v", "+q", "mm", "x", "*}", ",|", " p", " r"] {
         assert_answers(&[(&format!("\x1bP$q{name}\x1b\\"), "\x1bP0$r\x1b\\")]);
     }
 }

@@ -122,6 +122,7 @@ const KNOWN: UserTerminal = UserTerminal {
     kitty_keyboard: false,
     pixel_mouse: true,
     screen_checksums: false,
+    read_copied: false,
     foreground: Some((0xd0, 0xd1, 0xd2)),
     background: Some((0x10, 0x11, 0x12)),
     cursor: Some((0xff, 0x80, 0)),

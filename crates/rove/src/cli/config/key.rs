@@ -24,7 +24,7 @@ pub(super) enum Shape {
 }
 
 /// All of them, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 20] = [
+pub(super) const KEYS: [Key; 21] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(mode)),
@@ -44,6 +44,7 @@ pub(super) const KEYS: [Key; 20] = [
     key("terminal-query", Shape::Flag),
     key("install", Shape::Text(install)),
     key("screen-checksums", Shape::Flag),
+    key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
 ];
 

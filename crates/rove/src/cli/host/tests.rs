@@ -38,6 +38,7 @@ fn defaults_are_stocks() {
         query: true,
         install: Policy::Ask,
         screen_checksums: false,
+        read_copied: false,
         prompt_memory: true,
         host: "me@host".into(),
         command: Vec::new(),
@@ -217,7 +218,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = b"port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 screen-checksums = true\nprompt-memory = false\n\
+                 screen-checksums = true\nread-copied = true\nprompt-memory = false\n\
                  predict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
                  experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let load = || Ok(Config::parse(file).unwrap());
@@ -253,6 +254,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         query: false,
         install: Policy::Never,
         screen_checksums: true,
+        read_copied: true,
         prompt_memory: false,
         host: "host".into(),
         command: Vec::new(),
