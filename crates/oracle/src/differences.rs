@@ -51,7 +51,7 @@ const fn of(
 }
 
 /// Everything done differently on purpose.
-pub const DIFFERENCES: [Difference; 37] = [
+pub const DIFFERENCES: [Difference; 38] = [
     of(
         Who::Both,
         "erasing, inserting and deleting cells leave a pending wrap",
@@ -153,6 +153,14 @@ pub const DIFFERENCES: [Difference; 37] = [
         "goes to the first stop of the next row (xterm)",
         "\x1b[?41habcdefghij\tX",
         // No function of a stream sets the mode.
+        |_, _| false,
+    ),
+    of(
+        Who::Both,
+        "the head of tmux's control mode (`ESC P 1000 p`) leaves nothing on the screen",
+        "a sentence says that it needs ssh",
+        "\x1bP1000p\x1b\\X",
+        // No function of a stream begins the mode.
         |_, _| false,
     ),
     of(

@@ -3,6 +3,7 @@
 mod charset;
 mod checksum;
 mod cluster;
+mod control_mode;
 mod decset;
 mod device;
 mod dispatch;

@@ -38,6 +38,8 @@ pub(crate) trait Perform {
     fn is_spent(&self) -> bool {
         false
     }
+    /// Takes note of the head of a device control string, whose text follows.
+    fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
@@ -290,7 +292,9 @@ impl Parser {
                 _ => self.push_text(c, DCS_BYTES_MAX),
             },
             State::Ignored => {}
-            State::DcsEntry | State::DcsParameter | State::DcsIntermediate => self.step_dcs(byte),
+            State::DcsEntry | State::DcsParameter | State::DcsIntermediate => {
+                self.step_dcs(byte, perform);
+            }
             _ => match byte {
                 ..0x20 => perform.execute(c),
                 0x7f => {}
@@ -367,7 +371,7 @@ impl Parser {
         }
     }
 
-    fn step_dcs(&mut self, byte: u8) {
+    fn step_dcs(&mut self, byte: u8, perform: &mut impl Perform) {
         match (self.state, byte) {
             (_, ..0x20 | 0x7f) => {}
             (State::DcsEntry | State::DcsParameter, b'0'..=b'9' | b';') => {
@@ -385,6 +389,7 @@ impl Parser {
             (_, 0x40..=0x7e) if !self.intermediates_overflow => {
                 self.dcs_last = byte;
                 self.state = State::DcsText;
+                perform.dcs_head(&self.sequence(byte));
             }
             _ => self.state = State::Ignored,
         }

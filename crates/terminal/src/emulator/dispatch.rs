@@ -132,6 +132,10 @@ impl Perform for Emulator {
         self.operating_system_command(text, cut, terminator);
     }
 
+    fn dcs_head(&mut self, sequence: &Sequence<'_>) {
+        self.refuse_control_mode(sequence);
+    }
+
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
         self.device_control(sequence, text);
     }

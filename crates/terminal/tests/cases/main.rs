@@ -6,6 +6,7 @@
 mod channels;
 mod color;
 mod conformance;
+mod control_mode;
 mod editing;
 mod follow;
 mod links;
