@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{
-    Invocation, SIZE, Scratch, Session, Terminal, Tmux, each_pair, first_difference, lossy, require,
+    Invocation, Maker, SIZE, Scratch, Session, Terminal, Tmux, each_pair, first_difference, lossy,
+    require, side_by_side,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -95,4 +96,26 @@ fn tmux_draws_splits_and_quits() {
         ],
         "y",
     );
+}
+
+/// `tmux -CC` draws nothing. A server of rove says so, and the user goes on with Enter.
+#[test]
+fn tmux_in_control_mode_is_refused_and_left() {
+    side_by_side([Maker::Rove, Maker::Stock], |client| {
+        let scratch = Scratch::new();
+        let config = "set -g destroy-unattached on\nset -g default-command 'exec cat'\n";
+        let words =
+            Tmux::new(&scratch, config).words().join(" ").replace(" new-session", " -CC new");
+        let script = format!("{words}; echo back; exec cat");
+        let command = ["sh", "-c", &script];
+        let mut session = Session::open(client, Maker::Rove, LOCALHOST, lossy(0.1), &command);
+        session.terminal.wait_for_text("press Enter to leave it, and start it over ssh");
+        session.terminal.send("\r");
+        session.terminal.wait_for_text("back");
+        session.terminal.send("typed\r");
+        session.terminal.wait_for_text("typed");
+        session.terminal.send("\x04");
+        session.terminal.wait_exit().assert_code(0).assert_restored(client);
+        session.server.assert_gone();
+    });
 }
