@@ -42,7 +42,6 @@ pub(crate) use lines::lines;
 pub(crate) use modes::{MODES_OFF, clipboard, modes, private_mode, titles};
 pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;
-pub(crate) use sgr::write_from_scratch;
 pub(crate) use status::{directory, progress};
 
 /// Most code points of a title that are sent.

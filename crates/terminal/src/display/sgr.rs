@@ -125,7 +125,7 @@ pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
 }
 
 /// Writes the SGR parameters that set `to` whatever was set before.
-pub(crate) fn write_from_scratch(out: &mut Vec<u8>, to: Rendition) {
+fn write_from_scratch(out: &mut Vec<u8>, to: Rendition) {
     let mut parameters = Parameters { out, empty: true };
     parameters.push(0);
     parameters.change(Rendition::default(), to);

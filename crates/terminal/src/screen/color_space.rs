@@ -24,7 +24,7 @@ const TOLERANCE: f64 = 0.001;
 
 /// Lightness up to which it is proportional to luminance, and the factor between the two.
 /// Source: CIE 15, section 8.2.1, as libX11 rounds it.
-const LINEAR_LIGHTNESS_MAX: f64 = 7.999_536_24;
+const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
 /// Scale of TekHVC's chroma, and the chromaticity (u', v') of the red from which it counts hues.
@@ -156,7 +156,7 @@ const fn is_lightness(value: f64) -> bool {
 
 /// Returns the luminance of a lightness.
 fn luminance(lightness: f64) -> f64 {
-    if lightness < LINEAR_LIGHTNESS_MAX {
+    if lightness < LINEAR_LIGHTNESS {
         lightness / LIGHTNESS_PER_LUMINANCE
     } else {
         ((lightness + 16.0) / 116.0).powi(3)

@@ -26,7 +26,7 @@ fn questions_are_answered() {
         ("\x1b[?9999$p", "\x1b[?9999;0$y"),
         ("\x1b[4h\x1b[4$p\x1b[20$p\x1b[99$p", "\x1b[4;1$y\x1b[20;2$y\x1b[99;0$y"),
         ("\x1b[>q", concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\")),
-        ("\x1b[1;31;48;2;1;2;3m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31;48;2;1;2;3m\x1b\\"),
+        ("\x1b[1;31;48;2;1;2;3m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31;48:2::1:2:3m\x1b\\"),
         ("\x1b[2;5r\x1bP$qr\x1b\\", "\x1bP1$r2;5r\x1b\\"),
         ("\x1b[5 q\x1bP$q q\x1b\\", "\x1bP1$r5 q\x1b\\"),
         ("\x1bP$qz\x1b\\", "\x1bP0$r\x1b\\"),
