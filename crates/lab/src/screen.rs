@@ -22,8 +22,8 @@ mod typescript;
 const READ_BYTES: usize = 64 * 1024;
 
 /// Bytes the emulator takes between two looks at its replies. Chosen: it keeps 4096 bytes of replies,
-/// and no question earns nine times its own length, so none goes unanswered here.
-const PIECE_BYTES: usize = 256;
+/// and no question earns eighteen times its own length (DECID the most), so none goes unanswered here.
+const PIECE_BYTES: usize = 128;
 
 /// Most bytes of replies that are shown; later ones are only counted.
 /// Chosen: a program asks a dozen questions, and a flood of them must not fill the memory.
@@ -34,7 +34,8 @@ const ABLE: UserTerminal = UserTerminal {
     kitty_keyboard: true,
     pixel_mouse: true,
     screen_checksums: true,
-    read_copied: true,
+    // A copy may be as long as all answers that are kept.
+    read_copied: false,
     foreground: None,
     background: None,
     cursor: None,

@@ -340,7 +340,7 @@ fn a_flood_of_questions_while_nobody_reads_holds_nobody_up() {
     pair.right.program.stuck = false;
     let letters = |typed: &[u8]| {
         let text = String::from_utf8(typed.to_vec()).unwrap();
-        let text = ["\x1b[1;1R", "\x1b[?62c", "\x1b[?25;1$y"]
+        let text = ["\x1b[1;1R", "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c", "\x1b[?25;1$y"]
             .iter()
             .fold(text, |text, answer| text.replace(answer, ""));
         let place = |c: char| c.is_ascii_digit() || "\x1b[;R".contains(c);

@@ -181,7 +181,7 @@ fn modes_titles_clipboard_and_bells_are_told() {
         ("\x1b]52;c;aGk=\x07", "/clipboard", "\"aGk=\""),
         ("\x07\x07", "/bells", "2"),
         ("\x1b[c", "/replies", r#""\\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c""#),
-        ("\x1b[c", "/reply_bytes", "6"),
+        ("\x1b[c", "/reply_bytes", "35"),
         ("abc", "/rows/0/wrapped", "true"),
     ] {
         let report = parsed(2, 2, input.as_bytes());
@@ -234,7 +234,7 @@ fn how_the_input_is_cut_makes_no_difference() {
 fn no_question_goes_unanswered_however_close_they_stand() {
     let pen = "\x1b[1;3;4;5;7;8;38;2;255;255;255;48;2;255;255;255m";
     for (question, reply_bytes) in
-        [("\x1bP$qm\x1b\\", 55), ("\x1b[>q", 17), ("\x1b[>c", 10), ("\x1b[6n", 6)]
+        [("\x1bP$qm\x1b\\", 57), ("\x1b[>q", 17), ("\x1b[>c", 10), ("\x1bZ", 35), ("\x1b[6n", 6)]
     {
         let input = pen.to_owned() + &question.repeat(500);
         let report = parsed(80, 24, input.as_bytes());
