@@ -20,7 +20,7 @@ const STRING_BYTES_MAX: u32 = 32 * 1024;
 
 /// A key, or another message of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
+pub enum Key {
     /// A character, of any width.
     Text(char),
     /// DEL, which the Backspace key mostly sends.
@@ -111,7 +111,7 @@ impl Key {
 
 /// Reads keys out of bytes, cut anywhere.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keystrokes {
+pub struct Keystrokes {
     state: State,
     /// The beginning of a character.
     partial: Partial,
@@ -153,7 +153,7 @@ impl Keystrokes {
     /// Handles a byte; returns the key that ends with it.
     ///
     /// Bytes that make no key make [`Key::Other`] together with the byte that shows it.
-    pub(crate) fn push(&mut self, byte: u8) -> Option<Key> {
+    pub fn push(&mut self, byte: u8) -> Option<Key> {
         match self.state {
             State::Ground => self.push_in_ground(byte),
             State::Escape(kind) => self.push_after_escape(kind, byte),
@@ -169,7 +169,7 @@ impl Keystrokes {
 
     /// Called when a read ends here. Returns the key that its last bytes are, if they are one that is also the
     /// beginning of something longer: a terminal writes a sequence at once, so this is a key by itself.
-    pub(crate) fn flush(&mut self) -> Option<Key> {
+    pub fn flush(&mut self) -> Option<Key> {
         match self.state {
             State::Escape(EscapeKind::Fresh) => {
                 // Should this be half a sequence all the same, the rest is still read as one.

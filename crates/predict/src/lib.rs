@@ -22,6 +22,7 @@ mod stock;
 mod tty;
 
 pub use engine::{Engine, InputNum, Network};
+pub use keystroke::{Key, Keystrokes};
 pub use mechanism::{Mechanism, Mechanisms, UnknownMechanism};
 pub use policy::{EngineKind, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};

@@ -531,9 +531,11 @@ impl Client {
             return;
         }
         let mut keys = Vec::with_capacity(typed.len());
-        let hits = self.escape.hits();
+        if !self.status.is_shown() {
+            self.escape.status_gone();
+        }
         let requests = self.escape.handle(now, typed, &mut keys);
-        if self.escape.hits() != hits {
+        if requests.closes_status {
             self.status.close();
         }
         if requests.status {

@@ -3,8 +3,11 @@
 //! It is recognised as a byte and, whatever the program has asked of the keyboard, in the forms that
 //! [`crate::key_event`] reads: ending the session must always be possible.
 
+mod kept;
+
 use rove_units::{Duration, Instant};
 
+use self::kept::{Kept, KeptKey};
 use crate::key_event::{self, Reading};
 
 const ESC: u8 = 0x1b;
@@ -31,8 +34,12 @@ const HOLD: Duration = Duration::from_millis(50);
 const UNHELD_LEN: usize = 2;
 
 /// Most bytes of keys that are neither hit nor to be forgotten while the escape key waits for its
-/// command. Chosen: some 80 keys released; with more to come the escape key counts as text.
+/// command. Chosen: some 80 keys released; with more to come they are passed on, called as
+/// `mosh` together with the escape key.
 const SILENT_BYTES_MAX: usize = 1024;
+
+/// How long the help stays after a key that is no command, unless another key is hit. Chosen: long enough to read it.
+const HELP_SHOWN: Duration = Duration::from_secs(5);
 
 /// What the user has asked the client to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +54,18 @@ pub(crate) struct Requests {
     pub(crate) status: bool,
     /// Let the user log in again.
     pub(crate) login: bool,
+    /// Take the status away, which was shown when a key was hit.
+    pub(crate) closes_status: bool,
+}
+
+impl Requests {
+    fn show_status(&mut self) {
+        (self.status, self.closes_status) = (true, false);
+    }
+
+    fn close_status(&mut self) {
+        (self.status, self.closes_status) = (false, true);
+    }
 }
 
 /// Where in the sequence the user is.
@@ -61,13 +80,15 @@ enum State {
         /// Keys released and modifiers moved since, which the program is to know of.
         silent: Vec<u8>,
     },
+    /// The status is shown. The next key takes it away, and the program does not get this key.
+    Status,
 }
 
 /// Filters the escape key and its commands out of the user's keys.
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
-    /// Whether the status is offered.
+    /// Whether the status is offered, and the program gets no key that is no command.
     offers_status: bool,
     /// Whether another login is offered.
     offers_login: bool,
@@ -78,8 +99,12 @@ pub(crate) struct EscapeKey {
     passed: usize,
     /// When it is one no more; set at the end of a read.
     sequence_due: Option<Instant>,
-    /// How many keys were hit.
-    hits: u64,
+    /// The beginning of a key that the program does not get.
+    kept: Option<KeptKey>,
+    /// Whether a key has just been hit that is no command.
+    is_help_due: bool,
+    /// Until when the help is shown after such a key.
+    help_until: Option<Instant>,
 }
 
 impl EscapeKey {
@@ -97,7 +122,9 @@ impl EscapeKey {
             sequence,
             passed: 0,
             sequence_due: None,
-            hits: 0,
+            kept: None,
+            is_help_due: false,
+            help_until: None,
         }
     }
 
@@ -106,12 +133,22 @@ impl EscapeKey {
         self.offers_login = is_offered;
     }
 
+    /// Takes note that the status is no longer shown.
+    pub(crate) fn status_gone(&mut self) {
+        if self.state == State::Status {
+            self.state = State::Text { line_start: self.is_printable() };
+        }
+    }
+
     /// Takes what was read from the user at once, appends what the remote program is to read, and
     /// returns what the client is to do. With nothing read it does what is due.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
         if self.sequence_due.is_some_and(|due| due <= now) {
             self.give_up(out, &mut requests);
+            if let Some(kept) = self.kept.take() {
+                self.end_kept(kept.end(), out, &mut requests);
+            }
         }
         for &byte in bytes {
             self.take_byte(byte, out, &mut requests);
@@ -119,12 +156,16 @@ impl EscapeKey {
                 return requests;
             }
         }
-        if self.sequence.is_empty() {
+        if core::mem::take(&mut self.is_help_due) {
+            self.help_until = Some(now + HELP_SHOWN);
+        }
+        self.help_until = self.help_until.filter(|until| now < *until);
+        if self.sequence.is_empty() && self.kept.is_none() {
             return requests;
         }
         self.sequence_due.get_or_insert(now + HOLD);
         // Nobody who hits ESC shall wait, so this much is passed on, and looked at with what follows.
-        let is_text = matches!(self.state, State::Text { .. });
+        let is_text = matches!(self.state, State::Text { .. }) && self.kept.is_none();
         if is_text && self.sequence.len() <= UNHELD_LEN {
             self.pass_sequence(out, &mut requests);
         }
@@ -133,15 +174,14 @@ impl EscapeKey {
 
     /// Returns when to call [`EscapeKey::handle`] though nothing was read.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.sequence_due.filter(|_| self.passed < self.sequence.len())
-    }
-
-    /// Returns how many keys the user has hit; what a key sends by being released is none.
-    pub(crate) const fn hits(&self) -> u64 {
-        self.hits
+        let waits = self.passed < self.sequence.len() || self.kept.is_some();
+        self.sequence_due.filter(|_| waits).into_iter().chain(self.help_until).min()
     }
 
     fn take_byte(&mut self, byte: u8, out: &mut Vec<u8>, requests: &mut Requests) {
+        if self.kept.is_some() {
+            return self.take_kept(&[byte], out, requests);
+        }
         if self.sequence.is_empty() && byte != ESC {
             return self.take_key(Some(byte), &[byte], out, requests);
         }
@@ -180,44 +220,117 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        self.hits += 1;
-        let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
-        let mut ends_line = matches!(byte, Some(b'\r' | b'\n'));
-        match &mut self.state {
+        if self.kept.is_some() {
+            return self.take_kept(typed, out, requests);
+        }
+        self.help_until = None;
+        let is_escape_key = byte.is_some() && byte == self.key;
+        let escaped = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
+        match &self.state {
             State::Text { line_start }
-                if byte.is_some_and(|byte| {
-                    Some(byte) == self.key && (*line_start || is_control(byte))
-                }) =>
+                if is_escape_key && (*line_start || !self.is_printable()) =>
             {
-                self.state = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
-                return;
+                self.state = escaped;
             }
-            State::Text { .. } => out.extend(typed),
-            State::Escaped { key, silent } => {
-                requests.quit |= byte == Some(QUIT);
-                if byte == Some(SUSPEND) {
-                    requests.suspend = true;
-                    // The prompt the user comes back to is a fresh line.
-                    ends_line = true;
-                }
-                requests.status |= shows_status;
-                requests.login |= logs_in;
-                let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in;
-                let is_pass = !is_command && is_pass_key(self.key, byte);
-                if !is_command {
-                    out.append(key);
-                }
-                out.append(silent);
-                if !is_command && !is_pass {
-                    out.extend(typed);
-                    requests.repaint |= byte == Some(FORM_FEED);
-                }
-                self.state = State::Text { line_start: ends_line };
-                return;
+            State::Text { .. } => {
+                out.extend(typed);
+                requests.repaint |= byte == Some(FORM_FEED);
+                self.state = State::Text { line_start: matches!(byte, Some(b'\r' | b'\n')) };
+            }
+            State::Status if is_escape_key && self.key != Some(ESC) => {
+                requests.close_status();
+                self.state = escaped;
+            }
+            State::Status => self.keep(typed, out, requests),
+            State::Escaped { .. } => self.take_command(byte, typed, out, requests),
+        }
+    }
+
+    /// Takes the key after the escape key.
+    fn take_command(
+        &mut self,
+        byte: Option<u8>,
+        typed: &[u8],
+        out: &mut Vec<u8>,
+        requests: &mut Requests,
+    ) {
+        let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
+        let is_command = matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in;
+        let is_pass = !is_command && is_pass_key(self.key, byte);
+        let State::Escaped { key, silent } = &mut self.state else { return };
+        if !is_command && !is_pass && self.offers_status && self.key != Some(ESC) {
+            if byte.is_none() || byte != self.key {
+                return self.keep(typed, out, requests);
+            }
+            // The escape key again: the help stays, and the next key is a command.
+            *key = typed.to_vec();
+            return;
+        }
+        if !is_command {
+            out.append(key);
+        }
+        out.append(silent);
+        if !is_command && !is_pass {
+            out.extend(typed);
+            requests.repaint |= byte == Some(FORM_FEED);
+        }
+        requests.quit |= byte == Some(QUIT);
+        requests.suspend |= byte == Some(SUSPEND);
+        requests.login |= logs_in;
+        // The prompt that the user comes back to after a pause is a fresh line.
+        let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
+        self.state = State::Text { line_start };
+        if shows_status {
+            requests.show_status();
+            self.state = State::Status;
+        }
+    }
+
+    /// Takes a key that the program does not get. A key that came as a sequence is whole.
+    fn keep(&mut self, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
+        if typed.len() > 1 {
+            return self.end_kept(Kept::Key, out, requests);
+        }
+        self.kept = Some(KeptKey::default());
+        self.take_kept(typed, out, requests);
+    }
+
+    /// Takes the next bytes of such a key.
+    fn take_kept(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
+        let Some(kept) = &mut self.kept else { return };
+        for byte in bytes {
+            match kept.push(*byte) {
+                Kept::Beginning => {}
+                whole => return self.end_kept(whole, out, requests),
             }
         }
-        requests.repaint |= byte == Some(FORM_FEED);
-        self.state = State::Text { line_start: ends_line };
+    }
+
+    /// Follows such a key once it is whole.
+    fn end_kept(&mut self, kept: Kept, out: &mut Vec<u8>, requests: &mut Requests) {
+        self.kept = None;
+        self.sequence_due = None;
+        if let Kept::Message(bytes) = &kept {
+            return self.take_silent(bytes, out);
+        }
+        let fresh = State::Text { line_start: self.is_printable() };
+        match core::mem::replace(&mut self.state, fresh) {
+            State::Text { .. } => {}
+            State::Status => requests.close_status(),
+            State::Escaped { silent, .. } => {
+                out.extend(silent);
+                self.is_help_due = kept == Kept::Key;
+            }
+        }
+        // The end of a paste without its beginning would leave the program in doubt about what it reads.
+        if let Kept::Paste(bytes) = kept {
+            out.extend(bytes);
+        }
+    }
+
+    /// Returns whether the escape key is one that counts at a line's start only.
+    fn is_printable(&self) -> bool {
+        self.key.is_some_and(|key| !is_control(key))
     }
 
     fn is_status_key(&self, byte: Option<u8>) -> bool {
@@ -231,9 +344,13 @@ impl EscapeKey {
     /// Takes a key that was not hit but released, or a modifier.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
-            State::Text { .. } => out.extend(typed),
+            State::Text { .. } | State::Status => out.extend(typed),
             State::Escaped { silent, .. } if silent.len() + typed.len() <= SILENT_BYTES_MAX => {
                 silent.extend(typed);
+            }
+            State::Escaped { silent, .. } if self.offers_status => {
+                out.append(silent);
+                out.extend(typed);
             }
             State::Escaped { key, silent } => {
                 out.append(key);
@@ -264,7 +381,8 @@ impl EscapeKey {
     /// Returns the help to show while the escape key waits for its command, in fewer and fewer words. The first
     /// fits 80 columns behind the program's name, the last 40.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
-        let key = self.key.filter(|_| matches!(self.state, State::Escaped { .. }))?;
+        let is_shown = matches!(self.state, State::Escaped { .. }) || self.help_until.is_some();
+        let key = self.key.filter(|_| is_shown)?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
         if self.is_login_key(Some(LOG_IN)) {
             return Some(vec![

@@ -76,6 +76,11 @@ impl StatusView {
         self.is_stale |= self.shown.take().is_some();
     }
 
+    /// Returns whether the panel is shown.
+    pub(crate) const fn is_shown(&self) -> bool {
+        self.shown.is_some()
+    }
+
     /// Returns whether the panel wants the newest facts; closes it when its time is over.
     pub(crate) fn is_due(&mut self, now: Instant) -> bool {
         if self.shown.as_ref().is_some_and(|shown| shown.until <= now) {

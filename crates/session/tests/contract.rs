@@ -247,7 +247,7 @@ fn the_help_of_the_escape_key_stays_until_the_next_key() {
     assert!(pair.left.row_text(0).contains("quit"), "{}", pair.left.row_text(0));
     pair.run_for(secs(60));
     assert!(pair.left.row_text(0).contains("quit"), "{}", pair.left.row_text(0));
-    type_text(&mut pair, b"x");
+    type_text(&mut pair, b"^");
     pair.run_for(ms(1));
     assert_eq!(pair.left.row_text(0), "");
 }

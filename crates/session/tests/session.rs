@@ -281,8 +281,8 @@ fn a_tunnel_that_needs_the_user_offers_a_login_and_the_key_asks_for_it() {
     };
     pair.left.client.handle_tunnel(now, Some(trouble(false)));
     type_text(&mut pair, b"\x1er");
-    pair.run_for(secs(1));
-    assert_eq!(pair.right.program.typed, b"\x1er", "nothing is offered");
+    pair.run_for(secs(6));
+    assert_eq!(pair.left.user.events, [], "nothing is offered");
     let now = pair.now();
     pair.left.client.handle_tunnel(now, Some(trouble(true)));
     pair.run_for(ms(1));
@@ -293,7 +293,7 @@ fn a_tunnel_that_needs_the_user_offers_a_login_and_the_key_asks_for_it() {
     type_text(&mut pair, b"r");
     pair.run_for(secs(1));
     assert!(pair.left.user.events.contains(&ClientEvent::LogIn));
-    assert_eq!(pair.right.program.typed, b"\x1er");
+    assert!(pair.right.program.typed.is_empty());
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn losses_on_the_way_there_are_told_by_a_rove_server() {
 }
 
 #[test]
-fn the_next_key_closes_it_and_reaches_the_program() {
+fn the_next_key_closes_it_and_the_one_after_reaches_the_program() {
     let mut pair = pair(&LinkConfig::lossless(ms(5)));
     pair.run_for(secs(1));
     type_text(&mut pair, b"\x1es");
@@ -83,8 +83,33 @@ fn the_next_key_closes_it_and_reaches_the_program() {
     type_text(&mut pair, b"x");
     pair.run_for(ms(1));
     assert!(!is_shown(&pair));
+    type_text(&mut pair, b"y");
     pair.run_for(secs(1));
-    assert_eq!(pair.right.program.typed, b"\x1b[115;1:3ux");
+    assert_eq!(pair.right.program.typed, b"\x1b[115;1:3uy");
+}
+
+#[test]
+fn keys_are_for_the_program_once_it_has_gone_by_itself() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1es");
+    pair.run_for(secs(16));
+    assert!(!is_shown(&pair));
+    type_text(&mut pair, b"x");
+    pair.run_for(secs(1));
+    assert_eq!(pair.right.program.typed, b"x");
+}
+
+#[test]
+fn an_unknown_command_shows_the_help_for_a_while_and_sends_nothing() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"\x1ex");
+    pair.run_for(ms(4_999));
+    assert!(rows(&pair, 1).contains("\"s\" shows status"), "{}", rows(&pair, 1));
+    pair.run_for(ms(2));
+    assert!(!rows(&pair, 1).contains("shows status"), "{}", rows(&pair, 1));
+    assert!(pair.right.program.typed.is_empty());
 }
 
 #[test]

@@ -14,10 +14,15 @@ head -c "$2" | od -An -v -tx1 > "$1"
 fn the_escape_key_is_what_the_environment_says() {
     const DEFAULT: Option<&str> = None;
     each_pair(|(client, server)| {
+        // A key that is no command is not sent by rove.
+        let [unknown, twice] = match client {
+            Maker::Rove => [" 5a", " 1e 5a"],
+            Maker::Stock => [" 1e 58 5a", " 1e 1e 5e 5a"],
+        };
         for (escape_key, typed, arrives) in [
             (DEFAULT, "\x1e^Z", " 1e 5a"),
-            (DEFAULT, "\x1eXZ", " 1e 58 5a"),
-            (DEFAULT, "\x1e\x1eZ", " 1e 1e 5a"),
+            (DEFAULT, "\x1eXZ", unknown),
+            (DEFAULT, "\x1e\x1e^Z", twice),
             (DEFAULT, "\x03\x04\x1a\x0cZ", " 03 04 1a 0c 5a"),
             (DEFAULT, "ü漢\u{1f600}Z", " c3 bc e6 bc a2 f0 9f 98 80 5a"),
             (Some("~"), "~.Z", " 7e 2e 5a"),
@@ -72,7 +77,7 @@ fn the_escape_key_shows_what_it_can_do_until_the_next_key() {
         terminal.wait_for_text("ready");
         terminal.send("\x1e");
         terminal.wait_for("the help", |screen| screen.contents().contains("quit"));
-        terminal.send("x");
+        terminal.send("^");
         terminal.wait_for("no help", |screen| !screen.contents().contains("quit"));
     });
 }

@@ -100,7 +100,8 @@ impl Session {
         let is_seen = row_of_cursor(&self.terminal.screen()) == line;
         self.server.signal(Signal::CONT);
         self.terminal.wait_for("the echo", |screen| row_of_cursor(screen) == line);
-        self.terminal.send("\x15");
+        // The first key takes the status away.
+        self.terminal.send("q\x15");
         self.terminal.wait_for("an empty line", |screen| {
             row_of_cursor(screen) == PROMPT && !screen.contents().contains(STATUS)
         });

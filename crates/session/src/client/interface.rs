@@ -30,7 +30,8 @@ pub struct ClientConfig {
     pub prediction: Prediction,
     /// The program's name in notices: `rove` or `mosh`.
     pub program: String,
-    /// Whether the escape key and `s` show the status; with stock Mosh both go to the program.
+    /// Whether the escape key and `s` show the status, and another key after the escape key shows what there is; with
+    /// stock Mosh both keys go to the program.
     pub offers_status: bool,
     /// Whether a second request to end is obeyed at once; stock Mosh waits for the server all the same.
     pub is_end_obeyed_twice: bool,

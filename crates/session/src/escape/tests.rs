@@ -3,8 +3,14 @@ use proptest::prelude::*;
 use super::*;
 
 const DEFAULT: Option<u8> = Some(0x1e);
-const NOTHING: Requests =
-    Requests { quit: false, suspend: false, repaint: false, status: false, login: false };
+const NOTHING: Requests = Requests {
+    quit: false,
+    suspend: false,
+    repaint: false,
+    status: false,
+    login: false,
+    closes_status: false,
+};
 const QUITS: Requests = Requests { quit: true, ..NOTHING };
 const SUSPENDS: Requests = Requests { suspend: true, ..NOTHING };
 const REPAINTS: Requests = Requests { repaint: true, ..NOTHING };
@@ -26,15 +32,10 @@ fn read_in_pieces<'a>(
     let (mut out, mut escape) = (Vec::new(), EscapeKey::new(key, false));
     let mut all = NOTHING;
     for piece in pieces {
-        let Requests { quit, suspend, repaint, status, login } =
-            escape.handle(at(0), piece, &mut out);
-        all = Requests {
-            quit: all.quit | quit,
-            suspend: all.suspend | suspend,
-            repaint: all.repaint | repaint,
-            status: all.status | status,
-            login: all.login | login,
-        };
+        let requests = escape.handle(at(0), piece, &mut out);
+        all.quit |= requests.quit;
+        all.suspend |= requests.suspend;
+        all.repaint |= requests.repaint;
     }
     assert_eq!(escape.handle(at(50), b"", &mut out), NOTHING);
     assert_eq!(escape.poll_timeout(), None);
@@ -270,8 +271,8 @@ proptest! {
 fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
     let shows = Requests { status: true, ..NOTHING };
     for (key, is_offered, typed, out, requests) in [
-        (0x1e, true, "a\x1esb", "ab", shows),
-        (0x1e, true, "\x1eS", "\x1eS", NOTHING),
+        (0x1e, true, "a\x1es", "a", shows),
+        (0x1e, true, "\x1eS", "", NOTHING),
         (0x1e, true, "\x1e\x1b[115u", "", shows),
         (0x1e, false, "\x1es", "\x1es", NOTHING),
         // Ctrl-S has "s" for its own.
@@ -313,7 +314,7 @@ fn another_login_is_asked_for_only_where_it_is_offered() {
     for (key, is_offered, typed, out, requests) in [
         (0x1e, true, "a\x1erb", "ab", asks),
         (0x1e, true, "\x1e\x1b[114u", "", asks),
-        (0x1e, false, "\x1er", "\x1er", NOTHING),
+        (0x1e, false, "\x1er", "", NOTHING),
         // Ctrl-R has "r" for its own.
         (0x12, true, "\x12r", "\x12", NOTHING),
     ] {
@@ -327,11 +328,162 @@ fn another_login_is_asked_for_only_where_it_is_offered() {
     }
 }
 
+/// What keys do that the program is not to get, in a session of rove's.
+struct Modal {
+    escape: EscapeKey,
+    out: Vec<u8>,
+}
+
+impl Modal {
+    fn new(key: u8) -> Self {
+        Self { escape: EscapeKey::new(Some(key), true), out: Vec::new() }
+    }
+
+    fn type_text(&mut self, millis: u64, typed: &[u8]) -> Requests {
+        self.escape.handle(at(millis), typed, &mut self.out)
+    }
+
+    fn shows_help(&self) -> bool {
+        self.escape.help().is_some()
+    }
+}
+
+/// Keys that are no command, each with all its bytes.
+const UNKNOWN: [&[u8]; 13] = [
+    b"x",
+    b"S",
+    b"\r",
+    b"\x0c",
+    b"\x1b",
+    b"\x1b[",
+    b"\x1b[A",
+    b"\x1b[1;5C",
+    b"\x1bOP",
+    b"\x1bx",
+    b"\x1b[120u",
+    "\u{e9}".as_bytes(),
+    "\u{1f600}".as_bytes(),
+];
+
 #[test]
-fn a_key_that_is_let_go_is_not_hit() {
-    let mut escape = EscapeKey::new(DEFAULT, true);
-    escape.handle(at(0), b"\x1es", &mut Vec::new());
-    assert_eq!(escape.hits(), 2);
-    escape.handle(at(0), b"\x1b[115;1:3u", &mut Vec::new());
-    assert_eq!(escape.hits(), 2);
+fn a_key_that_is_no_command_shows_the_help_and_sends_nothing() {
+    for key in UNKNOWN {
+        for cut in 0..key.len() {
+            let mut modal = Modal::new(0x1e);
+            modal.type_text(0, b"a\x1e");
+            modal.type_text(1, &key[..cut]);
+            modal.type_text(2, &key[cut..]);
+            assert_eq!(modal.type_text(110, b""), NOTHING);
+            assert_eq!(modal.out, b"a", "{} cut at {cut}", key.escape_ascii());
+            assert!(modal.shows_help());
+            modal.type_text(120, b"b");
+            assert_eq!(modal.out, b"ab");
+            assert!(!modal.shows_help(), "the next key ends it");
+        }
+    }
+}
+
+#[test]
+fn the_help_goes_by_itself() {
+    let mut modal = Modal::new(0x1e);
+    modal.type_text(0, b"\x1ex");
+    let gone = modal.escape.poll_timeout().unwrap();
+    assert_eq!(gone, at(0) + HELP_SHOWN);
+    modal.type_text(4_999, b"");
+    assert!(modal.shows_help());
+    modal.type_text(5_000, b"");
+    assert!(!modal.shows_help());
+    assert_eq!(modal.escape.poll_timeout(), None);
+}
+
+#[test]
+fn the_escape_key_hit_again_waits_for_its_command_still() {
+    for typed in [&b"\x1e\x1e."[..], b"\x1e\x1b[94;5u.", b"\x1ex\x1e."] {
+        let mut modal = Modal::new(0x1e);
+        assert!(modal.type_text(0, typed).quit, "{}", typed.escape_ascii());
+        assert!(modal.out.is_empty());
+    }
+    let mut modal = Modal::new(b'~');
+    assert!(modal.type_text(0, b"\r~x~.").quit, "the line has not begun");
+    assert_eq!(modal.out, b"\r");
+}
+
+#[test]
+fn the_key_that_closes_the_status_is_kept_from_the_program() {
+    let closes = Requests { closes_status: true, ..NOTHING };
+    for key in UNKNOWN.into_iter().chain([&b"q"[..], b"."]) {
+        let mut modal = Modal::new(0x1e);
+        assert!(modal.type_text(0, b"\x1es").status);
+        // Letting go of the "s" is no key.
+        assert_eq!(modal.type_text(1, b"\x1b[115;1:3u"), NOTHING);
+        let at_once = modal.type_text(2, key);
+        let later = modal.type_text(110, b"");
+        assert!([at_once, later].contains(&closes), "{}", key.escape_ascii());
+        modal.type_text(120, b"b");
+        assert_eq!(modal.out, b"\x1b[115;1:3ub", "{}", key.escape_ascii());
+        assert!(!modal.shows_help());
+    }
+    let mut modal = Modal::new(0x1e);
+    assert_eq!(modal.type_text(0, b"\x1esq"), closes, "one read");
+    modal.type_text(1, b"\x1es");
+    assert_eq!(modal.type_text(2, b"\x1e"), closes);
+    assert!(modal.shows_help(), "the escape key is what it is");
+    assert!(modal.type_text(3, b".").quit && modal.out.is_empty());
+}
+
+#[test]
+fn a_status_that_has_gone_by_itself_keeps_no_key() {
+    let mut modal = Modal::new(0x1e);
+    modal.type_text(0, b"\x1es");
+    modal.escape.status_gone();
+    assert_eq!(modal.type_text(1, b"x"), NOTHING);
+    assert_eq!(modal.out, b"x");
+}
+
+#[test]
+fn what_is_no_key_reaches_the_program_and_changes_nothing() {
+    let messages: [&[u8]; 6] = [
+        b"\x1b[<0;3;4M",
+        b"\x1b[M !!",
+        b"\x1b[I",
+        b"\x1b[1;1:3A",
+        b"\x1b[115;1:3u",
+        b"\x1b]52;c;eA==\x07",
+    ];
+    for message in messages {
+        let mut modal = Modal::new(0x1e);
+        modal.type_text(0, b"\x1e");
+        modal.type_text(1, message);
+        assert!(modal.shows_help());
+        assert!(modal.type_text(2, b"s").status, "{}", message.escape_ascii());
+        assert_eq!(modal.out, message);
+        modal.type_text(3, message);
+        assert!(modal.type_text(4, b"x").closes_status, "{}", message.escape_ascii());
+        assert_eq!(modal.out, message.repeat(2));
+    }
+    let mut modal = Modal::new(0x1e);
+    modal.type_text(0, b"\x1e");
+    let moves = b"\x1b[<35;3;4M".repeat(1_000);
+    modal.type_text(1, &moves);
+    assert!(modal.type_text(2, b".").quit, "however many there are");
+    assert_eq!(modal.out, moves);
+}
+
+#[test]
+fn a_paste_arrives_whole() {
+    for before in [&b"\x1e"[..], b"\x1es"] {
+        let mut modal = Modal::new(0x1e);
+        modal.type_text(0, before);
+        modal.type_text(1, b"\x1b[200~one\rtwo\x1b[201~");
+        assert_eq!(modal.out, b"\x1b[200~one\rtwo\x1b[201~");
+        assert!(!modal.shows_help());
+    }
+}
+
+#[test]
+fn escape_as_the_escape_key_lets_all_others_pass() {
+    let mut modal = Modal::new(ESC);
+    modal.type_text(0, b"\x1bOA\x1bx");
+    assert_eq!(modal.out, b"\x1bOA\x1bx");
+    assert!(modal.type_text(1, b"\x1b.").quit);
 }
