@@ -14,7 +14,10 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+
+use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
@@ -79,10 +82,7 @@ impl Invocation {
         if self.program.as_encoded_bytes().contains(&b'/') {
             return self.program.clone();
         }
-        let search_path = env::var_os("PATH").unwrap_or_default();
-        let found = env::split_paths(&search_path)
-            .map(|directory| directory.join(&self.program))
-            .find(|candidate| candidate.is_file());
+        let found = find_in_path(&self.program);
         found.or_else(|| env::current_exe().ok()).map_or_else(|| self.program.clone(), Into::into)
     }
 
@@ -142,6 +142,7 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
             }
         }
     }
+    check_client(options)?;
     if let Some(hint) = options.port_hint().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), &hint);
     }
@@ -193,7 +194,7 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
 pub(crate) fn ask_ssh(ssh: &[String], host: &OsStr) -> BootstrapError {
     let (program, args) = ssh.split_first().expect("an ssh command has a program");
     let error = Command::new(program).args(args).arg("-G").arg(host).exec();
-    BootstrapError::SshMissing { program: program.into(), error }
+    BootstrapError::ssh_missing(ProgramName::Rove, OsStr::new(program), error)
 }
 
 /// Turns this process into the client; returns only why it does not.
@@ -249,6 +250,25 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     }
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(text.strip_suffix('\n').unwrap_or(&text).parse().unwrap_or(0))
+}
+
+/// Checks that the client that the user named can be run, while no server waits for it yet. `mosh` asks its client for
+/// the colours at this time.
+fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
+    let Some(client) = options.client.as_ref().filter(|_| options.name == ProgramName::Rove) else {
+        return Ok(());
+    };
+    let path = if client.as_encoded_bytes().contains(&b'/') {
+        PathBuf::from(client)
+    } else {
+        find_in_path(client).unwrap_or_else(|| client.into())
+    };
+    let access = rustix::fs::access(&path, Access::EXEC_OK).map_err(io::Error::from);
+    let checked = access.and_then(|()| match path.is_file() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    });
+    checked.map_err(|error| BootstrapError::ClientMissing { program: client.clone(), error })
 }
 
 /// Returns the client program with its environment, ready for its arguments.
@@ -321,6 +341,13 @@ fn client_program(options: &HostOptions) -> Command {
 }
 
 fn is_in_path(program: &str) -> bool {
+    find_in_path(OsStr::new(program)).is_some()
+}
+
+/// Returns the first file of this name in the folders of `PATH`.
+fn find_in_path(program: &OsStr) -> Option<PathBuf> {
     let search_path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&search_path).any(|directory| directory.join(program).is_file())
+    env::split_paths(&search_path)
+        .map(|directory| directory.join(program))
+        .find(|candidate| candidate.is_file())
 }

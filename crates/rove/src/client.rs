@@ -93,6 +93,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let quiet = options.quiet;
     let (name, server, host) = (options.name, options.server, options.host.clone());
     let command = options.command.clone();
+    let says_end = !quiet && says_end(name, command.as_deref());
     let End { outcome, tried, refusal, tunnel, output_error, signal } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
@@ -117,7 +118,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     if let Some(hint) = hint.filter(|_| name == ProgramName::Rove) {
         tty::say(stdio::stderr(), &format!("{}: {hint}\n", name.as_str()));
     }
-    if !quiet {
+    if says_end {
         // Scripts wait for this line; it goes right where the cursor is left.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
@@ -197,6 +198,12 @@ fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeep
         .ok()?;
     session.handle_prompt_memory(memory);
     Some(keeper)
+}
+
+/// Returns whether the client says last that it ends. A command's last screen stays on the terminal, as the output of a
+/// local one does, and nothing follows it.
+fn says_end(name: ProgramName, command: Option<&str>) -> bool {
+    running(name, command) != Running::Command
 }
 
 /// Returns what the session runs, as far as this client knows. Stock leaves nothing, whatever ran.

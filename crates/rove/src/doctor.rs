@@ -204,12 +204,13 @@ pub(crate) fn tunnel_line(port: u16, refusal: Option<&facts::Refusal>, reason: &
              ended. Start the session again."
         );
     }
-    let seen = match reason {
-        "" => "nothing comes back through the ssh tunnel".to_owned(),
-        reason => format!("the ssh tunnel has ended: {reason}"),
-    };
+    let trial =
+        format!("try `ssh -T HOST rove tunnel {port}`, which should say ROVE TUNNEL and wait");
+    if !reason.is_empty() {
+        return format!("the ssh tunnel has ended: {reason}. What to do: {trial}.");
+    }
     format!(
-        "{seen}. What to do: try `ssh -T HOST rove tunnel {port}`, which should say ROVE TUNNEL and wait; \
-         rove on the host may be too old, or its shell print without end."
+        "nothing comes back through the ssh tunnel. What to do: {trial}; rove on the host may be too old, or its \
+         shell print without end."
     )
 }

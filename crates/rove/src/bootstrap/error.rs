@@ -1,6 +1,6 @@
 //! Why there is no session, in sentences for the user, with their exit codes.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::process::ExitStatus;
 
@@ -9,6 +9,7 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::startup::StartupError;
 use crate::install::error::InstallError;
 use crate::install::platform::Platform;
+use crate::program::ProgramName;
 
 /// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
 const NO_SERVER: u8 = 10;
@@ -32,8 +33,8 @@ pub(crate) enum BootstrapError {
     #[error("the client {} cannot tell this terminal's colours; is TERM right?", program.display())]
     NoColors { program: OsString, status: ExitStatus },
     /// ssh could not be run.
-    #[error("cannot run {}: {error}; is ssh installed?", program.display())]
-    SshMissing { program: OsString, error: io::Error },
+    #[error("cannot run {}: {error}{advice}", program.display())]
+    SshMissing { program: OsString, error: io::Error, advice: &'static str },
     /// The host's name has no usable address.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -104,6 +105,18 @@ pub(crate) enum BootstrapError {
 }
 
 impl BootstrapError {
+    /// Returns that ssh cannot be run. `rove` says what to do where that is known.
+    pub(super) fn ssh_missing(name: ProgramName, program: &OsStr, error: io::Error) -> Self {
+        let advice = match (name, error.kind()) {
+            (ProgramName::Mosh, _) => "; is ssh installed?",
+            (ProgramName::Rove, io::ErrorKind::NotFound) => {
+                "; install OpenSSH's client, or name one with --ssh=COMMAND"
+            }
+            (ProgramName::Rove, _) => "",
+        };
+        Self::SshMissing { program: program.to_owned(), error, advice }
+    }
+
     /// Returns that ssh has failed, which it says itself unless it was told to be quiet.
     pub(super) fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
@@ -143,7 +156,6 @@ mod tests {
     use super::*;
     use crate::cli::config::Config;
     use crate::cli::host::{self, HostCall};
-    use crate::program::ProgramName;
 
     #[test]
     fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
@@ -153,6 +165,21 @@ mod tests {
             let Ok(HostCall::Connect(options)) = call else { panic!("{line}") };
             let text = BootstrapError::ssh_failed(&options).to_string();
             assert!(text.contains(part), "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_reason_is_followed_by_no_guess() {
+        let text = |name, kind| {
+            let error = io::Error::from(kind);
+            BootstrapError::ssh_missing(name, OsStr::new("myssh"), error).to_string()
+        };
+        let (missing, denied) = (io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied);
+        assert!(text(ProgramName::Rove, missing).contains("; install OpenSSH's client"));
+        let denied_text = text(ProgramName::Rove, denied);
+        assert_eq!(denied_text, "cannot run myssh: permission denied");
+        for kind in [missing, denied] {
+            assert!(text(ProgramName::Mosh, kind).ends_with("; is ssh installed?"));
         }
     }
 }

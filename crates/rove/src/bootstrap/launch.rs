@@ -35,10 +35,8 @@ pub(super) fn start_server(
     // Before ssh exists, so that its end is never missed.
     let mut events = EventLoop::new(Clock::start(), &[SIGCHLD])
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })?;
-    let mut ssh = Running::start(&mut command).map_err(|error| BootstrapError::SshMissing {
-        program: command.get_program().to_owned(),
-        error,
-    })?;
+    let mut ssh = Running::start(&mut command)
+        .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     let mut listener = Listener {
         startup: Startup::new(plan.rules()),
         screen: Screen::new(options.name),

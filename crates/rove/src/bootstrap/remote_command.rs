@@ -98,9 +98,8 @@ impl<'a> RemoteCommand<'a> {
             Input::Nothing => Stdio::null(),
             Input::From(_) => Stdio::piped(),
         });
-        let mut ssh = Running::start(&mut command).map_err(|error| BootstrapError::SshMissing {
-            program: command.get_program().to_owned(),
-            error,
+        let mut ssh = Running::start(&mut command).map_err(|error| {
+            BootstrapError::ssh_missing(self.options.name, command.get_program(), error)
         })?;
         if let (Input::From(mut source), Some(mut stdin)) = (input, ssh.take_input()) {
             // It ends with its source, or with the pipe.

@@ -67,10 +67,8 @@ pub(crate) fn start(
     sys::ignore_signal(libc::SIGHUP).map_err(refused("ignoring SIGHUP"))?;
     let spawned =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| BootstrapError::SshMissing {
-        program: command.get_program().to_owned(),
-        error,
-    })?;
+    let mut child = spawned
+        .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     let rules = Rules::Tolerant { challenge, proxy: false, start: true };
     let announced =
         listen(&mut child, options.name, rules).map_err(refused("the output of ssh"))?;

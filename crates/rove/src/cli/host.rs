@@ -71,7 +71,11 @@ pub(crate) static MANUAL: Manual = Manual {
         ("ROVE_QUIET", "If set, the client says nothing but what is wrong."),
         ("ROVE_LOG", "File that the client's log is appended to."),
     ],
-    files: &[],
+    files: &[
+        ("~/.config/rove/config.toml", "The settings, for every host or one; see rove config."),
+        ("~/.local/state/rove/prompts", "Prompts that are remembered, as hashes; see rove forget."),
+        ("~/.ssh/config", "ssh's own, which decides how a host is reached."),
+    ],
     exit_status: &[
         (
             "0 to 254",
@@ -83,6 +87,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("126, 127", "The remote command cannot be run, or is not there."),
         ("1", "The session failed, or its server never answered."),
+        ("2", "The client that --client names cannot be run."),
         ("10", "The session could not be started."),
         ("255", "The command line or the configuration is wrong."),
     ],
@@ -306,7 +311,7 @@ pub(crate) fn parse(
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
     }
-    check_host(host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
+    check_host(name, host).and_then(|()| check_tunnel(&args)).map_err(UsageError::without_usage)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
@@ -591,9 +596,13 @@ pub(crate) fn check_port(text: &str) -> Result<(), String> {
 }
 
 /// Refuses what ssh would take for an option: it has no `--` in front of the host.
-fn check_host(host: &OsStr) -> Result<(), String> {
+/// Stock hands `user@` without a name on; ssh would then run our proxy command without a host.
+fn check_host(name: ProgramName, host: &OsStr) -> Result<(), String> {
     let text = host.to_string_lossy();
-    if text.is_empty() || (text.len() > 1 && text.starts_with('-')) {
+    let lacks_part =
+        text.rsplit_once('@').is_some_and(|(user, host)| user.is_empty() || host.is_empty());
+    let is_option = text.len() > 1 && text.starts_with('-');
+    if text.is_empty() || is_option || (lacks_part && name == ProgramName::Rove) {
         return Err(format!("\"{}\" is not a host name", text.escape_debug()));
     }
     Ok(())

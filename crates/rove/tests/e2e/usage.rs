@@ -3,7 +3,9 @@
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
 
-use crate::support::{Invocation, Maker, SIZE, Server, Terminal, rove, side_by_side, within_guard};
+use crate::support::{
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, side_by_side, within_guard,
+};
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 
@@ -114,5 +116,39 @@ fn a_log_that_finds_no_room_is_lost_and_one_that_cannot_be_opened_ends_the_clien
         let times = exit.output.matches("ROVE_LOG").count();
         let is_named = times == 1 && exit.output.contains(log);
         assert!(is_named, "{}", exit.output.escape_debug());
+    }
+}
+
+#[test]
+fn a_host_without_a_name_or_a_user_without_one_is_refused_before_ssh_is_run() {
+    for host in ["me@", "@far", "@"] {
+        for words in [&[host][..], &["list", host], &["doctor", host], &["install", host]] {
+            let call = Invocation::new(rove()).args(words).arg("--ssh=false");
+            let mut terminal = Terminal::start(&call, SIZE);
+            let exit = terminal.wait_exit();
+            let sentence = format!("\"{host}\" is not a host name");
+            assert!(exit.output.contains(&sentence), "{words:?}: {}", exit.output.escape_debug());
+            exit.assert_code(255);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_cannot_be_run_is_named_before_there_is_a_server() {
+    let scratch = Scratch::new();
+    let plain = scratch.write("plain", "no program");
+    let folder = scratch.folder().display().to_string();
+    for client in ["/nonexistent", "nonexistent", &plain.display().to_string(), &folder] {
+        let call = Invocation::new(rove()).args([
+            &format!("--client={client}"),
+            "--ssh=echo the login has begun;",
+            "far",
+        ]);
+        let mut terminal = Terminal::start(&call, SIZE);
+        let exit = terminal.wait_exit();
+        let sentence = format!("cannot run the client {client}: ");
+        assert!(exit.output.contains(&sentence), "{}", exit.output.escape_debug());
+        assert!(!exit.output.contains("begun"), "{}", exit.output.escape_debug());
+        exit.assert_code(2);
     }
 }
