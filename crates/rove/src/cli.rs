@@ -348,6 +348,7 @@ fn run_man(args: Vec<OsString>) -> u8 {
 
 fn run_help(args: Vec<OsString>) -> u8 {
     match rove_manual::man::parse(&help::HELP, args) {
+        Ok(manual) if manual.word.is_empty() => print(help::BRIEF),
         Ok(manual) => print(&manual.help()),
         Err(error) => refuse(&help::HELP, &error),
     }

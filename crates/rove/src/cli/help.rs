@@ -1,9 +1,33 @@
-//! `rove help` and `rove version`: what `--help` and `--version` say, for who asks by a word.
+//! `rove help` and `rove version`: what `--help` and `--version` say, for who asks by a word; and the first screen of help.
 
-use clap::{Arg, Command};
+use clap::{Arg, ArgAction, Command};
 use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
+
+/// What `rove --help` shows: what a user needs to begin, on one screen.
+pub(crate) const BRIEF: &str = "\
+Usage: rove [options] [--] [user@]host [command...]
+
+A remote shell that survives the network: sleep, roaming, loss and outages
+
+  rove me@example.org                  log in by your own ssh and its settings
+  rove host -- tmux new -A -s main     run a command there instead of a shell
+  rove --ssh='ssh -p 2222' host        another port of ssh; -p is the UDP port
+  rove -i ~/.ssh/work -J bastion host  as with ssh, so are -l -F -o -C -v -4 -6
+  rove --tunnel host                   through ssh, where no UDP passes
+  rove --scrollback host               scroll into the terminal's own history
+  rove -n host                         show no key ahead of the host; -a: all
+
+  rove doctor host                     name what fails on the way to a session
+  rove install host                    copy rove to a host, without root
+  rove list [host]                     show your sessions, here or on a host
+  rove kill [host] PORT                end one of them
+  rove config check                    check the file ~/.config/rove/config.toml
+
+In the session press Ctrl-^ and then \".\" to quit, \"s\" to see the status.
+rove --help-all shows all options, commands, variables and files, and
+rove COMMAND --help those of a command.";
 
 /// The manual of `rove help`.
 pub(crate) static HELP: Manual = Manual {
@@ -18,7 +42,7 @@ pub(crate) static HELP: Manual = Manual {
     words: Words::OurCommands,
     notes: &[],
     lists: &[],
-    examples: &[("rove help doctor", "as rove doctor --help")],
+    examples: &[("rove help", "as rove --help"), ("rove help doctor", "as rove doctor --help")],
     environment: &[],
     files: &[],
     exit_status: &[("0", "The help is on standard output."), ("255", "There is no such command.")],
@@ -42,3 +66,9 @@ pub(crate) static VERSION: Manual = Manual {
         ("255", "The command line is wrong."),
     ],
 };
+
+/// Returns the option `--help-all` of a session's command line. Stock does not have it, and the help of a command is short.
+pub(super) fn all() -> Arg {
+    let arg = Arg::new("help_all").long("help-all").action(ArgAction::SetTrue);
+    arg.help("Print all options, commands, variables and files")
+}

@@ -16,6 +16,7 @@ use crate::cli::client;
 use crate::cli::config::{Config, Settings};
 use crate::cli::escape_key;
 use crate::cli::getopt_long::{self, Permutation};
+use crate::cli::help;
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::install::policy::Policy;
@@ -34,14 +35,14 @@ pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 pub(crate) static MANUAL: Manual = Manual {
     book: &BOOK,
     word: "",
-    definition,
+    definition: || definition().arg(help::all()),
     words: Words::HostAndCommand,
     notes: &[
         "Options may also stand between the host and the command. The command is run as it is, without \
          a shell: rove host -- sh -c 'ls | wc'. Its last screen stays on the terminal when it ends. A session needs \
          a terminal; in scripts and pipes use ssh.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
-         is --ssh='ssh -p 2222'. Neither agent, ports nor X11 are forwarded.",
+         is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
          answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"^\" sends the key itself, and \"r\" logs in again where a tunnel needs that. \
          Another key shows these commands and is not sent.",
@@ -284,9 +285,12 @@ pub(crate) fn parse(
         ProgramName::Mosh => Some(command.clone().render_help().to_string()),
     };
     let Line { words, ssh: letters, asks_ssh } = read(name, &command, args, usage)?;
+    let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == "--help-all");
     let mut args = HostArgs::take(name, &command, words)?;
-    if args.help {
-        return Ok(HostCall::Help(command.clone().render_help().to_string()));
+    if args.help || wants_all {
+        let is_brief = name == ProgramName::Rove && !wants_all;
+        let all = || command.clone().render_help().to_string();
+        return Ok(HostCall::Help(if is_brief { help::BRIEF.to_owned() } else { all() }));
     }
     if args.version {
         return Ok(HostCall::Version);
@@ -304,9 +308,7 @@ pub(crate) fn parse(
     let family = family(name, &args)?;
     check_option_port(name, args.port.as_deref()).map_err(UsageError::without_usage)?;
     let Some((host, command_words)) = args.words.split_first() else {
-        // Stock prints its usage alone.
-        let message = if name == ProgramName::Rove { "no host is named" } else { "" };
-        return Err(UsageError { message: message.to_owned(), usage: usage() });
+        return Err(UsageError { message: no_host(name).to_owned(), usage: usage() });
     };
     if args.fake_proxy {
         return fake_proxy(family, host, command_words);
@@ -592,6 +594,14 @@ pub(crate) fn check_port(text: &str) -> Result<(), String> {
             Err(format!("Server-side low port ({low}) is above the high port ({high})."))
         }
         (Some(_), Some(Some(_))) => Ok(()),
+    }
+}
+
+/// Returns what to say of a line without a host. Stock prints its usage alone.
+const fn no_host(name: ProgramName) -> &'static str {
+    match name {
+        ProgramName::Rove => "no host is named",
+        ProgramName::Mosh => "",
     }
 }
 

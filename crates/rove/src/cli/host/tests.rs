@@ -1,4 +1,5 @@
 use super::*;
+use crate::cli::help::BRIEF;
 
 fn call(name: ProgramName, line: &str) -> Result<HostCall, UsageError> {
     parse(name, line.split_whitespace().map(OsString::from).collect(), || Ok(Config::default()))
@@ -177,7 +178,8 @@ fn help_precedes_version_and_both_precede_every_check() {
     assert!(matches!(call(ProgramName::Mosh, "--version --help -p x"), Ok(HostCall::Help(_))));
     assert!(matches!(call(ProgramName::Mosh, "-v --predict=x"), Ok(HostCall::Version)));
     for name in [ProgramName::Mosh, ProgramName::Rove] {
-        let Ok(HostCall::Help(text)) = call(name, "-h") else { panic!() };
+        let line = if name == ProgramName::Rove { "--help-all" } else { "-h" };
+        let Ok(HostCall::Help(text)) = call(name, line) else { panic!() };
         assert!(text.starts_with(&format!("Usage: {} ", name.as_str())), "{text}");
         for option in [
             "--client",
@@ -424,4 +426,22 @@ fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
             (found, wanted) => assert_eq!(found, wanted.map_err(str::to_owned), "{line}"),
         }
     }
+}
+
+#[test]
+fn the_brief_help_fits_one_screen_and_names_nothing_that_there_is_not() {
+    // A row stays for the prompt.
+    assert!(BRIEF.lines().count() <= 23 && BRIEF.lines().all(|line| line.len() <= 80), "{BRIEF}");
+    let all = MANUAL.help();
+    for word in BRIEF.split([' ', '=', ',', ':', '\n']).filter(|word| word.starts_with('-')) {
+        assert!(all.contains(word), "{word}");
+    }
+    for line in ["--help", "-h"] {
+        assert!(matches!(call(ProgramName::Rove, line), Ok(HostCall::Help(text)) if text == BRIEF));
+    }
+    let Ok(HostCall::Help(text)) = call(ProgramName::Rove, "--help-all") else { panic!() };
+    assert!(text == all && all.contains("--help-all"));
+    assert!(call(ProgramName::Mosh, "--help-all").is_err());
+    let Ok(HostCall::Help(mosh)) = call(ProgramName::Mosh, "--hel") else { panic!() };
+    assert!(mosh.contains("--experimental-remote-ip") && !mosh.contains("help-all"));
 }
