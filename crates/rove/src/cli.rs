@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use rove_manual::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::{self, Invocation, proxy};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
@@ -150,15 +151,25 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
         Ok(HostCall::FakeProxy { family, host, port, word }) => {
-            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()).map(|()| 0))
+            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()))
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(&speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
             let Err(error) = bootstrap::run(&options, &invocation);
-            complain(&speaker, &error.to_string());
+            complain(&speaker, &format!("{error}{}", meant_command(&options, &error)));
             error.exit_code()
         }
         Err(error) => refuse_line(name, &speaker, &error),
+    }
+}
+
+/// Returns the end of a sentence about a host that there is not: the command that was probably meant.
+fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
+    let BootstrapError::NotConnected { failure } = error else { return String::new() };
+    let host = options.host.to_str().filter(|_| failure.is_unknown).unwrap_or_default();
+    match rove_manual::nearest(host, BOOK.command_words()) {
+        Some(command) => format!("; did you mean rove {command}?"),
+        None => String::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use crate::bootstrap::address::AddressError;
 use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::startup::StartupError;
+use crate::bootstrap::startup::{ProxyFailure, StartupError};
 use crate::install::error::InstallError;
 use crate::install::platform::Platform;
 use crate::program::ProgramName;
@@ -47,6 +47,9 @@ pub(crate) enum BootstrapError {
         if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
     )]
     SshFailed { host: OsString, is_hushed: bool },
+    /// Our proxy command has no connection for ssh.
+    #[error("{}", failure.sentence)]
+    NotConnected { failure: ProxyFailure },
     /// Nothing told the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
@@ -136,6 +139,7 @@ impl BootstrapError {
             Self::Address(_) => NO_HOST,
             Self::SshMissing { .. }
             | Self::SshFailed { .. }
+            | Self::NotConnected { .. }
             | Self::NoAddress
             | Self::NoAnnouncement { .. }
             | Self::ServerFailed { .. }

@@ -205,7 +205,10 @@ impl Plan {
                 Err(BootstrapError::NoPortRange)
             }
             (_, None) if is_failure && self.name == ProgramName::Rove => {
-                Err(BootstrapError::ssh_failed(options))
+                Err(match announced.proxy_failure {
+                    Some(failure) => BootstrapError::NotConnected { failure },
+                    None => BootstrapError::ssh_failed(options),
+                })
             }
             (_, None) if announced.has_impostor => Err(BootstrapError::Diverted { host: host() }),
             (_, None) if self.name == ProgramName::Mosh => {

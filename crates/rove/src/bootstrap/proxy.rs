@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::bootstrap::address;
-use crate::bootstrap::startup::{ADDRESS, IP};
+use crate::bootstrap::address::{self, AddressError};
+use crate::bootstrap::startup::{ADDRESS, FAILED, IP, UNKNOWN};
 
 /// How long an address may take to answer while there are others to try. Chosen: ten times the worst
 /// round trip that anybody works over, so that a host behind one dead address stays reachable.
@@ -23,13 +23,33 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes copied at a time. Chosen: what a pipe holds on Linux.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// Runs the proxy until the host has closed the connection. By `word`, which is the run's challenge, the
-/// `rove` that started ssh knows what it says; with one it also tells all addresses of the host.
+/// Exit code of a proxy that has told already why there is no connection.
+const FAILURE: u8 = 1;
+
+/// Runs the proxy until the host has closed the connection; returns its exit code. By `word`, which is the run's
+/// challenge, the `rove` that started ssh knows what it says; with one it also tells all addresses of the host, and
+/// why there is no connection.
 ///
 /// # Errors
 ///
-/// Returns why there is no connection.
-pub(crate) fn run(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<()> {
+/// Returns why there is no connection, where nobody has been told.
+pub(crate) fn run(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<u8> {
+    let stream = match (open(family, host, port, word), word) {
+        (Ok(stream), _) => stream,
+        (Err(error), Some(word)) => {
+            let marker = if error.is::<AddressError>() { UNKNOWN } else { FAILED };
+            let sentence = format!("{error:#}").replace('\n', " ");
+            let line = format!("{marker} {word} {sentence}\n");
+            io::stderr().write_all(line.as_bytes()).context("cannot tell the failure")?;
+            return Ok(FAILURE);
+        }
+        (Err(error), None) => return Err(error),
+    };
+    relay(stream).map(|()| 0)
+}
+
+/// Connects, and tells the address.
+fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<TcpStream> {
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
     let addresses = address::resolve(host, port, family)?;
     if let Some(word) = word.filter(|_| addresses.len() > 1) {
@@ -50,7 +70,7 @@ pub(crate) fn run(family: &str, host: &str, port: &str, word: Option<&str>) -> a
         None => format!("MOSH IP {address}\n"),
     };
     io::stderr().write_all(line.as_bytes()).context("cannot tell the address")?;
-    relay(stream)
+    Ok(stream)
 }
 
 fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {

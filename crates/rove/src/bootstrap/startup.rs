@@ -5,6 +5,7 @@
 //! on ssh's error output, from our proxy command
 //!   ROVE ADDRESS 5ad0... 2001:db8::7                  the host has this address, too
 //!   ROVE IP 5ad0... 192.0.2.7                         it is connected to this one; `MOSH IP 192.0.2.7` as mosh
+//!   ROVE FAILED 5ad0... cannot connect to h port 22   it is connected to none; `ROVE UNKNOWN 5ad0...` if no name leads there
 //! on its standard output, from the host
 //!   ROVE START 5ad0...                                here our own command begins; nothing counts before it
 //!   ROVE STOCK 5ad0...                                the server that follows is a stock one, or one of ours by its name
@@ -30,6 +31,12 @@ pub(crate) const ADDRESS: &str = "ROVE ADDRESS";
 
 /// What the line with the address that ssh is connected to begins with.
 pub(crate) const IP: &str = "ROVE IP";
+
+/// What the line of a proxy command begins with that has found no address.
+pub(crate) const UNKNOWN: &str = "ROVE UNKNOWN";
+
+/// What the line of a proxy command begins with that has another reason to be connected to none.
+pub(crate) const FAILED: &str = "ROVE FAILED";
 
 /// Most other addresses of a host that are taken. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
@@ -88,6 +95,8 @@ pub(crate) struct Announced {
     pub(crate) proxy_address: Option<String>,
     /// The other addresses that our proxy command knows of the host.
     pub(crate) other_addresses: Vec<String>,
+    /// Why our proxy command is connected to none.
+    pub(crate) proxy_failure: Option<ProxyFailure>,
     /// The host's own address, as its sshd sees it.
     pub(crate) server_address: Option<String>,
     /// Where the server listens.
@@ -106,6 +115,15 @@ pub(crate) struct Announced {
     pub(crate) platform: Option<Platform>,
     /// Whether something complained about the UDP port.
     pub(crate) port_refused: bool,
+}
+
+/// Why a proxy command is not connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProxyFailure {
+    /// The reason, for the user.
+    pub(crate) sentence: String,
+    /// Whether the host's name leads nowhere.
+    pub(crate) is_unknown: bool,
 }
 
 /// The server's announcement.
@@ -153,6 +171,7 @@ pub(crate) struct Startup {
 enum Line {
     Ip(String),
     Address(String),
+    ProxyFailure(ProxyFailure),
     SshConnection(String),
     Start,
     StockServer,
@@ -191,11 +210,18 @@ impl Startup {
         text: &mut Vec<u8>,
     ) -> Result<Progress, StartupError> {
         for &byte in bytes {
+            let (shown, is_echo) = (text.len(), self.is_echo(stream));
             if byte != b'\n' {
                 self.lines[stream as usize].push(byte, text);
+            } else {
+                self.end_line(stream, Some(byte), text)?;
+            }
+            if is_echo {
+                text.truncate(shown);
+            }
+            if byte != b'\n' {
                 continue;
             }
-            self.end_line(stream, Some(byte), text)?;
             if stream == Stream::Output && self.announced.connect.is_some() {
                 break;
             }
@@ -214,7 +240,17 @@ impl Startup {
         stream: Stream,
         text: &mut Vec<u8>,
     ) -> Result<(), StartupError> {
-        self.end_line(stream, None, text)
+        let (shown, is_echo) = (text.len(), self.is_echo(stream));
+        self.end_line(stream, None, text)?;
+        if is_echo {
+            text.truncate(shown);
+        }
+        Ok(())
+    }
+
+    /// Returns whether what ssh says now follows from what our proxy command has said already, which knows more of it.
+    fn is_echo(&self, stream: Stream) -> bool {
+        stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }
 
     /// Returns what has been learnt.
@@ -258,6 +294,7 @@ impl Startup {
             Line::Ip(_) if self.rules.knows_address(announced) => {
                 return Err(StartupError::Redefined);
             }
+            Line::ProxyFailure(failure) => drop(announced.proxy_failure.get_or_insert(failure)),
             Line::Ip(address) => drop(announced.proxy_address.get_or_insert(address)),
             // Our proxy command says them before it connects.
             Line::Address(address) => {
@@ -317,8 +354,15 @@ impl Rules {
                     let address = challenge.answer(marker, line)?.strip_prefix(' ')?;
                     is_address(address, self).then(|| address.to_owned())
                 };
+                let failure = |marker| {
+                    let sentence = challenge.answer(marker, line)?.strip_prefix(' ')?;
+                    let sentence = rove_terminal::plain(sentence);
+                    Some(ProxyFailure { sentence, is_unknown: marker == UNKNOWN })
+                };
                 answer(IP)
                     .map(Line::Ip)
+                    .or_else(|| failure(FAILED).map(Line::ProxyFailure))
+                    .or_else(|| failure(UNKNOWN).map(Line::ProxyFailure))
                     .or_else(|| answer(ADDRESS).map(Line::Address))
                     .unwrap_or(Line::Text)
             }

@@ -276,8 +276,9 @@ impl Listener {
     ) -> Option<Opening> {
         self.finish();
         host.locale_refused = self.locale_refused && !self.is_announced;
-        host.said = self.said;
         let announced = self.startup.into_announced();
+        let failure = announced.proxy_failure.as_ref().map(|failure| failure.sentence.clone());
+        host.said = failure.map_or(self.said, |sentence| vec![sentence]);
         self.noise.fake |= announced.has_impostor;
         if !self.has_begun {
             host.ssh = match status {

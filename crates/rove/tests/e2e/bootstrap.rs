@@ -154,12 +154,16 @@ fn an_ssh_that_cannot_connect_or_does_not_exist_ends_in_a_sentence() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap().port()
     };
-    for ssh in [format!("ssh -F /dev/null -p {closed}"), "/nonexistent/ssh".to_owned()] {
+    let refused = format!("cannot connect to 127.0.0.1 port {closed}: Connection refused");
+    for (ssh, sentence) in [
+        (format!("ssh -F /dev/null -p {closed}"), refused.as_str()),
+        ("/nonexistent/ssh".to_owned(), "cannot run /nonexistent/ssh: "),
+    ] {
         let call = Invocation::new(rove()).arg(format!("--ssh={ssh}")).arg("127.0.0.1");
         let mut terminal = Terminal::start(&call, SIZE);
         let exit = terminal.wait_exit();
         let text = exit.screen.contents();
-        assert!(text.contains("ssh"), "{text}");
+        assert!(text.contains(sentence), "{text}");
         assert!(!exit.succeeded(), "{text}");
         exit.assert_restored(Maker::Rove);
     }

@@ -152,3 +152,27 @@ fn a_client_that_cannot_be_run_is_named_before_there_is_a_server() {
         exit.assert_code(2);
     }
 }
+
+#[test]
+fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
+    let scratch = Scratch::new();
+    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let config =
+        format!("Host shut\n HostName 127.0.0.1\n Port {port}\nHost lst away\n HostName a..b\n");
+    let config = scratch.write("config", &config).display().to_string();
+    let refused = format!("rove: cannot connect to 127.0.0.1 port {port}: Connection refused");
+    let unknown = "rove: cannot find the address of a..b: ";
+    for (host, begin, end) in [
+        ("shut", refused.as_str(), "(os error 111)"),
+        ("away", unknown, ""),
+        ("lst", unknown, "; did you mean rove list?"),
+    ] {
+        let call = Invocation::new(rove()).args(["-F", &config, host]);
+        let mut terminal = Terminal::start(&call, (24, 200));
+        let exit = terminal.wait_exit();
+        exit.assert_code(10);
+        let said: Vec<&str> = exit.output.split(['\r', '\n']).filter(|it| !it.is_empty()).collect();
+        let [line] = said[..] else { panic!("{host}: {said:?}") };
+        assert!(line.starts_with(begin) && line.ends_with(end), "{host}: {line}");
+    }
+}

@@ -309,3 +309,23 @@ fn a_stock_server_is_told_by_our_own_command_only() {
         );
     }
 }
+
+#[test]
+fn a_proxy_that_has_failed_speaks_for_ssh() {
+    let ssh = "kex_exchange_identification: Connection closed by remote host\n\
+               Connection closed by UNKNOWN port 65535";
+    for (marker, is_unknown) in [(FAILED, false), (UNKNOWN, true)] {
+        let errors = format!("a banner\n{marker} WORD cannot\u{202e} connect\n{ssh}");
+        let (announced, text) = read(&tolerant(true, true), &errors, "").unwrap();
+        let sentence = "cannot connect".to_owned();
+        assert_eq!(announced.proxy_failure, Some(ProxyFailure { sentence, is_unknown }));
+        assert_eq!(text, written_out("a banner\n"));
+        // Others do not know the word, or there is no proxy.
+        for (rules, word) in [(tolerant(true, true), "DROW"), (tolerant(false, true), "WORD")] {
+            let errors = errors.replace("WORD", word);
+            let (announced, text) = read(&rules, &errors, "").unwrap();
+            assert_eq!(announced.proxy_failure, None);
+            assert_eq!(text, written_out(&errors));
+        }
+    }
+}
