@@ -5,6 +5,7 @@
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
 //! [`ssh_config`] asks ssh whether it may, and [`sharing`] which open connection ssh may use.
+//! [`ssh_port`] explains `-p` after a failed login.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
 //! than a server on the host, for `rove list host` and its like.
 //! Source: Mosh 1.4.0 as observed.
@@ -46,6 +47,7 @@ pub(crate) mod remote_command;
 mod screen;
 pub(crate) mod sharing;
 pub(crate) mod ssh_config;
+pub(crate) mod ssh_port;
 pub(crate) mod startup;
 pub(crate) mod tunnel;
 

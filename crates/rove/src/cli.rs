@@ -11,7 +11,7 @@ use rove_manual::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::options::HostOptions;
-use crate::bootstrap::{self, Invocation, proxy};
+use crate::bootstrap::{self, Invocation, proxy, ssh_port};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
@@ -155,9 +155,15 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(&speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
-            let Err(error) = bootstrap::run(&options, &invocation);
-            complain(&speaker, &format!("{error}{}", meant_command(&options, &error)));
-            error.exit_code()
+            let mut options = *options;
+            loop {
+                let Err(error) = bootstrap::run(&options, &invocation);
+                complain(&speaker, &format!("{error}{}", meant_command(&options, &error)));
+                match ssh_port::offer(&options, &error) {
+                    Some(corrected) => options = corrected,
+                    None => break error.exit_code(),
+                }
+            }
         }
         Err(error) => refuse_line(name, &speaker, &error),
     }

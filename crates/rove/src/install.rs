@@ -20,6 +20,7 @@ use crate::install::progress::Progress;
 use crate::install::report::{Event, Facts, Failure, Report};
 use crate::install::source::Source;
 use crate::install::version::Version;
+use crate::question;
 
 pub(crate) mod build;
 pub(crate) mod error;
@@ -27,7 +28,6 @@ mod far;
 pub(crate) mod platform;
 pub(crate) mod policy;
 mod progress;
-mod question;
 mod report;
 mod source;
 mod version;
@@ -105,7 +105,7 @@ pub(crate) fn offer(
     };
     let host = options.session.host.display();
     let question = format!("Copy rove ({}) to {host}:{FOLDER}?", build.size());
-    if policy == Policy::Ask && !question::ask(&question) {
+    if policy == Policy::Ask && !question::ask(&question, false) {
         return Ok(false);
     }
     run(options).map(|()| true)
@@ -223,7 +223,7 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
     let ours = build.version;
     if let Some(theirs) = facts.version.filter(|theirs| *theirs > ours && !options.force) {
         let question = format!("{host} has rove {theirs}, newer than {ours}. Replace it?");
-        if !question::ask(&question) {
+        if !question::ask(&question, false) {
             return Err(InstallError::Newer { host, theirs, ours });
         }
     }

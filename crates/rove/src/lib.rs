@@ -31,6 +31,7 @@ mod login;
 mod login_records;
 mod program;
 mod prompt_store;
+mod question;
 pub mod relay;
 mod server;
 mod sessions;

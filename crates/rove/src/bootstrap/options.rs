@@ -71,10 +71,15 @@ pub(crate) struct HostOptions {
 const USER_PORTS_FROM: u16 = 1024;
 
 impl HostOptions {
+    /// Returns the server's UDP port, if the user has chosen one and not a range.
+    pub(crate) fn single_port(&self) -> Option<u16> {
+        self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
+    }
+
     /// Returns what to say of a UDP port that was probably meant for ssh.
     pub(crate) fn port_hint(&self) -> Option<String> {
-        let port: u16 = self.port.as_ref()?.parse().ok()?;
-        let is_low = self.name == ProgramName::Rove && (1..USER_PORTS_FROM).contains(&port);
+        let port = self.single_port()?;
+        let is_low = self.name == ProgramName::Rove && port < USER_PORTS_FROM;
         is_low.then(|| {
             format!(
                 "-p {port} is the UDP port of the session, which below {USER_PORTS_FROM} only root can have; \

@@ -64,6 +64,11 @@ impl SshConfig {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
+    /// Returns the port of the host's ssh.
+    pub(crate) const fn port(&self) -> Option<u16> {
+        self.port
+    }
+
     /// Returns what the user should know, each in a line.
     pub(crate) fn notes(&self, host: &OsStr) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, side_by_side, within_guard,
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove, side_by_side, within_guard,
 };
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
@@ -175,4 +175,58 @@ fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
         let [line] = said[..] else { panic!("{host}: {said:?}") };
         assert!(line.starts_with(begin) && line.ends_with(end), "{host}: {line}");
     }
+}
+
+/// A call of rove by a user of ssh, who names ssh's port by `-p`, for a host whose ssh is thought to be elsewhere.
+fn with_sshs_port(sshd: &Sshd, options: &[&str]) -> (Invocation, String) {
+    let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
+    let (_, rest) = config.split_once(" Port ").expect("it names the port");
+    let port = rest.lines().next().expect("a port").to_owned();
+    let closed = UdpSocket::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+    let closed = closed.expect("a bound socket has an address").port();
+    let config = config.replace(&format!(" Port {port}"), &format!(" Port {closed}"));
+    let path = sshd.path("elsewhere");
+    std::fs::write(&path, config).expect("the folder takes files");
+    let call = Invocation::new(rove()).arg("-F").arg(path).args(["-p", &port]).args(options);
+    (call.args(["far", "--", "sh", "-c", "echo hello from afar; exit 7"]), port)
+}
+
+#[test]
+fn a_port_that_is_sshs_is_explained_after_a_failed_login_and_taken_for_ssh_after_a_yes() {
+    let sshd = Sshd::start(Far::default());
+    for (answer, code) in [("\r", 7), ("y\r", 7), ("n\r", 10)] {
+        let (call, port) = with_sshs_port(&sshd, &[]);
+        let mut terminal = Terminal::start(&call, (24, 200));
+        terminal.wait_for_text(&format!("-p {port} is the UDP port of the session"));
+        terminal.wait_for_text(&format!("--ssh=\"ssh -p {port}\""));
+        terminal.wait_for_text("ssh's port? [Y/n]");
+        terminal.send(answer);
+        let exit = terminal.wait_exit();
+        exit.assert_code(code);
+        assert_eq!(exit.output.contains("hello from afar"), code == 7, "{}", exit.output);
+    }
+}
+
+#[test]
+fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
+    let sshd = Sshd::start(Far::default());
+    for options in [&["-q"][..], &["-J", "a..b"], &["-o", "ProxyCommand=false"]] {
+        let (call, _) = with_sshs_port(&sshd, options);
+        let mut terminal = Terminal::start(&call, (24, 200));
+        let exit = terminal.wait_exit();
+        exit.assert_code(10);
+        let said = &exit.output;
+        assert!(said.contains("is the UDP port of the session"), "{options:?}: {said}");
+        assert!(!said.contains("[Y/n]"), "{options:?}: {said}");
+    }
+    // A port at which nothing is, or something that does not begin as ssh does.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port().to_string();
+    drop(silent);
+    let (call, _) = with_sshs_port(&sshd, &["-p", &port]);
+    let mut terminal = Terminal::start(&call, (24, 200));
+    let exit = terminal.wait_exit();
+    exit.assert_code(10);
+    assert!(exit.output.contains(&format!("-p {port} is the UDP port")), "{}", exit.output);
+    assert!(!exit.output.contains("[Y/n]"), "{}", exit.output);
 }

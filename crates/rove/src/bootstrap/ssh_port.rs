@@ -1,0 +1,96 @@
+//! What follows a failed login with `-p`: to users of ssh that letter is ssh's TCP port, and here it is the session's
+//! UDP port.
+
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use crate::bootstrap::address;
+use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::ssh_config;
+use crate::program::ProgramName;
+use crate::question;
+use crate::speech::complain;
+
+/// How long the port may take to answer, and then to say what it is. Chosen: four round trips of a bad path; the user
+/// waits for it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The beginning of what an ssh server says first. Source: RFC 4253, section 4.2.
+const IDENTIFICATION: &[u8] = b"SSH-";
+
+/// Says of a login that has failed so that `-p` is no port of ssh's. Returns the session with this port for ssh, if ssh
+/// answers there and the user agrees.
+pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
+    let is_login =
+        matches!(error, BootstrapError::SshFailed { .. } | BootstrapError::NotConnected { .. });
+    if options.name == ProgramName::Mosh || !is_login {
+        return None;
+    }
+    let port = options.single_port()?;
+    // A low one has been explained before the login.
+    if options.quiet || options.port_hint().is_none() {
+        let hint = "is the UDP port of the session; ssh's port is";
+        complain("rove", &format!("-p {port} {hint} --ssh=\"ssh -p {port}\""));
+    }
+    let is_asked = !options.quiet && question::can_be_asked();
+    let is_agreed = is_asked && is_sshs(options, port) && {
+        let host = options.host.to_string_lossy();
+        let question =
+            format!("ssh answers at TCP port {port} of {}: ssh's port?", host.escape_debug());
+        question::ask(&question, true)
+    };
+    is_agreed.then(|| with_ssh_port(options, port))
+}
+
+/// Returns whether ssh answers at this TCP port of the host, and ssh would connect to that by itself, at another port.
+fn is_sshs(options: &HostOptions, port: u16) -> bool {
+    let config = ssh_config::ask(&options.ssh, &options.host);
+    let Some(host) = config.host_name.as_deref().filter(|_| config.detour.is_none()) else {
+        return false;
+    };
+    let addresses = address::resolve(host, port, &options.family).unwrap_or_default();
+    config.port() != Some(port) && addresses.into_iter().next().is_some_and(answers_as_ssh)
+}
+
+fn answers_as_ssh(address: SocketAddr) -> bool {
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, PATIENCE) else { return false };
+    let mut beginning = [0; IDENTIFICATION.len()];
+    stream.set_read_timeout(Some(PATIENCE)).is_ok()
+        && stream.read_exact(&mut beginning).is_ok()
+        && beginning == IDENTIFICATION
+}
+
+/// Returns the session with a port for ssh in place of the session's own. To ssh the first `-p` counts.
+fn with_ssh_port(options: &HostOptions, port: u16) -> HostOptions {
+    let mut options = HostOptions { port: None, ..options.clone() };
+    options.ssh.splice(1..1, ["-p".to_owned(), port.to_string()]);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn only_what_begins_as_ssh_does_is_taken_for_ssh() {
+        for (said, is_ssh) in [
+            (&b"SSH-2.0-x\r\n"[..], true),
+            (b"HTTP/1.1 400\r\n", false),
+            (b"SSH", false),
+            (b"", false),
+        ] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = thread::spawn(move || listener.accept().unwrap().0.write_all(said));
+            assert_eq!(answers_as_ssh(address), is_ssh, "{}", said.escape_ascii());
+            server.join().unwrap().unwrap();
+            assert!(!answers_as_ssh(address), "nobody is there");
+        }
+    }
+}

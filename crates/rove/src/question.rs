@@ -1,0 +1,58 @@
+//! A question that is answered with yes or no, on the user's terminal.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+
+/// Longest answer that is read, in bytes. Chosen: many times a yes.
+const ANSWER_BYTES_MAX: u64 = 1024;
+
+/// Returns whether there is a terminal, so that somebody may answer.
+pub(crate) fn can_be_asked() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Asks; whatever is no yes is a no. Enter alone is what is usual. Without a terminal nobody is asked, and the answer
+/// is no.
+pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
+    if !can_be_asked() {
+        return false;
+    }
+    let mut stderr = io::stderr();
+    let answers = if is_usual { "Y/n" } else { "y/N" };
+    let asked = write!(stderr, "{question} [{answers}] ").and_then(|()| stderr.flush());
+    asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
+}
+
+fn is_yes(input: impl BufRead, is_usual: bool) -> bool {
+    let mut answer = Vec::new();
+    let read = input.take(ANSWER_BYTES_MAX).read_until(b'\n', &mut answer);
+    let is_enter = is_usual && matches!(answer.as_slice(), b"\n" | b"\r\n");
+    let answer = answer.trim_ascii().to_ascii_lowercase();
+    read.is_ok() && (is_enter || matches!(answer.as_slice(), b"y" | b"yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        for (answer, yes) in [
+            ("y\n", true),
+            ("Y\r\n", true),
+            (" yes \n", true),
+            ("y", true),
+            ("\n", false),
+            ("", false),
+            ("n\n", false),
+            ("yep\n", false),
+            ("n\ny\n", false),
+        ] {
+            assert_eq!(is_yes(answer.as_bytes(), false), yes, "{answer:?}");
+            let is_enter = answer == "\n";
+            assert_eq!(is_yes(answer.as_bytes(), true), yes || is_enter, "{answer:?}");
+        }
+        let long = " ".repeat(usize::try_from(ANSWER_BYTES_MAX).unwrap());
+        assert!(!is_yes(format!("{long}y\n").as_bytes(), true));
+        assert!(is_yes(format!("{}y\n", &long[1..]).as_bytes(), false));
+    }
+}
