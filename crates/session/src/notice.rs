@@ -25,7 +25,8 @@ const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// How old a refusal may be that says so. Chosen: as long as that, so that one heartbeat in three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
-/// From this much silence on it is told what helps where UDP is blocked. Chosen: a network that comes back has
+/// From this much time without an answer on it is told what helps where UDP is blocked, be it in one direction: a server that
+/// hears nothing falls silent itself some time later. Chosen: a network that comes back has
 /// done so, and the user has not given up.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long anything else that passes stays, and a network error once something is heard again.
@@ -238,6 +239,8 @@ impl Contact {
 struct Silence {
     since: Instant,
     seconds: u64,
+    /// For how long the way there, or both ways, have failed.
+    unanswered: Duration,
     /// Whether we do hear the server, and only our own words do not arrive.
     only_reply: bool,
 }
@@ -253,7 +256,8 @@ impl Silence {
         } else {
             return None;
         };
-        Some(Self { since, seconds: now.saturating_since(since).as_secs(), only_reply })
+        let unanswered = now.saturating_since(since.min(contact.acknowledged_sent_at()));
+        Some(Self { since, seconds: now.saturating_since(since).as_secs(), unanswered, only_reply })
     }
 
     fn what(self) -> &'static str {
@@ -265,7 +269,7 @@ impl Silence {
         let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
         let short = if self.only_reply { "No reply" } else { "Silent" };
         let short = format!("{short} {}", spelled(self.seconds, "s"));
-        if !advises || self.only_reply || self.seconds < ADVICE_AFTER.as_secs() {
+        if !advises || self.unanswered < ADVICE_AFTER {
             return vec![last, short];
         }
         vec![

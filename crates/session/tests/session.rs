@@ -271,6 +271,38 @@ fn udp_that_stops_names_what_helps_and_says_no_more_once_it_passes_again() {
 }
 
 #[test]
+fn udp_that_stops_on_the_way_there_only_names_what_helps_too() {
+    let wire = LinkConfig::lossless(ms(20));
+    // A session in use, and an idle one, whose words are answered every 24 s where both ends are rove.
+    for (server, idle, told_by) in [
+        (rove(Config::server()), 5, 31),
+        (rove(Config::server()), 600, 24 + 31),
+        (stock(Config::server()), 5, 31),
+    ] {
+        for typed in [&b""[..], b"x"] {
+            let mut pair = pair_with(&wire, rove(Config::client()), server.clone());
+            pair.run_for(secs(idle));
+            pair.reconfigure(LinkConfig::outage(), wire.clone());
+            type_text(&mut pair, typed);
+            let advises = |pair: &Pair| {
+                let row = pair.left.row_text(0);
+                row.contains("--tunnel") && row.contains("rove doctor") && row.ends_with(" .]")
+            };
+            pair.run_for(secs(26));
+            assert!(!advises(&pair), "{}", pair.left.row_text(0));
+            pair.run_for(secs(told_by - 26));
+            // The server falls silent, too, when it has heard nothing for some time: that takes nothing back.
+            for _ in 0..60 {
+                assert!(advises(&pair), "{}", pair.left.row_text(0));
+                pair.run_for(secs(1));
+            }
+            pair.reconfigure(wire.clone(), wire.clone());
+            assert!(pair.run_until(secs(30), |client, _| client.row_text(0).is_empty()));
+        }
+    }
+}
+
+#[test]
 fn a_tunnel_that_needs_the_user_offers_a_login_and_the_key_asks_for_it() {
     let mut pair = pair(&LinkConfig::lossless(ms(20)));
     pair.run_for(secs(1));

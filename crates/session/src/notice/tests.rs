@@ -201,6 +201,16 @@ fn half_a_minute_without_contact_names_what_helps_where_udp_is_blocked() {
     ] {
         assert_eq!(text_in(&notices(), now, gone, columns), wanted, "{now} ms, {columns} columns");
     }
+    // The server is heard, or was until some time ago, and hears nothing.
+    let reply = "rove: Last reply 30 seconds ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
+    let then = "rove: Last contact 8 seconds ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
+    for (now, heard, wanted) in [
+        (30_999, 30_999, "rove: Last reply 29 seconds ago. [To quit: Ctrl-^ .]"),
+        (31_000, 31_000, reply),
+        (39_000, 31_000, then),
+    ] {
+        assert_eq!(text(&notices(), now, contact(Some(heard), Some(1_000))), wanted, "{now} ms");
+    }
     // Through a tunnel there is no UDP, and mosh has no such commands.
     let mut tunnelled = notices();
     tunnelled.tunnel(None);
