@@ -156,7 +156,10 @@ fn value_function(book: &Book, script: &mut String) {
                     format!("COMPREPLY=($(compgen -W {} -- \"$2\"))", quoted(&words.join(" ")))
                 }
                 Some(Suggestions::Programs) => "COMPREPLY=($(compgen -c -- \"$2\"))".to_owned(),
-                Some(Suggestions::Files) => "COMPREPLY=($(compgen -f -- \"$2\"))".to_owned(),
+                // As names of files, folders get their slash and no blank.
+                Some(Suggestions::Files) => "mapfile -t COMPREPLY < <(compgen -f -- \"$2\"); \
+                                             compopt -o filenames 2> /dev/null"
+                    .to_owned(),
                 Some(Suggestions::Hosts) => "COMPREPLY=(); _rove_hosts \"$2\"".to_owned(),
                 Some(Suggestions::None) | None => "COMPREPLY=()".to_owned(),
             };

@@ -152,6 +152,23 @@ fn bash_completes_commands_options_values_hosts_and_remote_commands() {
 }
 
 #[test]
+fn a_folder_that_bash_completes_keeps_its_slash_and_a_file_gets_a_blank() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path(".ssh")).unwrap();
+    scratch.write(".ssh/id of me", "");
+    let script = format!("{}\nPS1='$ '\n", output(&["completions", "bash"]));
+    let path = scratch.write("test.bash", &script);
+    let call = Invocation::new("bash").arg("--rcfile").arg(&path).args(["--noprofile", "-i"]);
+    let terminal = Terminal::start(&call.env("HOME", scratch.folder()), SIZE);
+    terminal.wait_for_text("$ ");
+    for option in ["-i", "-F", "list -i"] {
+        terminal.send(format!("rove {option} ~/.ss\ti\tx"));
+        terminal.wait_for_text(&format!("rove {option} ~/.ssh/id\\ of\\ me x"));
+        terminal.send("\x15");
+    }
+}
+
+#[test]
 fn fish_completes_commands_options_values_and_hosts() {
     if !is_there("fish") {
         return;
