@@ -1,13 +1,14 @@
 //! The session's entry in the list of who is logged in, for `who` and `w`.
 //!
 //! The list is not ours to write. Linux distributions install a helper that may (utempter), which
-//! takes the pseudo-terminal as its standard input; where there is none, the session is not listed.
+//! takes the pseudo-terminal as its standard input; where there is none, the session is not listed. The helper waits while
+//! another program has the list locked, up to ten seconds with glibc, so nothing but the end of a session waits for it.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use crate::login_records;
 
@@ -16,7 +17,12 @@ use crate::login_records;
 pub(crate) struct Entry {
     helper: PathBuf,
     master: OwnedFd,
-    shown: String,
+    /// The host field that the list is to have.
+    wanted: String,
+    /// The one that the helper was last told.
+    told: String,
+    /// The helper, while it runs.
+    running: Option<Child>,
 }
 
 impl Entry {
@@ -24,36 +30,52 @@ impl Entry {
     pub(crate) fn add(master: BorrowedFd<'_>) -> Option<Self> {
         let helper = helpers().into_iter().find(|helper| helper.is_file())?;
         let master = master.try_clone_to_owned().ok()?;
-        let mut entry = Self { helper, master, shown: String::new() };
+        let (wanted, told, running) = (String::new(), String::new(), None);
+        let mut entry = Self { helper, master, wanted, told, running };
         entry.show(None);
         Some(entry)
     }
 
-    /// Shows where the client is, or that there is none at the moment.
+    /// Shows where the client is, or that there is none at the moment, as soon as the list can be had.
     pub(crate) fn show(&mut self, client: Option<IpAddr>) {
-        let origin = origin(client, std::process::id());
-        if origin != self.shown {
-            self.run(&["add", &origin]);
-            self.shown = origin;
+        self.wanted = origin(client, std::process::id());
+        self.handle_child_end();
+    }
+
+    /// Called when a child of this process may have ended: the helper can be told what is wanted by now.
+    pub(crate) fn handle_child_end(&mut self) {
+        if let Some(helper) = &mut self.running {
+            let Ok(Some(status)) = helper.try_wait() else { return };
+            tracing::debug!(%status, "list of users");
+            self.running = None;
+        }
+        if self.wanted != self.told {
+            self.told.clone_from(&self.wanted);
+            self.running = self.start(&["add", &self.told]);
         }
     }
 
-    /// Runs the helper; it takes about a millisecond.
-    fn run(&self, arguments: &[&str]) {
-        let Ok(master) = self.master.try_clone() else { return };
-        let result = Command::new(&self.helper)
+    /// Starts the helper; it takes about a millisecond where nobody else has the list.
+    fn start(&self, arguments: &[&str]) -> Option<Child> {
+        let master = self.master.try_clone().ok()?;
+        Command::new(&self.helper)
             .args(arguments)
             .stdin(master)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .status();
-        tracing::debug!(?arguments, ?result, "list of users");
+            .spawn()
+            .inspect_err(|error| tracing::debug!(%error, "list of users"))
+            .ok()
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.run(&["del"]);
+        // What is added last would stay.
+        let added = self.running.take();
+        let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
+        wait(added);
+        wait(self.start(&["del"]));
     }
 }
 

@@ -211,6 +211,9 @@ impl Pump {
                 {
                     self.program = Program::Ended { status, read: 0 };
                 }
+                if let Some(entry) = &mut self.host.entry {
+                    entry.handle_child_end();
+                }
             }
             SIGUSR1 => {
                 let missed = self.session.client_missed_since().unwrap_or(self.started);

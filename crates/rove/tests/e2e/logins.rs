@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use rustix::fs::FlockOperation;
 use rustix::process::Signal;
 
 use crate::support::{
@@ -126,6 +127,47 @@ fn who_shows_where_a_client_is_and_logins_are_told_of_those_that_are_gone() {
         server.signal(Signal::TERM);
         server.assert_gone();
     });
+}
+
+/// Returns the names of a process's children.
+fn children(process: u32) -> Vec<String> {
+    let read = |path: String| std::fs::read_to_string(path).unwrap_or_default();
+    let numbers = read(format!("/proc/{process}/task/{process}/children"));
+    numbers
+        .split_whitespace()
+        .map(|it| read(format!("/proc/{it}/comm")).trim().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
+    if !rustix::process::geteuid().is_root() {
+        return; // as above
+    }
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let (computer, stays) = Computer::boot(Maker::Rove, &report);
+    computer.wait_for(stays.pid(), Some(&format!("mosh [{}]", stays.pid())));
+    let root = std::path::Path::new("/proc").join(stays.pid().to_string()).join("root");
+    let list = root.join("run/utmp");
+    let list = std::fs::File::options().write(true).open(list).expect("the list is there");
+    rustix::fs::fcntl_lock(&list, FlockOperation::LockExclusive).expect("a file can be locked");
+    let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", computer.scratch.path("sockets"));
+    let server = Server::start_with(
+        computer.on(call),
+        LOCALHOST,
+        &["sh", "-c", ANSWERING, "sh", report.path()],
+    );
+    let pid = server.pid();
+    let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    terminal.wait_for_text("ready");
+    let running = children(pid);
+    assert!(
+        running.iter().any(|name| name == "utempter"),
+        "nobody waits for the list: {running:?}"
+    );
+    drop(list);
+    computer.wait_for(pid, Some(&format!("127.0.0.1 via mosh [{pid}]")));
 }
 
 #[test]
