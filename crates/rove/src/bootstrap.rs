@@ -28,6 +28,7 @@ use crate::bootstrap::tunnel::Started;
 use crate::install::{self, InstallOptions};
 use crate::program::ProgramName;
 use crate::prompt_store::Account;
+use crate::speech::wrapped_for;
 use crate::tunnel::inherited;
 use crate::{colors, entropy};
 
@@ -229,8 +230,10 @@ fn become_client(
 
 /// Says something on the way. Nobody to tell it to is no reason to end the session.
 fn tell(speaker: &str, sentence: &str) {
-    let line = format!("{speaker}: {sentence}{}", screen::line_end(&io::stderr()));
-    let _ = io::stderr().write_all(line.as_bytes());
+    let end = screen::line_end(&io::stderr());
+    let text = wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}"));
+    let text = text.replace('\n', end) + end;
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Returns how many colours the user's terminal has. `mosh` asks its client, whichever that is.

@@ -15,7 +15,7 @@ use rustix::stdio;
 use crate::bootstrap::quote;
 use crate::program::ProgramName;
 use crate::prompt_store::{Account, PromptKeeper};
-use crate::speech::complain;
+use crate::speech::{complain, wrapped_for};
 use crate::terminal_type::{self, Manner};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
@@ -106,17 +106,17 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let said = failure(outcome, name, server, host.as_deref(), silence);
     let said = said.or_else(|| ended_by(outcome, name, signal));
     for text in output_failure.iter().chain(&said) {
-        tty::say(stdio::stderr(), &format!("{}: {text}\n", name.as_str()));
+        tell(name, text);
     }
     let hint = command.filter(|_| outcome == ClientOutcome::Ended(None)).and_then(|command| {
         let host = host.as_deref().unwrap_or("HOST").escape_debug().to_string();
         shell_hint(&command, &host)
     });
     if let Some(sentence) = logging::failure() {
-        tty::say(stdio::stderr(), &format!("{}: {sentence}\n", name.as_str()));
+        tell(name, &sentence);
     }
     if let Some(hint) = hint.filter(|_| name == ProgramName::Rove) {
-        tty::say(stdio::stderr(), &format!("{}: {hint}\n", name.as_str()));
+        tell(name, &hint);
     }
     if says_end {
         // Scripts wait for this line; it goes right where the cursor is left.
@@ -198,6 +198,13 @@ fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeep
         .ok()?;
     session.handle_prompt_memory(memory);
     Some(keeper)
+}
+
+/// Says something beside the session, once the terminal has been given back.
+fn tell(name: ProgramName, sentence: &str) {
+    let (speaker, stderr) = (name.as_str(), stdio::stderr());
+    let text = wrapped_for(&stderr, speaker, &format!("{speaker}: {sentence}"));
+    tty::say(stderr, &format!("{text}\n"));
 }
 
 /// Returns whether the client says last that it ends. A command's last screen stays on the terminal, as the output of a

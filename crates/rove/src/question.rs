@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
+use crate::speech::wrapped_for;
+
 /// Longest answer that is read, in bytes. Chosen: many times a yes.
 const ANSWER_BYTES_MAX: u64 = 1024;
 
@@ -18,7 +20,8 @@ pub(crate) fn ask(question: &str, is_usual: bool) -> bool {
     }
     let mut stderr = io::stderr();
     let answers = if is_usual { "Y/n" } else { "y/N" };
-    let asked = write!(stderr, "{question} [{answers}] ").and_then(|()| stderr.flush());
+    let text = wrapped_for(&stderr, "rove", &format!("{question} [{answers}] "));
+    let asked = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     asked.is_ok() && is_yes(io::stdin().lock(), is_usual)
 }
 

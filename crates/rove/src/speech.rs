@@ -3,10 +3,53 @@
 //! shown by terminals, too.
 
 use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rove_machine::tty;
+use rove_terminal::char_width;
 
 /// Says what is wrong.
 pub(crate) fn complain(speaker: &str, sentence: &str) {
-    say(io::stderr(), &format!("{speaker}: {sentence}"));
+    say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
+}
+
+/// Returns a text of this speaker's with lines that end between words where the stream is a terminal. What is said as
+/// `mosh` is left to the terminal, as stock does.
+pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
+    let is_ours = speaker.split(' ').next() == Some("rove");
+    match tty::window_size(stream.as_fd()).filter(|_| is_ours) {
+        Some(size) => wrapped(text, usize::from(size.columns())),
+        None => text.to_owned(),
+    }
+}
+
+/// Breaks each line of a text that is longer than so many columns at blanks, as far as it has any.
+fn wrapped(text: &str, columns: usize) -> String {
+    let width = |word: &str| word.chars().map(|c| usize::from(char_width(c))).sum::<usize>();
+    let mut out = String::with_capacity(text.len());
+    let mut column = 0;
+    for (number, line) in text.split('\n').enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        for (number, word) in line.split(' ').enumerate() {
+            let (is_first, width) = (number == 0, width(word));
+            let is_over = !is_first && column > 0 && column + 1 + width > columns;
+            if is_first || is_over {
+                column = 0;
+            } else {
+                column += 1;
+            }
+            column += width;
+            out.push_str(match (is_first, is_over) {
+                (true, _) => "",
+                (_, true) => "\n",
+                _ => " ",
+            });
+            out.push_str(word);
+        }
+    }
+    out
 }
 
 /// Says something, with one end of a line behind it.
@@ -50,6 +93,22 @@ mod tests {
             say(Pipe(&mut writes), text);
         }
         assert_eq!(writes, ["rove kill: nothing to end\n", "two\nlines\n"]);
+    }
+
+    #[test]
+    fn lines_end_between_words() {
+        for (text, columns, lines) in [
+            ("one two three", 13, "one two three"),
+            ("one two three", 12, "one two\nthree"),
+            ("one two three", 7, "one two\nthree"),
+            ("one two three", 6, "one\ntwo\nthree"),
+            ("one two three", 1, "one\ntwo\nthree"),
+            ("\u{6f22}\u{5b57} x", 5, "\u{6f22}\u{5b57}\nx"),
+            ("  indented text\nnext one", 10, "  indented\ntext\nnext one"),
+            ("", 5, ""),
+        ] {
+            assert_eq!(wrapped(text, columns), lines, "{text:?} in {columns} columns");
+        }
     }
 
     #[test]

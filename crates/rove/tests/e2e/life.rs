@@ -292,8 +292,9 @@ fn a_server_that_is_gone_is_named_with_what_to_do() {
     let exit = terminal.wait_exit();
     exit.assert_code(1).assert_restored(Maker::Rove);
     let port = server.address.port();
-    assert!(exit.output.contains(&format!(":{port} is gone")), "{}", exit.output);
-    assert!(exit.output.contains("log in again"), "{}", exit.output);
+    let words = exit.output.replace("\r\n", " ");
+    assert!(words.contains(&format!(":{port} is gone")), "{}", exit.output);
+    assert!(words.contains("log in again"), "{}", exit.output);
 }
 
 #[test]

@@ -67,7 +67,8 @@ fn a_key_that_has_its_client_opens_no_second_session() {
         second.send("\x1e.");
         let exit = second.wait_exit();
         exit.assert_code(1).assert_restored(Maker::Rove);
-        assert!(exit.output.contains("A key serves one client"), "{}", exit.output.escape_debug());
+        let words = exit.output.replace("\r\n", " ");
+        assert!(words.contains("A key serves one client"), "{}", exit.output.escape_debug());
         first.send("one\r");
         first.wait_for_text("got one");
     });
@@ -229,4 +230,28 @@ fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
     exit.assert_code(10);
     assert!(exit.output.contains(&format!("-p {port} is the UDP port")), "{}", exit.output);
     assert!(!exit.output.contains("[Y/n]"), "{}", exit.output);
+}
+
+#[test]
+fn messages_end_their_lines_between_words_and_as_mosh_where_the_terminal_does() {
+    let scratch = Scratch::new();
+    let mosh = scratch.path("mosh");
+    std::os::unix::fs::symlink(rove(), &mosh).unwrap();
+    let sentence = "\"x\" is neither a UDP port from 0 to 65535 nor a range such as 60001:60010";
+    for (program, is_wrapped) in [(rove(), true), (mosh.clone(), false)] {
+        let call = Invocation::new(program).args(["-p", "x", "far"]);
+        let mut terminal = Terminal::start(&call, (24, 30));
+        let exit = terminal.wait_exit();
+        exit.assert_code(255);
+        let lines: Vec<&str> = exit.output.lines().collect();
+        if is_wrapped {
+            assert!(lines.iter().all(|line| line.len() <= 30), "{lines:?}");
+            let words = lines.join(" ");
+            assert!(words.contains(sentence), "{words}");
+        } else {
+            assert!(
+                lines[0].ends_with("Server-side port or range (x) is not a number or LOW:HIGH.")
+            );
+        }
+    }
 }
