@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Read, Write};
 
 use anyhow::{Context, Result, anyhow};
-use rove_terminal::{Screen, Size, Terminal, UserTerminal};
+use rove_terminal::{ClusterWidths, Screen, Size, Terminal, UserTerminal};
 use rove_units::{Bytes, Duration};
 
 use crate::clock::Stopwatch;
@@ -40,6 +40,7 @@ const ABLE: UserTerminal = UserTerminal {
     background: None,
     cursor: None,
     cell_pixels: None,
+    cluster_widths: ClusterWidths::CODE_POINTS,
 };
 
 /// What to do.
