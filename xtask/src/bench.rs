@@ -11,6 +11,7 @@ mod flood;
 mod frame;
 mod idle;
 mod interrupt;
+mod onset;
 mod overhear;
 mod path;
 mod prediction;
@@ -78,6 +79,8 @@ enum Row {
     Start,
     /// A key on loopback: time until its echo.
     Echo,
+    /// A key after a path begins to lose datagrams: time until its echo.
+    Onset,
     /// A minute without a key: wake-ups and processor time.
     Idle,
     /// 100 sessions in a row, 200 at once: time, memory.
@@ -87,7 +90,7 @@ enum Row {
 }
 
 impl Row {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Flood,
         Self::Emulator,
         Self::Interrupt,
@@ -96,6 +99,7 @@ impl Row {
         Self::Wire,
         Self::Start,
         Self::Echo,
+        Self::Onset,
         Self::Idle,
         Self::Sessions,
         Self::Attack,
@@ -111,6 +115,7 @@ impl Row {
             Self::Wire => wire::measure(bench),
             Self::Start => start::measure(bench),
             Self::Echo => echo::measure(bench),
+            Self::Onset => onset::measure(bench),
             Self::Idle => idle::measure(bench),
             Self::Sessions => sessions::measure(bench),
             Self::Attack => attack::measure(bench),
@@ -124,6 +129,7 @@ impl Row {
             Self::Flood
             | Self::Interrupt
             | Self::Echo
+            | Self::Onset
             | Self::Idle
             | Self::Sessions
             | Self::Attack => &[STOCK_CLIENT, STOCK_SERVER],
@@ -148,6 +154,7 @@ impl Row {
             Self::Wire => "wire",
             Self::Start => "start",
             Self::Echo => "echo",
+            Self::Onset => "onset",
             Self::Idle => "idle",
             Self::Sessions => "sessions",
             Self::Attack => "attack",

@@ -194,7 +194,11 @@ impl Connection {
             return Err(ReceiveError::Replayed { seq });
         }
         let datagram = sealed.open(&mut self.cipher)?;
+        let missing = self.window.settled_loss().missing;
         let is_newest = self.window.record(seq);
+        if self.window.settled_loss().missing > missing {
+            self.loss_reports.handle_loss_of_peers();
+        }
         self.received.count(bytes.len());
         if let Some(keep) = self.hop.as_mut().and_then(|hop| hop.prune(now, config)) {
             self.push_event(Event::ClosePorts { keep });

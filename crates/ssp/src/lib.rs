@@ -27,6 +27,7 @@ mod hello;
 mod hop;
 mod instruction;
 mod key;
+mod loss_estimate;
 mod loss_report;
 mod mechanism;
 mod nonce;

@@ -7,28 +7,28 @@
 use prost::encoding::{decode_varint, encode_varint};
 use rove_units::{Duration, Instant};
 
+use crate::loss_estimate::{LossEstimate, TOLD_APART};
 use crate::path::Loss;
-use crate::window::RARE;
-
-/// A loss is remembered for at least so many datagrams, and at most twice as many. Chosen: as the window of a receiver.
-const REMEMBERED_MIN: u64 = 256;
 
 /// Both directions of the reports of one end: what it has told, and what it has heard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LossReports {
     told_at: Option<Instant>,
+    /// How many missing datagrams the newest report has told of.
+    told_missing: u64,
     heard: Option<Loss>,
-    /// Two earlier reports or the beginning, the older first, [`REMEMBERED_MIN`] datagrams apart at least.
-    before: [Loss; 2],
+    /// What is lost on the way to the peer.
+    estimate: LossEstimate,
 }
 
 impl LossReports {
-    /// Returns the report that an instruction of this instant carries: at most one in an `interval`, and none
-    /// before anything was received.
+    /// Returns the report that an instruction of this instant carries: at most one in an `interval` unless more or less is
+    /// missing, and none before anything was received.
     pub(crate) fn poll(&mut self, now: Instant, loss: Loss, interval: Duration) -> Option<Loss> {
-        let is_due = self.told_at.is_none_or(|told_at| told_at + interval <= now);
+        let is_news = loss.missing != self.told_missing;
+        let is_due = is_news || self.told_at.is_none_or(|told_at| told_at + interval <= now);
         let report = (is_due && loss.sent > 0).then_some(loss)?;
-        self.told_at = Some(now);
+        (self.told_at, self.told_missing) = (Some(now), loss.missing);
         Some(report)
     }
 
@@ -37,11 +37,8 @@ impl LossReports {
     pub(crate) fn handle_report(&mut self, report: Loss, sent: u64) {
         let is_late = self.heard.is_some_and(|heard| heard.sent > report.sent);
         if is_consistent(&report) && report.sent <= sent && !is_late {
-            self.heard = Some(report);
-            let [_, newer] = self.before;
-            if report.sent >= newer.sent + REMEMBERED_MIN {
-                self.before = [newer, report];
-            }
+            let before = self.heard.replace(report).unwrap_or_default();
+            self.learn(before, report);
         }
     }
 
@@ -50,12 +47,25 @@ impl LossReports {
         self.heard
     }
 
-    /// Returns the share of datagrams that do not reach the peer, by its newest report; `None` before the first.
+    /// Takes note that a datagram of the peer's was lost.
+    pub(crate) fn handle_loss_of_peers(&mut self) {
+        self.estimate.handle_loss_of_other();
+    }
+
+    /// Returns the share of datagrams that do not reach the peer, by its reports; `None` before the first.
     pub(crate) fn rate(&self) -> Option<f64> {
-        let heard = self.heard?;
-        let [before, _] = self.before;
-        let is_remembered = heard.recent_missing == 0 && heard.missing > before.missing;
-        Some(if is_remembered { RARE } else { heard.recent_rate() })
+        self.heard.map(|_| self.estimate.rate())
+    }
+
+    /// Tells the estimate of the datagrams between two reports, the lost ones evenly among the others.
+    fn learn(&mut self, before: Loss, report: Loss) {
+        let lost = report.missing.saturating_sub(before.missing);
+        let sent = (report.sent - before.sent).max(lost);
+        for place in sent.saturating_sub(TOLD_APART as u64)..sent {
+            let lost_until = |place: u64| u128::from(place) * u128::from(lost) / u128::from(sent);
+            self.estimate.handle_datagram(lost_until(place) < lost_until(place + 1));
+        }
+        self.estimate.handle_late(before.missing.saturating_sub(report.missing));
     }
 }
 
@@ -119,8 +129,20 @@ mod tests {
         let at = Instant::from_millis;
         assert_eq!(reports.poll(at(0), loss(0, 0), INTERVAL), None);
         assert_eq!(reports.poll(at(5), loss(3, 1), INTERVAL), Some(loss(3, 1)));
-        assert_eq!(reports.poll(at(1_004), loss(9, 2), INTERVAL), None);
-        assert_eq!(reports.poll(at(1_005), loss(9, 2), INTERVAL), Some(loss(9, 2)));
+        assert_eq!(reports.poll(at(1_004), loss(9, 1), INTERVAL), None);
+        assert_eq!(reports.poll(at(1_005), loss(9, 1), INTERVAL), Some(loss(9, 1)));
+    }
+
+    #[test]
+    fn a_datagram_that_was_lost_or_late_is_told_at_once() {
+        let mut reports = LossReports::default();
+        let at = Instant::from_millis;
+        assert_eq!(reports.poll(at(0), loss(3, 0), INTERVAL), Some(loss(3, 0)));
+        for (millis, missing, is_told) in [(1, 0, false), (2, 1, true), (3, 1, false), (4, 0, true)]
+        {
+            let told = reports.poll(at(millis), loss(3 + millis, missing), INTERVAL);
+            assert_eq!(told.is_some(), is_told, "after {millis} ms");
+        }
     }
 
     #[test]
@@ -143,24 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_is_not_among_the_newest_is_remembered_for_256_datagrams_and_at_most_512() {
+    fn the_estimate_is_that_of_the_datagrams_between_the_reports() {
         let mut reports = LossReports::default();
         assert_eq!(reports.rate(), None);
-        let mut rates = Vec::new();
-        for (sent, missing, recent_missing) in [
-            (10, 0, 0),
-            (20, 1, 1),
-            (140, 1, 0),
-            (266, 1, 0),
-            (521, 1, 0),
-            (522, 1, 0),
-            (560, 2, 1),
-            (690, 2, 0),
-        ] {
-            let recent_sent = u32::try_from(sent).unwrap().min(128);
-            reports.handle_report(Loss { sent, missing, recent_sent, recent_missing }, 1_000);
-            rates.push(reports.rate().unwrap());
-        }
-        assert_eq!(rates, [0.0, 0.05, RARE, RARE, RARE, 0.0, 1.0 / 128.0, RARE]);
+        let mut rate_after = |sent, missing| {
+            reports.handle_report(loss(sent, missing), 1 << 40);
+            reports.rate().expect("a report has come")
+        };
+        assert_eq!(rate_after(300, 0), 0.0);
+        assert!(rate_after(301, 1) > 0.1, "at once");
+        assert_eq!(rate_after(303, 0), 0.0, "it was late");
+        let rate = rate_after(100_303, 5_000);
+        assert!((0.03..0.15).contains(&rate), "evenly among the others: {rate}");
+        assert!(rate_after(1 << 40, 1 << 39) > 0.4);
     }
 }

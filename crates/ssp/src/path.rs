@@ -2,9 +2,6 @@
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// As if there had been so many datagrams, at least: of few a single loss says little.
-const RATED_MIN: u32 = 16;
-
 /// Datagrams and what was in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -47,13 +44,6 @@ pub struct Path {
     pub heard_at: Option<Instant>,
     /// How often a client has changed its local port.
     pub hops: u64,
-}
-
-impl Loss {
-    /// Returns the share of the newest datagrams that have not arrived, from 0 to 1.
-    pub(crate) fn recent_rate(&self) -> f64 {
-        f64::from(self.recent_missing) / f64::from(self.recent_sent.max(RATED_MIN))
-    }
 }
 
 impl Traffic {

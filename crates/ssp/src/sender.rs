@@ -31,6 +31,7 @@ use crate::hello::Capabilities;
 use crate::num::StateNum;
 use crate::object::Object;
 use reference::{Choice, PROSPECTIVE_LEN_MAX, ReferenceChooser};
+use repetition::Occasion;
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 pub(crate) use timers::{Pace, PathView};
 
@@ -298,8 +299,8 @@ impl<L: Object> Sender<L> {
             self.check(new_num, reference, &diff, peer);
         }
         let diff_len = diff.len();
-        let is_news = !self.current.shows_same(&last.object);
         let is_again = new_num == last.num;
+        let occasion = self.occasion(is_copy_due, is_again, pace);
         if is_again || self.current.is_urgent_to(peer, &last.object) {
             self.count_answer();
         }
@@ -311,12 +312,22 @@ impl<L: Object> Sender<L> {
         };
         if is_repeated {
             self.first_contact.handle_sent(now, diff_len, is_first_due);
-            self.repetition.handle_sent(now, new_num, diff_len, is_news, is_copy_due, pace.srtt);
+            self.repetition.handle_sent(now, new_num, diff_len, occasion, pace.srtt);
         } else {
             self.first_contact.stop();
             self.repetition.stop();
         }
         Some(step)
+    }
+
+    /// Returns why the current contents are sent.
+    fn occasion(&self, is_copy_due: bool, is_again: bool, pace: &Pace<'_>) -> Occasion {
+        match is_copy_due {
+            _ if !self.current.shows_same(&self.last().object) => Occasion::News,
+            true => Occasion::Copy,
+            false if is_again && self.is_missed_by(self.assumed, pace) => Occasion::PresumedLost,
+            false => Occasion::Other,
+        }
     }
 
     /// Returns an instruction without contents for a datagram that tries the path, unless something waits to be said. Its

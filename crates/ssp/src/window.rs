@@ -7,6 +7,7 @@
 
 use core::ops::Range;
 
+use crate::loss_estimate::{LossEstimate, TOLD_APART};
 use crate::num::SeqNum;
 use crate::path::Loss;
 
@@ -26,25 +27,15 @@ const WORD: u64 = u64::BITS as u64;
 const RECENT: u64 = 128;
 const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
-/// How many of the numbers before the newest the loss rate is of. Chosen: at 29 % loss an estimate strays by six
-/// points, which makes a copy more or less; a path that has lost everything and now loses nothing is known for that
-/// after so many datagrams.
-const RATED: u64 = 64;
-const _: () = assert!(RATED <= RECENT);
-
-/// How many of the numbers before the newest are remembered for a loss among them. Chosen: at 1 % loss nearly every loss
-/// falls to a path that is known to lose something; of 150 keys after the first loss all are sent as on such a path.
-const REMEMBERED: u64 = 512;
-const _: () = assert!(RATED <= REMEMBERED && REMEMBERED <= OVERTAKEN_MAX);
-
-/// The loss rate of a path that has lost none of the newest numbers, but some of those that are remembered.
-pub(crate) const RARE: f64 = 1.0 / 512.0;
-
-/// As if there had been so many, at least: the first loss of a session makes the rate a 16th.
-const RATED_MIN: u64 = 16;
-
-/// A number that so many have overtaken is lost. Source: RFC 5681, section 3.2 (three duplicate acknowledgments).
+/// A number that so many have overtaken is lost on a path that has lately brought one out of order. Source: RFC 5681, section 3.2
+/// (three duplicate acknowledgments).
 const OVERTAKEN_LOST: u64 = 3;
+
+/// The same on a path that has not. Source: RFC 8985, section 6.2 (no reordering window where no reordering was observed).
+const OVERTAKEN_LOST_IN_ORDER: u64 = 1;
+
+/// For how many numbers a path is known to bring some out of order. Chosen: as long as a loss is remembered.
+const OUT_OF_ORDER: u64 = 512;
 
 /// The numbers that have arrived.
 #[derive(Clone, Debug)]
@@ -53,6 +44,11 @@ pub struct Window {
     next: u64,
     /// How many different numbers have arrived.
     count: u64,
+    /// All numbers below have arrived or count as lost.
+    settled: u64,
+    /// Until which number the path is known to bring some out of order.
+    out_of_order_until: u64,
+    estimate: LossEstimate,
     /// A bit for each number in the window; word `n / 64 % WORDS` holds that of number `n`.
     words: [u64; WORDS],
 }
@@ -65,8 +61,15 @@ impl Default for Window {
 
 impl Window {
     /// Creates a window that takes every number.
-    pub const fn new() -> Self {
-        Self { next: 0, count: 0, words: [0; WORDS] }
+    pub fn new() -> Self {
+        Self {
+            next: 0,
+            count: 0,
+            settled: 0,
+            out_of_order_until: 0,
+            estimate: LossEstimate::default(),
+            words: [0; WORDS],
+        }
     }
 
     /// Returns whether a number may be that of a datagram that has not arrived yet.
@@ -81,10 +84,16 @@ impl Window {
         let is_newest = seq.get() >= self.next;
         if is_newest {
             self.move_up(seq.get());
+        } else {
+            self.out_of_order_until = self.next + OUT_OF_ORDER;
+            let has_counted =
+                seq.get() < self.settled && seq.get() + (TOLD_APART as u64) >= self.settled;
+            self.estimate.handle_late(u64::from(has_counted));
         }
         let (word, bit) = place(seq.get());
         self.words[word] |= bit;
         self.count += 1;
+        self.settle();
         is_newest
     }
 
@@ -109,7 +118,7 @@ impl Window {
     /// come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
-        let open = self.missing_among(self.next.saturating_sub(OVERTAKEN_LOST)..self.next);
+        let open = self.missing_among(self.settled..self.next);
         let recent_open = u32::try_from(open).expect("at most OVERTAKEN_LOST");
         Loss {
             missing: loss.missing - open,
@@ -118,18 +127,20 @@ impl Window {
         }
     }
 
-    /// Returns the share of the newest numbers that have not arrived, and will not.
+    /// Returns the share of numbers that do not arrive.
     pub(crate) fn loss_rate(&self) -> f64 {
-        let end = self.next.saturating_sub(OVERTAKEN_LOST);
-        let missing = self.missing_among(end.saturating_sub(RATED)..end);
-        if missing == 0 {
-            let remembered = end.saturating_sub(REMEMBERED)..end;
-            return if self.missing_among(remembered) == 0 { 0.0 } else { RARE };
+        self.estimate.rate()
+    }
+
+    /// Tells the estimate of the numbers that have arrived, or count as lost from now on.
+    fn settle(&mut self) {
+        let is_in_order = self.out_of_order_until <= self.next;
+        let overtaken = if is_in_order { OVERTAKEN_LOST_IN_ORDER } else { OVERTAKEN_LOST };
+        let end = self.next.saturating_sub(overtaken);
+        for seq in self.settled.max(end.saturating_sub(TOLD_APART as u64))..end {
+            self.estimate.handle_datagram(!self.contains(seq));
         }
-        let missing = u32::try_from(missing).expect("at most RATED");
-        // Of few numbers a single loss says little.
-        let rated = u32::try_from(end.clamp(RATED_MIN, RATED)).expect("at most RATED");
-        f64::from(missing) / f64::from(rated)
+        self.settled = self.settled.max(end);
     }
 
     /// Returns how many of these numbers, all of them in the window, have not arrived.

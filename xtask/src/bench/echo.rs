@@ -13,9 +13,9 @@ use super::report::{Line, Target};
 use super::{Bench, stats};
 
 /// Echoes by itself, so that no line is waited for.
-const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
+pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /// A key that no control sequence of a frame holds.
-const KEY: &str = "#";
+pub(super) const KEY: &str = "#";
 /// Keys typed per turn. Chosen: the ninth decile is then the tenth of the slowest.
 const KEYS: u64 = 100;
 /// Least and most milliseconds between a key's echo and the next key. Chosen: the fingers of a fast

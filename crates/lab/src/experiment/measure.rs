@@ -16,6 +16,7 @@ mod flow;
 mod host_response;
 mod idle;
 mod interrupt;
+mod onset;
 mod protocol_delay;
 mod response;
 mod session;
@@ -45,6 +46,8 @@ pub(crate) enum Measure {
     Start,
     /// How long after a user's leave the client has gone.
     End,
+    /// How long the echoes of the first keys take after a path begins to lose datagrams; as many keys as the value says.
+    Onset,
     /// How long a client sleeps between two wake-ups in an hour without a word.
     Idle,
     /// How long after Ctrl-C under a flood the prompt is on the user's screen.
@@ -134,6 +137,7 @@ impl Measure {
             Self::Return => "return",
             Self::Start => "start",
             Self::End => "end",
+            Self::Onset => "onset",
             Self::Idle => "idle",
             Self::Interrupt => "interrupt",
             Self::Age => "age",
@@ -154,6 +158,7 @@ impl Measure {
             Self::Silence | Self::Return => "time without an answer (ms)",
             Self::Start => "time to the first frame (ms)",
             Self::End => "time until the client has gone (ms)",
+            Self::Onset => "echo delay (ms)",
             Self::Idle => "time between two wake-ups (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study => "age (ms)",
@@ -172,6 +177,7 @@ impl Measure {
                 | Self::Return
                 | Self::Start
                 | Self::End
+                | Self::Onset
                 | Self::Idle
                 | Self::Interrupt
                 | Self::Age
@@ -195,7 +201,10 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Silence | Self::Return | Self::FlowSetting)
+        matches!(
+            self,
+            Self::ProtocolDelay | Self::Silence | Self::Return | Self::Onset | Self::FlowSetting
+        )
     }
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
@@ -211,6 +220,7 @@ impl Measure {
             | Self::Return
             | Self::Start
             | Self::End
+            | Self::Onset
             | Self::Idle
             | Self::Interrupt
             | Self::Age => true,
@@ -250,6 +260,7 @@ impl Measure {
             Self::Return => Ok(silence::run_return(conditions)),
             Self::Start => Ok(start::run(conditions)),
             Self::End => Ok(end::run(conditions)),
+            Self::Onset => Ok(onset::run(conditions)),
             Self::Idle => Ok(idle::run(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),

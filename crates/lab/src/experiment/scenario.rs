@@ -26,6 +26,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("return", include_str!("../../experiments/return.toml")),
     ("start", include_str!("../../experiments/start.toml")),
     ("end", include_str!("../../experiments/end.toml")),
+    ("onset", include_str!("../../experiments/onset.toml")),
     ("idle", include_str!("../../experiments/idle.toml")),
     ("interrupt", include_str!("../../experiments/interrupt.toml")),
     ("aoi-study", include_str!("../../experiments/aoi-study.toml")),

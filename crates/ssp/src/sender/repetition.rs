@@ -51,12 +51,28 @@ const SECOND_MAX: Duration = Duration::from_millis(40);
 /// part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
+/// The least share that a path is thought to lose that has just lost contents, as far as the timeout can tell. Chosen: two copies.
+const PRESUMED_LOSS: f64 = 0.1;
+
 /// Longest diff that is repeated, in bytes before compression. Chosen: one datagram, whatever it holds.
 pub(super) const REPEATED_LEN_MAX: usize = 1000;
 
 /// A path whose round trips take so much longer than its shortest one has a queue, which copies would make longer;
 /// what it loses, it loses to that queue. Chosen: 50 ms or half of the shortest round trip.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
+
+/// Why contents are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Occasion {
+    /// Their reader has not been told of them before.
+    News,
+    /// A copy was due.
+    Copy,
+    /// They were presumed lost.
+    PresumedLost,
+    /// They go along with something else, or nobody waits for them.
+    Other,
+}
 
 /// The copies of the newest contents, and the budget for them.
 #[derive(Clone, Debug)]
@@ -77,6 +93,8 @@ struct Copies {
     diff_len: usize,
     /// Whether they followed others within a round trip, so that more will soon follow them.
     is_followed: bool,
+    /// Whether they were presumed lost after they had gone once.
+    is_presumed_lost: bool,
 }
 
 impl Repetition {
@@ -84,18 +102,17 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Takes note of contents that were just sent, as a diff from the known receiver state; whether because a
-    /// copy was due.
+    /// Takes note of contents that were just sent, as a diff from the known receiver state.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
         num: StateNum,
         diff_len: usize,
-        is_news: bool,
-        was_due: bool,
+        occasion: Occasion,
         srtt: Duration,
     ) {
-        if was_due {
+        let is_news = occasion == Occasion::News;
+        if occasion == Occasion::Copy {
             self.budget.spend(now, cost(diff_len));
         }
         let is_followed = if is_news {
@@ -105,12 +122,14 @@ impl Repetition {
         } else {
             self.newest.is_some_and(|copies| copies.is_followed)
         };
-        let sent = match self.newest {
-            _ if is_news => 1,
-            Some(copies) => copies.sent.saturating_add(1),
-            None => COPIES_MAX,
+        let (sent, is_presumed_lost) = match self.newest {
+            _ if is_news => (1, false),
+            // It counts as the first one: of several that had gone an acknowledgment is rather lost.
+            Some(copies) if copies.sent == 1 && occasion == Occasion::PresumedLost => (1, true),
+            Some(copies) => (copies.sent.saturating_add(1), copies.is_presumed_lost),
+            None => (COPIES_MAX, false),
         };
-        let copies = Copies { num, sent, last_at: now, diff_len, is_followed };
+        let copies = Copies { num, sent, last_at: now, diff_len, is_followed, is_presumed_lost };
         self.newest = (diff_len <= REPEATED_LEN_MAX).then_some(copies);
     }
 
@@ -135,27 +154,34 @@ impl Repetition {
 
     /// Returns when to send the next copy of the newest sent state, if there is to be one.
     pub(super) fn due(&self, pace: &Pace<'_>) -> Option<Instant> {
-        let copies = self.newest.filter(|copies| copies.sent < copies_wanted(pace))?;
+        let copies = self.newest.filter(|copies| copies.sent < copies.wanted(pace))?;
         let spaced = copies.last_at + spacing(pace, &copies);
         Some(spaced.max(self.budget.affordable_at(cost(copies.diff_len))))
     }
 }
 
-/// Returns how many times contents are to be sent, the first included.
-fn copies_wanted(pace: &Pace<'_>) -> u32 {
-    let path = &pace.path;
+impl Copies {
+    /// Returns how many times they are to be sent, the first included.
+    fn wanted(&self, pace: &Pace<'_>) -> u32 {
+        let least = if self.is_presumed_lost { PRESUMED_LOSS } else { 0.0 };
+        copies_wanted(pace, pace.path.loss_out.max(least))
+    }
+}
+
+/// Returns how many times contents are to be sent on a path that loses such a share, the first included.
+fn copies_wanted(pace: &Pace<'_>, loss_out: f64) -> u32 {
     if !pace.config.repeats || pace.has_queue(QUEUE_MIN, 2) {
         return 1;
     }
     let (single_loss_max, residual_max) =
         if pace.bears_late { (0.0, residual_unaided(pace.srtt)) } else { (RESIDUAL, RESIDUAL) };
-    if path.loss_out <= single_loss_max {
+    if loss_out <= single_loss_max {
         return 1;
     }
-    let mut residual = path.loss_out * path.loss_out;
+    let mut residual = loss_out * loss_out;
     let mut copies = 2;
     while residual > residual_max && copies < COPIES_MAX {
-        residual *= path.loss_out;
+        residual *= loss_out;
         copies += 1;
     }
     copies
@@ -200,9 +226,9 @@ mod tests {
         let pace = Pace::new(config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let mut sent = vec![0];
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, true, false, ms(0));
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), diff_len, Occasion::News, ms(0));
         while let Some(due) = repetition.due(&pace) {
-            repetition.handle_sent(due, StateNum::new(1), diff_len, false, true, ms(0));
+            repetition.handle_sent(due, StateNum::new(1), diff_len, Occasion::Copy, ms(0));
             sent.push(due.as_millis());
         }
         sent
@@ -237,7 +263,8 @@ mod tests {
         {
             let path = PathView { rtt_min: None, loss_out, loss_in: 0.0, contents_max: 1214 };
             let path = PathView { rtt_min: Some(ms(160)), ..path };
-            let wanted = |peer| copies_wanted(&Pace::new(&config, &estimator, path, peer));
+            let wanted =
+                |peer| copies_wanted(&Pace::new(&config, &estimator, path, peer), loss_out);
             assert_eq!(wanted(Capabilities::LATE_ACK), late, "{loss_out}");
             assert_eq!(wanted(Capabilities::NONE), old, "{loss_out}");
         }
@@ -267,7 +294,7 @@ mod tests {
             let mut repetition = Repetition::new(Instant::ZERO);
             let mut send = |at, num| {
                 let at = Instant::from_millis(at);
-                repetition.handle_sent(at, StateNum::new(num), 10, true, false, pace.srtt);
+                repetition.handle_sent(at, StateNum::new(num), 10, Occasion::News, pace.srtt);
                 repetition.due(&pace).map(|due| due.saturating_since(at).as_millis())
             };
             assert!(send(0, 1).is_some_and(|copy| copy <= 40), "nothing came before");
@@ -303,15 +330,20 @@ mod tests {
         let (mut now, mut copies) = (Instant::ZERO, 0);
         let end = Instant::from_millis(20_000);
         for num in 1_u64.. {
-            repetition.handle_sent(now, StateNum::new(num), REPEATED_LEN_MAX, true, false, ms(0));
+            repetition.handle_sent(
+                now,
+                StateNum::new(num),
+                REPEATED_LEN_MAX,
+                Occasion::News,
+                ms(0),
+            );
             while let Some(due) = repetition.due(&pace) {
                 now = due;
                 repetition.handle_sent(
                     now,
                     StateNum::new(num),
                     REPEATED_LEN_MAX,
-                    false,
-                    true,
+                    Occasion::Copy,
                     ms(0),
                 );
                 copies += 1;
@@ -335,16 +367,34 @@ mod tests {
         let pace = Pace::new(&config, &estimator, path, Capabilities::NONE);
         let mut repetition = Repetition::new(Instant::ZERO);
         let due = |repetition: &Repetition| repetition.due(&pace);
-        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, true, false, ms(0));
-        repetition.handle_sent(Instant::from_millis(3), StateNum::new(2), 12, false, false, ms(0));
+        repetition.handle_sent(Instant::ZERO, StateNum::new(1), 10, Occasion::News, ms(0));
+        repetition.handle_sent(
+            Instant::from_millis(3),
+            StateNum::new(2),
+            12,
+            Occasion::Other,
+            ms(0),
+        );
         assert_eq!(due(&repetition), None, "the second has gone with the echo ack");
-        repetition.handle_sent(Instant::from_millis(50), StateNum::new(3), 10, true, false, ms(0));
+        repetition.handle_sent(
+            Instant::from_millis(50),
+            StateNum::new(3),
+            10,
+            Occasion::News,
+            ms(0),
+        );
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)));
         repetition.handle_ack(StateNum::new(2));
         assert_eq!(due(&repetition), Some(Instant::from_millis(60)), "an older state has arrived");
         repetition.handle_ack(StateNum::new(3));
         assert_eq!(due(&repetition), None);
-        repetition.handle_sent(Instant::from_millis(90), StateNum::new(4), 10, false, false, ms(0));
+        repetition.handle_sent(
+            Instant::from_millis(90),
+            StateNum::new(4),
+            10,
+            Occasion::Other,
+            ms(0),
+        );
         assert_eq!(due(&repetition), None, "an echo ack alone is not repeated");
     }
 }

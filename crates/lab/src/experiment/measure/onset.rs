@@ -1,0 +1,127 @@
+//! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
+
+use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_link::net::Net;
+use rove_session::{Client, ClientConfig, Server};
+use rove_ssp::Config;
+use rove_terminal::Terminal;
+use rove_units::{Duration, Instant, Seed};
+
+use crate::experiment::measure::{Conditions, Samples, nanos};
+
+/// Keys that are echoed before the path loses anything. Chosen: both ends know then that it lost nothing for a while.
+const SETTLING: u64 = 100;
+
+/// Least and most milliseconds between an echo and the next key. Chosen: a typist who looks, and goes on at once.
+const PAUSE_MILLIS: [u64; 2] = [40, 100];
+
+/// How long an echo is waited for. Chosen: far beyond any echo on a path that lets anything through.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A user whose keys the measurement types.
+struct Typist;
+
+/// A program that writes each key into the first column.
+struct Echo;
+
+impl User for Typist {
+    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        None
+    }
+}
+
+impl Program for Echo {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        if !typed.is_empty() {
+            server.consume_host_input(typed.len());
+            server.handle_host_output(now, &[b"\r", &typed[..]].concat());
+        }
+    }
+}
+
+/// Measures the echo delays of as many keys as the value says, each typed after the echo of the one before.
+pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+    let (seed, mut net) = (Seed::new(conditions.seed), settling(conditions));
+    let pauses = seed.stream("pauses");
+    let [least, most] = PAUSE_MILLIS;
+    let mut samples = Samples::default();
+    for (number, key) in (0..SETTLING + keys(conditions)).zip((b'a'..=b'z').cycle()) {
+        net.run_for(Duration::from_millis(least + pauses.at(number).below(most - least)));
+        let typed_at = net.now();
+        if number == SETTLING {
+            let [uplink, downlink] = conditions.path().links(typed_at, seed);
+            net.reconfigure(uplink, downlink);
+        }
+        net.left.client.handle_input(typed_at, &[key]);
+        let echo = char::from(key).to_string();
+        let is_echoed = net.run_until(PATIENCE, |near, _| near.row_text(0) == echo);
+        if number >= SETTLING {
+            let time = nanos(net.now().saturating_since(typed_at));
+            samples.times.extend(is_echoed.then_some(time));
+            samples.missing += u64::from(!is_echoed);
+        }
+    }
+    samples
+}
+
+/// Joins a client that tells its server what is lost, as the program `rove` does, and a server by a path that loses nothing.
+fn settling(conditions: &Conditions<'_>) -> Net<NearEnd<Typist>, FarEnd<Echo>> {
+    let (seed, system) = (Seed::new(conditions.seed), conditions.system());
+    let client = ClientConfig {
+        prediction: system.prediction(),
+        ..client_config(system.transport(Config::client()), seed)
+    };
+    let server = server_config(system.transport(Config::server()), seed);
+    let near = NearEnd::new(client, Typist, Instant::ZERO);
+    let far = FarEnd::new(server, Echo, Instant::ZERO);
+    let [uplink, downlink] = conditions.path().settling();
+    Net::new(near, far, uplink, downlink, seed)
+}
+
+/// Returns how many keys are measured.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some hundred keys")]
+fn keys(conditions: &Conditions<'_>) -> u64 {
+    conditions.value() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::system::System;
+    use crate::path::Path;
+
+    /// Returns mean and 90th percentile of the first keys of forty sessions, in ms.
+    fn delays(path: &str, keys: f64) -> [f64; 2] {
+        let path: Path = path.parse().expect("a path");
+        let mut times = Vec::new();
+        for seed in 1..=40 {
+            let samples = run(&Conditions {
+                system: Some(System::RoveUnpredicted),
+                path: Some(&path),
+                value: Some(keys),
+                seed,
+                ..Conditions::NONE
+            });
+            assert_eq!(samples.missing, 0);
+            times.extend(samples.millis());
+        }
+        times.sort_unstable_by(f64::total_cmp);
+        let count = u32::try_from(times.len()).expect("some hundred");
+        [times.iter().sum::<f64>() / f64::from(count), times[times.len() * 9 / 10]]
+    }
+
+    #[test]
+    fn a_path_without_loss_takes_a_round_trip_for_each_key() {
+        let [mean, p90] = delays("rtt=100ms", 20.0);
+        assert!((100.0..103.0).contains(&mean) && (100.0..103.0).contains(&p90), "{mean} {p90}");
+    }
+
+    #[test]
+    fn the_first_keys_after_the_onset_of_loss_are_nearly_as_fast_as_later_ones() {
+        let [mean, p90] = delays("rtt=100ms,loss=29%", 20.0);
+        assert!(mean <= 150.0 && p90 <= 220.0, "{mean} {p90}");
+        let [mean, p90] = delays("rtt=100ms,loss=29%", 150.0);
+        assert!(mean <= 132.0 && p90 <= 164.0, "{mean} {p90}");
+    }
+}

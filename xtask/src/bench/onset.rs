@@ -1,0 +1,78 @@
+//! A path that begins to lose datagrams: how long the echoes of the first keys after that take.
+
+use anyhow::Result;
+use rove_lab::live::clock;
+use rove_lab::live::scratch::Scratch;
+use rove_lab::live::session::{Client, Server};
+use rove_lab::live::system::System;
+use rove_lab::live::window::Window;
+use rove_link::LinkConfig;
+use rove_terminal::Size;
+use rove_units::{Duration, Seed};
+
+use super::echo::{ECHO, KEY};
+use super::report::{Line, Target};
+use super::{Bench, path, stats};
+
+/// One way of the path; half of the round trip.
+const DELAY: Duration = Duration::from_millis(50);
+/// Share of datagrams that are lost in each direction. Source: Mosh paper (USENIX ATC 2012), table 3.
+const LOSS: f64 = 0.29;
+/// Keys before the path loses anything, and after that.
+const SETTLING: u64 = 40;
+const KEYS: u64 = 20;
+/// Least and most milliseconds between an echo and the next key. Chosen: as the figure `onset` of rove-lab.
+const PAUSE_MILLIS: [u64; 2] = [40, 100];
+
+/// Types in sessions of both systems.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let [stock, rove] = bench.compare("keys after the onset of loss", type_keys)?;
+    let line = |what: &str, figure: fn(&[f64]) -> f64| {
+        let of_turns = |turns: &[Vec<f64>]| turns.iter().map(|waits| figure(waits)).collect();
+        Line::new(what, "ms", of_turns(&rove))
+            .beside("stock", of_turns(&stock))
+            .target(Target::RatioAtMost(1.0))
+    };
+    Ok(vec![
+        line("echo of the first 20 keys at 29 % loss, mean", mean),
+        line("echo of the first 20 keys at 29 % loss, nine in ten", |waits| {
+            stats::quantile(waits, 0.9)
+        }),
+    ])
+}
+
+/// Returns the milliseconds from each key after the onset of loss to its echo.
+fn type_keys(system: &System) -> Result<Vec<f64>> {
+    let scratch = Scratch::new()?;
+    let server = Server::start(system, scratch.path(), &ECHO)?;
+    let link = LinkConfig { delay: DELAY, ..LinkConfig::default() };
+    let relay = path::in_front_of(&server, &link)?;
+    let mut window = Window::open(Size::DEFAULT)?;
+    let _client =
+        Client::start_at(system, &server, relay.address(), scratch.path(), &window.terminal)?;
+    // Stock leaves the first row empty.
+    window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
+    let pauses = Seed::new(1).stream("pauses");
+    let [least, most] = PAUSE_MILLIS;
+    let mut waits = Vec::new();
+    for number in 0..SETTLING + KEYS {
+        let pause = Duration::from_millis(least + pauses.at(number).below(most - least));
+        window.watch(clock::now() + pause)?;
+        if number == SETTLING {
+            let lossy = LinkConfig { loss: LOSS, ..link.clone() };
+            relay.reconfigure(lossy.clone(), lossy);
+        }
+        let start = clock::now();
+        window.terminal.send(KEY.as_bytes())?;
+        window.terminal.read_past(KEY)?;
+        if number >= SETTLING {
+            waits.push(clock::seconds_since(start) * 1e3);
+        }
+    }
+    Ok(waits)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "keys are few")]
+fn mean(waits: &[f64]) -> f64 {
+    waits.iter().sum::<f64>() / waits.len() as f64
+}
