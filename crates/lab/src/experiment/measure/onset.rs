@@ -91,11 +91,11 @@ mod tests {
     use crate::experiment::system::System;
     use crate::path::Path;
 
-    /// Returns mean and 90th percentile of the first keys of forty sessions, in ms.
+    /// Returns mean and 90th percentile of the first keys of a hundred sessions, in ms.
     fn delays(path: &str, keys: f64) -> [f64; 2] {
         let path: Path = path.parse().expect("a path");
         let mut times = Vec::new();
-        for seed in 1..=40 {
+        for seed in 1..=100 {
             let samples = run(&Conditions {
                 system: Some(System::RoveUnpredicted),
                 path: Some(&path),
