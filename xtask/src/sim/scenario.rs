@@ -3,7 +3,7 @@
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
-use rove_terminal::{Outer, Size, UserTerminal};
+use rove_terminal::{ClusterWidths, Outer, Size, UserTerminal};
 use rove_units::{Duration, Seed};
 
 use super::dice::Dice;
@@ -157,6 +157,11 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
         background: dice.chance(0.8).then(|| dice.color()),
         cursor: dice.chance(0.5).then(|| dice.color()),
         cell_pixels: dice.chance(0.5).then_some((8, 16)),
+        cluster_widths: if dice.chance(0.5) {
+            ClusterWidths::ALL
+        } else {
+            ClusterWidths::CODE_POINTS
+        },
     }
 }
 
