@@ -170,7 +170,8 @@ fn play(engine: EngineKind, scenario: &Scenario) -> [f64; 2] {
             screen = host.snapshot();
             now += Duration::from_millis(1);
             let echo_ack = InputNum::new(answered);
-            let network = Network { echo_ack, arrived: echo_ack, send_interval: INTERVAL };
+            let network =
+                Network { echo_ack, arrived: echo_ack, send_interval: INTERVAL, srtt: None };
             let (_frame, cost) = timed(|| {
                 engine.handle_network(network);
                 engine.frame(now, &screen)

@@ -40,6 +40,8 @@ pub struct Network {
     pub arrived: InputNum,
     /// The interval between frames: half of SRTT, within bounds.
     pub send_interval: Duration,
+    /// SRTT, once it is known. The interval is no shorter on a path of 40 ms than on one of none.
+    pub srtt: Option<Duration>,
 }
 
 impl Network {
@@ -48,6 +50,7 @@ impl Network {
         echo_ack: InputNum::new(0),
         arrived: InputNum::new(0),
         send_interval: Duration::from_millis(250),
+        srtt: None,
     };
 }
 

@@ -272,6 +272,7 @@ impl World {
             echo_ack: InputNum::new(self.echo_ack),
             arrived: InputNum::new(self.sent),
             send_interval: self.interval,
+            srtt: None,
         };
         for engine in &mut self.engines {
             engine.handle_tty(self.tty);

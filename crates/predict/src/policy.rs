@@ -10,6 +10,12 @@ use crate::mechanism::Mechanisms;
 const SHOWN_ABOVE: Duration = Duration::from_millis(30);
 /// And no more once it is this short, and nothing is outstanding.
 const HIDDEN_AT: Duration = Duration::from_millis(20);
+/// By rove's own rules they are seen from this SRTT on. Chosen: the lowest at which no key is slower and no more of them change after
+/// they were seen; docs/prediction.md has the table.
+const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
+/// And no more from this one down, where nothing is outstanding.
+const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
+const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
 /// Predictions are underlined once the send interval is longer: an SRTT above 160 ms.
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
 /// And no more once it is this short.
@@ -146,6 +152,25 @@ impl Policy {
         } else if interval <= HIDDEN_AT && !is_active {
             self.is_slow = false;
         }
+        self.underline_from(interval);
+    }
+
+    /// Records the same by rove's own rules; a path of which nothing is known is slow.
+    pub(crate) fn handle_srtt(
+        &mut self,
+        srtt: Option<Duration>,
+        interval: Duration,
+        is_active: bool,
+    ) {
+        if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
+            self.is_slow = true;
+        } else if srtt.is_some_and(|srtt| srtt <= HIDDEN_AT_SRTT) && !is_active {
+            self.is_slow = false;
+        }
+        self.underline_from(interval);
+    }
+
+    fn underline_from(&mut self, interval: Duration) {
         if interval > UNDERLINED_ABOVE {
             self.underlines = true;
         } else if interval <= PLAIN_AT {

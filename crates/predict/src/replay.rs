@@ -240,7 +240,8 @@ impl Replay {
         let mut frame = drawn_cursor.map_or_else(|| screen.clone(), |drawn| drawn.lift(screen));
         self.base.has_drawn_cursor = drawn_cursor.is_some();
         self.judge(now, &frame);
-        self.policy.handle_send_interval(self.network.send_interval, self.is_active());
+        let Network { srtt, send_interval, .. } = self.network;
+        self.policy.handle_srtt(srtt, send_interval, self.is_active());
         self.show(now, &mut frame);
         if let Some(drawn) = drawn_cursor {
             drawn.draw(&mut frame);

@@ -623,6 +623,7 @@ impl Client {
             echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
             arrived: InputNum::new(self.transport.known_num().get()),
             send_interval: self.transport.frame_interval(),
+            srtt: self.transport.srtt(),
         }
     }
 

@@ -469,6 +469,7 @@ impl World {
             echo_ack: InputNum::new(self.echo_ack),
             arrived: InputNum::new(arrived),
             send_interval: Duration::from_millis(250),
+            srtt: None,
         };
         self.engine.handle_tty(self.tty);
         self.engine.handle_network(network);

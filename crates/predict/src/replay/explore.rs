@@ -137,7 +137,12 @@ mod tests {
             host.write("\x1b[C".repeat(count).as_bytes());
             let arrived = InputNum::new(1);
             let send_interval = Duration::from_millis(100);
-            replay.handle_network(Network { arrived, echo_ack: InputNum::new(0), send_interval });
+            replay.handle_network(Network {
+                arrived,
+                echo_ack: InputNum::new(0),
+                send_interval,
+                srtt: None,
+            });
             replay.frame(at(1100), &host.snapshot());
             let is_known = replay.learned.navigations.find(&replay.base.field.place).is_some();
             assert_eq!(is_known, is_found, "{count} of {keys:?}");

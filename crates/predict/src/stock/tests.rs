@@ -59,7 +59,12 @@ impl Bench {
     fn network(&mut self, echo_ack: u64, send_interval: u64) {
         let echo_ack = InputNum::new(echo_ack);
         let send_interval = ms(send_interval);
-        self.engine.handle_network(Network { echo_ack, arrived: echo_ack, send_interval });
+        self.engine.handle_network(Network {
+            echo_ack,
+            arrived: echo_ack,
+            send_interval,
+            srtt: None,
+        });
     }
 
     /// Has everything typed so far answered by this output.

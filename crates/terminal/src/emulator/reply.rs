@@ -22,6 +22,10 @@ const TERTIARY_ATTRIBUTES: &str = "\x1bP!|00000000\x1b\\";
 /// XTVERSION.
 const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
 
+/// The private mode in which clusters are counted as one. The user's terminal decides; programs cannot.
+/// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
+const CLUSTERS: u16 = 2027;
+
 impl Emulator {
     /// Queues an answer; a replica has nobody to answer.
     pub(crate) fn reply(&mut self, text: &str) {
@@ -98,7 +102,11 @@ impl Emulator {
             Mode::Ansi(_) if self.level < Level::VT300 => return,
             Mode::Ansi(number) => ("", number, self.ansi_mode(number)),
         };
-        let value = match (state, fixed(mode)) {
+        let fixed = match mode {
+            Mode::Private(CLUSTERS) => Some(self.counting().has_mode()),
+            mode => fixed(mode),
+        };
+        let value = match (state, fixed) {
             (Some(true), _) => 1,
             (Some(false), _) => 2,
             (None, Some(true)) => 3,

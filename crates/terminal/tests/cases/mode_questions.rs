@@ -1,7 +1,7 @@
 //! Answers about modes (DECRQM), and modes that programs save and restore (XTSAVE, XTRESTORE).
 //! Answers are those of xterm 379 but where a comment says otherwise.
 
-use rove_terminal::{Size, Terminal, UserTerminal};
+use rove_terminal::{ClusterWidths, Size, Terminal, UserTerminal};
 
 use super::host;
 
@@ -71,10 +71,18 @@ fn modes_that_cannot_be_changed_are_told_as_such() {
 }
 
 #[test]
+fn programs_learn_whether_the_users_terminal_counts_clusters_and_cannot_change_it() {
+    assert_eq!(life("?", 2027), [4, 4, 4]);
+    let mut terminal = Terminal::host(Size::DEFAULT);
+    let counting = UserTerminal { cluster_widths: ClusterWidths::ALL, ..UserTerminal::default() };
+    terminal.set_user_terminal(counting);
+    terminal.write(b"\x1b[?2027$p\x1b[?2027l\x1b[?2027$p");
+    assert_eq!(terminal.take_replies(), b"\x1b[?2027;3$y\x1b[?2027;3$y");
+}
+
+#[test]
 fn other_modes_are_unknown() {
-    for mode in
-        [0, 11, 34, 36, 53, 57, 64, 68, 70, 73, 81, 95, 96, 117, 1016, 2027, 2048, 9999, 65535]
-    {
+    for mode in [0, 11, 34, 36, 53, 57, 64, 68, 70, 73, 81, 95, 96, 117, 1016, 2048, 9999, 65535] {
         assert_eq!(life("?", mode), [0, 0, 0], "{mode}");
     }
     for mode in [0, 6, 8, 9, 21, 22] {

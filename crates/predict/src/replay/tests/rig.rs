@@ -222,6 +222,7 @@ impl Rig {
             echo_ack: InputNum::new(self.acknowledged),
             arrived: InputNum::new(self.arrived),
             send_interval: Duration::from_millis(Self::ONE_WAY),
+            srtt: None,
         };
         let state = Event::State(self.host.snapshot(), network);
         self.schedule(Self::ONE_WAY, state);
