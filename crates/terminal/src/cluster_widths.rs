@@ -89,7 +89,8 @@ impl ClusterWidths {
 
     /// Returns whether a character with a width belongs to the cell before it, which holds `before`.
     pub fn joins(self, before: &str, c: char) -> bool {
-        if self.is_code_points() || before.is_empty() || stands_alone(c) {
+        let Some(last) = before.chars().next_back() else { return false };
+        if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
             return false;
         }
         let kind = match c {
@@ -172,17 +173,20 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether a character never belongs to one before it, nor another behind it to it but for marks. Not all that do are
-/// known to.
-pub(crate) const fn stands_alone(c: char) -> bool {
+/// Returns whether a character begins a cluster, unless what is before it joins whatever follows, which no such character does. Not
+/// all that do are known to.
+pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'
-        | '\u{a1}'..='\u{a8}' | '\u{aa}'..='\u{ac}' | '\u{af}'..='\u{2ff}' // Latin; not the signs that are emoji
+        | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' // Latin
         | '\u{370}'..='\u{482}' | '\u{48a}'..='\u{52f}' // Greek, Cyrillic
-        | '\u{2500}'..='\u{25a9}' // boxes, blocks
-        | '\u{3041}'..='\u{3096}' | '\u{309b}'..='\u{30ff}' // kana
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{a48c}' // ideographs, Yi
-        | '\u{ac00}'..='\u{d7a3}' // Hangul syllables
+        | '\u{2010}'..='\u{2027}' | '\u{2030}'..='\u{205e}' | '\u{20a0}'..='\u{20c0}' // punctuation, currencies
+        | '\u{2100}'..='\u{2b73}' | '\u{2e80}'..='\u{3029}' // signs, arrows, boxes, dingbats, radicals
+        | '\u{3030}'..='\u{3096}' | '\u{309b}'..='\u{3247}' | '\u{3250}'..='\u{a48c}' // kana, ideographs, Yi
+        | '\u{ac00}'..='\u{d7a3}' | '\u{e000}'..='\u{fa6d}' // Hangul syllables, private use, ideographs
+        | '\u{ff01}'..='\u{ff9d}' // forms of another width
+        | '\u{1f300}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}' // emoji without colours of skin
+        | '\u{20000}'..='\u{2ffff}' // ideographs
     )
 }
 

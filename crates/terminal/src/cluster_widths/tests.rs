@@ -236,3 +236,14 @@ proptest! {
         replica.write(format!("\x1b[1;{column}H\x1b]66;{sized}\x07x").as_bytes());
     }
 }
+
+#[test]
+fn a_character_that_begins_a_cluster_joins_none_that_does() {
+    for c in ('\0'..=char::MAX).filter(|c| begins_cluster(*c)) {
+        for before in ['a', '\u{2764}', '\u{1f469}', '\u{ac00}', '\u{4e00}', c] {
+            assert!(!is_one_cluster(&before.to_string(), c), "{c:?} behind {before:?}");
+        }
+        assert_eq!(char_width(c), ClusterWidths::ALL.char_width(c), "{c:?} is printed in runs");
+        assert!(char_width(c) > 0, "{c:?}");
+    }
+}

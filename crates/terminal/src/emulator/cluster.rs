@@ -1,6 +1,6 @@
 //! Characters of several code points, where the user's terminal counts them as one.
 
-use crate::cluster_widths::{ClusterWidths, is_selector, stands_alone};
+use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::Emulator;
 use crate::screen::Position;
 use crate::width::char_width;
@@ -16,14 +16,17 @@ impl Emulator {
         if self.counting().is_code_points() {
             return text.len();
         }
-        text.find(|c| !stands_alone(c)).unwrap_or(text.len())
+        let last = self.combining_target.and_then(|at| self.text_at(at).chars().next_back());
+        if !last.is_none_or(begins_cluster) {
+            return 0;
+        }
+        text.find(|c| !begins_cluster(c)).unwrap_or(text.len())
     }
 
     /// Returns whether a character belongs to the cell that was printed last.
     pub(crate) fn joins(&self, c: char) -> bool {
         let counting = self.counting();
         !counting.is_code_points()
-            && !stands_alone(c)
             && self.combining_target.is_some_and(|at| counting.joins(&self.text_at(at), c))
     }
 
