@@ -617,16 +617,6 @@ impl Client {
         }
     }
 
-    /// Returns what the engine is to know of the path and the server.
-    fn network(&self) -> Network {
-        Network {
-            echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
-            arrived: InputNum::new(self.transport.known_num().get()),
-            send_interval: self.transport.frame_interval(),
-            srtt: self.transport.srtt(),
-        }
-    }
-
     /// Tells the server the window's size, unless so much input waits already that it would grow
     /// without bound; then the newest size goes out when that has cleared.
     fn send_window(&mut self) {
@@ -657,9 +647,7 @@ impl Client {
         let is_understood = capabilities.contains(Capabilities::TERMINAL_REPORT);
         if is_understood && !self.reports.is_empty() && self.pending_input() < INPUT_PENDING_MAX {
             let mut reports = core::mem::take(&mut self.reports);
-            if !capabilities.contains(Capabilities::CLUSTERS) {
-                reports.retain(|report| !matches!(report, TerminalReport::ClusterWidths(_)));
-            }
+            reports.retain(|report| report.is_known_with(capabilities));
             self.append(|stream| {
                 reports.into_iter().map(UserEvent::Terminal).for_each(|event| stream.push(event));
             });

@@ -1,5 +1,6 @@
 //! Facts about the user's terminal, and what its user allows: the server answers programs from them.
 
+use rove_ssp::Capabilities;
 use rove_terminal::{ClusterWidths, UserTerminal};
 
 /// A colour: red, green, blue.
@@ -38,6 +39,11 @@ pub enum TerminalReport {
 }
 
 impl TerminalReport {
+    /// Returns whether a server with these capabilities, which takes reports, knows this one.
+    pub(crate) const fn is_known_with(self, capabilities: Capabilities) -> bool {
+        !matches!(self, Self::ClusterWidths(_)) || capabilities.contains(Capabilities::CLUSTERS)
+    }
+
     /// Adds this to what is known. A cell of a size that none has is passed over.
     pub(crate) fn add_to(self, terminal: &mut UserTerminal) {
         let side = 1..=CELL_PIXELS_MAX;

@@ -48,7 +48,7 @@ impl ClusterWidths {
 
     /// Creates a set from its bits; those that are not known are dropped.
     pub const fn from_bits(bits: u64) -> Self {
-        Self((bits & Self::KNOWN as u64) as u8)
+        Self(bits.to_le_bytes()[0] & Self::KNOWN)
     }
 
     /// Returns the bits.

@@ -1,11 +1,21 @@
 //! The facts that predictions are made from, the prompts that outlast a session, and the reasons for predictions.
 
-use rove_predict::{Explanation, PromptMemory, Tty};
+use rove_predict::{Explanation, InputNum, Network, PromptMemory, Tty};
 use rove_units::Instant;
 
 use super::Client;
 
 impl Client {
+    /// Returns what the engine is to know of the path and the server.
+    pub(super) fn network(&self) -> Network {
+        Network {
+            echo_ack: InputNum::new(self.transport.remote().echo_ack().get()),
+            arrived: InputNum::new(self.transport.known_num().get()),
+            send_interval: self.transport.frame_interval(),
+            srtt: self.transport.srtt(),
+        }
+    }
+
     /// Returns the terminal that the host's programs run on, as it was when the newest screen was taken
     /// or later; `None` where the server does not tell.
     pub fn tty(&self) -> Option<Tty> {
