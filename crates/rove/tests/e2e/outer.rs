@@ -152,6 +152,29 @@ fn no_older_letter_stays_between_emoji_that_the_terminal_joins() {
 }
 
 #[test]
+fn emoji_that_the_terminal_joins_leave_no_gap_and_programs_are_told() {
+    let scratch = Scratch::new();
+    // Until the client has measured its terminal, the cursor stands four columns further.
+    let script = r#"
+        until [ "$column" = 3 ]; do
+            IFS=';' read -rs -d R -p $'\r👩\u200d💻\e[6n' row column
+        done
+        printf '\r\n%s\r\n' "$1"; read -r line"#;
+    let emoji = "👩\u{200d}💻 DEV 👨\u{200d}👩\u{200d}👧 FAMILY END";
+    let server = Server::start(Maker::Rove, LOCALHOST, &["bash", "-c", script, "bash", emoji]);
+    let tmux = Tmux::new(&scratch, "set -g status off\n");
+    let call = Maker::Rove.client(server.address, &server.key);
+    let mut terminal = Terminal::start(&tmux.around(call), SIZE);
+    let seen = tmux.clone();
+    within_guard("the emoji without gaps", move || {
+        while !seen.lines(&[]).iter().any(|line| line.trim_end() == emoji) {}
+    });
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
+}
+
+#[test]
 fn colored_blanks_do_not_depend_on_what_erasing_paints() {
     let bytes = "\x1b[48;2;255;0;255m\x1b[H\x1b[2JTrue\r\n\x1b[48;5;32m\x1b[J256\r\n\x1b[42m\x1b[J16\r\n\
         \x1b[0mdone\r\n\x1b[10;10H\x1b[41m\x1b[5X\x1b[12;1H\x1b[44m\x1b[2Kx\x1b[m";
