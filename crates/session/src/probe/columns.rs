@@ -34,13 +34,17 @@ pub(super) const SAMPLES: [Sample; 7] = [
     Sample { text: "\u{915}\u{93e}", columns: 1, kinds: ClusterWidths::MARKS },
 ];
 
-/// Returns the lowest blank row of a screen but the first, if there is one.
+/// Fewest columns of a window in which samples are printed: they must not wrap.
+const COLUMNS_MIN: u16 = 10;
+
+/// Returns the lowest blank row of a screen but the first, if there is one and it is wide enough for any sample.
 pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     let is_blank = |row: &u16| {
         let row = screen.row(*row);
         row.is_some_and(|row| row.cells().iter().all(|cell| *cell == Cell::default()))
     };
-    (1..screen.size().rows()).rev().find(is_blank)
+    let size = screen.size();
+    (1..size.rows()).rev().find(|row| size.columns() >= COLUMNS_MIN && is_blank(row))
 }
 
 impl Sample {
@@ -52,12 +56,10 @@ impl Sample {
             .into_bytes()
     }
 
-    /// Returns what the terminal does with clusters, from the column where the cursor was behind this one; `None` for a
-    /// place where it was not.
+    /// Returns what the terminal does with clusters, from where the cursor was behind this one; `None` for what is
+    /// no place of a sample but a function key, which looks like one in the first row.
     pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
-        // In the first row, this is what a function key sends.
-        let columns =
-            column.checked_sub(1).filter(|columns| row > 1 && (1..=10).contains(columns))?;
-        Some(if columns == self.columns { self.kinds } else { ClusterWidths::CODE_POINTS })
+        let is_one = column == self.columns + 1;
+        (row > 1).then_some(if is_one { self.kinds } else { ClusterWidths::CODE_POINTS })
     }
 }
