@@ -286,8 +286,8 @@ fn client_command(options: &HostOptions) -> Command {
     if !options.init {
         client.env("MOSH_NO_TERM_INIT", "1");
     }
-    if options.scrollback {
-        client.env("ROVE_SCROLLBACK", "1");
+    if let Some(scrollback) = options.scrollback {
+        client.env("ROVE_SCROLLBACK", if scrollback { "1" } else { "0" });
     }
     if let Some(escape_key) = options.escape_key {
         let bytes = escape_key.map(|key| char::from(key).to_string());

@@ -7,7 +7,8 @@ use rove_machine::clock::Clock;
 use rove_machine::event_loop::EventLoop;
 use rove_machine::tty::{self, Tty};
 use rove_session::{
-    Client, ClientConfig, ClientOutcome, ExitStatus, Outside, Prediction, Running, TerminalReport,
+    Client, ClientConfig, ClientOutcome, ExitStatus, MissingLines, Outside, Prediction, Running,
+    TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
 use rustix::stdio;
@@ -52,8 +53,9 @@ pub(crate) struct ClientOptions {
     pub(crate) escape_key: Option<u8>,
     /// Whether to use the terminal's alternate screen.
     pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history; without `init`.
-    pub(crate) scrollback: bool,
+    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said: all of the session
+    /// is then on the normal screen.
+    pub(crate) scrollback: Option<bool>,
     /// Whether window titles get the program's name in front.
     pub(crate) title_prefix: bool,
     /// When and how to show what keys will do before the server says so.
@@ -94,7 +96,8 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     let (name, server, host) = (options.name, options.server, options.host.clone());
     let command = options.command.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
-    let End { outcome, tried, refusal, tunnel, output_error, signal } = session(options)?;
+    let says_missing = options.scrollback != Some(false);
+    let End { outcome, tried, refusal, tunnel, output_error, signal, missing } = session(options)?;
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
@@ -105,13 +108,17 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     };
     let said = failure(outcome, name, server, host.as_deref(), silence);
     let said = said.or_else(|| ended_by(outcome, name, signal));
-    for text in output_failure.iter().chain(&said) {
+    let host = host.as_deref().unwrap_or("HOST").escape_debug().to_string();
+    let missing = missing
+        .filter(|_| says_missing)
+        .zip(command.as_deref())
+        .map(|(missing, command)| missing_output(missing, &host, command));
+    for text in output_failure.iter().chain(&said).chain(&missing) {
         tell(name, text);
     }
-    let hint = command.filter(|_| outcome == ClientOutcome::Ended(None)).and_then(|command| {
-        let host = host.as_deref().unwrap_or("HOST").escape_debug().to_string();
-        shell_hint(&command, &host)
-    });
+    let hint = command
+        .filter(|_| outcome == ClientOutcome::Ended(None))
+        .and_then(|command| shell_hint(&command, &host));
     if let Some(sentence) = logging::failure() {
         tell(name, &sentence);
     }
@@ -137,7 +144,10 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
     }
     let term = std::env::var("TERM").unwrap_or_default();
-    let ClientOptions { name, init, scrollback, title_prefix, .. } = options;
+    let ClientOptions { name, init, title_prefix, .. } = options;
+    let running = running(name, options.command.as_deref());
+    // A command on this computer leaves its output there.
+    let scrollback = options.scrollback.unwrap_or(running == Running::Command);
     let manner = Manner { name, init, scrollback, title_prefix };
     let outer = terminal_type::capabilities(&term, manner).unwrap_or_else(|warning| {
         complain(options.name.as_str(), &warning.to_string());
@@ -167,7 +177,7 @@ fn session(options: ClientOptions) -> anyhow::Result<End> {
             program: options.name.as_str().to_owned(),
             offers_status: options.name == ProgramName::Rove,
             is_end_obeyed_twice: options.name == ProgramName::Rove,
-            running: running(options.name, options.command.as_deref()),
+            running,
             chaff,
         },
         clock.now(),
@@ -231,6 +241,21 @@ fn shell_hint(command: &str, host: &str) -> Option<String> {
         let with_a_shell = quote::with_a_shell(line);
         format!("commands are run without a shell; with one: rove {host} -- {with_a_shell}")
     })
+}
+
+/// Returns what to say of a command's output that has not come, and how to get it.
+fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
+    // The host's shell takes the command apart, and this computer's the whole line.
+    let command = shell_words::quote(command);
+    let ssh = format!("`ssh {host} {command}` prints them all");
+    match missing {
+        MissingLines::Count(1) => format!("1 line of the output was not kept; {ssh}"),
+        MissingLines::Count(count) => format!("{count} lines of the output were not kept; {ssh}"),
+        MissingLines::AboveLastScreen => format!(
+            "the lines that scrolled off above the last screen are missing, as its server sends and counts none \
+             (`rove install {host}` puts one there that does); {ssh}"
+        ),
+    }
 }
 
 /// Takes the session key's text from `MOSH_KEY` and removes the variable from the environment.
@@ -399,6 +424,31 @@ mod tests {
         assert!(hint.unwrap().ends_with("with one: rove host -- sh -c 'ls | wc'"));
         for command in ["", "ls -l", "sh -c 'ls | wc'", "'"] {
             assert_eq!(shell_hint(command, "host"), None, "{command}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_missing_are_counted_and_the_command_that_prints_them_is_named() {
+        for (missing, command, parts) in [
+            (
+                MissingLines::Count(1200),
+                "seq 9000",
+                ["1200 lines of the output were not kept", "`ssh me@host 'seq 9000'`"],
+            ),
+            (
+                MissingLines::Count(1),
+                "dmesg",
+                ["1 line of the output was not kept", "`ssh me@host dmesg`"],
+            ),
+            (
+                MissingLines::AboveLastScreen,
+                "sh -c 'a | b'",
+                ["`rove install me@host`", r"`ssh me@host 'sh -c '\''a | b'\'''`"],
+            ),
+        ] {
+            let text = missing_output(missing, "me@host", command);
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+            assert!(!text.contains('\n'), "{text}");
         }
     }
 

@@ -107,7 +107,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
         key,
         escape_key: Some(DEFAULT_ESCAPE_KEY),
         init: !options.scrollback,
-        scrollback: options.scrollback,
+        scrollback: options.scrollback.then_some(true),
         title_prefix: true,
         prediction: Prediction {
             engine: crate::cli::client::engine()?,

@@ -84,7 +84,7 @@ pub(crate) struct Manner {
     pub(crate) name: ProgramName,
     /// Whether to use the alternate screen.
     pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to its history; without `init`.
+    /// Whether lines that scroll off at the host go to its history ([`Outer::scrollback`]).
     pub(crate) scrollback: bool,
     /// Whether titles get a prefix.
     pub(crate) title_prefix: bool,

@@ -1,6 +1,7 @@
 //! The client: the user's keys in, datagrams out; datagrams in, frames out.
 
 mod addresses;
+mod drawing;
 mod end_request;
 mod interface;
 mod prediction;
@@ -13,22 +14,22 @@ use rove_ssp::{
     Capabilities, Closed, Config, Ecn, Event, ReceiveError, Role, StateNum, Transmit, Transport,
 };
 use rove_terminal::display::Vocabulary;
-use rove_terminal::{Renderer, Screen, ScrollbackLine, Size};
+use rove_terminal::{Screen, Size};
 use rove_units::{Bytes, Duration, Instant};
 
 pub use self::interface::{ClientConfig, ClientEvent, ClientOutcome};
 use crate::announced::Announced;
 use crate::bar::Bar;
+use crate::client::drawing::Drawing;
 use crate::client::end_request::EndRequest;
 use crate::escape::{EscapeKey, Requests};
 use crate::host_screen::HostScreen;
-use crate::last_screen::{Ending, LastScreen};
+use crate::last_screen::{Ending, LastScreen, MissingLines};
 use crate::notice::Notices;
 pub use crate::notice::Trouble;
 use crate::performer::Performer;
 use crate::probe::{Probe, blank_row};
 use crate::report::TerminalReport;
-use crate::scrollback::Inbox;
 use crate::status::{Facts, StatusView};
 use crate::user_stream::{UserEvent, UserStream};
 
@@ -62,9 +63,8 @@ pub struct Client {
     probe: Probe,
     escape: EscapeKey,
     notices: Notices,
-    renderer: Renderer,
+    drawing: Drawing,
     performer: Performer,
-    scrollback: Inbox,
     engine: Engine,
     tty: Tty,
     last_screen: LastScreen,
@@ -135,8 +135,7 @@ impl Client {
             probe: Probe::new(query),
             escape,
             performer: Performer::new(outer.operating_system_commands),
-            scrollback: Inbox::default(),
-            renderer: Renderer::new(outer),
+            drawing: Drawing::new(outer),
             engine: Engine::new(prediction, size),
             tty: Tty::Due,
             last_screen: LastScreen::new(config.running),
@@ -211,7 +210,7 @@ impl Client {
         if self.transport.remote_num() != num {
             self.stale = true;
             self.performer.look(now, self.transport.remote());
-            self.scrollback.look(self.transport.remote().scrolled());
+            self.drawing.look(self.transport.remote().scrolled());
             self.engine.handle_tty(self.tty());
             if was_late {
                 self.regained_at = now;
@@ -238,7 +237,7 @@ impl Client {
         while let Some(answer) = self.probe.poll_answer() {
             tracing::debug!(?answer, "the terminal says");
             let mut report = None;
-            self.renderer.learn(|outer| report = answer.teach(outer));
+            self.drawing.renderer.learn(|outer| report = answer.teach(outer));
             self.reports.extend(report);
             self.stale = true;
         }
@@ -270,9 +269,10 @@ impl Client {
         }
         self.window = size;
         self.window_unsent = true;
+        self.drawing.keep_cut_rows(self.transport.remote().screen(), size);
         self.send_window();
         self.engine.reset();
-        self.renderer.invalidate();
+        self.drawing.renderer.invalidate();
         self.stale = true;
         self.refresh(now);
     }
@@ -361,30 +361,22 @@ impl Client {
         let is_due = self.tty == Tty::Due;
         if is_due {
             self.tty = Tty::Ours;
-            out = self.renderer.open();
+            out = self.drawing.renderer.open();
         }
         self.performer.perform(now, &mut out);
         if self.transport.capabilities().contains(Capabilities::RICH_SCREEN) {
-            self.renderer.follow(Vocabulary::Rich);
+            self.drawing.renderer.follow(Vocabulary::Rich);
         }
         if self.transport.capabilities().contains(Capabilities::SCROLLBACK) {
-            self.renderer.follow_scrollback();
+            self.drawing.renderer.follow_scrollback();
         }
-        let frame = self.compose(now);
-        let (frame, lines) = match self.renderer.stage(&frame) {
-            Some(stage) => {
-                self.stale = true;
-                (stage, Vec::new())
-            }
-            None => {
-                let lines = self.take_lines(&frame);
-                (frame, lines)
-            }
-        };
-        out.extend(self.renderer.frame_below(&lines, &frame));
+        let mut frame = self.compose(now);
+        let (picture, is_more) = self.drawing.draw(&mut frame);
+        out.extend(picture);
+        self.stale = is_more;
         if is_due {
             // Behind the frame: nobody waits for the answers.
-            let sets_alternate_scroll = self.renderer.sets_alternate_scroll();
+            let sets_alternate_scroll = self.drawing.renderer.sets_alternate_scroll();
             out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
         }
         (!out.is_empty()).then_some(out)
@@ -455,26 +447,30 @@ impl Client {
         let frame = self.screen().clipped(self.window);
         let mut out = Vec::new();
         self.performer.perform_all(&mut out);
-        let mut lines = self.take_lines(&frame);
-        while core::mem::take(&mut self.stale) {
-            lines.extend(self.take_lines(&frame));
-        }
-        out.extend(self.renderer.frame_below(&lines, &frame));
-        out.extend(match self.leaves_screen() {
-            true => self.renderer.close_leaving(&frame),
-            false => self.renderer.close(),
+        self.stale = false;
+        out.extend(self.drawing.finish(&frame));
+        let leaves_screen =
+            self.outcome().is_some() && self.last_screen.stays(self.ending(), self.screen());
+        out.extend(match leaves_screen {
+            true => self.drawing.renderer.close_leaving(&frame),
+            false => self.drawing.renderer.close(),
         });
         out
     }
 
-    /// Returns whether the session is over and its last screen stays on the user's own.
-    fn leaves_screen(&self) -> bool {
-        let ending = Ending {
+    /// Returns what the user has not got of a command's output, once the session is over and the terminal given back.
+    pub fn missing_lines(&self) -> Option<MissingLines> {
+        self.last_screen.missing(self.ending(), self.screen(), self.drawing.missing_lines())
+    }
+
+    fn ending(&self) -> Ending {
+        let capabilities = self.transport.capabilities();
+        Ending {
             by_server: self.transport.closed() == Some(Closed::ByPeer),
-            tells_screens: self.transport.capabilities().contains(Capabilities::RICH_SCREEN),
+            tells_screens: capabilities.contains(Capabilities::RICH_SCREEN),
+            tells_lines: capabilities.contains(Capabilities::SCROLLBACK),
             exit_status: self.transport.remote().exit_status(),
-        };
-        self.outcome().is_some() && self.last_screen.stays(ending, self.screen())
+        }
     }
 
     /// Returns how the session ended, once it has.
@@ -549,7 +545,7 @@ impl Client {
         self.suspend_due |= requests.suspend;
         self.login_due |= requests.login;
         if requests.repaint {
-            self.renderer.invalidate();
+            self.drawing.renderer.invalidate();
             self.stale = true;
         }
         if !keys.is_empty() {
@@ -559,7 +555,7 @@ impl Client {
             self.engine.handle_keys(now, sent, keys);
             self.stale |= self.engine.is_active();
             self.append(|stream| stream.push_bytes(keys));
-            self.last_screen.note_keys();
+            self.last_screen.note_keys(self.transport.remote().screen());
         }
         if requests.quit {
             self.shutdown(now, "Exiting on user request...");
@@ -576,16 +572,6 @@ impl Client {
         }
         self.status.draw(&mut frame, u16::from(self.bar.is_some()));
         frame
-    }
-
-    /// Takes lines that scrolled off, to be shown with a frame, and notes if there are more.
-    fn take_lines(&mut self, frame: &Screen) -> Vec<ScrollbackLine> {
-        if !self.scrollback.is_due() || !self.renderer.takes_lines(frame) {
-            return Vec::new();
-        }
-        let lines = self.scrollback.take(frame.size().columns());
-        self.stale |= self.scrollback.is_due();
-        lines
     }
 
     /// Works out the notice bar and the status anew.

@@ -19,6 +19,15 @@ pub enum Running {
     Command,
 }
 
+/// What a user has not got of a command's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissingLines {
+    /// So many lines.
+    Count(u64),
+    /// All that scrolled off the screen, which the server neither sends nor counts.
+    AboveLastScreen,
+}
+
 /// How a session has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
@@ -26,6 +35,8 @@ pub(crate) struct Ending {
     pub(crate) by_server: bool,
     /// Whether the server tells when the program has a screen of its own, an alternate one.
     pub(crate) tells_screens: bool,
+    /// Whether the server tells which lines scrolled off.
+    pub(crate) tells_lines: bool,
     /// How the program has ended, if the server tells.
     pub(crate) exit_status: Option<ExitStatus>,
 }
@@ -44,17 +55,20 @@ pub(crate) struct LastScreen {
     running: Running,
     /// Whether the user has typed anything.
     has_typed: bool,
+    /// Whether the user has typed while the screen was full, as into an editor.
+    has_typed_on_full: bool,
 }
 
 impl LastScreen {
     /// Creates what is known at a session's beginning.
     pub(crate) const fn new(running: Running) -> Self {
-        Self { running, has_typed: false }
+        Self { running, has_typed: false, has_typed_on_full: false }
     }
 
-    /// Notes that keys go to the host.
-    pub(crate) const fn note_keys(&mut self) {
+    /// Notes that keys go to the host, which shows this screen.
+    pub(crate) fn note_keys(&mut self, screen: &Screen) {
         self.has_typed = true;
+        self.has_typed_on_full |= !is_short(screen);
     }
 
     /// Returns whether this screen, the last of a session, stays.
@@ -62,14 +76,33 @@ impl LastScreen {
         if screen.alternate_screen() {
             return false;
         }
-        // A stock server has but one screen: full, it may be what an editor has left there.
-        let is_output = ending.by_server && ending.tells_screens || is_short(screen);
+        // A stock server has but one screen: full, it may be what an editor has left there, which no user leaves without
+        // a key.
+        let tells = ending.tells_screens || !self.has_typed_on_full;
+        let is_output = ending.by_server && tells || is_short(screen);
         let is_unused = ending.by_server && !self.has_typed && is_output;
         match self.running {
             Running::Unknown => is_unused && ending.is_no_start(),
             Running::Shell => is_unused,
             Running::Command => is_output,
         }
+    }
+
+    /// Returns what is missing of a command's output beside its last screen, where the client has `counted` so many lines.
+    pub(crate) fn missing(
+        self,
+        ending: Ending,
+        screen: &Screen,
+        counted: u64,
+    ) -> Option<MissingLines> {
+        if self.running != Running::Command {
+            return None;
+        }
+        if counted > 0 {
+            return Some(MissingLines::Count(counted));
+        }
+        let is_cut = !ending.tells_lines && !is_short(screen) && self.stays(ending, screen);
+        is_cut.then_some(MissingLines::AboveLastScreen)
     }
 }
 
@@ -91,14 +124,21 @@ mod tests {
         terminal.screen().clone()
     }
 
+    const SHORT: &[u8] = b"out\r\n";
+    const LONG: &[u8] = b"1\r\n2\r\n3\r\n4\r\n";
+    const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
+    const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
+
+    /// How a session of a rove server ends with its program, and one of a stock server.
+    const ENDED: Ending =
+        Ending { by_server: true, tells_screens: true, tells_lines: true, exit_status: None };
+    const STOCK: Ending = Ending { tells_screens: false, tells_lines: false, ..ENDED };
+
     #[test]
     fn the_output_of_a_command_stays_and_a_shells_does_not() {
-        const SHORT: &[u8] = b"out\r\n";
-        const LONG: &[u8] = b"1\r\n2\r\n3\r\n4\r\n";
-        const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
-        const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
         use Running::{Command, Shell, Unknown};
-        // The kind of program, its output, whether the server ended the session and tells of screens, whether it stays.
+        // The kind of program, its output, whether the server ended the session and tells of screens, whether it stays
+        // after keys that an editor gets.
         for (running, bytes, by_server, tells_screens, stays) in [
             (Command, SHORT, true, true, true),
             (Command, SHORT, true, false, true),
@@ -112,24 +152,61 @@ mod tests {
             (Shell, SHORT, false, true, false),
             (Unknown, SHORT, true, true, false),
         ] {
-            let ending = Ending { by_server, tells_screens, exit_status: None };
-            let found = LastScreen::new(running).stays(ending, &screen(bytes));
+            let ending = Ending { by_server, tells_screens, ..ENDED };
+            let mut last = LastScreen::new(running);
+            if running == Command {
+                last.note_keys(&screen(FULL));
+            }
+            let found = last.stays(ending, &screen(bytes));
             assert_eq!(found, stays, "{running:?} {} {ending:?}", bytes.escape_ascii());
         }
         let mut used = LastScreen::new(Shell);
-        used.note_keys();
-        let ending = Ending { by_server: true, tells_screens: true, exit_status: None };
-        assert!(!used.stays(ending, &screen(SHORT)));
+        used.note_keys(&screen(SHORT));
+        assert!(!used.stays(ENDED, &screen(SHORT)));
+        // A password, say.
+        let mut command = LastScreen::new(Command);
+        command.note_keys(&screen(SHORT));
+        assert!(command.stays(STOCK, &screen(LONG)));
+        assert!(!command.stays(Ending { by_server: false, ..STOCK }, &screen(LONG)));
+    }
+
+    #[test]
+    fn lines_of_a_command_that_nobody_sends_are_missed_and_those_of_an_editor_are_not() {
+        use MissingLines::{AboveLastScreen, Count};
+        let old_rove = Ending { tells_lines: false, ..ENDED };
+        // How it ended, what the screen shows, whether an editor was left with a key, the lines that the client has
+        // counted, and what is missing.
+        for (ending, bytes, is_editor, counted, missing) in [
+            (ENDED, LONG, false, 0, None),
+            (ENDED, LONG, false, 7, Some(Count(7))),
+            (ENDED, ALTERNATE, true, 7, Some(Count(7))),
+            (old_rove, SHORT, false, 0, None),
+            (old_rove, LONG, true, 0, Some(AboveLastScreen)),
+            (old_rove, ALTERNATE, true, 0, None),
+            (STOCK, SHORT, false, 0, None),
+            (STOCK, LONG, false, 0, Some(AboveLastScreen)),
+            (STOCK, FULL, true, 0, None),
+        ] {
+            let mut last = LastScreen::new(Running::Command);
+            if is_editor {
+                last.note_keys(&screen(FULL));
+            }
+            let found = last.missing(ending, &screen(bytes), counted);
+            assert_eq!(found, missing, "{} {ending:?}", bytes.escape_ascii());
+            assert_eq!(
+                LastScreen::new(Running::Shell).missing(ending, &screen(bytes), counted),
+                None
+            );
+        }
     }
 
     #[test]
     fn the_reason_why_there_was_no_program_stays_whatever_runs() {
         for (code, stays) in [(126, true), (127, true), (1, false), (0, false)] {
-            let exit_status = Some(ExitStatus::Code(code));
-            let ending = Ending { by_server: true, tells_screens: true, exit_status };
+            let ending = Ending { exit_status: Some(ExitStatus::Code(code)), ..ENDED };
             let mut unknown = LastScreen::new(Running::Unknown);
             assert_eq!(unknown.stays(ending, &screen(b"why\r\n")), stays, "{code}");
-            unknown.note_keys();
+            unknown.note_keys(&screen(b""));
             assert!(!unknown.stays(ending, &screen(b"used\r\n")), "{code}");
         }
     }

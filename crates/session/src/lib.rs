@@ -36,7 +36,7 @@ pub use client::{
 };
 pub use exit_status::{ExitStatus, Outside};
 pub use host_screen::HostScreen;
-pub use last_screen::Running;
+pub use last_screen::{MissingLines, Running};
 pub use report::TerminalReport;
 pub use rove_predict::{
     Effect, EngineKind, Explanation, InputNum, Mechanism, Mechanisms, Prediction, Preference,

@@ -6,6 +6,7 @@ use common::join;
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::Net;
+use rove_session::{ClientConfig, MissingLines, Running};
 use rove_ssp::Config;
 use rove_terminal::{Outer, SCROLLBACK_LINES_MAX, Screen, ScrollbackLine, Size, Terminal};
 use rove_units::{BitRate, Bytes, Duration, Seed};
@@ -119,13 +120,10 @@ fn a_client_that_wants_no_lines_costs_nothing() {
         pair.right.traffic.payload.get()
     };
     let none = Outer { scrollback: false, ..wanting() };
-    // On the alternate screen there is nowhere to scroll them to.
-    let both = Outer { init: true, ..wanting() };
     let deaf = rove_session::CAPABILITIES.without(rove_ssp::Capabilities::SCROLLBACK);
     let old = Config { capabilities: Some(deaf), ..Config::server() };
     let base = bytes(none.clone(), old.clone());
     assert_eq!(bytes(none, rove(Config::server())), base);
-    assert_eq!(bytes(both, rove(Config::server())), base);
     assert_eq!(bytes(wanting(), old), base);
     assert!(bytes(wanting(), rove(Config::server())) > base);
 }
@@ -263,6 +261,149 @@ fn lines_wait_while_the_terminal_is_given_back_or_shows_another_screen() {
     let wanted = scrolling.wanted();
     assert_eq!(delivered[delivered.len() - wanted.len()..], wanted);
     assert_eq!(delivered.len(), wanted.len() + 23);
+}
+
+/// A command whose output goes to the history, on a terminal that shows what the user did before.
+fn command(link: &LinkConfig, server: Config) -> Pair {
+    let outer = Outer { init: true, ..wanting() };
+    let running = Running::Command;
+    let config = ClientConfig { outer, running, ..client_config(rove(Config::client())) };
+    let mut client = near(config);
+    client.terminal = keeping();
+    client.terminal.write(b"before\r\n$ rove host -- command\r\n");
+    let mut pair = Net::new(client, far(server), link.clone(), link.clone(), Seed::new(1));
+    pair.run_until(secs(20), |client, _| client.client.srtt().is_some());
+    pair
+}
+
+/// Ends the command; returns the lines that its user can see then, from the first of the history on.
+fn end(pair: &mut Pair) -> Vec<String> {
+    let now = pair.now();
+    pair.right.server.handle_host_closed(now, None);
+    let mut lines = Vec::new();
+    while pair.left.client.outcome().is_none() {
+        pair.run_for(ms(100));
+        // The terminal keeps no more than the host.
+        lines.extend(texts(&mut pair.left.terminal));
+    }
+    let close = pair.left.client.close_terminal();
+    let terminal = &mut pair.left.terminal;
+    terminal.write(&close);
+    assert!(!terminal.screen().alternate_screen());
+    lines.extend(texts(terminal));
+    let screen = terminal.screen();
+    let written = screen.cursor().row;
+    lines.extend((0..written).map(|row| screen.row_text(row)));
+    assert_eq!(screen.row_text(written), "", "the cursor is below all that is shown");
+    lines
+}
+
+fn with_what_was_before(lines: impl Iterator<Item = u32>) -> Vec<String> {
+    let before = ["before", "$ rove host -- command"].map(str::to_owned);
+    before.into_iter().chain(lines.map(|number| number.to_string())).collect()
+}
+
+#[test]
+fn the_output_of_a_command_is_in_the_history_below_what_was_there() {
+    let link = LinkConfig::lossless(ms(50));
+    // At once, longer than a screen or not; or in steps, which are seen.
+    for (lines, step) in [(5, 5), (300, 300), (300, 7), (30, 10)] {
+        let mut pair = command(&link, rove(Config::server()));
+        for start in (1..=lines).step_by(step) {
+            let end = (start + u32::try_from(step).expect("it fits")).min(lines + 1);
+            print(&mut pair, numbers(start..end).as_bytes());
+            pair.run_for(if step == 300 { ms(0) } else { ms(300) });
+        }
+        assert_eq!(end(&mut pair), with_what_was_before(1..=lines), "{lines} in steps of {step}");
+        assert_eq!(pair.left.client.missing_lines(), None);
+    }
+}
+
+#[test]
+fn a_program_on_the_alternate_screen_leaves_the_history_of_a_command_alone() {
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair = command(&link, rove(Config::server()));
+    print(&mut pair, b"\x1b[?1049h\x1b[H");
+    print(&mut pair, numbers(1..100).as_bytes());
+    pair.run_for(secs(1));
+    assert!(in_sync(&pair.left, &pair.right));
+    assert!(pair.left.terminal.screen().alternate_screen());
+    print(&mut pair, b"\x1b[?1049l");
+    assert_eq!(end(&mut pair), with_what_was_before(0..0));
+
+    // One that runs once the session has moved to the normal screen.
+    let mut pair = command(&link, rove(Config::server()));
+    print(&mut pair, numbers(1..101).as_bytes());
+    pair.run_for(secs(1));
+    assert!(!pair.left.terminal.screen().alternate_screen());
+    print(&mut pair, b"\x1b[?1049h\x1b[Heditor");
+    pair.run_for(secs(1));
+    assert!(in_sync(&pair.left, &pair.right));
+    assert!(pair.left.terminal.screen().alternate_screen());
+    print(&mut pair, b"\x1b[?1049l");
+    assert_eq!(end(&mut pair), with_what_was_before(1..=100));
+}
+
+#[test]
+fn lines_of_a_command_that_are_wider_than_the_window_are_whole() {
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair = command(&link, rove(Config::server()));
+    let line = |number: u32| format!("{number}{}.", "x".repeat(200));
+    (10..50).for_each(|number| print(&mut pair, format!("{}\r\n", line(number)).as_bytes()));
+    pair.run_for(secs(1));
+    let wanted: String = (10..50).map(line).collect();
+    assert!(end(&mut pair).concat().ends_with(&wanted));
+}
+
+#[test]
+fn a_window_that_changes_before_it_is_full_costs_no_line_of_a_command() {
+    let link = LinkConfig::lossless(ms(50));
+    for (columns, rows) in [(100, 30), (80, 10), (30, 24), (30, 5)] {
+        let mut pair = command(&link, rove(Config::server()));
+        print(&mut pair, numbers(1..20).as_bytes());
+        pair.run_for(secs(1));
+        let (now, other) = (pair.now(), size(columns, rows));
+        pair.left.terminal.resize(other);
+        pair.left.client.handle_resize(now, other);
+        pair.run_for(secs(1));
+        print(&mut pair, numbers(20..200).as_bytes());
+        let lines: Vec<String> =
+            end(&mut pair).into_iter().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines, with_what_was_before(1..200), "{columns} x {rows}");
+    }
+}
+
+#[test]
+fn lines_of_a_command_that_are_not_kept_are_counted() {
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair = command(&link, rove(Config::server()));
+    print(&mut pair, numbers(0..30_000).as_bytes());
+    let lines = end(&mut pair);
+    let at = lines.iter().position(|line| line.ends_with(" lines not kept]"));
+    let at = at.expect("a line that says so");
+    let next: u64 = lines[at + 1].parse().expect("a number follows");
+    assert_eq!(lines[at], format!("[… {next} lines not kept]"));
+    assert_eq!(lines.last().expect("lines"), "29999");
+    assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::Count(next)));
+}
+
+#[test]
+fn a_stock_server_leaves_its_last_screen_and_is_known_to_send_no_more() {
+    let link = LinkConfig::lossless(ms(50));
+    let mut pair = command(&link, stock(Config::server()));
+    print(&mut pair, numbers(1..301).as_bytes());
+    pair.run_for(secs(1));
+    assert!(pair.left.terminal.screen().alternate_screen());
+    assert_eq!(end(&mut pair), with_what_was_before(278..=300));
+    assert_eq!(pair.left.client.missing_lines(), Some(MissingLines::AboveLastScreen));
+    // An editor.
+    let mut pair = command(&link, stock(Config::server()));
+    print(&mut pair, b"text\x1b[24;1H:");
+    pair.run_for(secs(1));
+    type_text(&mut pair, b"q\r");
+    pair.run_for(secs(1));
+    assert_eq!(end(&mut pair), with_what_was_before(0..0));
+    assert_eq!(pair.left.client.missing_lines(), None);
 }
 
 /// Whatever the network does: after it has healed, every line is there, in order, once.

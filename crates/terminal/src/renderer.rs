@@ -25,6 +25,9 @@ const FRAME_CELLS_MAX: usize = 24_000;
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
 const POP_TITLES: &[u8] = b"\x1b[23;0t";
 
+/// Puts the cursor below the last row (CUP stops at it).
+const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
+
 /// What the user's terminal can do, read from terminfo and the environment by the program, and learnt
 /// from its answers. The default is a terminal that can do nothing beyond a stock client's screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,7 +60,7 @@ pub struct Outer {
     /// program does, and its lines go where the terminal's history keeps them.
     pub init: bool,
     /// Whether the lines that scroll off at the host are to go there, those never shown included, and
-    /// nothing else. Only without `init`.
+    /// nothing else. With `init`, the session moves to the normal screen with the first of them.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set.
     pub cursor_styles: bool,
@@ -96,10 +99,16 @@ impl Outer {
         out.extend(MODES_OFF);
         if self.init {
             private_mode(&mut out, 1007, self.has_alternate_scroll());
+        }
+        if self.init && !self.scrollback {
             out.extend(&self.leave);
         } else if !self.enter.is_empty() {
             // Unlike `rmcup` this does nothing on the normal screen.
             out.extend(b"\x1b[?1047l");
+        }
+        if self.init && self.scrollback {
+            // The session may have moved to the normal screen. Nothing of either is written over there.
+            out.extend(BELOW_ALL);
         }
         out
     }
@@ -143,7 +152,9 @@ pub struct Renderer {
 
 impl Renderer {
     /// Creates a renderer for this terminal; nothing is known to be on it.
-    pub fn new(outer: Outer) -> Self {
+    pub fn new(mut outer: Outer) -> Self {
+        // A terminal with one screen has none to come back to.
+        outer.init &= !(outer.scrollback && outer.enter.is_empty());
         Self {
             outer,
             vocabulary: Vocabulary::Stock,
@@ -190,7 +201,19 @@ impl Renderer {
     /// shows the alternate screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
-            && !settings::wanted(frame, &self.outer, self.vocabulary).alternate_screen
+            && !settings::wants_alternate_screen(frame, &self.outer, self.vocabulary)
+    }
+
+    /// Returns the bytes that move the session from the alternate screen to the normal one for good, where the lines
+    /// that scroll off go to the terminal's history; none if it lives there already.
+    pub fn move_to_history(&mut self) -> Vec<u8> {
+        let mut out = Vec::new();
+        if self.outer.init {
+            self.settings.leave_alternate_screen(&mut out, &self.outer);
+            self.outer.init = false;
+            self.stale = true;
+        }
+        out
     }
 
     /// Returns the bytes that take the terminal over. The next frame repaints everything.
@@ -300,6 +323,7 @@ impl Renderer {
             out.extend(&self.outer.leave);
         }
         if self.outer.scrollback
+            && !self.outer.init
             && let Some(shown) = &self.shown
         {
             feed::go_below(&mut out, shown, is_main);

@@ -32,8 +32,8 @@ pub(crate) struct HostOptions {
     pub(crate) ssh_pty: bool,
     /// Whether to use the terminal's alternate screen.
     pub(crate) init: bool,
-    /// Whether lines that scroll off at the host go to the terminal's own history.
-    pub(crate) scrollback: bool,
+    /// Whether lines that scroll off at the host go to the terminal's own history, if the user said.
+    pub(crate) scrollback: Option<bool>,
     /// Whether to start the server on this computer.
     pub(crate) local: bool,
     /// Whether the session's datagrams go through ssh.

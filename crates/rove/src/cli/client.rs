@@ -65,14 +65,13 @@ pub(crate) static MANUAL: Manual = Manual {
         ("MOSH_NO_TERM_INIT", "If set, the terminal's alternate screen is not used."),
         (
             "ROVE_SCROLLBACK",
-            "If set, what scrolls off at the host goes to the terminal's own history; as \
-             MOSH_NO_TERM_INIT besides.",
+            "What scrolls off at the host goes to the terminal's own history. 0 for never; else always, as \
+             MOSH_NO_TERM_INIT besides. Unset, that of a command does (ROVE_COMMAND).",
         ),
         ("MOSH_TITLE_NOPREFIX", "If set, window titles get no name in front."),
         (
             "ROVE_COMMAND",
-            "The command that runs, as for a shell: its last screen stays on the terminal's own. Empty for a \
-             login shell.",
+            "The command that runs, as for a shell: its output stays on the terminal. Empty for a login shell.",
         ),
         (
             "ROVE_ACCOUNT",
@@ -232,7 +231,7 @@ pub(crate) fn options(
         }
     };
     let overwrite = env::var_os("MOSH_PREDICTION_OVERWRITE").is_some_and(|word| word == "yes");
-    let scrollback = env::var_os("ROVE_SCROLLBACK").is_some();
+    let scrollback = env::var_os("ROVE_SCROLLBACK").map(|it| it != "0");
     let others = env::var(bootstrap::ADDRESSES_VARIABLE).unwrap_or_default();
     let others = others.split_whitespace();
     Ok(ClientOptions {
@@ -241,7 +240,7 @@ pub(crate) fn options(
         others: others.filter_map(|it| socket_address(it, server.port()).ok()).collect(),
         key,
         escape_key: escape_key::from_environment(env::var_os("MOSH_ESCAPE_KEY").as_deref()),
-        init: env::var_os("MOSH_NO_TERM_INIT").is_none() && !scrollback,
+        init: env::var_os("MOSH_NO_TERM_INIT").is_none() && scrollback != Some(true),
         scrollback,
         title_prefix: env::var_os("MOSH_TITLE_NOPREFIX").is_none(),
         prediction: Prediction {

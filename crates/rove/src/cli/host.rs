@@ -39,7 +39,7 @@ pub(crate) static MANUAL: Manual = Manual {
     words: Words::HostAndCommand,
     notes: &[
         "Options may also stand between the host and the command. The command is run as it is, without \
-         a shell: rove host -- sh -c 'ls | wc'. Its last screen stays on the terminal when it ends. A session needs \
+         a shell: rove host -- sh -c 'ls | wc'. Its output stays on the terminal. A session needs \
          a terminal; in scripts and pipes use ssh.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
@@ -330,7 +330,7 @@ pub(crate) fn parse(
         ssh,
         ssh_pty: !args.no_ssh_pty,
         init: !args.no_init && !args.scrollback,
-        scrollback: args.scrollback,
+        scrollback: (args.scrollback || args.no_scrollback).then_some(args.scrollback),
         local: args.local,
         tunnel: args.tunnel,
         remote_ip,
@@ -457,6 +457,7 @@ impl HostArgs {
         ] {
             *flag |= !opposite && settings.flag(key) == Some(true);
         }
+        self.no_scrollback |= !self.scrollback && settings.flag("scrollback") == Some(false);
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use rove_machine::event_loop::{EventLoop, Interest};
 use rove_machine::network_watch::NetworkWatch;
 use rove_machine::tty::{self, Tty};
-use rove_session::{Client, ClientEvent, ClientOutcome};
+use rove_session::{Client, ClientEvent, ClientOutcome, MissingLines};
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
@@ -39,6 +39,8 @@ pub(crate) struct End {
     pub(crate) output_error: Option<String>,
     /// The signal that this process was to end by, if one came.
     pub(crate) signal: Option<i32>,
+    /// What of a command's output the user has not got.
+    pub(crate) missing: Option<MissingLines>,
 }
 
 /// One session's loop and everything it moves bytes between.
@@ -115,8 +117,9 @@ impl Pump {
         let tried = self.session.candidates().collect();
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason().unwrap_or_default().to_owned());
+        let missing = self.session.missing_lines();
         let Self { refusal, output_error, signal, .. } = self;
-        Ok(End { outcome, tried, refusal, tunnel, output_error, signal })
+        Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing })
     }
 
     /// Sleeps until something happens, unless there is work left, and hands it to the session: signals and keys first,

@@ -230,8 +230,12 @@ fn a_command_leaves_its_output_and_a_shell_nothing() {
         let shell = left_behind(programs, &[], "echo typed; exit 3\r");
         assert_eq!(shell.1, "", "{programs:?}");
     }
+    let long = "i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; done";
+    let (_, screen) = left_behind(&["mosh-server"], &["sh", "-c", long], "");
+    let (output, hint) = screen.split_once("\nrove: the lines that").expect("a hint below");
+    assert!(output.ends_with("line 49\nline 50"), "{screen}");
+    assert!(hint.replace('\n', " ").contains("`ssh far 'sh -c '"), "{screen}");
     for programs in ROVE {
-        let long = "i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; done";
         let (_, screen) = left_behind(programs, &["sh", "-c", long], "");
         assert!(screen.contains("line 30\n") && screen.ends_with("line 50"), "{screen}");
         // A program with a screen of its own takes that along.

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, Tmux, draw, lossy, relay_to, rove,
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, Tmux, draw, lossy, relay_to, require, rove,
     same_picture, side_by_side, within_guard,
 };
 
@@ -74,6 +74,63 @@ fn what_scrolls_off_at_the_host_is_in_the_terminals_own_history() {
     terminal.send("\r");
     terminal.wait_for_text("after");
     wanted.extend(["".to_owned(), "after".to_owned()]);
+    wait_for_history(&tmux, &wanted);
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+    server.assert_gone();
+}
+
+#[test]
+fn the_output_of_a_command_is_in_the_terminals_own_history_and_not_for_mosh() {
+    side_by_side(["rove", "mosh-client"], |name| {
+        let scratch = Scratch::new();
+        let program = scratch.path(name);
+        std::os::unix::fs::symlink(rove(), &program).expect("the folder takes links");
+        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "seq 300; exit 3"]);
+        let mut call =
+            Invocation::new(&program).env("MOSH_KEY", &server.key).env("ROVE_COMMAND", "seq 300");
+        if name == "rove" {
+            call = call.arg("client");
+        }
+        let (ip, port) = (server.address.ip().to_string(), server.address.port().to_string());
+        let script = "echo before; \"$@\"; echo after $?; read -r line";
+        let call = call.args([ip, port]).behind(&["sh", "-c", script, "sh"]);
+        let tmux = Tmux::new(&scratch, "set -g status off\n");
+        let mut terminal = Terminal::start(&tmux.around(call), SIZE);
+        terminal.wait_for_text("after");
+        let mut wanted = vec!["before".to_owned()];
+        if name == "rove" {
+            wanted.extend((1..=300).map(|number| number.to_string()));
+            wanted.push("after 3".to_owned());
+        } else {
+            wanted.extend(["[mosh is exiting.]".to_owned(), "after 0".to_owned()]);
+        }
+        let mut lines = tmux.lines(&["-S", "-"]);
+        lines.retain(|line| !line.is_empty());
+        assert_eq!(lines, wanted);
+        terminal.send("\r");
+        terminal.wait_exit().assert_code(0);
+        server.assert_gone();
+    });
+}
+
+#[test]
+fn a_command_shows_its_lines_and_editors_while_it_runs() {
+    require("vim", "vim");
+    let scratch = Scratch::new();
+    let script = "stty -echo; seq 100; read -r line; vim -u NONE; echo done; read -r line";
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script]);
+    let tmux = Tmux::new(&scratch, "set -g status off\n");
+    let call = Maker::Rove.client(server.address, &server.key).env("ROVE_COMMAND", "sh");
+    let mut terminal = Terminal::start(&tmux.around(call), SIZE);
+    let mut wanted: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
+    wait_for_history(&tmux, &wanted);
+    terminal.send("\r");
+    terminal.wait_for("the editor", |screen| {
+        screen.rows(0, 80).filter(|row| row.trim_end() == "~").count() > 5
+    });
+    terminal.send(":q\r");
+    wanted.push("done".to_owned());
     wait_for_history(&tmux, &wanted);
     terminal.send("\r");
     terminal.wait_exit().assert_code(0);

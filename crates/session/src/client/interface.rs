@@ -49,7 +49,7 @@ impl ClientConfig {
             (Engine::uses_tty(self.prediction), Capabilities::TTY),
             // Predictions are judged by what comes back, and soon.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
-            (self.outer.scrollback && !self.outer.init, Capabilities::SCROLLBACK),
+            (self.outer.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
         ];
         let unused = unused.into_iter().filter(|(is_used, _)| !is_used);

@@ -32,6 +32,8 @@ pub(crate) struct Inbox {
     seen: u64,
     due: VecDeque<Due>,
     bytes: usize,
+    /// How many lines were said to be missing.
+    told_missing: u64,
 }
 
 impl Inbox {
@@ -43,18 +45,28 @@ impl Inbox {
                 self.due.push_back(Due::Missing(missing));
             }
             self.seen = held.number + 1;
-            let due = Due::Line(Arc::clone(&held.line));
-            self.bytes += due.bytes();
-            self.due.push_back(due);
-            if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
-                self.drop_oldest();
-            }
+            self.push(Arc::clone(&held.line));
+        }
+    }
+
+    /// Adds a line.
+    pub(crate) fn push(&mut self, line: Arc<ScrollbackLine>) {
+        let due = Due::Line(line);
+        self.bytes += due.bytes();
+        self.due.push_back(due);
+        if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
+            self.drop_oldest();
         }
     }
 
     /// Returns whether there are lines for the terminal.
     pub(crate) fn is_due(&self) -> bool {
         !self.due.is_empty()
+    }
+
+    /// Returns how many lines are missing so far, counting those that wait.
+    pub(crate) fn missing(&self) -> u64 {
+        self.told_missing + self.due.iter().map(Due::lines).sum::<u64>()
     }
 
     /// Takes lines for a terminal of so many columns, some at a time.
@@ -70,7 +82,10 @@ impl Inbox {
         let lines: Vec<_> = due
             .map(|due| match due {
                 Due::Line(line) => Arc::unwrap_or_clone(line),
-                Due::Missing(count) => notice(columns, count),
+                Due::Missing(count) => {
+                    self.told_missing += count;
+                    notice(columns, count)
+                }
             })
             .collect();
         self.bytes = self.due.iter().map(Due::bytes).sum();

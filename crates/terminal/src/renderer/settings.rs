@@ -51,6 +51,16 @@ impl Settings {
         true
     }
 
+    /// Goes from the alternate screen, where the session has lived, to the normal one.
+    pub(super) fn leave_alternate_screen(&mut self, out: &mut Vec<u8>, outer: &Outer) {
+        self.pop_kitty_keyboard(out);
+        if self.modes.alternate_scroll.take().is_some() {
+            private_mode(out, 1007, outer.has_alternate_scroll());
+        }
+        out.extend(b"\x1b[m");
+        out.extend(&outer.leave);
+    }
+
     /// Writes what differs from `wanted`. With `all`, others may have changed the terminal; what no
     /// program has ever asked for is left alone even then.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
@@ -107,6 +117,15 @@ impl Settings {
     }
 }
 
+/// Returns whether the program of a frame is on the alternate screen, where the terminal has one.
+pub(super) fn wants_alternate_screen(
+    frame: &Screen,
+    outer: &Outer,
+    vocabulary: Vocabulary,
+) -> bool {
+    vocabulary != Vocabulary::Stock && !outer.enter.is_empty() && frame.rich.alternate_screen
+}
+
 /// Returns what the user's terminal is to be set to for a frame.
 pub(super) fn wanted(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> RichModes {
     if vocabulary == Vocabulary::Stock {
@@ -118,7 +137,7 @@ pub(super) fn wanted(frame: &Screen, outer: &Outer, vocabulary: Vocabulary) -> R
     let kept = |known: bool, value: u8| if known { value } else { 0 };
     RichModes {
         cursor_style: kept(outer.cursor_styles, program.cursor_style),
-        alternate_screen: !outer.init && !outer.enter.is_empty() && program.alternate_screen,
+        alternate_screen: !outer.init && wants_alternate_screen(frame, outer, vocabulary),
         // All of the session is on the terminal's alternate screen: without this, turns of the wheel
         // would become cursor keys for the shell too.
         alternate_scroll: outer.init.then_some(program.alternate_screen && alternate_scroll),

@@ -27,7 +27,7 @@ fn defaults_are_stocks() {
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
         init: true,
-        scrollback: false,
+        scrollback: None,
         local: false,
         tunnel: false,
         remote_ip: None,
@@ -66,10 +66,10 @@ fn the_last_of_contradicting_options_wins() {
         assert_eq!(connect(ProgramName::Mosh, line).predict, predict, "{line}");
     }
     for (line, scrollback, init) in [
-        ("h", false, true),
-        ("--scrollback h", true, false),
-        ("--scrollback --no-scrollback h", false, true),
-        ("--no-init h", false, false),
+        ("h", None, true),
+        ("--scrollback h", Some(true), false),
+        ("--scrollback --no-scrollback h", Some(false), true),
+        ("--no-init h", None, false),
     ] {
         let options = connect(ProgramName::Rove, line);
         assert_eq!((options.scrollback, options.init), (scrollback, init), "{line}");
@@ -244,7 +244,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned(), "-v".to_owned()],
         ssh_pty: false,
         init: false,
-        scrollback: true,
+        scrollback: Some(true),
         local: false,
         tunnel: false,
         remote_ip: Some(RemoteIp::Local),
@@ -277,7 +277,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh: vec!["ssh".to_owned()],
         ssh_pty: true,
         init: true,
-        scrollback: false,
+        scrollback: None,
         remote_ip: Some(RemoteIp::Proxy),
         escape_key: Some(None),
         strict: false,

@@ -53,7 +53,8 @@ impl Ends {
         let frame = self.host.snapshot();
         let due = &self.wanted[self.delivered..];
         let lines = if self.renderer.takes_lines(&frame) { lines.min(due.len()) } else { 0 };
-        let bytes = self.renderer.frame_below(&due[..lines], &frame);
+        let mut bytes = if lines > 0 { self.renderer.move_to_history() } else { Vec::new() };
+        bytes.extend(self.renderer.frame_below(&due[..lines], &frame));
         self.delivered += lines;
         self.user.write(&bytes);
         assert_eq!(look(self.user.screen()), look(&frame), "{:?}", String::from_utf8_lossy(&bytes));
@@ -83,9 +84,9 @@ proptest! {
     fn the_terminal_keeps_what_scrolled_off_and_nothing_else(
         size in size(),
         steps in prop::collection::vec((program(), 0_usize..40), 1..8),
-        (ech, bce) in any::<(bool, bool)>(),
+        (ech, bce, init) in any::<(bool, bool, bool)>(),
     ) {
-        let outer = Outer { erase_characters: ech, background_color_erase: bce, ..outer() };
+        let outer = Outer { erase_characters: ech, background_color_erase: bce, init, ..outer() };
         let mut ends = Ends::new(size, "", outer);
         // The rows before the session: all of them blank.
         let before = taken(&mut ends.user).len();
@@ -98,6 +99,43 @@ proptest! {
         ends.write("\x1b[?1049l\x1b[?47l", usize::MAX);
         kept.extend(taken(&mut ends.user));
         prop_assert_eq!(looks(size.columns(), &kept), looks(size.columns(), &ends.wanted));
+    }
+}
+
+#[test]
+fn a_session_moves_below_what_was_there_with_its_first_line() {
+    let mut ends = Ends::new(Size::clamped(20, 4), "$\r\n", Outer { init: true, ..outer() });
+    ends.write("1\r\n2\r\n3", usize::MAX);
+    assert!(ends.user.screen().alternate_screen());
+    ends.user.write(&ends.renderer.close());
+    assert_eq!((ends.user.screen().row_text(0), ends.user.screen().cursor().row), ("$".into(), 1));
+
+    ends.user.write(&ends.renderer.open());
+    ends.write("\r\n4\r\n5", usize::MAX);
+    assert!(!ends.user.screen().alternate_screen());
+    assert_eq!(texts(&taken(&mut ends.user)), ["$", "1"]);
+    assert!(ends.renderer.move_to_history().is_empty(), "it moves once");
+}
+
+#[test]
+fn an_unforeseen_end_writes_over_neither_screen() {
+    let outer = Outer { init: true, ..outer() };
+    for is_moved in [false, true] {
+        let mut ends = Ends::new(Size::clamped(20, 4), "$\r\n", outer.clone());
+        ends.write("1\r\n2\r\n3", 0);
+        if is_moved {
+            ends.write("\r\n4\r\n5\x1b[H", usize::MAX);
+        }
+        ends.user.write(&outer.emergency_closing());
+        ends.user.write(b"next");
+        let mut lines = texts(&taken(&mut ends.user));
+        lines.extend((0..4).map(|row| ends.user.screen().row_text(row)));
+        let wanted: &[&str] = if is_moved {
+            &["$", "1", "2", "3", "4", "5", "next"]
+        } else {
+            &["$", "", "", "", "next"]
+        };
+        assert_eq!(lines, wanted);
     }
 }
 
