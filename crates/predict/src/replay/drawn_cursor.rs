@@ -105,9 +105,14 @@ fn marks(cells: &[Cell]) -> impl Iterator<Item = u16> {
 
 /// Sets or takes the reverse video of a character.
 fn invert(screen: &mut Screen, at: Position, is_inverse: bool) {
-    let columns = at.column..=at.column + u16::from(cell(screen, at).wide);
+    let is_wide = cell(screen, at).wide;
+    let columns = at.column..=at.column + u16::from(is_wide);
     for at in columns.map(|column| Position { column, ..at }) {
         let Some(mut glyph) = screen.glyph(at) else { continue };
+        if is_inverse && !is_wide {
+            // Reverse video is not seen in an erased cell.
+            glyph.cell.base.get_or_insert(' ');
+        }
         let attributes = &mut glyph.cell.pen.attributes;
         *attributes = if is_inverse {
             attributes.with(Attributes::INVERSE)

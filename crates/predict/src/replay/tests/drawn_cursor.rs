@@ -61,11 +61,12 @@ fn rig(program: Chat) -> Rig {
     Rig::wary(Size::new(30, 8).unwrap(), Preference::Adaptive, program)
 }
 
-/// Returns the row of the input as the user sees it, and where it has a cell in reverse video.
+/// Returns the row of the input as the user sees it, and where it has a cell in reverse video. A terminal shows none in a cell
+/// that is erased.
 fn input(rig: &Rig) -> (String, Vec<u16>) {
     let is_inverse = |column: &u16| {
         let glyph = rig.frame.glyph(Position { row: 1, column: *column }).unwrap();
-        glyph.cell.pen.attributes.contains(Attributes::INVERSE)
+        glyph.cell.base.is_some() && glyph.cell.pen.attributes.contains(Attributes::INVERSE)
     };
     let text = rig.rows(1..2).remove(0);
     let text = text.trim_matches(['\u{2502}', ' ']).to_owned();
