@@ -32,6 +32,7 @@ mod explain;
 mod far;
 pub(crate) mod figures;
 mod flattener;
+pub(crate) mod flicker;
 pub(crate) mod judge;
 mod near;
 pub(crate) mod pace;

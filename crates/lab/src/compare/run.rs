@@ -251,6 +251,7 @@ impl Stage<'_> {
                 start,
                 outcomes: judge.outcomes().to_vec(),
                 mistakes: judge.mistakes().to_vec(),
+                flickers: judge.flickers().to_vec(),
                 ends_true: judge.shows_newest() && judge.sent() == script.keys.len(),
                 unexpected: self.control.progress.unexpected,
                 ..Run::default()

@@ -7,7 +7,7 @@ use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
 use crate::replay::figures::{INSTANT, millis};
-use crate::replay::judge::{Cause, Mistake, Outcome};
+use crate::replay::judge::{Cause, Flicker, Mistake, Outcome};
 use crate::replay::near::{Drawing, Notes};
 use crate::replay::run::Run;
 use crate::replay::script::{Key, Script};
@@ -29,7 +29,19 @@ pub(super) fn write(output: &mut impl Write, script: &Script, run: &Run) -> io::
             wrong(output, script, run, drawing)?;
         }
     }
+    flickers(output, run)?;
     digest(output, script, run)
+}
+
+/// Writes what flickered that the program does not let flicker itself.
+fn flickers(output: &mut impl Write, run: &Run) -> io::Result<()> {
+    for Flicker { change, key, .. } in run.flickers.iter().filter(|flicker| flicker.is_ours) {
+        let time = change.times[1].saturating_since(run.start).as_secs_f64();
+        let key = key.map_or_else(|| "none".to_owned(), |key| key.to_string());
+        let (part, old, new) = (change.part, change.old, change.new);
+        writeln!(output, "{time:9.3} s  key {key:<4} {part} flickers: {old}, {new}, {old}")?;
+    }
+    Ok(())
 }
 
 /// Writes which keys were slow: the typing keys by what stands before them, the others by what they are.

@@ -4,6 +4,8 @@ use rove_headless::Traffic;
 use rove_units::{Duration, Instant};
 use serde_json::{Value, json};
 
+use crate::replay::flicker::Tally;
+use crate::replay::judge::Flicker;
 use crate::replay::run::Run;
 use crate::replay::script::{Class, Script};
 
@@ -101,6 +103,11 @@ pub(crate) struct Figures {
     pub(crate) gone: Latencies,
     /// Mistakes gone later than the host's answer.
     pub(crate) late: usize,
+    /// What flickered, and how much of that the program's own screens do not show.
+    pub(crate) flicker: Tally,
+    pub(crate) own_flicker: Tally,
+    /// What flickers where the program is on this side of the path.
+    pub(crate) local_flicker: Tally,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,
     /// Runs whose last screen was the true one.
@@ -122,6 +129,9 @@ impl Figures {
             downlink: run.downlink,
             true_ends: usize::from(run.ends_true),
             unexpected: run.unexpected,
+            flicker: flicker(run, |_| true),
+            own_flicker: flicker(run, |flicker| flicker.is_ours),
+            local_flicker: script.flicker,
             ..Self::default()
         };
         for (key, outcome) in script.keys.iter().zip(&run.outcomes) {
@@ -166,6 +176,9 @@ impl Figures {
         self.corrected.merge(&other.corrected);
         self.gone.merge(&other.gone);
         self.late += other.late;
+        self.flicker = self.flicker.plus(other.flicker);
+        self.own_flicker = self.own_flicker.plus(other.own_flicker);
+        self.local_flicker = self.local_flicker.plus(other.local_flicker);
         self.uplink = self.uplink.plus(other.uplink);
         self.downlink = self.downlink.plus(other.downlink);
         self.true_ends += other.true_ends;
@@ -192,6 +205,7 @@ impl Figures {
         let share = |count: usize| json!({ "keys": count, "percent": percent(count, self.keys) });
         let span = |times: &Latencies| json!({ "p50": times.quantile(50).map(millis), "p100": times.quantile(100).map(millis) });
         let traffic = |traffic: Traffic| json!({ "datagrams": traffic.datagrams, "bytes": traffic.bytes().get() });
+        let flicker = |count: fn(Tally) -> usize| json!({ "own": count(self.own_flicker), "all": count(self.flicker), "local": count(self.local_flicker) });
         json!({
             "runs": self.runs,
             "keys": self.keys,
@@ -208,6 +222,8 @@ impl Figures {
             "mistakes_gone_late": self.late,
             "corrected_ms": span(&self.corrected),
             "gone_ms": span(&self.gone),
+            "flicker": flicker(|it| it.cells),
+            "cursor_blinks": flicker(|it| it.blinks),
             "uplink": traffic(self.uplink),
             "downlink": traffic(self.downlink),
             "true_ends": self.true_ends,
@@ -216,6 +232,12 @@ impl Figures {
             "secrets_shown": self.secrets_shown,
         })
     }
+}
+
+/// Counts what flickered in a run, as far as it is `counted`.
+fn flicker(run: &Run, counted: impl Fn(&Flicker) -> bool) -> Tally {
+    let flickers = run.flickers.iter().filter(|flicker| counted(flicker));
+    Tally::of(flickers.map(|flicker| &flicker.change))
 }
 
 /// Returns a share in percent; 0 of nothing.

@@ -6,6 +6,7 @@
 use rove_terminal::{Position, Screen};
 use rove_units::{Duration, Instant};
 
+use crate::replay::flicker::{Change, Watch};
 use crate::replay::picture::{Album, Picture, PictureId, TextId};
 use crate::replay::script::{Key, Script};
 
@@ -75,6 +76,17 @@ impl Mistake {
     }
 }
 
+/// A change on the user's screen that was taken back at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flicker {
+    pub(crate) change: Change,
+    /// The last key before it; `None` before the first one.
+    pub(crate) key: Option<usize>,
+    /// Whether neither two keys have made it and taken it back, as for a character that is rubbed out, nor the program's own
+    /// screens go this way.
+    pub(crate) is_ours: bool,
+}
+
 /// A place where something is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
@@ -89,6 +101,10 @@ pub(crate) struct Judge<'a> {
     album: Album,
     outcomes: Vec<Outcome>,
     mistakes: Vec<Mistake>,
+    watch: Watch,
+    flickers: Vec<Flicker>,
+    /// The host's screen at the last write, by its number.
+    watched_host: usize,
     sent: usize,
     /// Keys sent and not seen, in order.
     unseen: Vec<usize>,
@@ -117,6 +133,9 @@ impl<'a> Judge<'a> {
             album: script.album.clone(),
             outcomes: vec![Outcome::default(); script.keys.len()],
             mistakes: Vec::new(),
+            watch: Watch::new(&script.album, &blank),
+            flickers: Vec::new(),
+            watched_host: 0,
             sent: 0,
             unseen: Vec::new(),
             matched: 0,
@@ -194,6 +213,7 @@ impl<'a> Judge<'a> {
         notice_rows: u16,
     ) -> Option<Verdict> {
         let picture = self.album.look(screen, Some(&self.shown));
+        self.watch(now, &picture, notice_rows);
         let is_same = picture.id == self.shown.id;
         if is_same && picture.paints == self.shown.paints {
             return None;
@@ -222,6 +242,19 @@ impl<'a> Judge<'a> {
         (is_news || !is_same).then_some(verdict)
     }
 
+    /// Notes what flickers.
+    fn watch(&mut self, now: Instant, shown: &Picture, notice_rows: u16) {
+        let (key, since) = (self.sent.checked_sub(1), self.watched_host);
+        for change in self.watch.look(now, &self.album, shown, notice_rows, since) {
+            let screens = self.script.whole_screens(change.since, self.sent);
+            let is_typed = |at| self.outcomes[..self.sent].iter().any(|it| it.sent_at == Some(at));
+            let is_ours =
+                !change.times.into_iter().all(is_typed) && !change.is_in(&self.album, screens);
+            self.flickers.push(Flicker { change, key, is_ours });
+        }
+        self.watched_host = self.host.1;
+    }
+
     /// Returns how many keys were sent.
     pub(crate) const fn sent(&self) -> usize {
         self.sent
@@ -235,6 +268,11 @@ impl<'a> Judge<'a> {
     /// Returns what was wrong, in order.
     pub(crate) fn mistakes(&self) -> &[Mistake] {
         &self.mistakes
+    }
+
+    /// Returns what flickered, in order.
+    pub(crate) fn flickers(&self) -> &[Flicker] {
+        &self.flickers
     }
 
     /// Returns the true screens that are possible now.

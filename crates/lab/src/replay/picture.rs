@@ -70,7 +70,7 @@ pub(crate) struct Album {
 type PictureKey = (Vec<TextId>, (u16, u16));
 
 /// What is seen of a pen: foreground, background, attributes.
-type Paint = (u32, u32, u8);
+pub(crate) type Paint = (u32, u32, u8);
 
 impl Album {
     /// Looks at a screen. Rows it shares with the picture `before` cost next to nothing.

@@ -14,7 +14,7 @@ use crate::flow::ends::{Receiver, Sender};
 use crate::flow::source::Bulk;
 use crate::path::Path;
 use crate::replay::far::{CLEAR, Player, far_end};
-use crate::replay::judge::{Mistake, Outcome};
+use crate::replay::judge::{Flicker, Mistake, Outcome};
 use crate::replay::near::{NOTICE, Notes, Typist, is_settled, near_end};
 use crate::replay::pace::{PATIENCE, Pace};
 use crate::replay::script::Script;
@@ -115,6 +115,7 @@ pub(crate) struct Run {
     pub(crate) start: Instant,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) flickers: Vec<Flicker>,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,
     /// Whether the last true screen was shown at the end.
@@ -202,6 +203,7 @@ fn play_once(
         start,
         outcomes: net.left.session.user.judge.outcomes().to_vec(),
         mistakes: net.left.session.user.judge.mistakes().to_vec(),
+        flickers: net.left.session.user.judge.flickers().to_vec(),
         uplink: net.left.session.traffic,
         downlink: net.right.session.traffic,
         ends_true: net.left.session.user.judge.is_at_end(),

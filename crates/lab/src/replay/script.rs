@@ -5,6 +5,7 @@ use rove_terminal::{Cursor, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 use crate::replay::flattener::Flattener;
+use crate::replay::flicker::{Tally, Watch};
 use crate::replay::picture::{Album, Picture};
 use crate::replay::queries;
 use crate::trace::{self, Event, Trace};
@@ -90,6 +91,10 @@ pub(crate) struct Script {
     pub(crate) typed: Vec<u8>,
     /// The true screens: before the first step, and after each.
     pub(crate) truth: Vec<Picture>,
+    /// For each of them, whether a terminal shows it: it is not in the middle of a synchronised update.
+    is_whole: Vec<bool>,
+    /// What flickers on a terminal that shows the true screens at the recorded times.
+    pub(crate) flicker: Tally,
     /// By the number of keys sent, the last true screen that there can be.
     reach: Vec<usize>,
     pub(crate) album: Album,
@@ -208,6 +213,8 @@ impl Script {
             mode_changes: Vec::new(),
             typed: Vec::new(),
             truth: Vec::new(),
+            is_whole: Vec::new(),
+            flicker: Tally::default(),
             reach: vec![0],
             album: Album::default(),
         };
@@ -216,6 +223,7 @@ impl Script {
             return Err(ScriptError::NoKeys);
         }
         script.draw(repertoire)?;
+        script.flicker = script.watch(&written);
         script.respond(&written);
         script.reach();
         Ok(script)
@@ -224,6 +232,16 @@ impl Script {
     /// Returns the number of the last true screen that there can be once `keys` keys were sent.
     pub(crate) fn reached(&self, keys: usize) -> usize {
         self.reach[keys]
+    }
+
+    /// Returns the true screens from number `first` on that a terminal shows once `keys` keys were sent.
+    pub(crate) fn whole_screens(
+        &self,
+        first: usize,
+        keys: usize,
+    ) -> impl Iterator<Item = &Picture> {
+        let numbers = first..=self.reached(keys);
+        numbers.filter(|number| self.is_whole[*number]).map(|number| &self.truth[number])
     }
 
     /// Returns the number of the last true screen.
@@ -287,6 +305,7 @@ impl Script {
         }
         let mut terminal = Terminal::host(self.size);
         self.truth.push(self.album.look(&terminal.snapshot(), None));
+        self.is_whole.push(true);
         let mut flattener = Flattener::default();
         for step in &self.steps {
             match repertoire {
@@ -295,11 +314,22 @@ impl Script {
             }
             let picture = self.album.look(&terminal.snapshot(), self.truth.last());
             self.truth.push(picture);
+            self.is_whole.push(!terminal.synchronized_output());
             if self.album.cells() > TRUE_CELLS_MAX {
                 return Err(ScriptError::TooLarge);
             }
         }
         Ok(())
+    }
+
+    /// Counts what flickers where the true screens are shown at the recorded times.
+    fn watch(&self, recorded: &Recorded) -> Tally {
+        let mut watch = Watch::new(&self.album, &self.truth[0]);
+        let screens = self.truth.iter().zip(&self.is_whole).skip(1).zip(&recorded.steps);
+        let whole = screens.filter(|((_, is_whole), _)| **is_whole);
+        whole.fold(Tally::default(), |sum, ((screen, _), at)| {
+            sum.plus(Tally::of(&watch.look(*at, &self.album, screen, 0, 0)))
+        })
     }
 
     /// Finds each key's response: what the host writes before the next key, without a pause.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use rove_units::Duration;
 
 use crate::replay::figures::{Figures, Latencies, millis, percent};
+use crate::replay::flicker::Tally;
 use crate::replay::script::Class;
 
 /// Writes the heading of the tables.
@@ -15,7 +16,7 @@ use crate::replay::script::Class;
 pub(super) fn heading(output: &mut impl Write) -> io::Result<()> {
     writeln!(
         output,
-        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>9} {:>9}",
+        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>16} {:>13} | {:>9} {:>9}",
         "trace",
         "keys",
         "judged",
@@ -34,6 +35,8 @@ pub(super) fn heading(output: &mut impl Write) -> io::Result<()> {
         "revealed",
         "corrected",
         "late",
+        "flicker",
+        "blinks",
         "up",
         "down",
     )
@@ -59,9 +62,13 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
         0 => "-".to_owned(),
         _ => format!("{} / {}", time(&figures.corrected, 50), time(&figures.corrected, 100)),
     };
+    let flicker = |count: fn(Tally) -> usize| {
+        let tallies = [figures.own_flicker, figures.flicker, figures.local_flicker];
+        tallies.map(|tally| count(tally).to_string()).join(" / ")
+    };
     write!(
         output,
-        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>9} {:>9}",
+        "{:<22} {:>6} {:>6} | {:>6} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>7} {:>7} {:>7} | {:>6} {:>6} {:>6} {:>8} | {:>13} {:>4} | {:>16} {:>13} | {:>9} {:>9}",
         name,
         figures.keys,
         all.count(),
@@ -80,6 +87,8 @@ pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io:
         share(figures.revealed),
         corrected,
         figures.late,
+        flicker(|it| it.cells),
+        flicker(|it| it.blinks),
         figures.uplink.bytes().get() / figures.runs.max(1) as u64,
         figures.downlink.bytes().get() / figures.runs.max(1) as u64,
     )?;

@@ -1,6 +1,7 @@
 use rove_terminal::{Size, Terminal};
 
 use super::*;
+use crate::replay::flicker::Tally;
 use crate::trace::{Event, Record, Trace};
 
 const fn at(millis: u64) -> Instant {
@@ -60,6 +61,30 @@ impl<'a> Court<'a> {
         self.now += Duration::from_millis(1);
         self.terminal.write(text.as_bytes());
         self.judge.handle_screen(self.now, self.terminal.screen(), cause, notice_rows)
+    }
+
+    /// Types a key, which the client draws at once.
+    fn key_drawn(&mut self, text: &str) {
+        self.judge.handle_key(self.now + Duration::from_millis(1));
+        self.draw(text);
+    }
+
+    /// Shows what a datagram has brought, which is the host's screen after that.
+    fn host(&mut self, text: &str) {
+        let mut host = Terminal::host(self.terminal.screen().size());
+        host.write(text.as_bytes());
+        self.judge.handle_host_screen(self.now, host.screen());
+        self.arrival(&format!("\x1bc{text}"));
+    }
+
+    /// Returns how often cells flickered and the cursor blinked, and how much of that the program never shows.
+    fn flicker(&self) -> ((usize, usize), (usize, usize)) {
+        let count = |counted: fn(&&Flicker) -> bool| {
+            let flickers = self.judge.flickers().iter().filter(counted);
+            let tally = Tally::of(flickers.map(|flicker| &flicker.change));
+            (tally.cells, tally.blinks)
+        };
+        (count(|_| true), count(|flicker| flicker.is_ours))
     }
 
     fn faults(&mut self, text: &str) -> Faults {
@@ -277,4 +302,58 @@ fn the_hosts_answer_is_the_first_screen_that_has_it() {
     }
     let answered: Vec<_> = court.judge.outcomes().iter().map(|it| it.answered_at).collect();
     assert_eq!(answered, [Some(at(200)), Some(at(300))]);
+}
+
+#[test]
+fn what_changes_and_changes_back_within_a_moment_flickers() {
+    let script = script("> ", &[("a", "a")]);
+    for (millis, times) in [(198, 1), (199, 0)] {
+        let mut court = Court::new(&script);
+        court.key();
+        court.draw("xy");
+        court.now += Duration::from_millis(millis);
+        court.draw("\x1b[1;3H  \x1b[1;3H");
+        assert_eq!(court.flicker(), ((2 * times, times), (2 * times, times)), "{millis} ms");
+    }
+    let mut court = Court::new(&script);
+    for text in ["\x1b[?25l", "\x1b[?25h", "\x1b[7m \x08", "\x1b[m \x08", "\x1b[4m \x08"] {
+        court.draw(text);
+    }
+    assert_eq!(court.flicker().1, (1, 1), "reverse video, and a cursor that is hidden");
+}
+
+#[test]
+fn two_keys_and_the_program_itself_may_change_and_change_back() {
+    let answers: [(&str, &[&str]); 3] = [("a", &["a", "\x08 \x08"]), ("b", &["b"]), ("c", &["c"])];
+    let script = script_of_records("> ", &answers);
+    let mut court = Court::new(&script);
+    court.key();
+    court.host("> a");
+    court.host("> ");
+    assert_eq!(court.flicker(), ((1, 1), (0, 0)), "the program");
+    court.key_drawn("x");
+    court.key_drawn("\x08 \x08");
+    assert_eq!(court.flicker(), ((2, 3), (0, 0)), "a character that is rubbed out");
+}
+
+#[test]
+fn half_of_a_synchronised_update_is_no_screen_of_the_program() {
+    let half = ["\x1b[?2026h\x1b[?25l\x1b[1;3Hxx", "\x1b[1;3Ha \x1b[1;4H\x1b[?25h\x1b[?2026l"];
+    let script = script_of_records("> ", &[("a", &half), ("b", &["b"])]);
+    assert_eq!(script.flicker, Tally::default(), "nothing flickers where the program is");
+    let mut court = Court::new(&script);
+    court.key();
+    court.key();
+    court.draw("\x1b[?25lxx");
+    court.draw("\x1b[1;3H  \x1b[1;3H\x1b[?25h");
+    assert_eq!(court.flicker(), ((2, 1), (2, 1)));
+}
+
+#[test]
+fn a_program_that_flickers_does_so_on_any_path() {
+    let script = script_of_records(
+        "> ",
+        &[("a", &["\x1b[?25l", "xx", "\x1b[1;3H  ", "\x1b[1;3H\x1b[?25h"])],
+    );
+    assert_eq!(script.flicker, Tally { cells: 2, blinks: 1 });
 }

@@ -1,0 +1,211 @@
+//! Flicker: cells of a screen, and its cursor, that change and change back within a moment.
+//!
+//! A [`Watch`] looks at each screen that a user sees, and knows nothing of what should be there. [`Change::is_in`] says whether
+//! the program's own screens go the same way.
+
+use core::fmt;
+
+use rove_terminal::Position;
+use rove_units::{Duration, Instant};
+
+use crate::replay::picture::{Album, Glyph, Paint, Picture};
+
+/// How soon a change is taken back that counts as flicker. Chosen: a person sees a flash, not two screens.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// A part of the screen that can flicker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A cell.
+    Cell(Position),
+    /// The cursor.
+    Cursor,
+}
+
+/// What a part of the screen shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A cell's text and how it is painted.
+    Cell(Glyph, Paint),
+    /// Where the cursor is; `None` while it is hidden.
+    Cursor(Option<Position>),
+}
+
+/// A change that was taken back within a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) part: Part,
+    /// When it was made, and when it was taken back.
+    pub(crate) times: [Instant; 2],
+    /// What stood there before the change, and after it was taken back.
+    pub(crate) old: Look,
+    /// What stood there in between.
+    pub(crate) new: Look,
+    /// The newest true screen of which something was shown before the change.
+    pub(crate) since: usize,
+}
+
+/// How often something flickered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// Cells.
+    pub(crate) cells: usize,
+    /// The cursor.
+    pub(crate) blinks: usize,
+}
+
+/// What one part shows, and the last thing that it showed before.
+#[derive(Clone, Copy, Debug)]
+struct Trail {
+    look: Look,
+    last: Option<Departure>,
+}
+
+/// A change that may be taken back.
+#[derive(Clone, Copy, Debug)]
+struct Departure {
+    from: Look,
+    at: Instant,
+    since: usize,
+}
+
+/// Watches the screens that a user sees.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    shown: Picture,
+    /// The trails of the cells, row by row.
+    rows: Vec<Vec<Trail>>,
+    cursor: Trail,
+}
+
+impl Watch {
+    /// Creates a watch of a screen that shows this.
+    pub(crate) fn new(album: &Album, shown: &Picture) -> Self {
+        let trail = |look| Trail { look, last: None };
+        let row = |index| looks(album, shown, index).map(trail).collect();
+        Self {
+            shown: shown.clone(),
+            rows: (0..shown.texts.len()).map(row).collect(),
+            cursor: trail(cursor(shown)),
+        }
+    }
+
+    /// Looks at the screen after a write, and returns the changes that it has taken back. The rows above `first_row` are not
+    /// looked at; `since` is the newest true screen of which something was shown before the write.
+    pub(crate) fn look(
+        &mut self,
+        now: Instant,
+        album: &Album,
+        shown: &Picture,
+        first_row: u16,
+        since: usize,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for (row, index) in (first_row..).zip(usize::from(first_row)..shown.texts.len()) {
+            let of_row = |it: &Picture| (it.texts[index], it.paints[index]);
+            if of_row(shown) == of_row(&self.shown) {
+                continue;
+            }
+            for (column, (trail, look)) in
+                (0..).zip(self.rows[index].iter_mut().zip(looks(album, shown, index)))
+            {
+                let part = Part::Cell(Position { row, column });
+                changes.extend(trail.step(part, look, now, since));
+            }
+        }
+        changes.extend(self.cursor.step(Part::Cursor, cursor(shown), now, since));
+        self.shown = shown.clone();
+        changes
+    }
+}
+
+impl Trail {
+    /// Follows the part to its next look; returns the change that this takes back, if it was made a moment ago.
+    fn step(&mut self, part: Part, look: Look, now: Instant, since: usize) -> Option<Change> {
+        if look == self.look {
+            return None;
+        }
+        let departure = Departure { from: self.look, at: now, since };
+        let is_taken_back =
+            |last: &Departure| last.from == look && now.saturating_since(last.at) < MOMENT;
+        let last = self.last.replace(departure).filter(is_taken_back);
+        let new = core::mem::replace(&mut self.look, look);
+        last.map(|last| Change { part, times: [last.at, now], old: look, new, since: last.since })
+    }
+}
+
+impl Change {
+    /// Returns whether the part goes from the old look to the new one and back on these screens, maybe by others.
+    pub(crate) fn is_in<'a>(
+        &self,
+        album: &Album,
+        screens: impl IntoIterator<Item = &'a Picture>,
+    ) -> bool {
+        let mut looks = screens.into_iter().map(|screen| self.part.look(album, screen));
+        [self.old, self.new, self.old].iter().all(|wanted| looks.any(|look| look == *wanted))
+    }
+}
+
+impl Part {
+    /// Returns what it shows on a screen.
+    fn look(self, album: &Album, shown: &Picture) -> Look {
+        match self {
+            Self::Cursor => cursor(shown),
+            Self::Cell(at) => looks(album, shown, at.row.into())
+                .nth(at.column.into())
+                .expect("all screens of a session have the same size"),
+        }
+    }
+}
+
+impl Tally {
+    /// Counts changes.
+    pub(crate) fn of<'a>(changes: impl IntoIterator<Item = &'a Change>) -> Self {
+        changes.into_iter().fold(Self::default(), |sum, change| match change.part {
+            Part::Cell(_) => Self { cells: sum.cells + 1, ..sum },
+            Part::Cursor => Self { blinks: sum.blinks + 1, ..sum },
+        })
+    }
+
+    /// Returns the sum of both.
+    pub(crate) const fn plus(self, other: Self) -> Self {
+        Self { cells: self.cells + other.cells, blinks: self.blinks + other.blinks }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cell(Position { row, column }) => write!(f, "row {row}, column {column}"),
+            Self::Cursor => write!(f, "the cursor"),
+        }
+    }
+}
+
+impl fmt::Display for Look {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cell(glyph, (foreground, background, attributes)) => {
+                write!(f, "{glyph:?} {foreground:x}/{background:x}/{attributes:x}")
+            }
+            Self::Cursor(Some(Position { row, column })) => write!(f, "row {row}, column {column}"),
+            Self::Cursor(None) => write!(f, "hidden"),
+        }
+    }
+}
+
+/// Returns what the cells of a row show.
+fn looks<'a>(
+    album: &'a Album,
+    shown: &Picture,
+    index: usize,
+) -> impl Iterator<Item = Look> + use<'a> {
+    let (text, paint) = (shown.texts[index], shown.paints[index]);
+    let cells = album.glyphs(text).iter().zip(album.pens(paint));
+    cells.map(|(glyph, paint)| Look::Cell(*glyph, *paint))
+}
+
+/// Returns the cursor as the user sees it.
+fn cursor(shown: &Picture) -> Look {
+    Look::Cursor(shown.shows_cursor().then_some(shown.cursor))
+}
