@@ -170,7 +170,8 @@ fn burst_all(
     let runs = usize::try_from(options.repeat)? * options.peers.len();
     for seed in options.seed..options.seed.saturating_add(options.repeat) {
         for peer in &options.peers {
-            let _ = writeln!(shown::stderr(), "run {} of {runs}: {}", done.len() + 1, peer.name());
+            let number = done.len() + 1;
+            let _ = writeln!(shown::stderr(), "run {number} of {runs}: {}", peer.name());
             let how = options.run_options(*peer, seed);
             let result = match options.work {
                 Work::Flood(bytes) => burst::flood(bytes, how, interrupt),
@@ -179,7 +180,7 @@ fn burst_all(
             };
             let result = match result {
                 Err(error) if error.is::<Interrupted>() => return Err(error),
-                other => other.map_err(|error| format!("{error:#}")),
+                other => other.map_err(|error| failure(number, runs, &error)),
             };
             done.push(bursts::Done { peer: *peer, seed, result });
         }
@@ -211,13 +212,20 @@ fn compare(
                 let result = match result {
                     Ok(played) => Ok((Figures::of(script, &played.run), played)),
                     Err(error) if error.is::<Interrupted>() => return Err(error),
-                    Err(error) => Err(format!("{error:#}")),
+                    Err(error) => Err(failure(number, runs, &error)),
                 };
                 done.push(Done { recording: name.clone(), peer: *peer, seed, result });
             }
         }
     }
     Ok(())
+}
+
+/// Returns why a run has failed, and says it beside the progress: figures as JSON leave no table for it.
+fn failure(number: usize, runs: usize, error: &anyhow::Error) -> String {
+    let sentence = format!("{error:#}");
+    let _ = writeln!(shown::stderr(), "run {number} of {runs} failed: {sentence}");
+    sentence
 }
 
 impl CompareOptions {

@@ -96,12 +96,14 @@ fn every_key_is_answered_by_ssh_and_mosh_and_ssh_takes_a_round_trip() {
     assert!(median.as_f64() >= Some(60.0), "nothing is answered before the round trip: {median}");
 }
 
-/// Runs a program as a user who has nothing but a name and a shell.
+/// Runs a program as a user who has nothing but a name and a shell. The program lies on a mount of its own, as in a
+/// `/tmp` that is a tmpfs: when it leaves its mount namespace, which nobody else is in, the kernel detaches that mount.
 const AS_A_USER: &str = "\
 folder=$1; shift
 cp /etc/passwd \"$folder/passwd\"
 echo 'rove-anna:x:61234:61234::/:/bin/sh' >> \"$folder/passwd\"
 mount --make-rprivate / && mount --bind \"$folder/passwd\" /etc/passwd || exit 99
+mount --bind \"$folder\" \"$folder\" || exit 99
 exec setpriv --reuid 61234 --regid 61234 --clear-groups -- \"$@\"
 ";
 
@@ -130,7 +132,25 @@ fn a_user_without_rights_compares_ssh_and_mosh() {
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     for system in ["ssh", "mosh"] {
         let found = of(&report, system);
-        assert_eq!((&found["keys"], &found["all"]["never_seen"]), (&6.into(), &0.into()));
+        let seen = (&found["keys"], &found["all"]["never_seen"]);
+        assert_eq!(seen, (&6.into(), &0.into()), "{found:#}");
+    }
+}
+
+#[test]
+fn a_run_that_fails_says_why_beside_the_figures() {
+    if !has(&[]) {
+        return;
+    }
+    let of_no_rove =
+        ["--link", "rtt=10ms", "--system", "rove", "--rove", "/bin/false", "--json", "-"];
+    for work in [&[RECORDING, "--keys", "1"][..], &["--flood", "1M"]] {
+        let output = output(compare(&[work, &of_no_rove].concat()));
+        assert_eq!(output.status.code(), Some(1));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let reason = report["runs"][0]["error"].as_str().expect("it cannot work");
+        let said = text(&output.stderr);
+        assert!(said.contains(&format!("run 1 of 1 failed: {reason}")), "{reason}: {said}");
     }
 }
 

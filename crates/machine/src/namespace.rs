@@ -18,6 +18,7 @@ use rustix::thread::{
 };
 
 use crate::clock::Clock;
+use crate::program::own_file;
 use crate::sys::linux;
 
 /// How often processes are killed that others start meanwhile. Chosen: more than any but a fork bomb needs.
@@ -226,6 +227,8 @@ fn unshare_users() -> io::Result<()> {
 ///
 /// Returns the system's refusal: `EPERM` without rights over mounts.
 pub fn cover_file(file: &Path, copy: &Path) -> io::Result<()> {
+    // Without `/proc` it is not known afterwards either, and whoever needs it is told then.
+    let _ = own_file();
     linux::unshare(UnshareFlags::NEWNS)?;
     Ok(rustix::mount::mount_bind(copy, file)?)
 }

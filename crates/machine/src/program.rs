@@ -1,7 +1,10 @@
 //! What it takes to execute a program on a pseudo-terminal.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::process::Rlimit;
 
@@ -44,6 +47,23 @@ impl Failure {
             Self::Ends => b'e',
             Self::Waits => b'w',
         }
+    }
+}
+
+/// Returns the path of this process's own program, as it was when first asked for.
+///
+/// The kernel tells the path from the mount that the program was started from. A process that leaves its mount namespace as
+/// the last one in it has that mount detached, and the path then begins there: `/rove` in place of `/tmp/rove`.
+/// [`cover_file`](crate::namespace::cover_file) asks before it leaves.
+///
+/// # Errors
+///
+/// Returns the system's refusal, such as where `/proc` is not mounted.
+pub fn own_file() -> io::Result<&'static Path> {
+    static OWN: OnceLock<PathBuf> = OnceLock::new();
+    match OWN.get() {
+        Some(path) => Ok(path),
+        None => std::env::current_exe().map(|path| OWN.get_or_init(|| path).as_path()),
     }
 }
 

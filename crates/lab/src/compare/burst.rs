@@ -1,10 +1,10 @@
 //! Floods in real time: how long a given output takes to its end, and how soon Ctrl-C stops one without an end.
 
-use std::env;
 use std::fs;
 use std::io::{Read, Write};
 
 use anyhow::{Context, Result};
+use rove_machine::program::own_file;
 use rove_terminal::Size;
 use rove_units::Duration;
 use rustix::stdio::stdin;
@@ -49,8 +49,8 @@ pub(crate) struct Burst {
 pub(crate) fn flood(bytes: usize, options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Burst> {
     let scratch = Scratch::new()?;
     let file = scratch.write("flood", &Load::Plain.bytes(bytes))?;
-    let own = env::current_exe().context("cannot tell where this program lies")?;
-    let [own, file] = [&own, &file].map(|path| path.to_str());
+    let own = own_file().context("cannot tell where this program lies")?;
+    let [own, file] = [own, &file].map(|path| path.to_str());
     let words = [own, Some(WORD), file];
     let words: Option<Vec<&str>> = words.into_iter().collect();
     let words = words.context("the temporary folder's name is no UTF-8")?;

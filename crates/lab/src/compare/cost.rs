@@ -1,7 +1,8 @@
 //! What the processes at an end of a testbed have used.
 
 use std::collections::BTreeMap;
-use std::{env, fs};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 
 use anyhow::{Context, Result};
 
@@ -27,8 +28,12 @@ pub(super) type Usage = BTreeMap<u32, f64>;
 ///
 /// Returns an error if the list of processes cannot be read.
 pub(super) fn usage(testbed: &Testbed, end: End) -> Result<Usage> {
-    let own = env::current_exe().context("cannot tell where this program lies")?;
-    let is_ours = |pid: &u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|it| it == own);
+    // Paths would differ between the two sides of a mount namespace.
+    let identity = |process: &str| {
+        fs::metadata(format!("/proc/{process}/exe")).map(|file| (file.dev(), file.ino()))
+    };
+    let own = identity("self").context("cannot tell which program this is")?;
+    let is_ours = |pid: &u32| identity(&pid.to_string()).is_ok_and(|it| it == own);
     let others = testbed.processes(end)?.into_iter().filter(|pid| !is_ours(pid));
     // A process may end at any time, and has no figures then.
     Ok(others.filter_map(|pid| Some((pid, process::threads_cpu_seconds(pid)?))).collect())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use rove_machine::program::candidates;
+use rove_machine::program::{candidates, own_file};
 use rustix::fs::{Access, access};
 
 use crate::live::sshd::SSHD;
@@ -111,7 +111,7 @@ pub(crate) fn rove_beside(named: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(named) = named.or_else(|| env::var_os(ROVE).map(PathBuf::from)) {
         return Ok(named);
     }
-    let own = env::current_exe().context("cannot tell where this program lies")?;
+    let own = own_file().context("cannot tell where this program lies")?;
     Ok(own.with_file_name("rove"))
 }
 

@@ -1,12 +1,12 @@
 //! One run in real time: a recording typed at a real client, over a testbed of its own.
 
-use std::env;
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, bail, ensure};
+use rove_machine::program::own_file;
 use rove_session::Preference;
 use rove_terminal::Screen;
 use rove_units::{Bytes, Duration, Instant, Seed};
@@ -104,8 +104,8 @@ pub(crate) fn play(
     let listener = UnixListener::bind(&socket).context("cannot make a socket")?;
     listener.set_nonblocking(true)?;
     let testbed = settling_testbed(options.path, options.seed)?;
-    let own = env::current_exe().context("cannot tell where this program lies")?;
-    let words = [own.as_path(), FilePath::new(player::WORD), &part, &socket];
+    let own = own_file().context("cannot tell where this program lies")?;
+    let words = [own, FilePath::new(player::WORD), &part, &socket];
     let words: Vec<&str> = words
         .iter()
         .map(|word| word.to_str().context("the temporary folder's name is no UTF-8"))

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use rove_machine::program::own_file;
 
 use crate::experiment::FiguresOptions;
 
@@ -20,7 +21,7 @@ const SCRIPT: &str = include_str!("ray.py");
 ///
 /// Returns an error if there is no Python or no Ray, or if a shard fails.
 pub(crate) fn run(options: &FiguresOptions, runs: &Path) -> Result<()> {
-    let program = std::env::current_exe().context("cannot tell this program's own file")?;
+    let program = own_file().context("cannot tell this program's own file")?;
     let mut command = Command::new("python3");
     command.args(["-c", SCRIPT]).arg(program).arg(runs);
     for name in &options.names {

@@ -10,6 +10,7 @@ use std::path::Path as FilePath;
 use std::sync::Mutex;
 
 use anyhow::{Context, Result};
+use rove_machine::program::own_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -55,7 +56,7 @@ impl Store {
         if !text.is_empty() && !text.ends_with('\n') {
             handle.write_all(b"\n").with_context(|| format!("cannot write {shown}"))?;
         }
-        let program = std::env::current_exe()
+        let program = own_file()
             .and_then(fs::read)
             .map(|bytes| digest(&[&bytes]))
             .context("cannot read this program's own file, which results are kept under")?;

@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow};
+use rove_machine::program::own_file;
 
 use crate::remy::evaluator::Appraisal;
 use crate::remy::fault::Fault;
@@ -40,7 +41,7 @@ impl Crew {
     ///
     /// Returns an error if there is no Python, no Ray, or no cluster.
     pub(crate) fn on_ray(workers: Option<usize>) -> Result<Self> {
-        let program = std::env::current_exe().context("cannot tell this program's own file")?;
+        let program = own_file().context("cannot tell this program's own file")?;
         let mut command = Command::new("python3");
         command.args(["-c", SCRIPT]).arg(program).arg(workers.unwrap_or(0).to_string());
         let failed =
