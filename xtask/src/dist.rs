@@ -16,9 +16,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::{packages, workspace_root};
+use crate::needs::Needs;
+use crate::workspace_root;
 use place::Place;
 pub(crate) use place::static_target;
 
@@ -32,6 +33,9 @@ const CARGO_PROGRAMS: [(&str, &str); 2] = [("cargo-deb", "3.8.0"), ("cargo-cyclo
 /// Options of `cargo xtask dist`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
+    /// Install everything first that is missing: Debian packages, cargo's programs, the static target (also when CI=true).
+    #[arg(long)]
+    install: bool,
     /// Build all of it again in another place, and compare.
     #[arg(long)]
     twice: bool,
@@ -46,8 +50,9 @@ pub(crate) struct Options {
 ///
 /// Returns an error when a program is missing, something does not build, or a result names the builder's folders.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    packages::require_for("packaging runs", &PROGRAMS)?;
-    require_cargo_programs()?;
+    let target = static_target();
+    let needs = Needs { programs: &PROGRAMS, cargo_programs: &CARGO_PROGRAMS, targets: &[&target] };
+    needs.require("dist", options.install)?;
     let root = match &options.sources {
         Some(folder) => fs::canonicalize(folder).context("there is no such folder")?,
         None => workspace_root(),
@@ -98,21 +103,6 @@ fn checksums(dist: &Path) -> Result<String> {
     let sums = output(Command::new("sha256sum").args(&names).current_dir(dist))?;
     fs::write(dist.join("SHA256SUMS"), &sums)?;
     Ok(sums.trim_end().to_owned())
-}
-
-/// Checks that cargo's programs are installed, each named with the command that installs it.
-fn require_cargo_programs() -> Result<()> {
-    let mut missing = Vec::new();
-    for (program, version) in CARGO_PROGRAMS {
-        if !packages::is_installed(program) {
-            missing.push(format!("{program}@{version}"));
-        }
-    }
-    if !missing.is_empty() {
-        let list = missing.join(" ");
-        bail!("packaging runs programs that are missing: cargo install --locked {list}");
-    }
-    Ok(())
 }
 
 /// Runs a command to its end.

@@ -10,7 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{packages, workspace_root};
+use crate::needs::Needs;
+use crate::{gate, packages, workspace_root};
 
 /// The programs that make the root, and their Debian packages.
 const PROGRAMS: [(&str, &str); 3] =
@@ -34,18 +35,18 @@ const NETWORK_FILES: [&str; 6] = [
     "etc/hosts",
 ];
 
-/// Mounts what a running system has and runs the command in the root. `$1` is the root, `$2` the toolchain;
-/// the command follows. All mounts and processes end with the namespaces.
+/// Mounts what a running system has and runs the command in the root. `$1` is the root, `$2` the toolchain,
+/// `$3` says what `/tmp` is; the command follows. All mounts and processes end with the namespaces.
 const ENTER: &str = r#"
 set -e
-root=$1 toolchain=$2
-shift 2
+root=$1 toolchain=$2 tmp=$3
+shift 3
 # Tests call unshare and nsenter, for which the root has to be that of the namespace: chroot would not do.
 mount --bind "$root" "$root"
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
-mount -t tmpfs tmpfs "$root/tmp"
+if [ "$tmp" = tmpfs ]; then mount -t tmpfs tmpfs "$root/tmp"; fi
 mount -t tmpfs tmpfs "$root/run"
 mount --bind -o ro "$toolchain" "$root/opt/rust"
 cd "$root"
@@ -66,6 +67,12 @@ pub(crate) struct Options {
     /// Folder for the root; must not exist, and is left there afterwards [default: one below target, removed].
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
+    /// Leave `/tmp` on the root's own disk, in place of a tmpfs.
+    #[arg(long)]
+    tmp_on_disk: bool,
+    /// Install everything first that this computer lacks (also when CI=true).
+    #[arg(long)]
+    install: bool,
     /// Command to run there in place of the gate.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -77,7 +84,9 @@ pub(crate) struct Options {
 ///
 /// Returns an error when the caller is not root, a program is missing, the root cannot be made, or the command fails.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    packages::require_programs(&PROGRAMS)?;
+    // The root borrows this toolchain, and has no rustup that could give it a target.
+    let needs = Needs { programs: &PROGRAMS, cargo_programs: &[], targets: &[gate::WASM] };
+    needs.require("fresh", options.install)?;
     if !rustix::process::geteuid().is_root() {
         bail!("a new root needs mounts, which only root may do: run it with sudo");
     }
@@ -91,7 +100,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             folder.display()
         );
     }
-    let result = make_root(&folder, &options.suite).and_then(|()| enter(&folder, &options.command));
+    let result = make_root(&folder, &options.suite).and_then(|()| enter(&folder, options));
     if options.keep.is_none() && folder.exists() {
         fs::remove_dir_all(&folder)
             .with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -119,7 +128,8 @@ fn make_root(folder: &Path, suite: &str) -> Result<()> {
         fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
     }
     // Crates that this machine has fetched need not be fetched again, and its registry settings hold there.
-    let cargo_home = cargo_home()?;
+    let cargo_home =
+        packages::cargo_home().context("HOME is not set, so cargo's folder is not known")?;
     for part in ["config.toml", "registry/index", "registry/cache"] {
         copy(&cargo_home.join(part), &folder.join("root/.cargo").join(part))?;
     }
@@ -139,15 +149,16 @@ fn clone_sources(target: &Path) -> Result<()> {
     succeed(Command::new("git").args(["clone", "--quiet"]).arg(&root).arg(target))
 }
 
-fn enter(folder: &Path, command: &[String]) -> Result<()> {
+fn enter(folder: &Path, options: &Options) -> Result<()> {
     let default = ["cargo", "xtask", "test", "--install"].map(String::from);
-    let command = if command.is_empty() { &default } else { command };
+    let command = if options.command.is_empty() { &default } else { options.command.as_slice() };
     println!("== {}", command.join(" "));
     succeed(
         Command::new("unshare")
             .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"])
             .arg(folder)
             .arg(sysroot()?)
+            .arg(if options.tmp_on_disk { "disk" } else { "tmpfs" })
             .args(command),
     )
 }
@@ -161,15 +172,6 @@ fn sysroot() -> Result<PathBuf> {
         .context("rustc did not start")?;
     let path = String::from_utf8(output.stdout).context("rustc's sysroot is not UTF-8")?;
     Ok(PathBuf::from(path.trim_end()))
-}
-
-fn cargo_home() -> Result<PathBuf> {
-    if let Some(folder) = std::env::var_os("CARGO_HOME") {
-        return Ok(folder.into());
-    }
-    let home =
-        std::env::var_os("HOME").context("HOME is not set, so cargo's folder is not known")?;
-    Ok(Path::new(&home).join(".cargo"))
 }
 
 /// Copies a file or folder with its attributes, links followed, if it is there.

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::needs::Needs;
 use crate::{dist, packages, tidy, workspace_root};
 
 /// The crates that do no I/O, in the order they build on each other.
@@ -21,6 +22,12 @@ const CORES: [&str; 8] = [
     "rove-headless",
 ];
 
+/// The program that checks licences and sources of dependencies.
+const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
+
+/// A target without an operating system: the cores build for it, so they ask none.
+pub(crate) const WASM: &str = "wasm32-unknown-unknown";
+
 /// Tests run at once. Chosen: the end-to-end tests wait more than they compute; on two processors they
 /// take a minute with twelve threads and two with as many threads as processors.
 const TEST_THREADS: &str = "12";
@@ -31,7 +38,6 @@ const PROPTEST_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 enum Outcome {
     Passed,
     Failed(String),
-    Skipped(&'static str),
 }
 
 impl fmt::Display for Outcome {
@@ -39,7 +45,6 @@ impl fmt::Display for Outcome {
         match self {
             Self::Passed => f.write_str("ok"),
             Self::Failed(why) => write!(f, "FAILED: {why}"),
-            Self::Skipped(why) => write!(f, "skipped: {why}"),
         }
     }
 }
@@ -51,10 +56,11 @@ type Step = fn(&Path) -> Outcome;
 ///
 /// # Errors
 ///
-/// Returns an error when a package is missing or any check failed.
+/// Returns an error when something that a check needs is missing, or any check failed.
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace_root();
-    require_packages(install)?;
+    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[DENY], targets: &[WASM] };
+    needs.require("test", install)?;
     let steps: [(&str, Step); 9] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
@@ -102,19 +108,16 @@ pub(crate) fn run(install: bool) -> Result<()> {
 /// Returns an error when a package or the static target is missing, or a test failed.
 pub(crate) fn run_static(install: bool) -> Result<()> {
     let root = workspace_root();
-    require_packages(install)?;
-    let (_, target) = dist::static_target(&root)?;
+    let target = dist::static_target();
+    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[], targets: &[&target] };
+    needs.require("test --static", install)?;
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--release", "--target", &target]);
     command.args(["--package", "rove-shell", "--test", "e2e"]);
     match run_tests(&mut command, &root) {
         Outcome::Failed(why) => bail!("the end-to-end tests of the static build: {why}"),
-        Outcome::Passed | Outcome::Skipped(_) => Ok(()),
+        Outcome::Passed => Ok(()),
     }
-}
-
-fn require_packages(install: bool) -> Result<()> {
-    packages::require(install || std::env::var("CI").is_ok_and(|ci| ci == "true"))
 }
 
 fn fmt_check(root: &Path) -> Outcome {
@@ -142,27 +145,11 @@ fn docs(root: &Path) -> Outcome {
 }
 
 fn deny(root: &Path) -> Outcome {
-    if !answers(Command::new("cargo").args(["deny", "--version"])) {
-        return Outcome::Skipped("no cargo-deny; get it with: cargo install --locked cargo-deny");
-    }
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
 fn wasm(root: &Path) -> Outcome {
-    const TARGET: &str = "wasm32-unknown-unknown";
-    // A toolchain that did not come from rustup may have the target, too.
-    let library = Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", TARGET])
-        .current_dir(root)
-        .output();
-    let is_installed = library
-        .is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).is_dir());
-    if !is_installed {
-        return Outcome::Skipped(
-            "no standard library for WebAssembly; get it with: rustup target add wasm32-unknown-unknown",
-        );
-    }
-    let mut args = vec!["check", "--locked", "--target", TARGET];
+    let mut args = vec!["check", "--locked", "--target", WASM];
     args.extend(CORES.iter().flat_map(|core| ["--package", core]));
     cargo(root, &args)
 }
@@ -210,8 +197,4 @@ fn run_command(command: &mut Command) -> Outcome {
         Ok(status) => Outcome::Failed(format!("{status}")),
         Err(error) => Outcome::Failed(format!("{error:#}")),
     }
-}
-
-fn answers(command: &mut Command) -> bool {
-    command.output().is_ok_and(|output| output.status.success())
 }

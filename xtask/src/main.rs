@@ -5,6 +5,7 @@ mod dist;
 mod fresh;
 mod gate;
 mod limits;
+mod needs;
 mod packages;
 mod sim;
 mod tidy;
@@ -25,7 +26,7 @@ struct Cli {
 enum Command {
     /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, wasm, tests, simulation.
     Test {
-        /// Install missing Debian packages first (also when CI=true).
+        /// Install everything first that is missing: Debian packages, cargo-deny, targets (also when CI=true).
         #[arg(long)]
         install: bool,
         /// Run the end-to-end tests alone, on a static release such as `cargo xtask dist` builds.

@@ -1,12 +1,12 @@
 //! The Debian packages whose programs tests and measurements run.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. What every Debian has is left out.
-const PROGRAMS: [(&str, &str); 38] = [
+pub(crate) const PROGRAMS: [(&str, &str); 38] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -65,57 +65,33 @@ const OPTIONAL: [(&str, &str); 9] = [
 /// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
 
-/// Checks that these programs are installed, each named with its Debian package.
+/// Checks that the programs a measurement runs are installed, each named with its Debian package.
 ///
 /// # Errors
 ///
 /// Returns an error that names the missing packages and the command that installs them.
 pub(crate) fn require_programs(programs: &[(&'static str, &'static str)]) -> Result<()> {
-    require_for("the measurement runs", programs)
-}
-
-/// Checks that these programs are installed, each named with its Debian package, for what `who` says.
-///
-/// # Errors
-///
-/// Returns an error that names the missing packages and the command that installs them.
-pub(crate) fn require_for(who: &str, programs: &[(&'static str, &'static str)]) -> Result<()> {
     match missing(programs).as_slice() {
         [] => Ok(()),
         missing => {
             let list = missing.join(" ");
-            bail!("{who} programs of Debian packages that are missing: apt-get install {list}")
+            bail!(
+                "the measurement runs programs of Debian packages that are missing: apt-get install {list}"
+            )
         }
     }
 }
 
-/// Checks that every program the tests run is installed; installs what is missing if `install`.
+/// Installs packages.
 ///
 /// # Errors
 ///
-/// Returns an error that names the missing packages and the command that installs them.
-pub(crate) fn require(install: bool) -> Result<()> {
-    let missing = missing(&PROGRAMS);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let list = missing.join(" ");
-    if !install {
-        bail!(
-            "the tests run programs of these Debian packages, which are missing: {list}\n\
-             install them with:  apt-get update && apt-get install -y {list}\n\
-             or let this command do it:  cargo xtask test --install"
-        );
-    }
-    println!("== installing {list}");
+/// Returns an error when apt-get fails.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
     apt_get(&["update", "-qq"])?;
     let mut args = vec!["install", "-y", "-qq", "--no-install-recommends"];
-    args.extend(&missing);
-    apt_get(&args)?;
-    match self::missing(&PROGRAMS).as_slice() {
-        [] => Ok(()),
-        still => bail!("apt-get succeeded, but these are still missing: {}", still.join(" ")),
-    }
+    args.extend(packages);
+    apt_get(&args)
 }
 
 /// Returns the large packages that are missing, for whose programs tests are left out.
@@ -123,7 +99,8 @@ pub(crate) fn left_out() -> Vec<&'static str> {
     missing(&OPTIONAL)
 }
 
-fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
+/// Returns the packages whose programs are missing.
+pub(crate) fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
     let mut packages: Vec<_> = programs
         .iter()
         .filter(|(program, _)| !is_installed(program))
@@ -133,12 +110,19 @@ fn missing(programs: &[(&'static str, &'static str)]) -> Vec<&'static str> {
     packages
 }
 
-/// Returns whether a program is installed.
+/// Returns whether a program is installed, where users or cargo find it.
 pub(crate) fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .chain(SBIN.iter().map(Into::into))
-        .any(|folder: std::path::PathBuf| Path::new(&folder).join(program).is_file())
+        .chain(SBIN.iter().map(PathBuf::from))
+        .chain(cargo_home().map(|home| home.join("bin")))
+        .any(|folder| folder.join(program).is_file())
+}
+
+/// Returns cargo's own folder, if one can be told.
+pub(crate) fn cargo_home() -> Option<PathBuf> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))
 }
 
 fn apt_get(args: &[&str]) -> Result<()> {

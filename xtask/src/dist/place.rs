@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::{output, run_command};
+use crate::packages::cargo_home;
 use crate::tidy::tracked_files;
 
 /// A folder of sources, and cargo's folders.
@@ -29,12 +30,10 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// Returns an error when the toolchain has no static target.
+    /// Returns an error when the toolchain or git does not answer, or cargo's folder is not known.
     pub(super) fn here(root: &Path) -> Result<Self> {
-        let (sysroot, target) = static_target(root)?;
-        let home = std::env::var_os("HOME").context("HOME is not set")?;
-        let cargo_home = std::env::var_os("CARGO_HOME")
-            .map_or_else(|| Path::new(&home).join(".cargo"), PathBuf::from);
+        let sysroot = line(root, Command::new("rustc").args(["--print", "sysroot"]))?.into();
+        let cargo_home = cargo_home().context("HOME is not set, so cargo's folder is not known")?;
         let target_folder = std::env::var_os("CARGO_TARGET_DIR")
             .map_or_else(|| root.join("target"), |folder| root.join(folder));
         let mut files = tracked_files(root)?;
@@ -45,7 +44,7 @@ impl Place {
             target_folder,
             cargo_home,
             sysroot,
-            target,
+            target: static_target(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             epoch: line(root, Command::new("git").args(["log", "-1", "--format=%ct"]))?,
         })
@@ -159,18 +158,9 @@ impl Place {
     }
 }
 
-/// Returns the toolchain's folder and its target of static programs.
-///
-/// # Errors
-///
-/// Returns an error when the toolchain has no such target.
-pub(crate) fn static_target(root: &Path) -> Result<(PathBuf, String)> {
-    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-    let sysroot = PathBuf::from(line(root, Command::new("rustc").args(["--print", "sysroot"]))?);
-    if !sysroot.join("lib/rustlib").join(&target).is_dir() {
-        bail!("the toolchain builds nothing static yet: rustup target add {target}");
-    }
-    Ok((sysroot, target))
+/// Returns the target of static programs for computers of this kind.
+pub(crate) fn static_target() -> String {
+    format!("{}-unknown-linux-musl", std::env::consts::ARCH)
 }
 
 /// Returns the line that a command run in this folder prints.

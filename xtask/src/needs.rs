@@ -1,0 +1,156 @@
+//! What a command needs beside the pinned toolchain and a C linker: programs of Debian packages, cargo's own programs,
+//! and targets of the compiler.
+
+use std::fmt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{packages, workspace_root};
+
+/// What a command needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Needs<'a> {
+    /// Programs, each with the Debian package that brings it.
+    pub(crate) programs: &'a [(&'static str, &'static str)],
+    /// Programs of cargo, each with the version that the project uses.
+    pub(crate) cargo_programs: &'a [(&'static str, &'static str)],
+    /// Targets whose standard library the compiler needs.
+    pub(crate) targets: &'a [&'a str],
+}
+
+/// A step that installs what is missing. Its text is the command for a shell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Debian(Vec<&'static str>),
+    Cargo(Vec<String>),
+    Target(String),
+}
+
+impl Needs<'_> {
+    /// Checks that everything is there; installs what is missing if `install`, or if `CI=true`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names all that is missing with the commands that install it, or what could not be installed.
+    pub(crate) fn require(&self, command: &str, install: bool) -> Result<()> {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if !install && std::env::var("CI").as_deref() != Ok("true") {
+            bail!("{}", advice(command, &missing));
+        }
+        for step in &missing {
+            println!("== {step}");
+            step.run()?;
+        }
+        let still: Vec<_> = self.missing().iter().map(ToString::to_string).collect();
+        ensure!(still.is_empty(), "this succeeded, and had no effect: {}", still.join("; "));
+        Ok(())
+    }
+
+    fn missing(&self) -> Vec<Step> {
+        let packages = packages::missing(self.programs);
+        let programs = self.cargo_programs.iter();
+        let programs: Vec<_> = programs
+            .filter(|(program, _)| !packages::is_installed(program))
+            .map(|(program, version)| format!("{program}@{version}"))
+            .collect();
+        let targets = self.targets.iter().filter(|target| !has_target(target));
+        let debian = (!packages.is_empty()).then_some(Step::Debian(packages));
+        let cargo = (!programs.is_empty()).then_some(Step::Cargo(programs));
+        let targets = targets.map(|target| Step::Target((*target).to_owned()));
+        // cargo's programs are compiled, perhaps with a package's.
+        debian.into_iter().chain(cargo).chain(targets).collect()
+    }
+}
+
+impl Step {
+    fn run(&self) -> Result<()> {
+        let (program, arguments): (_, Vec<&str>) = match self {
+            Self::Debian(packages) => return packages::install(packages),
+            Self::Cargo(programs) => {
+                let programs = programs.iter().map(String::as_str);
+                ("cargo", ["install", "--locked"].into_iter().chain(programs).collect())
+            }
+            Self::Target(target) => ("rustup", vec!["target", "add", target]),
+        };
+        let mut command = Command::new(program);
+        let status = command.args(arguments).current_dir(workspace_root()).status();
+        let status = status.with_context(|| match self {
+            Self::Target(target) => format!(
+                "there is no rustup; install the standard library for {target} as this toolchain was installed"
+            ),
+            _ => format!("{program} did not start"),
+        })?;
+        ensure!(status.success(), "this failed ({status}): {self}");
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Debian(packages) => {
+                write!(f, "apt-get update && apt-get install -y {}", packages.join(" "))
+            }
+            Self::Cargo(programs) => write!(f, "cargo install --locked {}", programs.join(" ")),
+            Self::Target(target) => write!(f, "rustup target add {target}"),
+        }
+    }
+}
+
+/// Returns the sentence that names what is missing.
+fn advice(command: &str, missing: &[Step]) -> String {
+    let lines: String = missing.iter().map(|step| format!("\n  {step}")).collect();
+    format!(
+        "cargo xtask {command} needs more than this computer has. Install it with\n{lines}\n\n\
+         or let the command do that:  cargo xtask {command} --install"
+    )
+}
+
+/// Returns whether the compiler has the standard library for a target, wherever the toolchain came from.
+fn has_target(target: &str) -> bool {
+    let library = Command::new("rustc")
+        .args(["--print", "target-libdir", "--target", target])
+        .current_dir(workspace_root())
+        .output();
+    library.is_ok_and(|output| {
+        output.status.success()
+            && Path::new(String::from_utf8_lossy(&output.stdout).trim_end()).is_dir()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_is_missing_is_named_with_its_command() {
+        let needs = Needs {
+            programs: &[("sh", "dash"), ("no-such-program", "no-such-package")],
+            cargo_programs: &[("cargo", "1.0.0"), ("cargo-no-such", "1.2.3")],
+            targets: &["wasm99-no-such"],
+        };
+        let missing = needs.missing();
+        let steps = [
+            Step::Debian(vec!["no-such-package"]),
+            Step::Cargo(vec!["cargo-no-such@1.2.3".to_owned()]),
+            Step::Target("wasm99-no-such".to_owned()),
+        ];
+        assert_eq!(missing, steps);
+        let said = advice("dist", &missing);
+        for line in [
+            "apt-get install -y no-such-package\n",
+            "  cargo install --locked cargo-no-such@1.2.3\n",
+            "  rustup target add wasm99-no-such\n",
+            "cargo xtask dist --install",
+        ] {
+            assert!(said.contains(line), "{said}");
+        }
+        let is_fine = Needs { programs: &[("sh", "dash")], cargo_programs: &[], targets: &[] };
+        assert_eq!(is_fine.missing(), []);
+    }
+}
