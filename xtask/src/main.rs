@@ -1,16 +1,15 @@
 //! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
 
-mod bench;
 mod dist;
 mod fresh;
 mod gate;
 mod limits;
 mod needs;
 mod packages;
-mod sim;
 mod tidy;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::process::{self, ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -37,21 +36,23 @@ enum Command {
     Fresh(fresh::Options),
     /// Check the habits that no other tool checks.
     Tidy,
-    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
-    Sim {
-        /// How many sessions.
-        #[arg(long, default_value_t = 1000)]
-        seeds: u64,
-        /// The first one's seed; the others follow it.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-    },
     /// Write the table of all limits anew from the constants.
     Limits,
     /// Build static programs, and from them an archive, a Debian package, a bill of materials, checksums.
     Dist(dist::Options),
+    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
+    #[command(disable_help_flag = true)]
+    Sim(Passed),
     /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
-    Bench(bench::Options),
+    #[command(disable_help_flag = true)]
+    Bench(Passed),
+}
+
+/// Words for a program of the workspace that is compiled only if it is called.
+#[derive(clap::Args)]
+struct Passed {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
@@ -60,8 +61,8 @@ fn main() -> ExitCode {
         Command::Test { install, on_static: false } => gate::run(install),
         Command::Fresh(options) => fresh::run(&options),
         Command::Dist(options) => dist::run(&options),
-        Command::Bench(options) => bench::run(&options),
-        Command::Sim { seeds, seed } => simulate(seed, seeds),
+        Command::Bench(passed) => return trials("bench", &passed),
+        Command::Sim(passed) => return trials("sim", &passed),
         Command::Limits => limits::write(&workspace_root()),
         Command::Tidy => tidy::run(&workspace_root()),
     };
@@ -74,15 +75,24 @@ fn main() -> ExitCode {
     }
 }
 
-fn simulate(first_seed: u64, seeds: u64) -> anyhow::Result<()> {
-    let report = sim::run(first_seed, seeds)?;
-    println!(
-        "{} sessions, {} h of virtual time, {} bytes typed: all arrived once, all ends agreed",
-        report.seeds,
-        report.virtual_time.as_secs() / 3600,
-        report.keys
-    );
-    Ok(())
+/// Runs a command of rove-trials, which needs the whole laboratory, and returns its exit code.
+fn trials(command: &str, passed: &Passed) -> ExitCode {
+    let mut cargo = process::Command::new("cargo");
+    cargo.args(["run", "--quiet", "--locked", "--manifest-path"]);
+    cargo.arg(workspace_root().join("Cargo.toml"));
+    let status =
+        cargo.args(["--package", "rove-trials", "--", command]).args(&passed.words).status();
+    match status {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(status) => status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            eprintln!("xtask: cargo did not start: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Returns the folder of the workspace's Cargo.toml.

@@ -1,4 +1,4 @@
-//! The Debian packages whose programs tests and measurements run.
+//! The Debian packages whose programs tests run.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -64,23 +64,6 @@ const OPTIONAL: [(&str, &str); 9] = [
 
 /// Where programs are looked for beside PATH: an ordinary user's PATH lacks the sbin folders.
 const SBIN: [&str; 3] = ["/usr/sbin", "/usr/local/sbin", "/sbin"];
-
-/// Checks that the programs a measurement runs are installed, each named with its Debian package.
-///
-/// # Errors
-///
-/// Returns an error that names the missing packages and the command that installs them.
-pub(crate) fn require_programs(programs: &[(&'static str, &'static str)]) -> Result<()> {
-    match missing(programs).as_slice() {
-        [] => Ok(()),
-        missing => {
-            let list = missing.join(" ");
-            bail!(
-                "the measurement runs programs of Debian packages that are missing: apt-get install {list}"
-            )
-        }
-    }
-}
 
 /// Installs packages.
 ///

@@ -26,10 +26,11 @@ mod wire;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use rove_lab::live::system::System;
+use rove_machine::program::candidates;
+use rustix::fs::{Access, access};
 
-use crate::packages;
 use programs::Programs;
 use report::{Line, Report};
 
@@ -199,7 +200,7 @@ impl Bench {
 pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
     let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
-    packages::require_programs(&programs)?;
+    require(&programs)?;
     let programs_run = Programs::build(&rows, options)?;
     let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
@@ -215,6 +216,26 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     });
     publish(&report, options.json.as_deref())?;
     measured
+}
+
+/// Checks that programs are installed, each named with its Debian package. An ordinary user's PATH lacks that of sshd.
+fn require(programs: &[(&'static str, &'static str)]) -> Result<()> {
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(":/usr/sbin:/usr/local/sbin:/sbin");
+    let is_missing = |program: &str| {
+        let candidates = candidates(program.as_ref(), Some(&path));
+        !candidates.iter().any(|file| access(file.as_c_str(), Access::EXEC_OK).is_ok())
+    };
+    let missing = programs.iter().filter(|(program, _)| is_missing(program));
+    let mut packages: Vec<_> = missing.map(|(_, package)| *package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    ensure!(
+        packages.is_empty(),
+        "the measurement runs programs of Debian packages that are missing: apt-get install {}",
+        packages.join(" ")
+    );
+    Ok(())
 }
 
 /// Returns the rows to measure, each once, in the table's order.
@@ -279,6 +300,14 @@ mod tests {
             assert_eq!(options.json.as_deref(), json.map(Path::new), "{words:?}");
             assert_eq!(options.rows.len(), rows, "{words:?}");
         }
+    }
+
+    #[test]
+    fn the_packages_of_missing_programs_are_named_once() {
+        let error = require(&[("sh", "dash"), ("no-such-1", "none"), ("no-such-2", "none")]);
+        let said = error.expect_err("there are no such programs").to_string();
+        assert!(said.ends_with("that are missing: apt-get install none"), "{said}");
+        require(&[("sh", "dash")]).expect("every system has a shell");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) struct Scene {
 }
 
 /// The file the script opens in vim, in the home folder, and its text: one of our own sources.
-pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../crates/link/src/link.rs"));
+pub(super) const FILE: (&str, &str) = ("link.rs", include_str!("../../../link/src/link.rs"));
 
 /// Seven keys a second, as someone types who knows how.
 const FINGERS: Duration = Duration::from_millis(140);

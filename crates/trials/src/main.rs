@@ -1,0 +1,65 @@
+//! `cargo xtask sim` and `cargo xtask bench`: whole sessions of rove, simulated by the thousand and measured beside others.
+//!
+//! This is a program of its own so that the other commands of xtask do without the laboratory that it measures with.
+
+mod bench;
+mod sim;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// rove's sessions, put to trial.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", disable_version_flag = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
+    Sim {
+        /// How many sessions.
+        #[arg(long, default_value_t = 1000)]
+        seeds: u64,
+        /// The first one's seed; the others follow it.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+    },
+    /// Measure rove beside stock Mosh, other emulators and a bare pty, and compare.
+    Bench(bench::Options),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Bench(options) => bench::run(&options),
+        Command::Sim { seeds, seed } => simulate(seed, seeds),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn simulate(first_seed: u64, seeds: u64) -> anyhow::Result<()> {
+    let report = sim::run(first_seed, seeds)?;
+    println!(
+        "{} sessions, {} h of virtual time, {} bytes typed: all arrived once, all ends agreed",
+        report.seeds,
+        report.virtual_time.as_secs() / 3600,
+        report.keys
+    );
+    Ok(())
+}
+
+/// Returns the folder of the workspace's Cargo.toml.
+fn workspace_root() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(2).expect("the crate lies two folders below the workspace").to_owned()
+}
