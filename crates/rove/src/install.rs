@@ -28,6 +28,7 @@ mod far;
 pub(crate) mod platform;
 pub(crate) mod policy;
 mod progress;
+pub(crate) mod remedy;
 mod report;
 mod source;
 mod version;

@@ -9,6 +9,7 @@ use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::startup::{ProxyFailure, StartupError};
 use crate::install::error::InstallError;
 use crate::install::platform::Platform;
+use crate::install::remedy::Remedy;
 use crate::program::ProgramName;
 
 /// Exit code when no server was started. Source: Mosh 1.4.0 as observed.
@@ -74,25 +75,25 @@ pub(crate) enum BootstrapError {
     Diverted { host: OsString },
     /// No server program is installed on the host.
     #[error(
-        "neither rove nor mosh-server found on {host}: rove install {host} copies rove there; or say where one \
-         is with --server=PATH", host = host.display()
+        "neither rove nor mosh-server found on {}: {remedy}; or say where one is with --server=PATH",
+        host.display()
     )]
-    NoServerProgram { host: OsString, platform: Option<Platform> },
+    NoServerProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
     /// The host has nothing that could be the far end of a tunnel.
     #[error(
-        "rove not found on {host}: --tunnel needs it there, whichever server is used; rove install {host} \
-         copies it there, or leave out --tunnel where UDP passes", host = host.display()
+        "rove not found on {}: --tunnel needs it there, whichever server is used; {remedy}; or leave out \
+         --tunnel where UDP passes", host.display()
     )]
-    NoTunnelProgram { host: OsString, platform: Option<Platform> },
+    NoTunnelProgram { host: OsString, platform: Option<Platform>, remedy: Remedy },
     /// A copy of rove that the host was to have failed.
     #[error(transparent)]
     Install(#[from] InstallError),
     /// The host has no rove to run a command of ours.
     #[error(
         "rove not found on {}: PATH, ~/.local/bin, ~/.cargo/bin, /usr/local/bin and /opt/homebrew/bin were looked \
-         at; rove install copies it there", host.display()
+         at; {remedy}", host.display()
     )]
-    NoRove { host: OsString },
+    NoRove { host: OsString, remedy: Remedy },
     /// ssh has logged in, and our command did not run.
     #[error(
         "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \

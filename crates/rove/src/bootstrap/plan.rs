@@ -14,6 +14,7 @@ use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
 use crate::bootstrap::ssh_config::{self, SshConfig};
 use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
 use crate::bootstrap::{Invocation, address, quote, remote};
+use crate::install::remedy::Remedy;
 use crate::locale;
 use crate::program::ProgramName;
 use crate::prompt_store::Account;
@@ -198,7 +199,8 @@ impl Plan {
             (_, Some(_)) if is_failure => Err(BootstrapError::ssh_failed(options)),
             (_, None) if announced.no_server_program => {
                 let platform = announced.platform;
-                Err(BootstrapError::NoServerProgram { host: host(), platform })
+                let remedy = Remedy::of(&options.host, platform.as_ref());
+                Err(BootstrapError::NoServerProgram { host: host(), platform, remedy })
             }
             (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
             (_, None) if announced.port_refused && is_range(options) => {

@@ -24,6 +24,7 @@ use crate::bootstrap::remote::{self, NO_ROVE, START};
 use crate::bootstrap::startup::Stream;
 use crate::bootstrap::{ssh_config, tell};
 use crate::entropy;
+use crate::install::remedy::Remedy;
 
 /// The command's standard input.
 pub(crate) enum Input {
@@ -138,7 +139,10 @@ impl<'a> RemoteCommand<'a> {
     fn judge(&self, state: State, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
         let host = self.options.host.clone();
         match (state, status.code()) {
-            (State::Missing, _) => Err(BootstrapError::NoRove { host }),
+            (State::Missing, _) => {
+                let remedy = Remedy::of(&host, None);
+                Err(BootstrapError::NoRove { host, remedy })
+            }
             (State::Begun, Some(_)) => Ok(status),
             (_, None | Some(SSH_FAILURE)) => Err(BootstrapError::ssh_failed(self.options)),
             (State::Before, Some(_)) => Err(BootstrapError::NotRun { host, status }),

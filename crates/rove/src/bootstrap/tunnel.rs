@@ -16,6 +16,7 @@ use crate::bootstrap::screen::Screen;
 use crate::bootstrap::ssh_config::SshConfig;
 use crate::bootstrap::startup::{Announced, Connect, Progress, Rules, Startup, Stream};
 use crate::bootstrap::{remote, ssh_config, tell};
+use crate::install::remedy::Remedy;
 use crate::locale;
 use crate::program::ProgramName;
 use crate::prompt_store::Account;
@@ -187,7 +188,8 @@ fn failure(options: &HostOptions, announced: &Announced, status: ExitStatus) -> 
     let host = options.host.clone();
     if announced.no_tunnel_program {
         let platform = announced.platform.clone();
-        BootstrapError::NoTunnelProgram { host, platform }
+        let remedy = Remedy::of(&host, platform.as_ref());
+        BootstrapError::NoTunnelProgram { host, platform, remedy }
     } else if announced.port_refused && options.port.as_ref().is_some_and(|it| it.contains(':')) {
         BootstrapError::NoPortRange
     } else if status.code() == Some(255) {

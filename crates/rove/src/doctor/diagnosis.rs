@@ -240,11 +240,13 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
 
 fn server_program(host: &Host) -> Finding {
     let path = host.far.as_ref().map_or("", |far| far.path.as_str());
-    if host.no_server_program {
+    if let Some(remedy) = &host.no_server_program {
         return problem(
             format!("neither rove nor mosh-server found; ssh's PATH there is {path}"),
-            "rove install copies rove to the host, and the package mosh would do as well; one that stands \
-             elsewhere is named with --server=PATH",
+            format!(
+                "{remedy}; the package mosh would do as well; and one that stands elsewhere is named with \
+                 --server=PATH"
+            ),
         );
     }
     let Some(far) = &host.far else {
@@ -303,7 +305,7 @@ fn server_start(host: &Host) -> Finding {
              open (a server with -v, or a start-up file's background program)"
         )),
         Some(Server { port, .. }) => ok(format!("the server announced UDP port {port}")),
-        None if host.no_server_program || host.locale_refused => {
+        None if host.no_server_program.is_some() || host.locale_refused => {
             unchecked("there is no server to start")
         }
         None if host.port_refused => problem(

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use rove_units::Duration;
 
+use crate::install::remedy::Remedy;
+
 /// Everything that was seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
@@ -43,8 +45,8 @@ pub(crate) struct Host {
     pub(crate) noise: Noise,
     /// What the host is like inside.
     pub(crate) far: Option<Far>,
-    /// Whether the host has no server program.
-    pub(crate) no_server_program: bool,
+    /// The help that `rove install` is, if the host has no server program.
+    pub(crate) no_server_program: Option<Remedy>,
     /// Whether a server stands whose address nobody tells.
     pub(crate) no_address: bool,
     /// Whether the server refused the UDP ports asked for.

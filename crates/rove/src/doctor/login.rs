@@ -307,7 +307,9 @@ impl Listener {
                 Some(Opening { addresses: all, port, key })
             }
             Err(error) => {
-                host.no_server_program = matches!(error, BootstrapError::NoServerProgram { .. });
+                if let BootstrapError::NoServerProgram { remedy, .. } = &error {
+                    host.no_server_program = Some(remedy.clone());
+                }
                 host.port_refused = matches!(error, BootstrapError::NoPortRange);
                 host.no_address = matches!(error, BootstrapError::NoAddress);
                 if matches!(error, BootstrapError::SshFailed { .. }) {

@@ -33,8 +33,8 @@ pub(crate) struct Build {
 pub(crate) enum BuildError {
     /// Neither this program nor a build runs there.
     #[error(
-        "there is no static rove for {platform} on this computer: on one of that kind, run `cargo xtask dist` in \
-         rove's sources, and put {} from target/dist into {} here, or name it with --build", platform.file_name(),
+        "there is no static rove for {platform} on this computer: on one of that kind, run `cargo xtask dist --install` \
+         in rove's sources, and put {} from target/dist into {} here, or name it with --build", platform.file_name(),
         folder.display()
     )]
     None { platform: Platform, folder: PathBuf },

@@ -37,6 +37,13 @@ impl Platform {
         Some(Self { system, processor })
     }
 
+    /// Returns the platform of this computer.
+    pub(crate) fn here() -> Option<Self> {
+        let uname = rustix::system::uname();
+        let (system, machine) = (uname.sysname().to_str().ok()?, uname.machine().to_str().ok()?);
+        Self::from_uname(&format!("{system} {machine}"))
+    }
+
     /// Returns the file name of a build for it.
     pub(crate) fn file_name(&self) -> String {
         format!("rove-{}-{}", self.system, self.processor)

@@ -126,6 +126,25 @@ fn a_host_of_another_kind_is_named_with_what_to_do() {
 }
 
 #[test]
+fn a_program_that_cannot_be_copied_is_not_offered() {
+    let scratch = Scratch::new();
+    let sshd = Sshd::start(EMPTY);
+    let uname = "#!/bin/sh\nif [ \"$1\" = -m ]; then echo aarch64; else echo Linux; fi\n";
+    replace(&sshd, "uname", uname);
+    let ssh = format!("--ssh={}", sshd.ssh());
+    let reason = "rove install far has nothing to copy there yet: there is no static rove for Linux on aarch64";
+    for words in [&[ssh.as_str(), "far"][..], &[&ssh, "--tunnel", "far"], &["doctor", &ssh, "far"]]
+    {
+        let call = Invocation::new(rove()).args(words).env("XDG_DATA_HOME", scratch.folder());
+        let mut terminal = Terminal::start(&call, SIZE);
+        let exit = terminal.wait_exit();
+        let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(reason), "{words:?}: {said}");
+        assert!(!said.contains("copies rove there"), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn a_build_in_the_users_folder_is_taken_where_the_running_program_does_not_fit() {
     let scratch = Scratch::new();
     let program = build(&scratch);

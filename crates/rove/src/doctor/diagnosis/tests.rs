@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::doctor::facts::{Aftermath, Far, Large, Path, Refusal};
+use crate::install::remedy::Remedy;
 
 /// What is seen where all is well.
 fn well() -> Facts {
@@ -108,7 +109,9 @@ fn every_leg_that_fails_is_named_with_what_to_do() {
         (of_host(|h| h.ssh = Ssh::Failed), "ssh", "ssh -v me@host"),
         (of_host(|h| h.ssh = Ssh::Diverted), "ssh", "start-up file"),
         (
-            of_host(|h| (h.no_server_program, h.server) = (true, None)),
+            of_host(|h| {
+                (h.no_server_program, h.server) = (Some(Remedy::of("me@host".as_ref(), None)), None)
+            }),
             "server-program",
             "/usr/bin:/bin",
         ),
