@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: static programs, and from them what people install: an archive, a Debian package, a bill of
-//! materials, checksums.
+//! `cargo xtask dist`: a static program, and from it what people install: an archive, a Debian package, a bill of
+//! materials, checksums. `--lab` makes the same of the laboratory.
 //!
 //! All of it is the same to the byte wherever it is built, by the same toolchain and from the same sources;
 //! `--twice` builds it in a second place and compares.
@@ -9,6 +9,7 @@ mod build;
 mod deb;
 mod notices;
 mod place;
+mod product;
 mod sbom;
 mod stage;
 
@@ -22,6 +23,7 @@ use crate::needs::Needs;
 use crate::workspace_root;
 use place::Place;
 pub(crate) use place::static_target;
+use product::{LAB, Product, ROVE};
 
 /// Programs beside cargo's, and the Debian packages that bring them.
 const PROGRAMS: [(&str, &str); 4] =
@@ -36,6 +38,9 @@ pub(crate) struct Options {
     /// Install everything first that is missing: Debian packages, cargo's programs, the static target (also when CI=true).
     #[arg(long)]
     install: bool,
+    /// Pack rove-lab, too.
+    #[arg(long)]
+    lab: bool,
     /// Build all of it again in another place, and compare.
     #[arg(long)]
     twice: bool,
@@ -57,15 +62,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(folder) => fs::canonicalize(folder).context("there is no such folder")?,
         None => workspace_root(),
     };
+    // All that follows is without a network, and this program is built from few crates of others.
+    run_command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
     let here = Place::here(&root)?;
     // Before the first build, so that an edit in between makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
-    let sums = make(&here)?;
+    let products: &[Product] = if options.lab { &[ROVE, LAB] } else { &[ROVE] };
+    let sums = make(&here, products)?;
     println!("{sums}");
     println!("in {}", here.dist().display());
     let Some(there) = there else { return Ok(()) };
     println!("== again in {}", there.root().display());
-    let again = make(&there)?;
+    let again = make(&there, products)?;
     println!("{again}");
     ensure!(sums == again, "the two builds differ: see the checksums above");
     println!("the two builds are the same");
@@ -73,19 +81,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// Makes everything in a place; returns the checksums.
-fn make(place: &Place) -> Result<String> {
+fn make(place: &Place, products: &[Product]) -> Result<String> {
     let dist = place.dist();
     let _ = fs::remove_dir_all(&dist);
     fs::create_dir_all(&dist).with_context(|| format!("cannot create {}", dist.display()))?;
-    println!("== static programs for {}", place.target());
-    let programs = build::programs(place)?;
-    println!("== man pages, completions, licences");
-    let tree = stage::make(place, &programs)?;
-    archive::make(place, &tree)?;
-    println!("== Debian package");
-    deb::make(place, &tree)?;
-    println!("== bill of materials");
-    sbom::make(place)?;
+    let _ = fs::remove_dir_all(place.work());
+    for product in products {
+        let name = product.program;
+        println!("== {name}: static program for {}", place.target());
+        let program = build::program(place, product)?;
+        println!("== {name}: man pages, completions, licences");
+        let tree = stage::make(place, product, &program)?;
+        archive::make(place, &tree)?;
+        println!("== {name}: Debian package");
+        deb::make(place, product, &tree)?;
+    }
+    println!("== bills of materials");
+    sbom::make(place, products)?;
     build::check_for_paths(place, &dist)?;
     checksums(&dist)
 }

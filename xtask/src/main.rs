@@ -38,7 +38,7 @@ enum Command {
     Tidy,
     /// Write the table of all limits anew from the constants.
     Limits,
-    /// Build static programs, and from them an archive, a Debian package, a bill of materials, checksums.
+    /// Build a static program, and from it an archive, a Debian package, a bill of materials, checksums.
     Dist(dist::Options),
     /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
     #[command(disable_help_flag = true)]

@@ -1,4 +1,4 @@
-//! The static programs, without a trace of where they were built.
+//! A static program, without a trace of where they were built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::place::Place;
+use super::product::{Product, ROVE};
 use super::run_command;
 
-/// The packages with a program each, and the programs.
-const PROGRAMS: [(&str, &str); 2] = [("rove-shell", "rove"), ("rove-lab", "rove-lab")];
-
-/// Builds the programs and returns where they lie. A copy of `rove` in the results has the name that
-/// `rove install` looks for.
+/// Builds a program and returns where it lies. A copy of `rove` in the results has the name that `rove install` looks for.
 ///
 /// # Errors
 ///
-/// Returns an error when something does not build, or a program is not static.
-pub(super) fn programs(place: &Place) -> Result<Vec<PathBuf>> {
+/// Returns an error when it does not build, or is not static.
+pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     // Between two flags stands this character, so that a flag may hold a space.
     let flags: Vec<String> = place
         .folders()
@@ -27,21 +24,19 @@ pub(super) fn programs(place: &Place) -> Result<Vec<PathBuf>> {
     let mut cargo = place.cargo();
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     cargo.args(["build", "--release", "--locked", "--target", place.target(), "--bins"]);
-    cargo.args(PROGRAMS.iter().flat_map(|(package, _)| ["--package", package]));
-    run_command(&mut cargo)?;
+    // By itself: beside another package, cargo would build shared crates with the features that either wants.
+    run_command(cargo.args(["--package", product.package]))?;
     let folder = place.build_folder().join(place.target()).join("release");
-    let mut programs = Vec::new();
-    for (_, name) in PROGRAMS {
-        let program = folder.join(name);
-        let bytes =
-            fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
-        // The name of the loader of dynamic programs.
-        ensure!(!holds(&bytes, b"/ld-linux") && !holds(&bytes, b"/ld-musl"), "{name} is dynamic");
-        programs.push(program);
+    let program = folder.join(product.program);
+    let bytes = fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
+    // The name of the loader of dynamic programs.
+    let is_dynamic = holds(&bytes, b"/ld-linux") || holds(&bytes, b"/ld-musl");
+    ensure!(!is_dynamic, "{} is dynamic", product.program);
+    if product.program == ROVE.program {
+        let build = format!("rove-linux-{}", std::env::consts::ARCH);
+        fs::copy(&program, place.dist().join(build)).context("cannot copy the program")?;
     }
-    let build = format!("rove-linux-{}", std::env::consts::ARCH);
-    fs::copy(&programs[0], place.dist().join(build)).context("cannot copy the program")?;
-    Ok(programs)
+    Ok(program)
 }
 
 /// Looks for the builder's folders in all files of a folder and below it.

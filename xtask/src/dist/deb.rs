@@ -1,4 +1,4 @@
-//! The Debian package, by cargo-deb from the tree of files; crates/rove/Cargo.toml says what goes where.
+//! The Debian package, by cargo-deb from the tree of files; the manifest of the program's crate says what goes where.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::place::Place;
+use super::product::Product;
 use super::{output, run_command};
 
 /// The maintainer that the package names.
@@ -17,7 +18,7 @@ const MAINTAINER: &str = "The rove contributors <rove@example.org>";
 /// # Errors
 ///
 /// Returns an error when cargo-deb fails.
-pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
+pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> {
     // The manifest names this folder, whose path holds neither version nor processor.
     let stage = place.root().join("target/dist-deb");
     let _ = fs::remove_dir_all(&stage);
@@ -26,7 +27,8 @@ pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
     let date = format!("@{}", place.epoch());
     let date = output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
     let changelog = format!(
-        "rove ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz for what has changed.\n\n -- {MAINTAINER}  {}\n",
+        "{} ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz for what has changed.\n\n -- {MAINTAINER}  {}\n",
+        product.program,
         place.version(),
         date.trim()
     );
@@ -39,7 +41,7 @@ pub(super) fn make(place: &Place, tree: &Path) -> Result<()> {
         "--no-strip",
         "--no-dbgsym",
         "--package",
-        "rove-shell",
+        product.package,
     ]);
     cargo.args(["--target", place.target(), "--maintainer", MAINTAINER]);
     // No revision: the package is made by those who make the program.

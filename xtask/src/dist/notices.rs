@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::output;
 use super::place::Place;
+use super::product::Product;
 
 /// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
 
 /// Notice for the parts of the programs that are no crates.
 const RUNTIME: &str = "\
-The programs also hold parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors) and
+The program also holds parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors) and
 of musl libc (MIT, Rich Felker and others, https://musl.libc.org).
 ";
 
@@ -23,8 +24,8 @@ of musl libc (MIT, Rich Felker and others, https://musl.libc.org).
 ///
 /// # Errors
 ///
-/// Returns an error when cargo does not say what the programs are built from, or a crate has no licence.
-pub(super) fn text(place: &Place) -> Result<String> {
+/// Returns an error when cargo does not say what the program is built from, or a crate has no licence.
+pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
     let metadata = output(place.cargo().args([
         "metadata",
         "--locked",
@@ -36,7 +37,7 @@ pub(super) fn text(place: &Place) -> Result<String> {
     let mut list = String::new();
     // By text, so that the many copies of the Apache licence stand there once.
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for package in linked(&metadata)? {
+    for package in linked(&metadata, product.package)? {
         let field = |name: &str| package[name].as_str().unwrap_or_default();
         let crate_name = format!("{} {}", field("name"), field("version"));
         if field("license").is_empty() && field("license_file").is_empty() {
@@ -48,16 +49,15 @@ pub(super) fn text(place: &Place) -> Result<String> {
             texts.entry(text).or_default().push(crate_name.clone());
         }
     }
-    let mut whole =
-        format!("The static programs are built from these crates:\n\n{list}\n{RUNTIME}");
+    let mut whole = format!("The static program is built from these crates:\n\n{list}\n{RUNTIME}");
     for (text, crates) in texts {
         whole += &format!("\n{}\n{}\n\n{}\n", "-".repeat(70), crates.join(", "), text.trim());
     }
     Ok(whole)
 }
 
-/// Returns the packages that the two programs link, of others than us, by name.
-fn linked(metadata: &Value) -> Result<Vec<&Value>> {
+/// Returns the packages that the program of one links, of others than us, by name.
+fn linked<'a>(metadata: &'a Value, start: &str) -> Result<Vec<&'a Value>> {
     let array = |value: &'_ Value| value.as_array().cloned().unwrap_or_default();
     let nodes: BTreeMap<String, Value> = array(&metadata["resolve"]["nodes"])
         .into_iter()
@@ -65,8 +65,7 @@ fn linked(metadata: &Value) -> Result<Vec<&Value>> {
         .collect();
     let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
     let id = |package: &Value| package["id"].as_str().unwrap_or_default().to_owned();
-    let is_start =
-        |package: &&Value| matches!(package["name"].as_str(), Some("rove-shell" | "rove-lab"));
+    let is_start = |package: &&Value| package["name"] == start;
     let mut todo: Vec<String> = packages.iter().filter(is_start).map(id).collect();
     let mut seen: BTreeSet<String> = todo.iter().cloned().collect();
     while let Some(next) = todo.pop() {
@@ -130,7 +129,7 @@ mod tests {
             ]},
         });
         let names: Vec<_> =
-            linked(&metadata).unwrap().iter().map(|it| it["name"].clone()).collect();
+            linked(&metadata, "rove-shell").unwrap().iter().map(|it| it["name"].clone()).collect();
         assert_eq!(names, ["a", "b"]);
     }
 }

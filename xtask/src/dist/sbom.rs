@@ -6,28 +6,24 @@ use std::fs;
 use anyhow::{Context, Result};
 
 use super::place::Place;
+use super::product::Product;
 use super::run_command;
-
-/// The crates' folders and the files that cargo-cyclonedx writes there, and what they are called in the results.
-const FILES: [(&str, &str, &str); 2] = [
-    ("crates/rove", "rove_bin.cdx.json", "rove"),
-    ("crates/lab", "rove-lab_bin.cdx.json", "rove-lab"),
-];
 
 /// Makes the bills. cargo-cyclonedx writes beside the manifests, so it works on a copy of the sources.
 ///
 /// # Errors
 ///
 /// Returns an error when cargo-cyclonedx fails.
-pub(super) fn make(place: &Place) -> Result<()> {
+pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
     let folder = place.work().join("sources");
     place.copy_sources(&folder)?;
     let mut cargo = place.cargo();
     cargo.args(["cyclonedx", "--quiet", "--format", "json", "--describe", "binaries"]);
     cargo.args(["--target", place.target(), "--no-build-deps", "--spec-version", "1.5"]);
     run_command(cargo.current_dir(&folder))?;
-    for (folder_name, file, program) in FILES {
-        let path = folder.join(folder_name).join(file);
+    for product in products {
+        let program = product.program;
+        let path = folder.join(product.folder).join(format!("{program}_bin.cdx.json"));
         let text =
             fs::read_to_string(&path).with_context(|| format!("there is no {}", path.display()))?;
         // The copy has a name that says nothing.

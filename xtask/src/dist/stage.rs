@@ -1,4 +1,4 @@
-//! The tree of files that people install: programs, man pages, completions, documents, licences.
+//! The tree of files that people install: a program, man pages, completions, documents, licences.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use super::notices;
 use super::output;
 use super::place::Place;
+use super::product::Product;
 
 /// Where the completions of each shell are looked for.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
@@ -18,36 +19,34 @@ const COMPLETIONS: [(&str, &str, &str); 3] = [
 ];
 
 /// Documents of the workspace that go along.
-const DOCUMENTS: [&str; 4] = ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"];
+const DOCUMENTS: [&str; 3] = ["LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md"];
 
 /// Makes the tree and returns its folder, whose name says what it holds.
 ///
 /// # Errors
 ///
-/// Returns an error when a program does not say what it is asked, or a file cannot be written.
-pub(super) fn make(place: &Place, programs: &[PathBuf]) -> Result<PathBuf> {
-    let name = format!("rove-{}-linux-{}", place.version(), std::env::consts::ARCH);
-    let _ = fs::remove_dir_all(place.work());
-    let tree = place.work().join(name);
-    for program in programs {
-        let name =
-            program.file_name().and_then(|name| name.to_str()).context("a program's name")?;
-        install(&tree, &format!("bin/{name}"), &fs::read(program)?)?;
-        fs::set_permissions(tree.join("bin").join(name), executable())?;
-        for (page, text) in pages(program, name)? {
-            install(&tree, &format!("share/man/man1/{page}.1"), text.as_bytes())?;
-        }
-        for (shell, folder, end) in COMPLETIONS {
-            let script = output(Command::new(program).args(["completions", shell]))?;
-            install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
-        }
+/// Returns an error when the program does not say what it is asked, or a file cannot be written.
+pub(super) fn make(place: &Place, product: &Product, program: &Path) -> Result<PathBuf> {
+    let name = product.program;
+    let architecture = std::env::consts::ARCH;
+    let tree = place.work().join(format!("{name}-{}-linux-{architecture}", place.version()));
+    install(&tree, &format!("bin/{name}"), &fs::read(program)?)?;
+    fs::set_permissions(tree.join("bin").join(name), executable())?;
+    for (page, text) in pages(program, name)? {
+        install(&tree, &format!("share/man/man1/{page}.1"), text.as_bytes())?;
     }
-    for document in DOCUMENTS {
-        let text = fs::read(place.root().join(document))
-            .with_context(|| format!("cannot read {document}"))?;
-        install(&tree, &format!("share/doc/rove/{document}"), &text)?;
+    for (shell, folder, end) in COMPLETIONS {
+        let script = output(Command::new(program).args(["completions", shell]))?;
+        install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
     }
-    install(&tree, "share/doc/rove/THIRD-PARTY-LICENSES", notices::text(place)?.as_bytes())?;
+    for document in DOCUMENTS.into_iter().chain([product.introduction]) {
+        let path = place.root().join(document);
+        let text = fs::read(&path).with_context(|| format!("cannot read {document}"))?;
+        let file_name = path.file_name().context("a document has a name")?.display();
+        install(&tree, &format!("share/doc/{name}/{file_name}"), &text)?;
+    }
+    let notices = notices::text(place, product)?;
+    install(&tree, &format!("share/doc/{name}/THIRD-PARTY-LICENSES"), notices.as_bytes())?;
     Ok(tree)
 }
 

@@ -1,0 +1,62 @@
+//! The programs that are packed, each by itself: most people want a shell alone.
+
+/// A program with an archive, a Debian package and a bill of materials of its own.
+#[derive(Debug)]
+pub(super) struct Product {
+    /// The name of the program, and of all that is made of it.
+    pub(super) program: &'static str,
+    /// The package that cargo builds it from, and the folder of that.
+    pub(super) package: &'static str,
+    pub(super) folder: &'static str,
+    /// The document that introduces it.
+    pub(super) introduction: &'static str,
+}
+
+/// The remote shell.
+pub(super) const ROVE: Product = Product {
+    program: "rove",
+    package: "rove-shell",
+    folder: "crates/rove",
+    introduction: "README.md",
+};
+
+/// The laboratory.
+pub(super) const LAB: Product = Product {
+    program: "rove-lab",
+    package: "rove-lab",
+    folder: "crates/lab",
+    introduction: concat!("docs", "/lab.md"),
+};
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::workspace_root;
+
+    #[test]
+    fn each_product_has_a_debian_package_of_its_own() {
+        let root = workspace_root();
+        let read = |path: &Path| fs::read_to_string(root.join(path)).expect("the file is there");
+        for product in [ROVE, LAB] {
+            let name = product.program;
+            let manifest = read(&Path::new(product.folder).join("Cargo.toml"));
+            let heading = format!("[package.metadata.deb]\nname = \"{name}\"\n");
+            let (_, package) = manifest.split_once(&heading).expect("the package has its name");
+            let introduction = Path::new(product.introduction).file_name().expect("a file");
+            for asset in
+                [introduction.to_str().expect("UTF-8"), "CHANGELOG.md", "THIRD-PARTY-LICENSES"]
+            {
+                let line = format!("share/doc/{name}/{asset}\", \"usr/share/doc/{name}/\"");
+                assert!(package.contains(&line), "{name}: {line}");
+            }
+            let overrides = format!("packaging/{name}.lintian-overrides");
+            assert!(package.contains(&overrides), "{name}");
+            for line in read(overrides.as_ref()).lines().filter(|line| !line.starts_with('#')) {
+                assert!(line.starts_with(&format!("{name}: ")), "{name}: {line}");
+            }
+        }
+    }
+}
