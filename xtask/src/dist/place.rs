@@ -82,6 +82,13 @@ impl Place {
     /// Returns cargo with the environment of this place.
     pub(super) fn cargo(&self) -> Command {
         let mut command = Command::new("cargo");
+        // A copy has a folder of cargo's without programs.
+        if let Some(home) = cargo_home() {
+            let mut path = std::env::var_os("PATH").unwrap_or_default();
+            path.push(":");
+            path.push(home.join("bin"));
+            command.env("PATH", path);
+        }
         command
             .current_dir(&self.root)
             .env("CARGO_HOME", &self.cargo_home)
