@@ -288,9 +288,9 @@ pub(crate) fn parse(
     let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == "--help-all");
     let mut args = HostArgs::take(name, &command, words)?;
     if args.help || wants_all {
-        let is_brief = name == ProgramName::Rove && !wants_all;
+        let brief = (name == ProgramName::Rove && !wants_all).then(|| help::BRIEF.to_owned());
         let all = || command.clone().render_help().to_string();
-        return Ok(HostCall::Help(if is_brief { help::BRIEF.to_owned() } else { all() }));
+        return Ok(HostCall::Help(brief.unwrap_or_else(all)));
     }
     if args.version {
         return Ok(HostCall::Version);
@@ -301,8 +301,7 @@ pub(crate) fn parse(
         settings = load().map_err(UsageError::without_usage)?.for_host(&host);
         args.fill(&settings, |name| env::var_os(name).is_some());
     }
-    let environment = env::var_os("MOSH_PREDICTION_DISPLAY");
-    let predict = prediction(name, &args, environment.as_deref())
+    let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|message| UsageError { message, usage: usage() })?;
     let remote_ip = args.experimental_remote_ip.as_deref().map(remote_ip).transpose()?;
     let family = family(name, &args)?;
