@@ -82,11 +82,6 @@ const HOLD: Duration = Duration::from_millis(100);
 /// take a shell longer than others, and a wrong verdict costs more than a late one.
 const PATIENCE: Duration = Duration::from_millis(80);
 
-/// The same for a key that the user sees in a line whose keys came true. A key that is taken back and then comes flickers, and
-/// its echo may have missed the frame with its ack. Chosen: longer than the longest frame interval; docs/prediction.md has the
-/// flicker that is left.
-const SEEN_PATIENCE: Duration = Duration::from_millis(300);
-
 /// The effects of the oldest keys, as far as they are trusted.
 struct Forecast<'a> {
     canvas: Canvas<'a>,
@@ -500,18 +495,20 @@ impl Replay {
         if self.has(Mechanism::Lateness) { grace.wait() } else { Grace::default().wait() }
     }
 
-    /// Returns how long the oldest key may be overdue before it is taken back.
+    /// Returns how long after its echo ack the oldest key is not taken back yet. The echo of a character that is seen may
+    /// have missed the frame with that ack by so little that it comes with the next frame.
     fn patience(&self) -> Duration {
-        let is_seen = |event: &Event| event.shown && Class::of(event.key).follows_text();
+        let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come = self.base.field.confirmed > 0 && self.log.front().is_some_and(is_seen);
-        self.wait().max(if may_come { SEEN_PATIENCE } else { PATIENCE })
+        let next_frame = if may_come { self.network.send_interval } else { Duration::ZERO };
+        self.wait().max(PATIENCE).max(next_frame)
     }
 
     /// Returns when to look again though nothing has come.
     fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.wait());
-        let given_up = self.log.overdue_since().map(|at| at + self.patience());
+        let given_up = due_at.map(|at| at + self.patience());
         let hold = self.unexplained_at.map(|at| at + HOLD);
         let glitch = self.log.front().and_then(|event| Policy::next_glitch(event.at, now));
         [late, given_up, hold, glitch].into_iter().flatten().filter(|at| *at > now).min()

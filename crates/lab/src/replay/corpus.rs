@@ -31,15 +31,10 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// All of them. A change that makes fewer keys instant or more wrong has broken something; one that does the opposite is
 /// to be written here. `cargo test -p rove-lab corpus -- --nocapture` prints them.
 ///
-/// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` nothing tells what is suggested from input,
 /// so that less is shown than by stock.
-const TRACES: [Known; 36] = [
-    known("agent-filter", (19, 0, 0), (21, 0, 0)),
-    known("agent-ink", (0, 0, 0), (5, 0, 3)),
-    known("agent-ratatui", (37, 0, 36), (50, 0, 0)),
-    known("agent-stream", (30, 2, 2), (43, 11, 11)),
+const TRACES: [Known; 32] = [
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (225, 0, 0)) },
     known("bash-long", (339, 1, 1), (421, 0, 0)),
@@ -170,26 +165,6 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
         }
     }
     assert!(others.is_empty(), "trace, engine, found, known: {others:?}");
-}
-
-/// Paths on which an agent's screen shows no flicker of ours, each with this many seeds.
-const AGENT_LINKS: [&str; 2] = ["rtt=100ms,loss=5%", "rtt=300ms,loss=5%"];
-const AGENT_SEEDS: u64 = 10;
-
-#[test]
-fn screens_of_agents_flicker_as_they_do_without_a_path_and_lose_no_key() {
-    for known in TRACES.iter().filter(|known| known.name.starts_with("agent-")) {
-        let script = load(known.name);
-        for link in AGENT_LINKS {
-            for seed in 1..=AGENT_SEEDS {
-                let options = options(Prediction::default(), link, seed, Ends::Rove);
-                // Where a key is lost the session does not end as recorded.
-                let figures = Figures::of(&script, &play(&script, &options));
-                let (name, own) = (known.name, figures.own_flicker);
-                assert_eq!(own, flicker::Tally::default(), "{name} over {link}, seed {seed}");
-            }
-        }
-    }
 }
 
 /// The time, beside the path's round trip, after which nothing wrong is left on the screen. Source: docs/prediction.md.

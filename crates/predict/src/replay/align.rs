@@ -191,9 +191,6 @@ impl Replay {
         if let Some(crossing) = proven.crossing {
             self.learned.wraps.learn(context, crossing);
         }
-        if !proven.steps.is_empty() {
-            self.log.note_progress(now);
-        }
         for Step { key, class, at, typed_at, due_at, is_doubtful, .. } in proven.steps {
             let late = due_at.map(|due| now.saturating_since(due)).unwrap_or_default();
             let age = now.saturating_since(typed_at);
@@ -386,13 +383,11 @@ impl Replay {
 
     /// Gives up the first key if its answer is overdue.
     fn miss(&mut self, now: Instant) -> bool {
-        let Some(since) = self.log.overdue_since() else { return false };
-        if now.saturating_since(since) < self.patience() {
+        let Some(due_at) = self.log.front().and_then(|event| event.due_at) else { return false };
+        if now.saturating_since(due_at) < self.patience() {
             return false;
         }
-        let Some(&Event { key, input, due_at: Some(due_at), .. }) = self.log.front() else {
-            return false;
-        };
+        let Some(&Event { key, input, .. }) = self.log.front() else { return false };
         let is_kept = match key {
             _ if !self.has(Mechanism::LateEchoes) => false,
             Key::Text(c) => !is_mask(c),

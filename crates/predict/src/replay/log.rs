@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 use zeroize::Zeroize;
 
 use crate::engine::InputNum;
@@ -15,10 +15,6 @@ pub(super) const EVENTS_MAX: usize = 512;
 /// Most characters of a paste that is shown as if it had been typed; a longer one waits for the host.
 /// Chosen: some rows of text, which is what line editors take without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
-
-/// How much later than due a key may become overdue where a program is still at work on the keys before it. Chosen: with the
-/// longest wait for a key less than the second after which nothing wrong is left.
-const PROGRESS_MAX: Duration = Duration::from_millis(400);
 
 /// A key on its way.
 #[derive(Clone, Debug)]
@@ -42,8 +38,6 @@ pub(super) struct Log {
     events: VecDeque<Event>,
     /// The last key of more than could be kept: nothing is known until it was answered.
     lost: Option<InputNum>,
-    /// When a screen last showed what keys did.
-    progress_at: Option<Instant>,
     /// Whether the last key was an Escape that makes another key of the next one.
     is_behind_escape: bool,
 }
@@ -86,18 +80,6 @@ impl Log {
         for event in self.events.iter_mut().take_while(|event| event.input <= echo_ack) {
             event.due_at.get_or_insert(now);
         }
-    }
-
-    /// Notes that a screen shows what keys did.
-    pub(super) const fn note_progress(&mut self, now: Instant) {
-        self.progress_at = Some(now);
-    }
-
-    /// Returns from when on the oldest key is overdue; `None` before the far side was known to have had its time. A program
-    /// takes keys in order, so that it is still at work when it has only just shown the key before.
-    pub(super) fn overdue_since(&self) -> Option<Instant> {
-        let due_at = self.events.front()?.due_at?;
-        Some(self.progress_at.map_or(due_at, |at| at.clamp(due_at, due_at + PROGRESS_MAX)))
     }
 
     /// Called when a key was answered in part: the rest is not due yet.
