@@ -31,10 +31,15 @@ const fn known(name: &'static str, stock: Tally, replay: Tally) -> Known {
 /// All of them. A change that makes fewer keys instant or more wrong has broken something; one that does the opposite is
 /// to be written here. `cargo test -p rove-lab corpus -- --nocapture` prints them.
 ///
+/// In `agent-stream` the box with the prompt moves down while it is typed into, and a key is shown where the box was.
 /// In `slow-echo` most of it is the judge's: what comes back 300 ms late stands behind later keys in the
 /// recording, and what is shown before those counts as wrong. In `zsh-suggestions` nothing tells what is suggested from input,
 /// so that less is shown than by stock.
-const TRACES: [Known; 32] = [
+const TRACES: [Known; 36] = [
+    known("agent-filter", (19, 0, 0), (21, 0, 0)),
+    known("agent-ink", (0, 0, 0), (5, 0, 3)),
+    known("agent-ratatui", (37, 0, 36), (50, 0, 0)),
+    known("agent-stream", (30, 2, 2), (42, 11, 12)),
     known("bash-cjk", (24, 0, 0), (68, 0, 0)),
     Known { secrets: &["hollyh0ck!"], ..known("bash-history", (141, 0, 0), (225, 0, 0)) },
     known("bash-long", (339, 1, 1), (421, 0, 0)),
@@ -165,6 +170,31 @@ fn as_many_keys_are_instant_and_wrong_as_is_known() {
         }
     }
     assert!(others.is_empty(), "trace, engine, found, known: {others:?}");
+}
+
+/// Paths over which agents' screens are played, with the cells that flicker and the blinks of the cursor that are ours, over this many
+/// seeds of each recording.
+const AGENT_LINKS: [(&str, usize, usize); 2] =
+    [("rtt=100ms,loss=5%", 13, 0), ("rtt=300ms,loss=5%", 45, 11)];
+const AGENT_SEEDS: u64 = 10;
+
+#[test]
+fn screens_of_agents_flicker_no_more_than_is_known_and_lose_no_key() {
+    let agents = || TRACES.iter().filter(|known| known.name.starts_with("agent-"));
+    for (link, cells, blinks) in AGENT_LINKS {
+        let mut own = flicker::Tally::default();
+        for known in agents() {
+            let script = load(known.name);
+            for seed in 1..=AGENT_SEEDS {
+                let options = options(Prediction::default(), link, seed, Ends::Rove);
+                // Where a key is lost the session does not end as recorded.
+                let figures = Figures::of(&script, &play(&script, &options));
+                own.cells += figures.own_flicker.cells;
+                own.blinks += figures.own_flicker.blinks;
+            }
+        }
+        assert_eq!(own, flicker::Tally { cells, blinks }, "{link}");
+    }
 }
 
 /// The time, beside the path's round trip, after which nothing wrong is left on the screen. Source: docs/prediction.md.
