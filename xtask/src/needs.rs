@@ -73,7 +73,8 @@ impl Step {
             Self::Debian(packages) => return packages::install(packages),
             Self::Cargo(programs) => {
                 let programs = programs.iter().map(String::as_str);
-                ("cargo", ["install", "--locked"].into_iter().chain(programs).collect())
+                // Without optimisation: they run for seconds, and would compile for minutes more.
+                ("cargo", ["install", "--locked", "--debug"].into_iter().chain(programs).collect())
             }
             Self::Target(target) => ("rustup", vec!["target", "add", target]),
         };
@@ -96,7 +97,9 @@ impl fmt::Display for Step {
             Self::Debian(packages) => {
                 write!(f, "apt-get update && apt-get install -y {}", packages.join(" "))
             }
-            Self::Cargo(programs) => write!(f, "cargo install --locked {}", programs.join(" ")),
+            Self::Cargo(programs) => {
+                write!(f, "cargo install --locked --debug {}", programs.join(" "))
+            }
             Self::Target(target) => write!(f, "rustup target add {target}"),
         }
     }
@@ -144,7 +147,7 @@ mod tests {
         let said = advice("dist", &missing);
         for line in [
             "apt-get install -y no-such-package\n",
-            "  cargo install --locked cargo-no-such@1.2.3\n",
+            "  cargo install --locked --debug cargo-no-such@1.2.3\n",
             "  rustup target add wasm99-no-such\n",
             "cargo xtask dist --install",
         ] {
