@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use rove_fuzz::{TARGETS, Target};
 
 /// Most bytes of one target's seeds, as they are kept. Chosen: a repository is no place for a corpus.
-const FILE_BYTES_MAX: usize = 65_536;
+const FILE_BYTES_MAX: usize = 512 * 1024;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds")
