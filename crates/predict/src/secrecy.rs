@@ -218,11 +218,6 @@ impl Secrecy {
         self.insertion.close();
     }
 
-    /// Called when a line was entered, and a prompt that is known stands in another place.
-    pub(crate) fn note_run(&mut self) {
-        self.doubt = None;
-    }
-
     /// Called when a key was answered that line editors and editors have no common use for.
     pub(crate) fn note_command(&mut self) {
         self.doubt = Some(Line::default());

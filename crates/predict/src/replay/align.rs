@@ -282,7 +282,6 @@ impl Replay {
         if !is_due && !is_answered {
             return false;
         }
-        let has_run = is_enter(key) && self.base.field.is_line() && self.is_new_prompt(now, screen);
         self.note_failed_motion(index, false);
         let takes_commands = self.trust().takes_commands();
         // Line editors have no prefixes that are worth a wait.
@@ -300,8 +299,6 @@ impl Replay {
         self.settle(index + 1);
         if is_still {
             self.secrecy.note_nothing();
-        } else if has_run {
-            self.secrecy.note_run();
         }
         // The key may have begun another line.
         self.base.field.line.end();

@@ -519,3 +519,42 @@ impl Program for Contradiction {
         (0, format!("\x1b[{};{}Hq{key}\n", key % 9, key % 70).into_bytes())
     }
 }
+
+/// A shell with a key (Ctrl-A) whose program takes Enter in silence, draws the prompt again and asks for a secret.
+struct Pausing {
+    shell: Shell,
+    asks: bool,
+}
+
+impl Program for Pausing {
+    fn start(&mut self) -> Vec<u8> {
+        self.shell.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        self.asks |= key == 1;
+        match key {
+            b'\r' if self.asks => (0, [b"\r\n", &self.shell.start()[..]].concat()),
+            _ if self.asks => (0, Vec::new()),
+            _ => self.shell.answer(key),
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_is_drawn_again_is_no_echo() {
+    let shell = Pausing { shell: Shell::new("\x1b[?2004h$ "), asks: false };
+    let mut rig = Rig::wary(Size::new(40, 12).unwrap(), Preference::Always, shell);
+    for _ in 0..4 {
+        rig.prove("l");
+        rig.prove("s\r");
+    }
+    for keys in ["\x01", "\r"] {
+        rig.prove(keys);
+    }
+    for key in ["x", "y", "z"] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), "$");
+        rig.run(50);
+    }
+}

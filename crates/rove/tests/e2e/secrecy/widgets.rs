@@ -12,7 +12,8 @@ typed() { BUFFER+='echo '; CURSOR=5; zle -R; secret }
 rung() { printf '\\a\\e]0;asked\\a\\e[4 q' > /dev/tty; secret }
 shown() { BUFFER+=$KEYS; ((++CURSOR)); zle -R; [[ $BUFFER != *auth: ]] || { secret; BUFFER= } }
 entered() { if [[ $BUFFER == hush* ]]; then secret; BUFFER=; fi; zle .accept-line }
-for name in secret named typed rung shown entered; do zle -N $name; done
+paused() { IFS= read -rs -k 1; print; zle -I; zle -R; secret }
+for name in secret named typed rung shown entered paused; do zle -N $name; done
 hush() { : }
 bindkey '^G' secret; bindkey '^Xm' named; bindkey '^Xt' typed; bindkey '^Xr' rung
 [[ -z $USE ]] || source $HOME/$USE\n";
@@ -32,6 +33,7 @@ const FILES: &[(&str, &str)] = &[
     ("rc.fish", FISH_RC),
     ("ask", ": > begun; read -rs -n 8 word < /dev/tty; echo \"$word\" > out"),
     ("enter", "zle -N accept-line entered\n"),
+    ("titled", "bindkey '^A' paused; PS1='ada@relay:~$ '; printf '\\e]0;ada@relay: ~\\a'\n"),
     (
         "known",
         "for key in '^A' '^E' '^U' '^K' '^?' '^L' '^[[C' '^[OC' '^[[D' '^[OD' '^[[A' '^[OA' '^[[3~' '^[[H' '^[OH' '^['
@@ -199,6 +201,11 @@ pub(super) const ZSH: &[Case] = &[
             Settle,
             Line("exit"),
         ],
+    ),
+    zsh(
+        "zsh, a silent widget that takes Enter and draws the prompt again first",
+        "USE=titled exec zsh -i",
+        silence!(Key("\x01"), Settle, Key("\r")),
     ),
     zsh(
         "zsh, a silent widget on Ctrl-A, datagrams lost",
