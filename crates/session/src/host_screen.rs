@@ -178,6 +178,7 @@ impl HostScreen {
 impl Object for HostScreen {
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         let (old, new) = (base.screen(), self.screen());
+        let vocabulary = vocabulary(peer);
         let mut message = MessageWriter::default();
         if self.echo_ack != base.echo_ack {
             message.echo_ack(self.echo_ack);
@@ -186,13 +187,12 @@ impl Object for HostScreen {
             // Before anything changes the screen that they may be on.
             // What the client shows as state 0 is not known.
             let shown = Some(old).filter(|_| !base.initial);
-            self.scrolled.write_diff(&base.scrolled, shown, &mut message);
+            self.scrolled.write_diff(&base.scrolled, shown, vocabulary, &mut message);
         }
         // The client's state 0 may have another size than ours, and be blank all the same.
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
-        let vocabulary = vocabulary(peer);
         let is_rich = vocabulary != Vocabulary::Stock;
         let bytes = if is_rich {
             display::diff_without_events(old, new, vocabulary)

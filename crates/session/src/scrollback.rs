@@ -124,12 +124,13 @@ impl Scrolled {
         }
     }
 
-    /// Writes what leads here from `base`. Lines that are on the screen that the client `shows` with that
+    /// Writes what leads here from `base`, for a client of this vocabulary. Lines that are on the screen that the client `shows` with that
     /// need not be sent again; so they must be read before anything that changes it.
     pub(crate) fn write_diff(
         &self,
         base: &Self,
         shows: Option<&Screen>,
+        vocabulary: Vocabulary,
         message: &mut MessageWriter,
     ) {
         let new: Vec<&Numbered> = self.from(base.end).collect();
@@ -143,7 +144,7 @@ impl Scrolled {
             } else {
                 let hidden = (1..run).find(|&at| on_screen(shows, &rest[at..run]).0 > 0);
                 let hidden = hidden.unwrap_or(run);
-                write_text(&rest[..hidden], message);
+                write_text(&rest[..hidden], vocabulary, message);
                 hidden
             };
             rest = &rest[taken..];
@@ -237,13 +238,13 @@ fn write_shown(lines: &[&Numbered], row: u16, message: &mut MessageWriter) {
     message.lines(&WireLines { row: u64::from(row) + 1, ..head(lines) });
 }
 
-fn write_text(lines: &[&Numbered], message: &mut MessageWriter) {
+fn write_text(lines: &[&Numbered], vocabulary: Vocabulary, message: &mut MessageWriter) {
     let columns = lines[0].line.columns();
     let lines_of_text = lines.iter().map(|held| &*held.line);
     let picture =
         Screen::of_lines(columns, lines_of_text).expect("a run is of one width, and short");
     let blank = Screen::blank(picture.size());
-    let text = display::diff_without_events(&blank, &picture, Vocabulary::Rich);
+    let text = display::diff_without_events(&blank, &picture, vocabulary);
     message.lines(&WireLines { columns: u64::from(columns), text: &text, ..head(lines) });
 }
 

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rove_terminal::{SCROLLBACK_LINES_MAX, Size};
+use rove_terminal::{ClusterWidths, SCROLLBACK_LINES_MAX, Size, UserTerminal};
 
 use super::*;
 use crate::message::{HostInstruction, host_instructions};
@@ -34,7 +34,7 @@ fn scrolled(numbers: impl IntoIterator<Item = u64>) -> Scrolled {
 
 fn diff(base: &Scrolled, new: &Scrolled, shows: Option<&Screen>) -> Vec<u8> {
     let mut message = MessageWriter::default();
-    new.write_diff(base, shows, &mut message);
+    new.write_diff(base, shows, Vocabulary::Clusters, &mut message);
     message.finish()
 }
 
@@ -84,6 +84,21 @@ fn a_diff_leads_to_what_the_new_state_reaches() {
     skipping.end = 5;
     let applied = apply(&old, &diff(&old, &skipping, None), &blank()).unwrap();
     assert_eq!((applied.end(), applied.held.len()), (5, 3));
+}
+
+#[test]
+fn clusters_of_a_line_keep_their_columns() {
+    let mut terminal = host(20, 2);
+    let cluster_widths = ClusterWidths::ALL;
+    terminal.set_user_terminal(UserTerminal { cluster_widths, ..UserTerminal::default() });
+    terminal.write("\u{1f469}\u{200d}\u{1f52c} \u{2764}\u{fe0f} x\r\n\r\n".as_bytes());
+    let (number, line) = terminal.take_scrollback_line().unwrap();
+    let mut new = Scrolled::default();
+    new.push(Numbered { number, line: Arc::new(line) });
+    let old = Scrolled::default();
+    let applied = apply(&old, &diff(&old, &new, None), &blank()).unwrap();
+    assert_eq!(texts(&applied), texts(&new));
+    assert!(*applied.held[0].line == *new.held[0].line);
 }
 
 #[test]
