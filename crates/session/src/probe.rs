@@ -65,7 +65,7 @@ impl Probe {
     pub(crate) fn new(enabled: bool) -> Self {
         Self {
             enabled,
-            awaited: Question::ALL.to_vec(),
+            awaited: Question::all(),
             asked_at: None,
             answered: false,
             complete: false,

@@ -2,7 +2,6 @@
 
 mod charset;
 mod checksum;
-mod cluster;
 mod control_mode;
 mod decset;
 mod device;

@@ -106,26 +106,22 @@ fn form(
 }
 
 impl Question {
-    /// All, in the order they are asked in.
-    pub(super) const ALL: [Self; 17] = [
-        Self::KittyKeyboard,
-        Self::SynchronizedOutput,
-        Self::AlternateScroll,
-        Self::PixelMouse,
-        Self::Foreground,
-        Self::Background,
-        Self::Cursor,
-        Self::Version,
-        Self::CellPixels,
-        Self::Columns(SAMPLES[0]),
-        Self::Columns(SAMPLES[1]),
-        Self::Columns(SAMPLES[2]),
-        Self::Columns(SAMPLES[3]),
-        Self::Columns(SAMPLES[4]),
-        Self::Columns(SAMPLES[5]),
-        Self::Columns(SAMPLES[6]),
-        Self::Attributes,
-    ];
+    /// Returns all, in the order they are asked in.
+    pub(super) fn all() -> Vec<Self> {
+        let plain = [
+            Self::KittyKeyboard,
+            Self::SynchronizedOutput,
+            Self::AlternateScroll,
+            Self::PixelMouse,
+            Self::Foreground,
+            Self::Background,
+            Self::Cursor,
+            Self::Version,
+            Self::CellPixels,
+        ];
+        let samples = SAMPLES.map(Self::Columns);
+        plain.into_iter().chain(samples).chain([Self::Attributes]).collect()
+    }
 
     /// Returns the question as a terminal reads it.
     pub(super) const fn text(self) -> &'static [u8] {

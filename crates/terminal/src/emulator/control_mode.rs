@@ -17,30 +17,29 @@ const CONTROL_MODE: u16 = 1000;
 const REFUSAL: &[u8] =
     b"tmux -CC cannot run in rove: press Enter to leave it, and start it over ssh.";
 
-impl Emulator {
-    /// Called when the head of a device control string is complete. A replica's far end has said it already.
-    pub(crate) fn refuse_control_mode(&mut self, sequence: &Sequence<'_>) {
-        let head = (sequence.private, sequence.intermediates, sequence.last);
-        if self.is_host() && head == (0, b"", b'p') && sequence.parameters.value(0) == CONTROL_MODE
-        {
-            let (pen, decoration) = (self.screen.pen, self.screen.decoration.clone());
-            let (modes, charsets) = (self.modes, self.charsets);
-            (self.screen.pen, self.screen.decoration) = (Pen::default(), Decoration::default());
-            (self.modes.insert, self.modes.autowrap) = (false, true);
-            self.charsets = Charsets::default();
-            self.start_line();
-            self.print_ascii_text(REFUSAL);
-            self.start_line();
-            (self.screen.pen, self.screen.decoration) = (pen, decoration);
-            (self.modes, self.charsets) = (modes, charsets);
-        }
+/// Called when the head of a device control string is complete. A replica's far end has said it already.
+pub(crate) fn refuse(emulator: &mut Emulator, sequence: &Sequence<'_>) {
+    let head = (sequence.private, sequence.intermediates, sequence.last);
+    let begins = head == (0, b"", b'p') && sequence.parameters.value(0) == CONTROL_MODE;
+    if !emulator.is_host() || !begins {
+        return;
     }
+    let (pen, decoration) = (emulator.screen.pen, emulator.screen.decoration.clone());
+    let (modes, charsets) = (emulator.modes, emulator.charsets);
+    (emulator.screen.pen, emulator.screen.decoration) = (Pen::default(), Decoration::default());
+    (emulator.modes.insert, emulator.modes.autowrap) = (false, true);
+    emulator.charsets = Charsets::default();
+    start_line(emulator);
+    emulator.print_ascii_text(REFUSAL);
+    start_line(emulator);
+    (emulator.screen.pen, emulator.screen.decoration) = (pen, decoration);
+    (emulator.modes, emulator.charsets) = (modes, charsets);
+}
 
-    /// Goes to the beginning of a line, which is the next one unless the cursor is there.
-    fn start_line(&mut self) {
-        if self.screen.cursor.column > 0 {
-            self.index();
-            self.carriage_return();
-        }
+/// Goes to the beginning of a line, which is the next one unless the cursor is there.
+fn start_line(emulator: &mut Emulator) {
+    if emulator.screen.cursor.column > 0 {
+        emulator.index();
+        emulator.carriage_return();
     }
 }

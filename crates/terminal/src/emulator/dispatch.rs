@@ -6,7 +6,7 @@ use crate::emulator::checksum::ChecksumExtension;
 use crate::emulator::level::Level;
 use crate::emulator::noted_modes::Mode;
 use crate::emulator::protection::Erasing;
-use crate::emulator::sgr;
+use crate::emulator::{control_mode, sgr};
 use crate::parse::{Perform, Sequence, Terminator};
 use crate::screen::Screen;
 
@@ -133,7 +133,7 @@ impl Perform for Emulator {
     }
 
     fn dcs_head(&mut self, sequence: &Sequence<'_>) {
-        self.refuse_control_mode(sequence);
+        control_mode::refuse(self, sequence);
     }
 
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str) {
