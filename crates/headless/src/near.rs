@@ -51,6 +51,13 @@ pub trait User {
     fn handle_event(&mut self, _event: ClientEvent) {}
 }
 
+/// A user who does nothing: whoever drives the session may type.
+impl User for () {
+    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
+        None
+    }
+}
+
 /// A client, its user and the user's terminal.
 pub struct NearEnd<U> {
     /// The client.

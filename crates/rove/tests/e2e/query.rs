@@ -117,49 +117,36 @@ fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
     }
 }
 
-#[test]
-fn programs_ask_for_what_was_copied_where_its_user_lets_them() {
-    let script = "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; \
-        printf '\\033]52;c;YWI=\\007\\033]52;c;?\\007\\033[5n'; dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null";
-    for (variables, bytes, answer) in [
-        (&[("ROVE_READ_COPIED", "1")][..], "16", "^[]52;c;YWI=^G^[[0n"),
-        (&[], "4", "^[[0n"),
-        (&[("ROVE_READ_COPIED", "1"), ("ROVE_STRICT", "1")], "4", "^[[0n"),
-    ] {
-        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script, "sh", bytes]);
-        let call = Maker::Rove.client(server.address, &server.key);
-        let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
-        let mut terminal = Terminal::start(&call, SIZE);
-        terminal.wait_for_text("ready");
-        terminal.send("x");
-        terminal.wait_for(answer, |screen| {
-            screen.contents().lines().nth(1).is_some_and(|line| line.trim() == answer)
-        });
-        terminal.send("x");
-        terminal.wait_exit().assert_code(0);
-    }
+/// Runs a program that asks a question, and then for its status; `answer` must be all it reads, of so many bytes, with these
+/// variables of the client.
+fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer: &str) {
+    // Keys come after what the client has to say first, so the program waits for one.
+    let script = format!(
+        "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; printf '{question}\\033[5n'; \
+        dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null"
+    );
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", &script, "sh", bytes]);
+    let call = Maker::Rove.client(server.address, &server.key);
+    let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
+    let mut terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    terminal.send("x");
+    terminal.wait_for(answer, |screen| {
+        screen.contents().lines().nth(1).is_some_and(|line| line.trim() == answer)
+    });
+    terminal.send("x");
+    terminal.wait_exit().assert_code(0);
 }
 
 #[test]
-fn programs_read_the_screen_where_its_user_lets_them() {
-    // Keys come after what the client has to say first, so the program waits for one.
-    let script = "stty raw -echo; printf 'ready\\r\\n'; head -c 1 > /dev/null; \
-        printf '\\033[7;1;1;1;1;1*y\\033[5n'; dd bs=1 count=\"$1\" status=none | cat -v; head -c 1 > /dev/null";
-    for (variables, bytes, answer) in [
-        (&[("ROVE_SCREEN_CHECKSUMS", "1")][..], "15", "^[P7!~FF8E^[\\^[[0n"),
-        (&[], "4", "^[[0n"),
-        (&[("ROVE_SCREEN_CHECKSUMS", "1"), ("ROVE_STRICT", "1")], "4", "^[[0n"),
+fn programs_ask_where_their_user_lets_them_and_get_no_answer_elsewhere() {
+    for (variable, question, bytes, answer) in [
+        ("ROVE_READ_COPIED", "\\033]52;c;YWI=\\007\\033]52;c;?\\007", "16", "^[]52;c;YWI=^G^[[0n"),
+        ("ROVE_SCREEN_CHECKSUMS", "\\033[7;1;1;1;1;1*y", "15", "^[P7!~FF8E^[\\^[[0n"),
     ] {
-        let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", script, "sh", bytes]);
-        let call = Maker::Rove.client(server.address, &server.key);
-        let call = variables.iter().fold(call, |call, (name, value)| call.env(name, value));
-        let mut terminal = Terminal::start(&call, SIZE);
-        terminal.wait_for_text("ready");
-        terminal.send("x");
-        terminal.wait_for(answer, |screen| {
-            screen.contents().lines().nth(1).is_some_and(|line| line.trim() == answer)
-        });
-        terminal.send("x");
-        terminal.wait_exit().assert_code(0);
+        assert_answer(question, &[(variable, "1")], bytes, answer);
+        for variables in [&[][..], &[(variable, "1"), ("ROVE_STRICT", "1")]] {
+            assert_answer(question, variables, "4", "^[[0n");
+        }
     }
 }

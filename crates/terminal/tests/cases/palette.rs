@@ -137,17 +137,20 @@ fn a_terminal_that_takes_no_colours_gets_none() {
 }
 
 /// As xterm 379 tells them, by the palette and by the three colours that have numbers of their own.
+/// Colours in every space, and the intensities that xterm 379 tells of them.
+const SPACES: [(&str, &str); 7] = [
+    ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
+    ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
+    ("CIEuvY:0.23813/0.52005/0.25780", "bdbd/8888/4f4f"),
+    ("CIExyY:0.44431/0.25589/0.18609", "dfdf/3d3d/7777"),
+    ("CIELab:7.2195/20.7834/17.7003", "ecec/e4e4/e4e4"),
+    ("CIELuv:18.0144/35.4730/23.2430", "5e5e/2e2e/0e0e"),
+    ("TekHVC:304.4900/56.9737/13.5433", "a7a7/8383/9c9c"),
+];
+
 #[test]
 fn colours_of_every_space_are_told_as_the_screen_shows_them() {
-    for (text, told) in [
-        ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
-        ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
-        ("CIEuvY:0.23813/0.52005/0.25780", "bdbd/8888/4f4f"),
-        ("CIExyY:0.44431/0.25589/0.18609", "dfdf/3d3d/7777"),
-        ("CIELab:7.2195/20.7834/17.7003", "ecec/e4e4/e4e4"),
-        ("CIELuv:18.0144/35.4730/23.2430", "5e5e/2e2e/0e0e"),
-        ("TekHVC:304.4900/56.9737/13.5433", "a7a7/8383/9c9c"),
-    ] {
+    for (text, told) in SPACES {
         for slot in ["4;0", "4;255", "10", "11", "12"] {
             let input = format!("\x1b]{slot};{text}\x07\x1b]{slot};?\x07");
             let given = host(80, 24, input).take_replies();
@@ -161,20 +164,14 @@ fn colours_of_every_space_are_told_as_the_screen_shows_them() {
 /// the palette behind its end). Answers are those of xterm 379 with colours for all of them.
 #[test]
 fn colours_of_renditions_are_told_as_they_were_set() {
-    for (text, told) in [
+    let digits = [
         ("rgb:f0/f0/f0", "f0f0/f0f0/f0f0"),
         ("#123", "1010/2020/3030"),
         ("#102030", "1010/2020/3030"),
         ("#111222333", "1111/2222/3333"),
         ("#111122223333", "1111/2222/3333"),
-        ("rgbi:0.5/0.5/0.5", "c1c1/bbbb/bbbb"),
-        ("CIEXYZ:0.69460/0.66400/1.06350", "ebeb/caca/e2e2"),
-        ("CIEuvY:0.23813/0.52005/0.25780", "bdbd/8888/4f4f"),
-        ("CIExyY:0.44431/0.25589/0.18609", "dfdf/3d3d/7777"),
-        ("CIELab:7.2195/20.7834/17.7003", "ecec/e4e4/e4e4"),
-        ("CIELuv:18.0144/35.4730/23.2430", "5e5e/2e2e/0e0e"),
-        ("TekHVC:304.4900/56.9737/13.5433", "a7a7/8383/9c9c"),
-    ] {
+    ];
+    for (text, told) in digits.into_iter().chain(SPACES) {
         for rendition in 0..5 {
             for (set, ask) in [(5, 5), (5, 4), (4, 5), (4, 4)] {
                 let number = |command: i32| if command == 4 { 256 + rendition } else { rendition };

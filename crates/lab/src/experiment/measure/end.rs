@@ -1,8 +1,7 @@
 //! The end: how long a user who leaves waits for the server to know, and how often that stays in doubt.
 
-use rove_headless::{Act, Program, Traffic, User};
-use rove_session::{Client, ClientOutcome, Server};
-use rove_terminal::Terminal;
+use rove_headless::{Program, Traffic};
+use rove_session::{ClientOutcome, Server};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::measure::session::session;
@@ -23,17 +22,8 @@ pub(super) const FIGURES: [RunFigure; 2] = [
     RunFigure { name: "datagrams of the end", scale: 1.0, is_compared: true },
 ];
 
-/// A user whose keys the measurement types.
-struct Typist;
-
 /// A program that echoes.
 struct Echo;
-
-impl User for Typist {
-    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
-        None
-    }
-}
 
 impl Program for Echo {
     fn turn(&mut self, now: Instant, server: &mut Server) {
@@ -47,7 +37,7 @@ impl Program for Echo {
 
 /// Measures the time from the user's leave to the end of the client, after ten seconds of typing.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let mut net = session(conditions, Typist, Echo);
+    let mut net = session(conditions, (), Echo);
     let pauses = Seed::new(conditions.seed).stream("pauses");
     for key in 0..KEYS {
         net.run_for(Duration::from_millis(100 + pauses.at(key).below(300)));

@@ -2,10 +2,9 @@
 
 use core::net::SocketAddr;
 
-use rove_headless::{Act, Program, User};
+use rove_headless::Program;
 use rove_link::net::{End, Net};
-use rove_session::{Client, Server};
-use rove_terminal::Terminal;
+use rove_session::Server;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::measure::session::ends;
@@ -24,9 +23,6 @@ pub(super) const FIGURES: [RunFigure; 3] = [
     RunFigure { name: "datagrams in an hour", scale: 1.0, is_compared: true },
 ];
 
-/// A user who does nothing.
-struct Sleeper;
-
 /// A program that does nothing.
 struct Quiet;
 
@@ -35,12 +31,6 @@ struct Sleeping<E> {
     end: E,
     woken: Vec<Instant>,
     datagrams: u64,
-}
-
-impl User for Sleeper {
-    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
-        None
-    }
 }
 
 impl Program for Quiet {
@@ -86,7 +76,7 @@ impl<E: End> End for Sleeping<E> {
 
 /// Measures it.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let (near, far) = ends(conditions, Sleeper, Quiet);
+    let (near, far) = ends(conditions, (), Quiet);
     let seed = Seed::new(conditions.seed);
     let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
     let mut net = Net::new(Sleeping::new(near), Sleeping::new(far), uplink, downlink, seed);

@@ -1,10 +1,9 @@
 //! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
 
-use rove_headless::{Act, FarEnd, NearEnd, Program, User, client_config, server_config};
+use rove_headless::{FarEnd, NearEnd, Program, client_config, server_config};
 use rove_link::net::Net;
-use rove_session::{Client, ClientConfig, Server};
+use rove_session::{ClientConfig, Server};
 use rove_ssp::Config;
-use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::measure::{Conditions, Samples, nanos};
@@ -18,17 +17,8 @@ const PAUSE_MILLIS: [u64; 2] = [40, 100];
 /// How long an echo is waited for. Chosen: far beyond any echo on a path that lets anything through.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A user whose keys the measurement types.
-struct Typist;
-
 /// A program that writes each key into the first column.
 struct Echo;
-
-impl User for Typist {
-    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
-        None
-    }
-}
 
 impl Program for Echo {
     fn turn(&mut self, now: Instant, server: &mut Server) {
@@ -66,14 +56,14 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
 }
 
 /// Joins a client that tells its server what is lost, as the program `rove` does, and a server by a path that loses nothing.
-fn settling(conditions: &Conditions<'_>) -> Net<NearEnd<Typist>, FarEnd<Echo>> {
+fn settling(conditions: &Conditions<'_>) -> Net<NearEnd<()>, FarEnd<Echo>> {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
     let client = ClientConfig {
         prediction: system.prediction(),
         ..client_config(system.transport(Config::client()), seed)
     };
     let server = server_config(system.transport(Config::server()), seed);
-    let near = NearEnd::new(client, Typist, Instant::ZERO);
+    let near = NearEnd::new(client, (), Instant::ZERO);
     let far = FarEnd::new(server, Echo, Instant::ZERO);
     let [uplink, downlink] = conditions.path().settling();
     Net::new(near, far, uplink, downlink, seed)

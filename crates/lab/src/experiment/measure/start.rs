@@ -1,8 +1,7 @@
 //! The start: how long a user waits for what a program prints at once.
 
-use rove_headless::{Act, Program, User};
-use rove_session::{Client, Server, ServerEvent};
-use rove_terminal::Terminal;
+use rove_headless::Program;
+use rove_session::{Server, ServerEvent};
 use rove_units::{Duration, Instant};
 
 use crate::experiment::measure::session::session;
@@ -14,19 +13,10 @@ const WORD: &str = "hello";
 /// How long it is waited for. Chosen: a client gives up a server that it has never heard sooner.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A user who looks.
-struct Watcher;
-
 /// A program that prints a word as soon as it is started.
 #[derive(Default)]
 struct Printer {
     is_started: bool,
-}
-
-impl User for Watcher {
-    fn next_act(&mut self, _: Instant, _: &Client, _: &Terminal) -> Option<Act> {
-        None
-    }
 }
 
 impl Program for Printer {
@@ -43,7 +33,7 @@ impl Program for Printer {
 
 /// Measures the time from the client's start, when the server waits for it, to the program's word on the user's screen.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let mut net = session(conditions, Watcher, Printer::default());
+    let mut net = session(conditions, (), Printer::default());
     let is_shown = net.run_until(PATIENCE, |near, _| near.row_text(0) == WORD);
     let time = nanos(net.now().saturating_since(Instant::ZERO));
     let times = is_shown.then_some(time).into_iter().collect();
