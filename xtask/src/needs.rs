@@ -1,4 +1,4 @@
-//! What a command needs beside the pinned toolchain and a C linker: programs of Debian packages, cargo's own programs,
+//! The needs of a command beside the pinned toolchain and a C linker: programs of Debian packages, cargo's own programs,
 //! and targets of the compiler.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{packages, workspace_root};
 
-/// What a command needs.
+/// The programs and targets that a command needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Needs<'a> {
     /// Programs, each with the Debian package that brings it.

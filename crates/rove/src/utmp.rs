@@ -71,7 +71,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // What is added last would stay.
+        // The entry that was added last would stay.
         let added = self.running.take();
         let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
         wait(added);

@@ -133,7 +133,7 @@ impl EscapeKey {
         self.offers_login = is_offered;
     }
 
-    /// Takes note that the status is no longer shown.
+    /// Called when the status is no longer shown.
     pub(crate) fn status_gone(&mut self) {
         if self.state == State::Status {
             self.state = State::Text { line_start: self.is_printable() };
@@ -246,7 +246,7 @@ impl EscapeKey {
         }
     }
 
-    /// Takes the key after the escape key.
+    /// Handles the key after the escape key.
     fn take_command(
         &mut self,
         byte: Option<u8>,
@@ -286,7 +286,7 @@ impl EscapeKey {
         }
     }
 
-    /// Takes a key that the program does not get. A key that came as a sequence is whole.
+    /// Keeps a key from the program. A key that came as a sequence is whole.
     fn keep(&mut self, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         if typed.len() > 1 {
             return self.end_kept(Kept::Key, out, requests);
@@ -295,7 +295,7 @@ impl EscapeKey {
         self.take_kept(typed, out, requests);
     }
 
-    /// Takes the next bytes of such a key.
+    /// Keeps the next bytes of such a key from the program.
     fn take_kept(&mut self, bytes: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         let Some(kept) = &mut self.kept else { return };
         for byte in bytes {

@@ -19,7 +19,7 @@ pub enum Running {
     Command,
 }
 
-/// What a user has not got of a command's output.
+/// The part of a command's output that the user has not got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
     /// So many lines.

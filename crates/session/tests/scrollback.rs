@@ -331,7 +331,7 @@ fn a_program_on_the_alternate_screen_leaves_the_history_of_a_command_alone() {
     print(&mut pair, b"\x1b[?1049l");
     assert_eq!(end(&mut pair), with_what_was_before(0..0));
 
-    // One that runs once the session has moved to the normal screen.
+    // This program runs after the session has moved to the normal screen.
     let mut pair = command(&link, rove(Config::server()));
     print(&mut pair, numbers(1..101).as_bytes());
     pair.run_for(secs(1));

@@ -30,7 +30,7 @@ const REMEMBERED_OF_OTHER: u32 = 32;
 /// The smallest share while a loss is remembered.
 const RARE: f64 = 1.0 / 512.0;
 
-/// What is known of the loss of one direction. In the beginning it is thought to lose nothing.
+/// An estimate of the loss of one direction. A new path is taken to lose nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct LossEstimate {
     /// A bit for each of the newest datagrams, the newest lowest: whether it was lost.
@@ -50,7 +50,7 @@ impl Default for LossEstimate {
 }
 
 impl LossEstimate {
-    /// Takes note of what became of the datagram after those before.
+    /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
         if is_lost {
             self.changed_before = self.changed_before.map(|earlier| earlier * (1.0 - CHANGE));
@@ -68,7 +68,7 @@ impl LossEstimate {
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
     }
 
-    /// Takes note that so many of the lost datagrams, the newest ones, were late and have come.
+    /// Records that the newest `count` lost datagrams were late and have arrived.
     pub(crate) fn handle_late(&mut self, count: u64) {
         if count == 0 {
             return;
@@ -81,7 +81,7 @@ impl LossEstimate {
         }
     }
 
-    /// Takes note that the other direction has lost a datagram: a path that begins to lose mostly does so in both.
+    /// Records a loss in the other direction: a path that begins to lose mostly loses in both.
     pub(crate) fn handle_loss_of_other(&mut self) {
         self.remembered = self.remembered.max(REMEMBERED_OF_OTHER);
     }

@@ -17,7 +17,7 @@ pub(crate) struct LossReports {
     /// How many missing datagrams the newest report has told of.
     told_missing: u64,
     heard: Option<Loss>,
-    /// What is lost on the way to the peer.
+    /// The estimate of the loss on the way to the peer.
     estimate: LossEstimate,
 }
 
@@ -47,7 +47,7 @@ impl LossReports {
         self.heard
     }
 
-    /// Takes note that a datagram of the peer's was lost.
+    /// Records that a datagram of the peer's was lost.
     pub(crate) fn handle_loss_of_peers(&mut self) {
         self.estimate.handle_loss_of_other();
     }

@@ -25,7 +25,7 @@ pub struct ClusterWidths(u8);
 impl ClusterWidths {
     /// Code points are added up.
     pub const CODE_POINTS: Self = Self(0);
-    /// What follows U+200D belongs to what is before it.
+    /// A character after U+200D belongs to the cluster before it.
     pub const JOINED: Self = Self(1);
     /// A colour of skin belongs to the emoji before it.
     pub const MODIFIERS: Self = Self(1 << 1);

@@ -38,7 +38,7 @@ pub(crate) trait Perform {
     fn is_spent(&self) -> bool {
         false
     }
-    /// Takes note of the head of a device control string, whose text follows.
+    /// Called with the head of a device control string; its text follows.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);

@@ -103,10 +103,10 @@ pub(crate) struct Figures {
     pub(crate) gone: Latencies,
     /// Mistakes gone later than the host's answer.
     pub(crate) late: usize,
-    /// What flickered, and how much of that the program's own screens do not show.
+    /// The flicker on the user's screen, and the part of it that the program's own screens do not have.
     pub(crate) flicker: Tally,
     pub(crate) own_flicker: Tally,
-    /// What flickers where the program is on this side of the path.
+    /// The flicker of the same program without a path.
     pub(crate) local_flicker: Tally,
     pub(crate) uplink: Traffic,
     pub(crate) downlink: Traffic,

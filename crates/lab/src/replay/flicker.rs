@@ -22,7 +22,7 @@ pub(crate) enum Part {
     Cursor,
 }
 
-/// What a part of the screen shows.
+/// The contents of one part of the screen: a cell, or the place of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
     /// A cell's text and how it is painted.
@@ -37,9 +37,9 @@ pub(crate) struct Change {
     pub(crate) part: Part,
     /// When it was made, and when it was taken back.
     pub(crate) times: [Instant; 2],
-    /// What stood there before the change, and after it was taken back.
+    /// The contents before the change, and again after it.
     pub(crate) old: Look,
-    /// What stood there in between.
+    /// The contents in between.
     pub(crate) new: Look,
     /// The newest true screen of which something was shown before the change.
     pub(crate) since: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Tally {
     pub(crate) blinks: usize,
 }
 
-/// What one part shows, and the last thing that it showed before.
+/// The contents of one part now and before their last change.
 #[derive(Clone, Copy, Debug)]
 struct Trail {
     look: Look,

@@ -93,7 +93,7 @@ pub(crate) struct Script {
     pub(crate) truth: Vec<Picture>,
     /// For each of them, whether a terminal shows it: it is not in the middle of a synchronised update.
     is_whole: Vec<bool>,
-    /// What flickers on a terminal that shows the true screens at the recorded times.
+    /// The flicker on a terminal that shows the recorded screens at their recorded times.
     pub(crate) flicker: Tally,
     /// By the number of keys sent, the last true screen that there can be.
     reach: Vec<usize>,

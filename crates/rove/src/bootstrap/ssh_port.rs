@@ -1,5 +1,5 @@
-//! What follows a failed login with `-p`: to users of ssh that letter is ssh's TCP port, and here it is the session's
-//! UDP port.
+//! Advice after a failed login with `-p`. Users of ssh know that letter as ssh's TCP port; rove's `-p` is the session's UDP
+//! port.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};

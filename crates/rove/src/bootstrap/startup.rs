@@ -32,10 +32,10 @@ pub(crate) const ADDRESS: &str = "ROVE ADDRESS";
 /// What the line with the address that ssh is connected to begins with.
 pub(crate) const IP: &str = "ROVE IP";
 
-/// What the line of a proxy command begins with that has found no address.
+/// The beginning of the line with which a proxy command says that a name has no address.
 pub(crate) const UNKNOWN: &str = "ROVE UNKNOWN";
 
-/// What the line of a proxy command begins with that has another reason to be connected to none.
+/// The beginning of the line with which a proxy command gives another reason for having no connection.
 pub(crate) const FAILED: &str = "ROVE FAILED";
 
 /// Most other addresses of a host that are taken. Chosen: more than a client tries.

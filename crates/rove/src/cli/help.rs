@@ -5,7 +5,7 @@ use rove_manual::{Manual, Words};
 
 use crate::cli::BOOK;
 
-/// What `rove --help` shows: what a user needs to begin, on one screen.
+/// The text of `rove --help`: the options that a user needs to begin, on one screen.
 pub(crate) const BRIEF: &str = "\
 Usage: rove [options] [--] [user@]host [command...]
 

@@ -39,7 +39,7 @@ pub(crate) struct End {
     pub(crate) output_error: Option<String>,
     /// The signal that this process was to end by, if one came.
     pub(crate) signal: Option<i32>,
-    /// What of a command's output the user has not got.
+    /// The part of a command's output that the user has not got.
     pub(crate) missing: Option<MissingLines>,
 }
 

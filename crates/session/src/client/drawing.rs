@@ -19,7 +19,7 @@ impl Drawing {
         Self { renderer: Renderer::new(outer), lines: Inbox::default() }
     }
 
-    /// Takes the lines of the server's newest state that are new.
+    /// Returns the lines of the server's newest state that the user has not got.
     pub(super) fn look(&mut self, state: &Scrolled) {
         self.lines.look(state);
     }
@@ -78,7 +78,7 @@ impl Drawing {
         }
     }
 
-    /// Takes lines to be shown with a frame, and returns whether there are more.
+    /// Moves lines into a frame, and returns whether more are waiting.
     fn take_lines(&mut self, frame: &Screen) -> (Vec<ScrollbackLine>, bool) {
         if !self.lines.is_due() || !self.renderer.takes_lines(frame) {
             return (Vec::new(), false);

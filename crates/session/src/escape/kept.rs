@@ -7,7 +7,7 @@ const ESC: u8 = 0x1b;
 /// Longest beginning of a sequence that is a key by itself if nothing follows: `ESC [`, which is Alt-[.
 const KEY_LEN: usize = 2;
 
-/// What the bytes are.
+/// The kind of the bytes that are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// The beginning of a key or of a message.

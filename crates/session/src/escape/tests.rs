@@ -328,7 +328,7 @@ fn another_login_is_asked_for_only_where_it_is_offered() {
     }
 }
 
-/// What keys do that the program is not to get, in a session of rove's.
+/// The effect of keys that the program does not get, in a session of rove's.
 struct Modal {
     escape: EscapeKey,
     out: Vec<u8>,

@@ -5,7 +5,7 @@
 
 use rove_terminal::{Cell, ClusterWidths, Screen};
 
-/// One cluster, and what it says of a terminal that gives it so many columns.
+/// A cluster to be printed. A terminal that gives it `columns` columns counts the `kinds` as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     text: &'static str,

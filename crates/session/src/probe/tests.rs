@@ -277,7 +277,7 @@ proptest! {
     }
 }
 
-/// What a terminal answers that moves its cursor by so many columns for each sample.
+/// Returns the answers of a terminal whose cursor moves by so many columns for each sample.
 fn columns(columns: [u16; 7]) -> String {
     columns.map(|columns| format!("\x1b[4;{}R", columns + 1)).concat()
 }

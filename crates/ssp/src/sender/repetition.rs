@@ -102,7 +102,7 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Takes note of contents that were just sent, as a diff from the known receiver state.
+    /// Records contents that were just sent, as a diff from the known receiver state.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,

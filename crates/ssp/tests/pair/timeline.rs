@@ -137,7 +137,7 @@ fn lost_contents_are_sent_again_for_ten_seconds_after_the_last_new_state() {
     fake.run_for(ms(30_000));
     // Round-trip time 0: RTO 50 ms, and the only unacknowledged entry is in flight for RTO + 100.
     let sent = fake.heard_at();
-    // What is presumed lost for the first time has a copy.
+    // Contents that are presumed lost for the first time are sent twice.
     assert_eq!(sent[..5], [100, 250, 255, 405, 555]);
     let active = sent.iter().filter(|at| **at <= 10_100).count();
     assert_eq!(active, 68);

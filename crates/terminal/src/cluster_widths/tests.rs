@@ -86,7 +86,7 @@ fn a_cluster_is_joined_only_where_it_is_printed_in_one_go() {
 #[test]
 fn a_character_that_is_widened_takes_the_next_column_and_none_at_the_edge() {
     for (text, row, column) in [
-        // What it covers is gone, and the other half of what it cuts.
+        // The covered letter is gone, and the other half of a wide character that was cut.
         (format!("abc\r{RED_HEART}"), format!("{RED_HEART}c"), 2),
         (format!("a\u{4e00}c\r{RED_HEART}"), format!("{RED_HEART} c"), 2),
         (format!("\x1b[1;10H{RED_HEART}"), String::new(), 2),

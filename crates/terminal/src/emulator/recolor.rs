@@ -14,7 +14,7 @@ const DYNAMIC_LAST: usize = 19;
 /// Number of the first rendition among the entries of the palette.
 const RENDITION_ENTRY: usize = 256;
 
-/// What a program gives a colour.
+/// The parts of the screen that a program may give a colour.
 #[derive(Clone, Copy)]
 enum Target {
     /// Part of the picture.

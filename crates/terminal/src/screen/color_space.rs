@@ -6,7 +6,7 @@
 use crate::screen::intensity::{Intensities, three_numbers};
 use crate::screen::palette::Rgb;
 
-/// What the luminance and the chromaticity of a colour make of the intensities of a screen without a profile.
+/// Conversion of luminance and chromaticity to the intensities of a screen that has no colour profile.
 /// Source: libX11's profile of a screen that has none.
 const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [3.483_404_812_535_39, -1.521_763_749_272_852, -0.559_231_333_540_497_8],

@@ -356,7 +356,7 @@ fn renditions_are_told_in_the_form_of_xterm() {
         let (input, answer) =
             (format!("\x1b[{set}m\x1bP$qm\x1b\\"), format!("\x1bP1$r{told}m\x1b\\"));
         assert_answers(&[(&input, &answer)]);
-        // What is told sets the same again.
+        // The reported parameters set the same rendition again.
         let again = format!("\x1b[{set}mX\x1b[H\x1b[{told}mX\x1bP$qm\x1b\\");
         assert_answers(&[(&again, &answer)]);
     }

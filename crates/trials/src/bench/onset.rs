@@ -14,7 +14,7 @@ use super::echo::{ECHO, KEY};
 use super::report::{Line, Target};
 use super::{Bench, path, stats};
 
-/// One way of the path; half of the round trip.
+/// The delay of one direction: half of the round trip.
 const DELAY: Duration = Duration::from_millis(50);
 /// Share of datagrams that are lost in each direction. Source: Mosh paper (USENIX ATC 2012), table 3.
 const LOSS: f64 = 0.29;
