@@ -10,10 +10,10 @@ use crate::mechanism::Mechanisms;
 const SHOWN_ABOVE: Duration = Duration::from_millis(30);
 /// And no more once it is this short, and nothing is outstanding.
 const HIDDEN_AT: Duration = Duration::from_millis(20);
-/// By rove's own rules they are seen from this SRTT on. Chosen: the lowest at which no key is slower and no more of them change after
-/// they were seen; docs/prediction.md has the table.
+/// By rove's own rules predictions are seen above this SRTT. Chosen: the lowest one at which no key is slower and no more keys
+/// change after they were seen; docs/prediction.md has the table.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
-/// And no more from this one down, where nothing is outstanding.
+/// They are no longer seen at this SRTT or below, if nothing is outstanding.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
 const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
 /// Predictions are underlined once the send interval is longer: an SRTT above 160 ms.
@@ -155,7 +155,7 @@ impl Policy {
         self.underline_from(interval);
     }
 
-    /// Records the same by rove's own rules; a path of which nothing is known is slow.
+    /// Records the same by rove's own thresholds. A path whose SRTT is not known yet counts as slow.
     pub(crate) fn handle_srtt(
         &mut self,
         srtt: Option<Duration>,

@@ -515,8 +515,8 @@ impl Replay {
     }
 }
 
-/// Makes keys of unknown effect of the parts of a cluster that were read at once, as an input method commits it: it is seen as a
-/// whole, once it is echoed.
+/// Replaces the parts of a cluster that were read at once (an input method commits it so) by keys of unknown effect. The cluster is
+/// then shown as a whole, after its echo.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

@@ -1,8 +1,8 @@
-//! How many columns the user's terminal gives to what is more than one code point.
+//! The columns that the user's terminal gives to characters of several code points.
 //!
-//! Stock Mosh and `wcwidth` programs add up code points ([`char_width`]). Most of today's terminals count for a
-//! *cluster*, what a reader takes for one character (Unicode Standard Annex 29): an emoji with its modifier or joined to another, a
-//! flag, a syllable. They differ in which clusters they know, so each kind has a bit, which is measured
+//! Stock Mosh and `wcwidth` programs add up code points ([`char_width`]). Most of today's terminals give the columns to a
+//! *cluster*, a sequence that a reader takes for one character (Unicode Standard Annex 29): an emoji with its modifier or joined to
+//! another, a flag, a syllable. They differ in which clusters they know, so each kind has a bit, which is measured
 //! on the terminal itself.
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -41,7 +41,7 @@ impl ClusterWidths {
     /// A spacing mark takes no column.
     pub const MARKS: Self = Self(1 << 6);
 
-    /// All kinds, but that a spacing mark takes a column: what the newest specification says.
+    /// All kinds except [`Self::MARKS`]: a spacing mark takes a column.
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self(0b11_1111);
     const KNOWN: u8 = 0b111_1111;
@@ -128,8 +128,8 @@ impl ClusterWidths {
     }
 }
 
-/// Returns whether `c` is a mark that has a column of its own where code points are counted; not one of the vowels of Thai and Lao
-/// that are letters.
+/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 extend a cluster, too, but are letters: kitty 0.26 gives
+/// them a column.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
@@ -173,8 +173,8 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether a character begins a cluster, unless what is before it joins whatever follows, which no such character does. Not
-/// all that do are known to.
+/// Returns whether `c` begins a new cluster after every character for which this returns true. The list holds the common
+/// characters only; for others it may return false although they begin one.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'

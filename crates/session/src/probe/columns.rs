@@ -1,4 +1,4 @@
-//! How many columns the user's terminal gives to clusters, as the cursor shows behind samples of each kind.
+//! Measures the columns that the user's terminal gives to clusters: the place of the cursor after a sample shows them.
 //!
 //! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So nobody sees it,
 //! whatever the terminal makes of it.
@@ -56,8 +56,8 @@ impl Sample {
             .into_bytes()
     }
 
-    /// Returns what the terminal does with clusters, from where the cursor was behind this one; `None` for what is
-    /// no place of a sample but a function key, which looks like one in the first row.
+    /// Returns the kinds that the terminal counts as one, given the place of the cursor after this sample. Returns
+    /// `None` for the first row, which a function key sends.
     pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
         let is_one = column == self.columns + 1;
         (row > 1).then_some(if is_one { self.kinds } else { ClusterWidths::CODE_POINTS })

@@ -209,8 +209,8 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints, on a replica, a cell whose text has other widths as single code points: with its columns (OSC 66, the text sizing
-    /// protocol of kitty) or, where the replica does not know that, in what comes nearest.
+    /// Prints a cell on a replica whose columns are not the sum of its code points' columns. The bytes state the columns (OSC 66, the
+    /// text sizing protocol of kitty). A replica that does not know OSC 66 gets a similar text of as many columns.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());

@@ -186,7 +186,7 @@ impl Emulator {
         self.user_terminal.cluster_widths
     }
 
-    /// Returns how many bytes at the beginning of `text` are characters that no cluster needs to be looked for in.
+    /// Returns the length in bytes of the beginning of `text` in which each character has a cell of its own for certain.
     fn plain_end(&self, text: &str) -> usize {
         if self.counting().is_code_points() {
             return text.len();
@@ -233,8 +233,8 @@ impl Emulator {
         self.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
-    /// Moves a cell that needs two columns, and has got the last one, to the next row as if it had been printed so at once; without
-    /// autowrap its base stays, alone.
+    /// Moves the cell in the last column to the next row because its text needs two columns. Without autowrap its base stays there
+    /// alone.
     fn carry_over(&mut self, at: Position) {
         let row = self.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());
@@ -251,7 +251,7 @@ impl Emulator {
         self.screen.pen = pen;
     }
 
-    /// The far end's word for how it counts from here on.
+    /// Records how the far end counts columns from here on (`CSI = n w`).
     pub(crate) fn count_as_told(&mut self, bits: u16) {
         if !self.is_host() {
             self.screen.cluster_widths = ClusterWidths::from_bits(bits.into());
