@@ -24,7 +24,7 @@ pub(super) const ROVE: Product = Product {
 pub(super) const LAB: Product = Product {
     program: "rove-lab",
     package: "rove-lab",
-    folder: "crates/lab",
+    folder: "lab/rove-lab",
     introduction: concat!("docs", "/lab.md"),
 };
 

@@ -1,4 +1,4 @@
-//! The sessions recorded in `crates/lab/traces`, replayed: how many keys are instant and what goes wrong in them is known,
+//! The sessions recorded in `lab/rove-lab/traces`, replayed: how many keys are instant and what goes wrong in them is known,
 //! and no secret is ever shown.
 
 use std::path::PathBuf;

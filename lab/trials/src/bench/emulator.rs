@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Bench;
 use super::report::{Line, Target};
 
-/// Runs the comparison of crates/oracle, which lets the emulators take turns by itself.
+/// Runs the comparison of lab/oracle, which lets the emulators take turns by itself.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: three emulators", bench.rounds);
     lines(&bench.programs.example("throughput", bench.rounds)?)

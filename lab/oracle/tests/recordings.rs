@@ -83,15 +83,15 @@ impl Three {
 #[test]
 fn ours_is_never_alone_on_a_recorded_session() {
     for (name, recording) in [
-        ("vim", &include_bytes!("../../terminal/tests/recordings/vim.bin")[..]),
-        ("less", include_bytes!("../../terminal/tests/recordings/less.bin")),
-        ("emacs", include_bytes!("../../terminal/tests/recordings/emacs.bin")),
-        ("neovim", include_bytes!("../../terminal/tests/recordings/neovim.bin")),
-        ("tmux", include_bytes!("../../terminal/tests/recordings/tmux.bin")),
-        ("htop", include_bytes!("../../terminal/tests/recordings/htop.bin")),
-        ("mc", include_bytes!("../../terminal/tests/recordings/mc.bin")),
-        ("fish", include_bytes!("../../terminal/tests/recordings/fish.bin")),
-        ("zsh", include_bytes!("../../terminal/tests/recordings/zsh.bin")),
+        ("vim", &include_bytes!("../../../crates/terminal/tests/recordings/vim.bin")[..]),
+        ("less", include_bytes!("../../../crates/terminal/tests/recordings/less.bin")),
+        ("emacs", include_bytes!("../../../crates/terminal/tests/recordings/emacs.bin")),
+        ("neovim", include_bytes!("../../../crates/terminal/tests/recordings/neovim.bin")),
+        ("tmux", include_bytes!("../../../crates/terminal/tests/recordings/tmux.bin")),
+        ("htop", include_bytes!("../../../crates/terminal/tests/recordings/htop.bin")),
+        ("mc", include_bytes!("../../../crates/terminal/tests/recordings/mc.bin")),
+        ("fish", include_bytes!("../../../crates/terminal/tests/recordings/fish.bin")),
+        ("zsh", include_bytes!("../../../crates/terminal/tests/recordings/zsh.bin")),
     ] {
         let mut three = Three::blank(Size::DEFAULT);
         for (number, piece) in recording.chunks(PIECE_BYTES).enumerate() {
