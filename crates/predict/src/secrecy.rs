@@ -48,6 +48,8 @@ pub(crate) struct Prompt {
     /// The name of all of it but its numbers and its path, and of its end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
+    /// The name of its text alone, in whatever modes and place of the screen it stands. It is refused by this one.
+    pub(crate) text: u64,
     pub(crate) sort: Sort,
 }
 
@@ -78,7 +80,7 @@ impl Sort {
 pub(crate) struct Spot<'a> {
     /// The echo since the last key of unknown effect.
     pub(crate) line: Line,
-    /// `None` where nothing tells this place from others.
+    /// `None`, or one without a name, where nothing tells this place from others.
     pub(crate) prompt: Option<Prompt>,
     /// Whether rows were begun, ahead of the screen, on the way to it.
     pub(crate) is_ahead: bool,
@@ -169,17 +171,18 @@ impl Secrecy {
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
         let is_remembered = || self.prompts.as_ref().is_some_and(is_known);
-        self.statement.permits() || prompt.sort == Sort::Shell && is_remembered()
+        let is_stated = self.statement.permits() && prompt.whole != 0;
+        is_stated || prompt.sort == Sort::Shell && is_remembered()
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {
-        self.places.iter().find(|place| place.prompt == prompt)
+        self.places.iter().find(|place| place.prompt.whole == prompt.whole)
     }
 
     fn is_refused(&self, prompt: Prompt) -> bool {
         let was_refused = |name| self.prompts.as_ref().is_some_and(|it| it.is_refused(name));
         let is_refused = |name| self.refused.contains(&name) || was_refused(name);
-        self.refused.len() > REFUSED_MAX || is_refused(prompt.whole) || is_refused(prompt.end)
+        self.refused.len() > REFUSED_MAX || is_refused(prompt.text) || is_refused(prompt.end)
     }
 
     /// Called when the server states up to which input the session's own shell waits at its prompt, or states nothing.
@@ -291,7 +294,7 @@ impl Secrecy {
     }
 
     fn refuse(&mut self, prompt: Prompt) {
-        for name in [prompt.whole, prompt.end] {
+        for name in [prompt.text, prompt.end].into_iter().filter(|name| *name != 0) {
             if !self.refused.contains(&name) && self.refused.len() <= REFUSED_MAX {
                 self.refused.push(name);
             }
@@ -302,8 +305,9 @@ impl Secrecy {
     /// Makes a place the one that took input last, and returns it.
     fn visit(&mut self, prompt: Option<Prompt>) -> &mut Place {
         let prompt = prompt.unwrap_or_default();
-        let place = match self.places.iter().position(|place| place.prompt == prompt) {
-            Some(index) => self.places.remove(index),
+        let is_it = |place: &Place| place.prompt.whole == prompt.whole;
+        let place = match self.places.iter().position(is_it) {
+            Some(index) => Place { prompt, ..self.places.remove(index) },
             None => Place {
                 prompt,
                 lines: 0,

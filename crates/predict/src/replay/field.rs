@@ -58,6 +58,7 @@ pub(super) struct Field {
     pub(super) lesson: Option<Lesson>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
+    modes: [bool; 3],
     /// Whether the text asks for something that is not to be seen.
     pub(super) is_secret: bool,
     /// The echo that the line has shown.
@@ -146,6 +147,7 @@ impl Field {
             start: at.column,
             kind,
             context: context(screen, kind, at, pane),
+            modes: modes(screen),
             is_secret: scene::asks_for_secret(screen, at),
             is_shell: scene::ends_as_shell(screen, at.row, pane.left..at.column),
             since: now,
@@ -292,17 +294,22 @@ impl Field {
 
     /// Returns what tells the place from others where text is typed: its prompt, or the mode of its editor.
     pub(super) fn prompt(&self) -> Option<Prompt> {
-        let (whole, end) = (self.context.strong.number(), self.context.weak.number());
+        let ContextKey { strong, weak, text } = self.context;
+        let [whole, end, text] = [strong, weak, text].map(PromptId::number);
         let sort = if self.is_shell { Sort::Shell } else { Sort::Other };
         match self.kind {
             Kind::Insert | Kind::Replace if self.inserts() && !self.is_secret => {
-                Some(Prompt { whole, end: whole, sort: Sort::Mode })
+                Some(Prompt { whole, end: whole, text: whole, sort: Sort::Mode })
             }
-            Kind::Line | Kind::Unknown if self.has_name() => Some(Prompt { whole, end, sort }),
+            Kind::Line | Kind::Unknown if self.has_name() => {
+                Some(Prompt { whole, end, text, sort })
+            }
             // In a pane, or a row of input at the end of the screen.
             Kind::Full if self.is_last && self.has_name() => {
-                Some(Prompt { whole, end: whole, sort })
+                Some(Prompt { whole, end: whole, text, sort })
             }
+            // With other text below it, which may go, it is nothing to be known by. It can be refused.
+            Kind::Full if self.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }
     }
@@ -336,7 +343,8 @@ impl Field {
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
-        if !is_same {
+        // A program that changes the modes by which a prompt is known is another one.
+        if !is_same || self.modes != modes(screen) {
             return None;
         }
         if !self.is_line() {
@@ -399,8 +407,8 @@ impl Kind {
             None => {}
         }
         let is_last = is_last(screen, at, pane);
-        let is_mouse = screen.mouse_reporting() != MouseReporting::Off;
-        if screen.alternate_screen() || is_mouse || !is_last {
+        let [_, has_mouse, is_alternate] = modes(screen);
+        if is_alternate || has_mouse || !is_last {
             Self::Full
         } else if screen.bracketed_paste() && at.column > 0 {
             Self::Line
@@ -408,6 +416,12 @@ impl Kind {
             Self::Unknown
         }
     }
+}
+
+/// Returns the modes by which a prompt is known: marked pastes, the mouse, and the alternate screen.
+fn modes(screen: &Screen) -> [bool; 3] {
+    let has_mouse = screen.mouse_reporting() != MouseReporting::Off;
+    [screen.bracketed_paste(), has_mouse, screen.alternate_screen()]
 }
 
 fn base(screen: &Screen, at: Position) -> Option<char> {
@@ -434,23 +448,18 @@ fn is_blank_row(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
 }
 
 fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey {
-    let modes = [
-        kind as u64,
-        u64::from(screen.bracketed_paste()),
-        u64::from(screen.mouse_reporting() != MouseReporting::Off),
-        u64::from(screen.alternate_screen()),
-    ];
+    let [paste, mouse, alternate] = modes(screen).map(u64::from);
     let print = match kind {
         Kind::Kernel | Kind::Insert | Kind::Replace | Kind::Command => None,
         Kind::Line | Kind::Unknown | Kind::Full => {
             scene::fingerprint(screen, at.row, pane.left..at.column)
         }
     };
-    let name = PromptId::of(modes);
-    let Some(print) = print else { return ContextKey { strong: name, weak: name } };
+    let name = PromptId::of([kind as u64, paste, mouse, alternate]);
+    let Some(print) = print else { return ContextKey { strong: name, weak: name, text: name } };
     let strong = PromptId::of([name.number(), 1, print.strong]);
     // Text left of the cursor of an editor says nothing by its end.
     let has_end = kind != Kind::Full;
     let weak = if has_end { PromptId::of([name.number(), 2, print.weak]) } else { name };
-    ContextKey { strong, weak }
+    ContextKey { strong, weak, text: PromptId::of([print.strong]) }
 }

@@ -35,6 +35,8 @@ pub(super) const NAMES_MAX: usize = 128;
 pub(super) struct ContextKey {
     pub(super) strong: PromptId,
     pub(super) weak: PromptId,
+    /// Of the prompt's text, in whatever modes and place of the screen it stands.
+    pub(super) text: PromptId,
 }
 
 impl ContextKey {

@@ -4,9 +4,9 @@ use super::*;
 
 mod prompt_memory;
 
-const SHELL: Prompt = Prompt { whole: 1, end: 2, sort: Sort::Shell };
-const QUESTION: Prompt = Prompt { whole: 3, end: 4, sort: Sort::Other };
-const MODE: Prompt = Prompt { whole: 5, end: 5, sort: Sort::Mode };
+const SHELL: Prompt = Prompt { whole: 1, text: 1, end: 2, sort: Sort::Shell };
+const QUESTION: Prompt = Prompt { whole: 3, text: 3, end: 4, sort: Sort::Other };
+const MODE: Prompt = Prompt { whole: 5, text: 5, end: 5, sort: Sort::Mode };
 
 /// Returns a screen on which this was printed.
 fn screen(output: &str) -> Screen {
@@ -134,7 +134,7 @@ fn a_masked_or_silent_answer_ends_what_is_known_for_the_session() {
         secrecy.note_enter(Some(SHELL));
         enter(&mut secrecy, SHELL, 1000);
         assert!(!may_begin(&secrecy, SHELL));
-        let alike = Prompt { whole: 9, ..SHELL };
+        let alike = Prompt { whole: 9, text: 9, ..SHELL };
         enter(&mut secrecy, alike, 1000);
         assert!(!may_begin(&secrecy, alike), "it ends alike");
     }
@@ -246,7 +246,8 @@ fn words_for_secrets_near_a_prompt_take_what_is_known_away() {
 
 #[test]
 fn no_more_places_are_remembered_than_there_is_room_for() {
-    let prompt = |name: usize| Prompt { whole: name as u64, end: 0, sort: Sort::Shell };
+    let prompt =
+        |name: usize| Prompt { whole: name as u64, text: name as u64, end: 0, sort: Sort::Shell };
     let mut secrecy = Secrecy::default();
     for name in 0..=PLACES_MAX {
         enter(&mut secrecy, prompt(name), LINES_MIN);
@@ -262,11 +263,11 @@ fn where_more_was_refused_than_there_is_room_for_nothing_is_known() {
     for name in 0..REFUSED_MAX {
         assert!(may_begin(&secrecy, SHELL), "{name}");
         let name = 100 + name as u64;
-        secrecy.refuse(Prompt { whole: name, end: name, sort: Sort::Other });
+        secrecy.refuse(Prompt { whole: name, text: name, end: name, sort: Sort::Other });
     }
     assert!(may_begin(&secrecy, SHELL));
-    secrecy.refuse(Prompt { whole: 99, end: 98, sort: Sort::Other });
+    secrecy.refuse(Prompt { whole: 99, text: 99, end: 98, sort: Sort::Other });
     assert!(!may_begin(&secrecy, SHELL));
-    secrecy.refuse(Prompt { whole: 97, end: 96, sort: Sort::Other });
+    secrecy.refuse(Prompt { whole: 97, text: 97, end: 96, sort: Sort::Other });
     assert_eq!(secrecy.refused.len(), REFUSED_MAX + 1);
 }

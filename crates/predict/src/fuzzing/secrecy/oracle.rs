@@ -85,6 +85,10 @@ impl Oracle {
         if is_unknown || key == "\r" || key == "\x1b[A" {
             self.barrier = input;
         }
+        // A recalled line takes the place of a letter that is on its way, echoed or not.
+        if key == "\x1b[A" {
+            self.unanswered = self.unanswered.filter(|(_, since)| since.is_some());
+        }
         if is_unknown && is_quiet {
             self.probe = Some(Probe { place: Place::of(screen), row: cursor_row(screen) });
         }

@@ -41,7 +41,7 @@ fn a_refused_prompt_is_not_known_in_the_next_session_nor_is_one_that_ends_alike(
     assert!(may_begin(&secrecy, SHELL));
     secrecy.note_mask(Some(SHELL));
     assert!(!may_begin(&secrecy, SHELL));
-    for prompt in [SHELL, Prompt { whole: 9, ..SHELL }] {
+    for prompt in [SHELL, Prompt { whole: 9, text: 9, ..SHELL }] {
         let mut next = next_session(&secrecy);
         enter(&mut next, prompt, 1000);
         assert!(!may_begin(&next, prompt) && !may_begin(&next_session(&next), prompt));
