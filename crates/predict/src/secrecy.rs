@@ -176,7 +176,7 @@ impl Secrecy {
     }
 
     fn place(&self, prompt: Prompt) -> Option<&Place> {
-        self.places.iter().find(|place| place.prompt.whole == prompt.whole)
+        self.places.iter().find(|place| place.prompt == prompt)
     }
 
     fn is_refused(&self, prompt: Prompt) -> bool {
@@ -243,6 +243,11 @@ impl Secrecy {
         self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();
         let Some(place) = self.places.last_mut().filter(is_typed) else {
+            // Its last keys may have been answered together with the next prompt.
+            let place = self.places.iter().rev().nth(1).copied();
+            if let Some(place) = place.filter(|it| it.line.was_spoilt() && !it.line.may_show()) {
+                self.refuse(place.prompt);
+            }
             self.visit(prompt);
             return;
         };
@@ -305,9 +310,8 @@ impl Secrecy {
     /// Makes a place the one that took input last, and returns it.
     fn visit(&mut self, prompt: Option<Prompt>) -> &mut Place {
         let prompt = prompt.unwrap_or_default();
-        let is_it = |place: &Place| place.prompt.whole == prompt.whole;
-        let place = match self.places.iter().position(is_it) {
-            Some(index) => Place { prompt, ..self.places.remove(index) },
+        let place = match self.places.iter().position(|place| place.prompt == prompt) {
+            Some(index) => self.places.remove(index),
             None => Place {
                 prompt,
                 lines: 0,
