@@ -20,7 +20,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::needs::Needs;
-use crate::workspace_root;
+use crate::workspace;
 use place::Place;
 pub(crate) use place::static_target;
 use product::{LAB, Product, ROVE};
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     needs.require("dist", options.install)?;
     let root = match &options.sources {
         Some(folder) => fs::canonicalize(folder).context("there is no such folder")?,
-        None => workspace_root(),
+        None => workspace::root(),
     };
     // All that follows is without a network, and this program is built from few crates of others.
     run_command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;

@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::needs::Needs;
-use crate::{gate, packages, workspace_root};
+use crate::{gate, packages, workspace};
 
 /// The programs that make the root, and their Debian packages.
 const PROGRAMS: [(&str, &str); 3] =
@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let folder = match &options.keep {
         Some(folder) => folder.clone(),
-        None => workspace_root().join("target/fresh"),
+        None => workspace::root().join("target/fresh"),
     };
     if folder.exists() {
         bail!(
@@ -137,7 +137,7 @@ fn make_root(folder: &Path, suite: &str) -> Result<()> {
 }
 
 fn clone_sources(target: &Path) -> Result<()> {
-    let root = workspace_root();
+    let root = workspace::root();
     let status = Command::new("git")
         .args(["status", "--porcelain"])
         .current_dir(&root)
@@ -167,7 +167,7 @@ fn enter(folder: &Path, options: &Options) -> Result<()> {
 fn sysroot() -> Result<PathBuf> {
     let output = Command::new("rustc")
         .args(["--print", "sysroot"])
-        .current_dir(workspace_root())
+        .current_dir(workspace::root())
         .output()
         .context("rustc did not start")?;
     let path = String::from_utf8(output.stdout).context("rustc's sysroot is not UTF-8")?;

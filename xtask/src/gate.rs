@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::needs::Needs;
-use crate::{dist, packages, tidy, workspace_root};
+use crate::{dist, packages, tidy, workspace};
 
 /// The crates that do no I/O, in the order they build on each other.
 const CORES: [&str; 8] = [
@@ -58,7 +58,7 @@ type Step = fn(&Path) -> Outcome;
 ///
 /// Returns an error when something that a check needs is missing, or any check failed.
 pub(crate) fn run(install: bool) -> Result<()> {
-    let root = workspace_root();
+    let root = workspace::root();
     let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[DENY], targets: &[WASM] };
     needs.require("test", install)?;
     let steps: [(&str, Step); 9] = [
@@ -107,7 +107,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
 ///
 /// Returns an error when a package or the static target is missing, or a test failed.
 pub(crate) fn run_static(install: bool) -> Result<()> {
-    let root = workspace_root();
+    let root = workspace::root();
     let target = dist::static_target();
     let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[], targets: &[&target] };
     needs.require("test --static", install)?;

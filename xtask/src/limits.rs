@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::tidy::tracked_files;
+use crate::workspace::tracked_files;
 use value::Value;
 
 /// Where the table stands.

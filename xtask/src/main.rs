@@ -3,10 +3,12 @@
 mod dist;
 mod fresh;
 mod gate;
+mod house;
 mod limits;
 mod needs;
 mod packages;
 mod tidy;
+mod workspace;
 
 use std::ffi::OsString;
 use std::process::{self, ExitCode};
@@ -36,6 +38,12 @@ enum Command {
     Fresh(fresh::Options),
     /// Check the habits that no other tool checks.
     Tidy,
+    /// Print the figures of code and prose beside their limits in house.toml.
+    House {
+        /// Print JSON, with the place of each flaw that is counted.
+        #[arg(long)]
+        json: bool,
+    },
     /// Write the table of all limits anew from the constants.
     Limits,
     /// Build a static program, and from it an archive, a Debian package, a bill of materials, checksums.
@@ -63,8 +71,9 @@ fn main() -> ExitCode {
         Command::Dist(options) => dist::run(&options),
         Command::Bench(passed) => return trials("bench", &passed),
         Command::Sim(passed) => return trials("sim", &passed),
-        Command::Limits => limits::write(&workspace_root()),
-        Command::Tidy => tidy::run(&workspace_root()),
+        Command::House { json } => house::run(&workspace::root(), json),
+        Command::Limits => limits::write(&workspace::root()),
+        Command::Tidy => tidy::run(&workspace::root()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -79,7 +88,7 @@ fn main() -> ExitCode {
 fn trials(command: &str, passed: &Passed) -> ExitCode {
     let mut cargo = process::Command::new("cargo");
     cargo.args(["run", "--quiet", "--locked", "--manifest-path"]);
-    cargo.arg(workspace_root().join("Cargo.toml"));
+    cargo.arg(workspace::root().join("Cargo.toml"));
     let status =
         cargo.args(["--package", "rove-trials", "--", command]).args(&passed.words).status();
     match status {
@@ -93,10 +102,4 @@ fn trials(command: &str, passed: &Passed) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Returns the folder of the workspace's Cargo.toml.
-fn workspace_root() -> std::path::PathBuf {
-    let xtask = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().expect("xtask lies in the workspace").to_owned()
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{packages, workspace_root};
+use crate::{packages, workspace};
 
 /// The programs and targets that a command needs.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Step {
             Self::Target(target) => ("rustup", vec!["target", "add", target]),
         };
         let mut command = Command::new(program);
-        let status = command.args(arguments).current_dir(workspace_root()).status();
+        let status = command.args(arguments).current_dir(workspace::root()).status();
         let status = status.with_context(|| match self {
             Self::Target(target) => format!(
                 "there is no rustup; install the standard library for {target} as this toolchain was installed"
@@ -118,7 +118,7 @@ fn advice(command: &str, missing: &[Step]) -> String {
 fn has_target(target: &str) -> bool {
     let library = Command::new("rustc")
         .args(["--print", "target-libdir", "--target", target])
-        .current_dir(workspace_root())
+        .current_dir(workspace::root())
         .output();
     library.is_ok_and(|output| {
         output.status.success()

@@ -1,5 +1,5 @@
 //! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the code map,
-//! documents cited, tests promised, the table of limits, stray words.
+//! documents cited, tests promised, the table of limits, the figures of `house`, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::limits;
+use crate::workspace::tracked_files;
+use crate::{house, limits};
 
 /// A file beyond this is split. Tests in their own file count for themselves.
 const FILE_LINES_MAX: usize = 700;
@@ -55,9 +56,6 @@ const UNSAFE_FILES: [&str; 2] = ["crates/machine/src/sys.rs", "crates/rove/src/s
 /// The crates that have such a file. All others forbid `unsafe`.
 const UNSAFE_CRATES: [&str; 2] = ["crates/machine", "crates/rove"];
 
-/// In how many files the methods of one type of the prediction engine may stand. Chosen: more cannot be kept in the head.
-const IMPL_FILES_MAX: usize = 3;
-
 /// The file of the prediction engine itself beside `replay.rs`. No other file of it may import the engine or give it methods.
 const ENGINE_FILE: &str = "crates/predict/src/replay/align.rs";
 
@@ -101,6 +99,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     check_dependency_reasons(root, &mut findings)?;
     check_engine(root, &mut findings)?;
     limits::check(root, &mut findings)?;
+    findings.extend(house::check(root)?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -108,17 +107,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         eprintln!("tidy: {finding}");
     }
     bail!("{} findings", findings.len());
-}
-
-/// Returns the files git knows, relative to the root.
-pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
-    let output = std::process::Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root)
-        .output()
-        .context("git did not start")?;
-    let list = String::from_utf8(output.stdout).context("a file name is not UTF-8")?;
-    Ok(list.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
 }
 
 /// The project speaks of itself alone, and is finished where it stands.
@@ -184,7 +172,7 @@ fn tests_named(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(is_name)
 }
 
-/// The models of the prediction engine do not know it, and no type of it is scattered over many files.
+/// The models of the prediction engine do not know it.
 fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
     let mut sources = Vec::new();
     for path in tracked_files(root)? {
@@ -204,12 +192,7 @@ fn check_engine(root: &Path, findings: &mut Vec<String>) -> Result<()> {
 
 /// Looks for knots in sources, each of which has a path and its code.
 fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
-    let mut files_of: BTreeMap<&str, usize> = BTreeMap::new();
     for (path, code) in sources {
-        let mut types: Vec<&str> = code.lines().filter_map(type_of_methods).collect();
-        types.sort_unstable();
-        types.dedup();
-        types.into_iter().for_each(|name| *files_of.entry(name).or_default() += 1);
         let is_part = path.starts_with("crates/predict/src/replay/");
         let mut imports = code.lines().filter(|line| line.starts_with("use crate::replay::"));
         let names =
@@ -219,11 +202,6 @@ fn find_knots(sources: &[(String, String)], findings: &mut Vec<String>) {
         }
         if is_part {
             find_imported_models(path, code, findings);
-        }
-    }
-    for (name, files) in files_of {
-        if files > IMPL_FILES_MAX {
-            findings.push(format!("crates/predict: {name} has methods in {files} files"));
         }
     }
 }
@@ -248,16 +226,6 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
             }
         }
     }
-}
-
-/// Returns the type whose own methods begin in a line, if any do.
-fn type_of_methods(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("impl").filter(|rest| !rest.contains(" for "))?;
-    // Parameters of ours hold no parameters themselves.
-    let has_parameters = rest.starts_with('<');
-    let name = if has_parameters { rest.split_once('>')?.1 } else { rest };
-    let name = name.trim_start();
-    name.split(|c: char| !c.is_alphanumeric()).next().filter(|name| !name.is_empty())
 }
 
 /// The map in ARCHITECTURE.md names files that exist.
@@ -416,19 +384,18 @@ mod tests {
     }
 
     #[test]
-    fn a_type_with_methods_in_many_files_and_a_model_that_knows_the_engine_are_knots() {
+    fn a_model_that_knows_the_engine_or_another_model_is_a_knot() {
         let source = |name: &str, code: &str| {
             (format!("crates/predict/src/replay/{name}.rs"), code.to_owned())
         };
         let engine = "use crate::replay::{HOLD, Replay};\nimpl Replay {\n";
-        let model = "impl<'a> Model<'a> {\nimpl Default for Model<'_> {\n";
         let knots = |names: &[(&str, &str)]| {
             let sources: Vec<_> = names.iter().map(|(name, code)| source(name, code)).collect();
             let mut findings = Vec::new();
             find_knots(&sources, &mut findings);
             findings.join("\n")
         };
-        assert_eq!(knots(&[("align", engine), ("a", model), ("b", model), ("c", model)]), "");
+        assert_eq!(knots(&[("align", engine), ("a", "use crate::replay::HOLD;\n")]), "");
         let imports = "use crate::replay::wrap::Wraps;\n";
         let list = "use crate::replay::{base, paint};\n";
         for (name, code, words) in [
@@ -445,7 +412,5 @@ mod tests {
             assert_eq!(knots(&[(name, code)]).is_empty(), words.is_empty(), "{name}");
         }
         assert!(knots(&[("recall", engine)]).contains("recall.rs: imports the engine"));
-        let four = [("a", model), ("b", model), ("c", model), ("d", model)];
-        assert!(knots(&four).contains("Model has methods in 4 files"));
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::{output, run_command};
 use crate::packages::cargo_home;
-use crate::tidy::tracked_files;
+use crate::workspace::tracked_files;
 
 /// A folder of sources, and cargo's folders.
 #[derive(Clone, Debug)]

@@ -34,11 +34,11 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::workspace_root;
+    use crate::workspace;
 
     #[test]
     fn each_product_has_a_debian_package_of_its_own() {
-        let root = workspace_root();
+        let root = workspace::root();
         let read = |path: &Path| fs::read_to_string(root.join(path)).expect("the file is there");
         for product in [ROVE, LAB] {
             let name = product.program;
