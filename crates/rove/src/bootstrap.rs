@@ -4,7 +4,8 @@
 //! [`remote`] words what ssh runs, [`launch`] runs it as a [`command`] with two streams, [`startup`] reads what
 //! comes back on them, line by [`mod@line`], and [`challenge`] is how it knows our own lines. [`screen`] shows the
 //! user the rest. [`proxy`] is the proxy command that learns the host's address while it connects for ssh,
-//! [`ssh_config`] asks ssh whether it may, and [`sharing`] which open connection ssh may use.
+//! [`ssh_config`] asks ssh whether it may, and [`sharing`] which open connection ssh may use; [`master`] is one of our
+//! own. [`last_words`] tells why ssh has not got to the host.
 //! [`ssh_port`] explains `-p` after a failed login.
 //! Where no UDP passes, [`tunnel`] keeps the ssh that started the server. [`remote_command`] runs other commands
 //! than a server on the host, for `rove list host` and its like.
@@ -21,6 +22,9 @@ use std::process::{Command, Stdio};
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::last_words::Refusal;
+use crate::bootstrap::launch::{End, Launch};
+use crate::bootstrap::master::Master;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::startup::Connect;
@@ -36,8 +40,10 @@ pub(crate) mod address;
 pub(crate) mod challenge;
 pub(crate) mod command;
 pub(crate) mod error;
+pub(crate) mod last_words;
 mod launch;
 pub(crate) mod line;
+pub(crate) mod master;
 pub(crate) mod options;
 pub(crate) mod plan;
 pub(crate) mod printable;
@@ -120,21 +126,26 @@ pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
 ) -> Result<Infallible, BootstrapError> {
-    let Err(error) = start(options, invocation);
+    let mut master = Master::prepare(options);
+    let Err(error) = start(options, invocation, &mut master);
     let (BootstrapError::NoServerProgram { platform: Some(platform), .. }
     | BootstrapError::NoTunnelProgram { platform: Some(platform), .. }) = &error
     else {
         return Err(error);
     };
     let copy = InstallOptions { session: options.clone(), build: None, force: false };
-    if install::offer(&copy, options.install, platform)? {
-        return start(options, invocation);
+    if install::offer(&copy, options.install, platform, master.as_ref())? {
+        return start(options, invocation, &mut master);
     }
     Err(error)
 }
 
-/// Logs in once for a session.
-fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, BootstrapError> {
+/// Starts a server and becomes its client. Where the host has no server, the connection to it stays open.
+fn start(
+    options: &HostOptions,
+    invocation: &Invocation,
+    master: &mut Option<Master>,
+) -> Result<Infallible, BootstrapError> {
     if options.name == ProgramName::Rove && options.client.is_none() {
         for (stream, is_terminal) in [
             ("standard input", io::stdin().is_terminal()),
@@ -167,11 +178,24 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
         let more = (inherited::VARIABLE, tunnel);
         return Err(become_client(options, invocation, tunnel::SERVER, &connect, account, more));
     }
-    let plan = Plan::new(options, invocation, colors, challenge, "")?;
+    let plan = Plan::new(options, invocation, colors, challenge, "", master.as_ref())?;
+    let plan = plan.without_key_question();
     for note in plan.notes(options).iter().filter(|_| !options.quiet) {
         tell(&invocation.speaker(), note);
     }
-    let (announced, status) = launch::start_server(options, &plan)?;
+    let (plan, Launch { announced, end }) = log_in(options, plan)?;
+    let status = match end {
+        End::Ended(status) => status,
+        End::Refused(refusal) => return Err(refusal.into()),
+        End::Waits(ssh) => {
+            if let Some(master) = master {
+                master.keep(ssh, announced.addresses());
+            }
+            return Err(BootstrapError::no_server(options, announced.platform));
+        }
+    };
+    // The client is another program, which knows nothing of it.
+    *master = None;
     let is_stock = announced.is_stock;
     let others = plan.other_addresses(options, &announced);
     let (server, connect) = plan.judge(options, announced, status)?;
@@ -191,6 +215,18 @@ fn start(options: &HostOptions, invocation: &Invocation) -> Result<Infallible, B
     }
     let more = (ADDRESSES_VARIABLE, OsString::from(others.join(" ")));
     Err(become_client(options, invocation, &server.text, &connect, plan.account(), more))
+}
+
+/// Has ssh log in, and ask about the host's key if it does not know it; returns the plan by which it has.
+fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), BootstrapError> {
+    let launch = launch::start_server(options, &plan)?;
+    if let End::Refused(Refusal::UnknownKey { .. }) = launch.end
+        && let Some(asking) = plan.with_key_question(&launch.announced)
+    {
+        let launch = launch::start_server(options, &asking)?;
+        return Ok((asking, launch));
+    }
+    Ok((plan, launch))
 }
 
 /// Turns this process into an ssh that prints what its configuration says of the host; returns only why it does not.

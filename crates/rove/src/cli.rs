@@ -150,8 +150,8 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     match host::parse(name, args, load) {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
-        Ok(HostCall::FakeProxy { family, host, port, word }) => {
-            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref()))
+        Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) => {
+            finish(&speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(&speaker, &ssh, &host),
         Ok(HostCall::Connect(options)) => {
@@ -197,7 +197,7 @@ fn run_install(args: Vec<OsString>) -> u8 {
     const SPEAKER: &str = "rove install";
     match install::parse(args, Config::load) {
         Ok(InstallCall::Copy(options)) => {
-            finish(SPEAKER, crate::install::run(&options).map(|()| 0).map_err(Into::into))
+            finish(SPEAKER, crate::install::run(&options, None).map(|()| 0).map_err(Into::into))
         }
         Ok(InstallCall::OwnSum) => match crate::install::own_sum() {
             Ok(sum) => print(&sum),

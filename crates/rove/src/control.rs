@@ -13,7 +13,7 @@ pub(crate) mod protocol;
 mod survey;
 
 pub(crate) use ask::{AskError, Conversation};
-pub(crate) use directory::SessionName;
+pub(crate) use directory::{SessionName, private_socket};
 pub(crate) use handover::{Handover, ask_for_port};
 pub(crate) use listener::Listener;
 pub(crate) use protocol::{Request, SessionStatus, State};

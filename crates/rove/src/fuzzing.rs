@@ -58,7 +58,7 @@ fn ways() -> &'static [Way] {
             };
             let invocation = Invocation { name, program: "/rove".into(), args: Vec::new() };
             let challenge = Challenge::from_bytes(WORD);
-            let plan = Plan::new(&options, &invocation, 256, challenge, "");
+            let plan = Plan::new(&options, &invocation, 256, challenge, "", None);
             Way { options: *options, plan: plan.expect("the address is a number") }
         };
         CALLS.map(way).into()

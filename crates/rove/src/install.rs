@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
 
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::master::Master;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::remote_command::{Input, RemoteCommand};
 use crate::install::build::{Build, megabytes};
@@ -60,14 +61,14 @@ pub(crate) enum Outcome {
     Same,
 }
 
-/// Copies rove to a host, and says what became of it.
+/// Copies rove to a host, through this connection or by a login, and says what became of it.
 ///
 /// # Errors
 ///
 /// Returns why the host has no other rove than before.
-pub(crate) fn run(options: &InstallOptions) -> Result<(), InstallError> {
+pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(), InstallError> {
     let host = options.session.host.display();
-    let sentence = match copy(options)? {
+    let sentence = match copy(options, master)? {
         Outcome::Same => format!("{host}:{FOLDER}/rove is this very rove already"),
         Outcome::Copied { version, size, other: None } => {
             format!("copied rove {version} ({size}) to {host}:{FOLDER}/rove")
@@ -84,8 +85,8 @@ pub(crate) fn run(options: &InstallOptions) -> Result<(), InstallError> {
     Ok(())
 }
 
-/// Copies rove to a host of this platform that has no server, if `policy` or the user says so; returns whether
-/// it is there now.
+/// Copies rove to a host of this platform that has no server, if `policy` or the user says so, through the connection of
+/// the run if there is one; returns whether it is there now.
 ///
 /// # Errors
 ///
@@ -94,6 +95,7 @@ pub(crate) fn offer(
     options: &InstallOptions,
     policy: Policy,
     platform: &Platform,
+    master: Option<&Master>,
 ) -> Result<bool, InstallError> {
     if policy == Policy::Never {
         return Ok(false);
@@ -109,16 +111,17 @@ pub(crate) fn offer(
     if policy == Policy::Ask && !question::ask(&question, false) {
         return Ok(false);
     }
-    run(options).map(|()| true)
+    run(options, master).map(|()| true)
 }
 
 /// Copies rove to a host.
-fn copy(options: &InstallOptions) -> Result<Outcome, InstallError> {
+fn copy(options: &InstallOptions, master: Option<&Master>) -> Result<Outcome, InstallError> {
     let (sender, source) = Source::new();
     let mut copying = Copying::new(options, sender);
     let command =
         RemoteCommand::script(&options.session, &far::script(), &[]).map_err(login_failed)?;
-    let ran = command.run(Input::From(Box::new(source)), |bytes| copying.hear(bytes));
+    let ran =
+        command.through(master).run(Input::From(Box::new(source)), |bytes| copying.hear(bytes));
     copying.judge(ran)
 }
 

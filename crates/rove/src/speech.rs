@@ -23,6 +23,13 @@ pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> Stri
     }
 }
 
+/// Returns the text of an error that the standard library has put into words as users know it, without the number and
+/// the name of the function that failed.
+pub(crate) fn reason(error: &str) -> String {
+    let text = error.split(" (os error").next().unwrap_or(error);
+    text.replace("failed to lookup address information: ", "")
+}
+
 /// Breaks each line of a text that is longer than so many columns at blanks, as far as it has any.
 fn wrapped(text: &str, columns: usize) -> String {
     let width = |word: &str| word.chars().map(|c| usize::from(char_width(c))).sum::<usize>();

@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 
 use crate::bootstrap::address::AddressError;
+use crate::bootstrap::last_words::Refusal;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::startup::{ProxyFailure, StartupError};
 use crate::install::error::InstallError;
@@ -51,6 +52,9 @@ pub(crate) enum BootstrapError {
     /// Our proxy command has no connection for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
+    /// ssh has not got to the host, and why is known.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// Nothing told the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
@@ -127,6 +131,12 @@ impl BootstrapError {
         Self::SshFailed { host: options.host.clone(), is_hushed }
     }
 
+    /// Returns that there is no server program on a host of this platform.
+    pub(super) fn no_server(options: &HostOptions, platform: Option<Platform>) -> Self {
+        let remedy = Remedy::of(&options.host, platform.as_ref());
+        Self::NoServerProgram { host: options.host.clone(), platform, remedy }
+    }
+
     /// Returns the exit code.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
@@ -141,6 +151,7 @@ impl BootstrapError {
             Self::SshMissing { .. }
             | Self::SshFailed { .. }
             | Self::NotConnected { .. }
+            | Self::Refused(_)
             | Self::NoAddress
             | Self::NoAnnouncement { .. }
             | Self::ServerFailed { .. }

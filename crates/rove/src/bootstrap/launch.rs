@@ -10,22 +10,37 @@ use signal_hook::consts::SIGCHLD;
 
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::last_words::{LastWords, Refusal};
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::screen::Screen;
 use crate::bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
 use crate::bootstrap::tell;
 
-/// Runs ssh (or the local server) to its end, shows the user what it says until the server has announced itself,
-/// and returns what was announced, with the status.
+/// What became of ssh, or of the local server.
+pub(super) struct Launch {
+    /// What was announced.
+    pub(super) announced: Announced,
+    pub(super) end: End,
+}
+
+/// The end of the program that was to start a server.
+pub(super) enum End {
+    /// It has ended.
+    Ended(ExitStatus),
+    /// ssh has failed for this reason.
+    Refused(Refusal),
+    /// The host has no server, and ssh keeps the connection open.
+    Waits(Box<Running>),
+}
+
+/// Runs ssh (or the local server) to its end, or until the host has no server and waits. Shows the user what it says until
+/// the server has announced itself.
 ///
 /// # Errors
 ///
 /// Returns that it cannot be run, or what stock's rules refuse.
-pub(super) fn start_server(
-    options: &HostOptions,
-    plan: &Plan,
-) -> Result<(Announced, ExitStatus), BootstrapError> {
+pub(super) fn start_server(options: &HostOptions, plan: &Plan) -> Result<Launch, BootstrapError> {
     let mut command = plan.command(options);
     if options.verbose {
         let words = iter::once(command.get_program()).chain(command.get_args());
@@ -40,6 +55,7 @@ pub(super) fn start_server(
     let mut listener = Listener {
         startup: Startup::new(plan.rules()),
         screen: Screen::new(options.name),
+        last_words: LastWords::new(options, plan.config()),
         has_terminal: options.ssh_pty,
         is_announced: false,
         farewell: Vec::new(),
@@ -51,8 +67,16 @@ pub(super) fn start_server(
                     ssh.end(&mut events);
                     return Err(error.into());
                 }
+                if plan.waits() && listener.startup.announced().no_server_program {
+                    let (announced, _) = listener.conclude(false)?;
+                    return Ok(Launch { announced, end: End::Waits(Box::new(ssh)) });
+                }
             }
-            Ok(Step::Ended(status)) => return Ok((listener.conclude()?, status)),
+            Ok(Step::Ended(status)) => {
+                let (announced, refusal) = listener.conclude(plan.is_ssh_failure(status))?;
+                let end = refusal.map_or(End::Ended(status), End::Refused);
+                return Ok(Launch { announced, end });
+            }
             Ok(Step::Late) | Err(Stop::Interrupted) => {}
             Err(Stop::Local(error)) => {
                 return Err(BootstrapError::Local { what: "the output of ssh", error });
@@ -70,6 +94,8 @@ const FAREWELL_BYTES_MAX: usize = 4096;
 struct Listener {
     startup: Startup,
     screen: Screen,
+    /// What of ssh's own words is told in one sentence.
+    last_words: LastWords,
     /// Whether what runs on the host has a terminal, so that only ssh itself speaks on the error output.
     has_terminal: bool,
     is_announced: bool,
@@ -108,24 +134,39 @@ impl Listener {
         for ((stream, _), text) in said.into_iter().zip(texts) {
             let is_farewell = stream == Stream::Errors && self.is_announced && self.has_terminal;
             if !was_announced && !is_farewell {
-                self.screen.show(stream, &text);
+                self.show(stream, &text);
             }
         }
         outcome
     }
 
-    /// Takes the end, and returns what has been learnt.
-    fn conclude(mut self) -> Result<Announced, StartupError> {
+    fn show(&mut self, stream: Stream, text: &[u8]) {
+        match stream {
+            Stream::Errors => self.screen.show(stream, &self.last_words.filter(text)),
+            Stream::Output => self.screen.show(stream, text),
+        }
+    }
+
+    /// Takes the end, and returns what has been learnt, and why ssh has failed, if it has and that is known.
+    fn conclude(mut self, has_failed: bool) -> Result<(Announced, Option<Refusal>), StartupError> {
+        let mut refusal = None;
         for stream in Stream::ALL {
             let mut text = Vec::new();
             let end = self.startup.finish(stream, &mut text);
-            if !self.is_announced {
-                self.screen.show(stream, &text);
-                end?;
+            if self.is_announced {
+                continue;
             }
+            self.show(stream, &text);
+            if stream == Stream::Errors {
+                let knows_more = self.startup.announced().proxy_failure.is_some();
+                let (reason, held) = self.last_words.conclude(has_failed && !knows_more);
+                self.screen.show(stream, &held);
+                refusal = reason;
+            }
+            end?;
         }
         let mut announced = self.startup.into_announced();
         announced.is_stock &= !self.farewell.windows(OURS.len()).any(|window| window == OURS);
-        Ok(announced)
+        Ok((announced, refusal))
     }
 }

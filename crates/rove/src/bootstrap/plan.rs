@@ -10,11 +10,12 @@ use std::process::{Command, ExitStatus};
 
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::master::{Master, Shared};
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use crate::bootstrap::sharing::Sharing;
 use crate::bootstrap::ssh_config::{self, SshConfig};
 use crate::bootstrap::startup::{Announced, Connect, Rules, StockAddress};
-use crate::bootstrap::{Invocation, address, quote, remote};
-use crate::install::remedy::Remedy;
+use crate::bootstrap::{Invocation, address, proxy, quote, remote};
 use crate::locale;
 use crate::program::ProgramName;
 use crate::prompt_store::Account;
@@ -28,8 +29,9 @@ pub(crate) enum Route {
     Direct,
     /// ssh connects as its configuration says, in these words; the host tells the address.
     Detour(String),
-    /// ssh goes through a connection that is open already; the host has these addresses, never none.
-    Master(Vec<String>),
+    /// ssh connects as it is told to, without a proxy command of ours, maybe through a connection that is open already;
+    /// the host has these addresses, never none.
+    Known(Vec<String>),
     /// ssh connects to this address.
     Address(String),
     /// There is no ssh; the server runs on this computer, under this address.
@@ -49,6 +51,10 @@ pub(crate) struct Plan {
     challenge: Challenge,
     /// ssh's configuration for the host, for `rove`.
     config: SshConfig,
+    /// How ssh is to share the run's own connection, if there is one.
+    own: Option<Shared>,
+    /// Whether ssh refuses a host key that it does not know, without a question to the user.
+    refuses_new_key: bool,
 }
 
 /// Where to send datagrams.
@@ -62,7 +68,7 @@ pub(crate) struct ServerAddress {
 
 impl Plan {
     /// Decides how to start a session. `challenge` was drawn for this run; `preamble` is a piece of sh for the
-    /// host to run first; usually there is none.
+    /// host to run first; usually there is none. `master` is the run's own connection to the host, if it is to have one.
     ///
     /// # Errors
     ///
@@ -73,13 +79,25 @@ impl Plan {
         colors: u32,
         challenge: Challenge,
         preamble: &str,
+        master: Option<&Master>,
     ) -> Result<Self, BootstrapError> {
         let mut config = match options.name {
             _ if options.local => SshConfig::default(),
             ProgramName::Rove => ssh_config::ask(&options.ssh, &options.host),
             ProgramName::Mosh => ssh_config::for_mosh(options),
         };
-        let (route, destination) = route(options, invocation, &challenge, &config)?;
+        let (route, destination) = match master.map(Master::addresses) {
+            Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
+            _ => route(options, invocation, &challenge, &config)?,
+        };
+        // A connection that the user's ssh shares is shared as ever.
+        let is_users = match route {
+            Route::Proxy(_) => false,
+            Route::Local(_) => true,
+            _ => matches!(config.sharing, Sharing::Trusted { .. }),
+        };
+        let own = master.filter(|master| master.is_open() || !is_users).map(Master::shared);
+        let waits = own.as_ref().is_some_and(Shared::is_opened_by_this);
         if let Route::Address(_) = route {
             // By its address the host may have another section.
             config.sharing = ssh_config::sharing(options, &destination);
@@ -112,10 +130,40 @@ impl Plan {
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
-                remote::searching(preamble, &challenge, &args, if is_open { "-s" } else { "" })
+                let bind = if is_open { "-s" } else { "" };
+                remote::searching(preamble, &challenge, &args, bind, waits)
             }
         };
-        Ok(Self { name: options.name, route, destination, remote, challenge, config })
+        let (name, refuses_new_key) = (options.name, false);
+        Ok(Self { name, route, destination, remote, challenge, config, own, refuses_new_key })
+    }
+
+    /// Returns the plan with which ssh asks nobody about a host key that it does not know. Behind our proxy command it
+    /// could not say at which address it found the key.
+    pub(crate) fn without_key_question(self) -> Self {
+        let is_hidden = matches!(self.route, Route::Proxy(_));
+        Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
+    }
+
+    /// Returns the plan with which ssh may ask about the key of a host that has these addresses: it connects by itself.
+    pub(crate) fn with_key_question(&self, announced: &Announced) -> Option<Self> {
+        let addresses = announced.addresses();
+        let is_possible = self.refuses_new_key && !addresses.is_empty();
+        is_possible.then(|| Self {
+            route: Route::Known(addresses),
+            refuses_new_key: false,
+            ..self.clone()
+        })
+    }
+
+    /// Returns whether the host's command waits where there is no server.
+    pub(crate) fn waits(&self) -> bool {
+        self.own.as_ref().is_some_and(Shared::is_opened_by_this)
+    }
+
+    /// Returns what ssh's configuration says of the host.
+    pub(crate) const fn config(&self) -> &SshConfig {
+        &self.config
     }
 
     /// Returns a plan to run this piece of sh on the host instead, by the same way.
@@ -168,7 +216,7 @@ impl Plan {
         match self.name {
             ProgramName::Mosh => Rules::Stock(match self.route {
                 Route::Proxy(_) => StockAddress::Proxy,
-                Route::Direct | Route::Detour(_) | Route::Master(_) => StockAddress::Host,
+                Route::Direct | Route::Detour(_) | Route::Known(_) => StockAddress::Host,
                 Route::Address(_) | Route::Local(_) => StockAddress::Known,
             }),
             ProgramName::Rove => Rules::Tolerant {
@@ -198,9 +246,7 @@ impl Plan {
             (Some(address), Some(connect)) if !is_failure => Ok((address, connect)),
             (_, Some(_)) if is_failure => Err(BootstrapError::ssh_failed(options)),
             (_, None) if announced.no_server_program => {
-                let platform = announced.platform;
-                let remedy = Remedy::of(&options.host, platform.as_ref());
-                Err(BootstrapError::NoServerProgram { host: host(), platform, remedy })
+                Err(BootstrapError::no_server(options, announced.platform))
             }
             (None, None) if self.name == ProgramName::Mosh => Err(BootstrapError::NoAddress),
             (_, None) if announced.port_refused && is_range(options) => {
@@ -243,7 +289,7 @@ impl Plan {
         let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let mut others: Vec<String> = Vec::new();
         let resolved = match &self.route {
-            Route::Master(addresses) => &addresses[..],
+            Route::Known(addresses) => &addresses[..],
             _ => &announced.other_addresses,
         };
         for text in announced.server_address.iter().chain(resolved) {
@@ -262,7 +308,7 @@ impl Plan {
         if let Route::Address(text) | Route::Local(text) = &self.route {
             return Some(ServerAddress { text: text.clone(), note: None });
         }
-        if let Route::Master(addresses) = &self.route {
+        if let Route::Known(addresses) = &self.route {
             let text = addresses.first().expect("there is an address").clone();
             return Some(ServerAddress { text, note: None });
         }
@@ -288,7 +334,12 @@ impl Plan {
     }
 
     fn ssh_command(&self, options: &HostOptions) -> Command {
-        let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
+        let mut first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
+        if self.refuses_new_key {
+            first.extend(["-o", "StrictHostKeyChecking=yes"]);
+        }
+        let ssh = ssh_config::with_options(&options.ssh, &first);
+        let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
         command.args(args).args(self.config.overrides()).arg("-n");
         if options.ssh_pty {
@@ -301,16 +352,23 @@ impl Plan {
             "inet6" if is_told => command.arg("-6"),
             _ => &mut command,
         };
-        match &self.route {
-            // A shared connection would never run the proxy command. ssh runs it with the user's
-            // shell, and it is written for sh.
-            Route::Proxy(proxy) => {
-                command.args(["-S", "none", "-o"]).arg(proxy).env("SHELL", "/bin/sh")
-            }
+        match (&self.own, &self.route) {
+            (Some(own), _) => command.args(own.last_words()),
+            // A shared connection would never run the proxy command.
+            (None, Route::Proxy(_)) => command.args(["-S", "none"]),
             // Should it be gone by now, ours is not to become one that others depend on.
-            Route::Master(_) => command.args(["-o", "ControlMaster=no"]),
+            (None, Route::Known(_)) => {
+                command.args(self.config.sharing.words()).args(["-o", "ControlMaster=no"])
+            }
             _ => command.args(self.config.sharing.words()),
         };
+        if let Route::Proxy(proxy) = &self.route {
+            // ssh runs it with the user's shell, and it is written for sh.
+            command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");
+            if hands_over(options) {
+                command.args(["-o", "ProxyUseFdpass=yes"]);
+            }
+        }
         command.arg(&self.destination).arg("--").arg(&self.remote);
         command
     }
@@ -345,14 +403,15 @@ fn route(
             }
             let addresses = master_addresses(options, config);
             if !addresses.is_empty() {
-                return Ok((Route::Master(addresses), host));
+                return Ok((Route::Known(addresses), host));
             }
             RemoteIp::Proxy
         }
     };
     match how {
         RemoteIp::Proxy => {
-            Ok((Route::Proxy(proxy_option(invocation, &options.family, challenge)), host))
+            let proxy = proxy_option(invocation, &options.family, challenge, hands_over(options));
+            Ok((Route::Proxy(proxy), host))
         }
         RemoteIp::Remote => Ok((Route::Direct, host)),
         RemoteIp::Local => {
@@ -389,8 +448,18 @@ pub(crate) const SSH_FAILURE: i32 = 255;
 /// The port given to the resolver, which wants one; only the address is used.
 const SSH_PORT: u16 = 22;
 
+/// Returns whether ssh is to get the connection from our proxy command: `rove` asks that of OpenSSH's alone.
+fn hands_over(options: &HostOptions) -> bool {
+    options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
+}
+
 /// Returns the option by which ssh connects through this program: as `mosh`, it is stock's to the byte.
-fn proxy_option(invocation: &Invocation, family: &str, challenge: &Challenge) -> OsString {
+fn proxy_option(
+    invocation: &Invocation,
+    family: &str,
+    challenge: &Challenge,
+    hands_over: bool,
+) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [invocation.own_path(), format!("--family={family}").into()] {
         option.push(without_tokens(&quote::bourne(&word)));
@@ -399,6 +468,9 @@ fn proxy_option(invocation: &Invocation, family: &str, challenge: &Challenge) ->
     option.push("--fake-proxy -- %h %p");
     if invocation.name == ProgramName::Rove {
         option.push(format!(" {challenge}"));
+    }
+    if hands_over {
+        option.push(format!(" {}", proxy::HANDS_OVER));
     }
     option
 }
@@ -432,9 +504,11 @@ mod tests {
         let wanted = r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p";
         let challenge = Challenge::from_bytes([0xab; 16]);
         let with_word = format!("{wanted} {}", "ab".repeat(16));
-        assert_eq!(proxy_option(&invocation, "inet", &challenge), *with_word);
+        assert_eq!(proxy_option(&invocation, "inet", &challenge, false), *with_word);
+        let handing = format!("{with_word} hand-over");
+        assert_eq!(proxy_option(&invocation, "inet", &challenge, true), *handing);
         let mosh = Invocation { name: ProgramName::Mosh, ..invocation };
-        assert_eq!(proxy_option(&mosh, "inet", &challenge), wanted);
+        assert_eq!(proxy_option(&mosh, "inet", &challenge, false), wanted);
     }
 
     #[test]
@@ -453,7 +527,9 @@ mod tests {
             let (name, empty) = (ProgramName::Rove, OsString::new);
             let challenge = Challenge::from_bytes([0; 16]);
             let (destination, remote, config) = (empty(), empty(), SshConfig::default());
-            let plan = Plan { name, route, destination, remote, challenge, config };
+            let (own, refuses_new_key) = (None, false);
+            let plan =
+                Plan { name, route, destination, remote, challenge, config, own, refuses_new_key };
             plan.other_addresses(&options, &announced).join(" ")
         };
         const V4: &str = "192.0.2.7";
@@ -476,7 +552,7 @@ mod tests {
         // Behind a detour, the host's own word is all there is.
         assert_eq!(of("h", Route::Detour(String::new()), "", V4, &[]), "");
         // Through an open connection nobody tells by which address it goes, but the resolver tells all.
-        let master = || Route::Master([V4, V6].map(str::to_owned).to_vec());
+        let master = || Route::Known([V4, V6].map(str::to_owned).to_vec());
         assert_eq!(of("h", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
         assert_eq!(of("--local h", Route::Local(V4.to_owned()), "", V6, &[]), "");
     }

@@ -1,20 +1,26 @@
-//! The proxy command that ssh runs: it connects for ssh, tells by which address, and copies bytes.
+//! The proxy command that ssh runs: it connects for ssh, tells by which address, and hands the connection over, or copies
+//! bytes.
 //!
+//! An ssh that has the connection itself (`ProxyUseFdpass`) knows whose it is and names it where it fails.
 //! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to
 //! the very address that ssh reached.
 
+use core::mem::MaybeUninit;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::bootstrap::address::{self, AddressError};
 use crate::bootstrap::startup::{ADDRESS, FAILED, IP, UNKNOWN};
+use crate::speech::reason;
 
 /// How long an address may take to answer while there are others to try. Chosen: ten times the worst
 /// round trip that anybody works over, so that a host behind one dead address stays reachable.
@@ -26,26 +32,40 @@ const COPY_BYTES: usize = 64 * 1024;
 /// Exit code of a proxy that has told already why there is no connection.
 const FAILURE: u8 = 1;
 
-/// Runs the proxy until the host has closed the connection; returns its exit code. By `word`, which is the run's
-/// challenge, the `rove` that started ssh knows what it says; with one it also tells all addresses of the host, and
-/// why there is no connection.
+/// The word by which ssh wants the connection itself.
+pub(crate) const HANDS_OVER: &str = "hand-over";
+
+/// Runs the proxy until the host has closed the connection, or ssh has it; returns its exit code. By `word`, which is
+/// the run's challenge, the `rove` that started ssh knows what it says; with one it also tells all addresses of the
+/// host, and why there is no connection.
 ///
 /// # Errors
 ///
 /// Returns why there is no connection, where nobody has been told.
-pub(crate) fn run(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<u8> {
+pub(crate) fn run(
+    family: &str,
+    host: &str,
+    port: &str,
+    word: Option<&str>,
+    hands_over: bool,
+) -> anyhow::Result<u8> {
     let stream = match (open(family, host, port, word), word) {
         (Ok(stream), _) => stream,
         (Err(error), Some(word)) => {
             let marker = if error.is::<AddressError>() { UNKNOWN } else { FAILED };
-            let sentence = format!("{error:#}").replace('\n', " ");
+            let sentence = reason(&format!("{error:#}")).replace('\n', " ");
             let line = format!("{marker} {word} {sentence}\n");
             io::stderr().write_all(line.as_bytes()).context("cannot tell the failure")?;
             return Ok(FAILURE);
         }
         (Err(error), None) => return Err(error),
     };
-    relay(stream).map(|()| 0)
+    if hands_over {
+        hand_over(&stream)?
+    } else {
+        relay(stream)?
+    }
+    Ok(0)
 }
 
 /// Connects, and tells the address.
@@ -61,6 +81,8 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     }
     let stream =
         connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
+    // ssh batches its own writes; waiting for more costs 40 ms at a login, and a round trip per keystroke.
+    stream.set_nodelay(true)?;
     // A closing terminal must not cut off what ssh still has to say to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
     let address = address::numeric(stream.peer_addr().context("the connection broke")?);
@@ -83,11 +105,21 @@ fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
     Ok(TcpStream::connect(last)?)
 }
 
+/// Gives the connection to ssh, whose socket is the standard output.
+/// Source: ssh_config(5), ProxyUseFdpass.
+fn hand_over(stream: &TcpStream) -> anyhow::Result<()> {
+    let descriptors = [stream.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)), "there is room for one");
+    // A byte must come along.
+    let sent = sendmsg(io::stdout(), &[IoSlice::new(&[0])], &mut control, SendFlags::empty());
+    sent.map(drop).context("ssh does not take the connection")
+}
+
 /// Copies both ways until the host has nothing more to say. The end of the other direction is passed on,
 /// so that the host can still answer what came last.
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
-    // ssh batches its own writes; waiting for more costs a round trip per keystroke.
-    stream.set_nodelay(true)?;
     let up = stream.try_clone().context("the connection cannot be shared")?;
     thread::spawn(move || {
         // What broke here the other direction notices too.

@@ -37,6 +37,10 @@ const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
+/// Keeps the connection open while somebody reads here. The lines let ssh and the host notice within a second that nobody
+/// does any more, however rove has ended.
+const WAITS: &str = "while sleep 1; do echo; done; ";
+
 /// Where programs are looked for apart from `PATH`, which is short in a login without a terminal:
 /// what users install, what cargo installs, what administrators and Homebrew install.
 const DIRECTORIES: [&str; 4] =
@@ -99,12 +103,13 @@ pub(crate) fn named(
 
 /// Returns `rove`'s usual command, for any login shell: it runs the first server program it finds,
 /// one of ours before a stock one. `preamble` is a piece of sh that runs first. `bind` is what a stock one
-/// has in addition, behind the first word.
+/// has in addition, behind the first word. If there is none and it `waits`, the connection stays open until we end it.
 pub(crate) fn searching(
     preamble: &str,
     challenge: &Challenge,
     args: &[OsString],
     bind: &str,
+    waits: bool,
 ) -> OsString {
     let mut script = format!("{preamble}{}", starts(challenge));
     let stock = format!("echo \"{STOCK_SERVER} {challenge}\"; ");
@@ -115,7 +120,8 @@ pub(crate) fn searching(
         };
     script.push_str(&search("exec \"$p\" server \"$@\"", &stock));
     // 127 is what a shell says of a command it does not find.
-    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; exit 127", tells_system()));
+    let wait = if waits { WAITS } else { "" };
+    script.push_str(&format!("{} echo {NO_SERVER_PROGRAM}; {wait}exit 127", tells_system()));
     with_arguments(&script, args)
 }
 

@@ -16,11 +16,14 @@ use signal_hook::consts::SIGCHLD;
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::{Running, Step, Stop};
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::last_words::LastWords;
 use crate::bootstrap::line::LINE_BYTES_MAX;
+use crate::bootstrap::master::{Master, Shared};
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::SSH_FAILURE;
 use crate::bootstrap::printable::Printable;
 use crate::bootstrap::remote::{self, NO_ROVE, START};
+use crate::bootstrap::ssh_config::SshConfig;
 use crate::bootstrap::startup::Stream;
 use crate::bootstrap::{ssh_config, tell};
 use crate::entropy;
@@ -41,6 +44,8 @@ pub(crate) struct RemoteCommand<'a> {
     challenge: Challenge,
     /// The command line that ssh gives to the host's login shell.
     remote: OsString,
+    /// How ssh shares the run's own connection, if there is one.
+    own: Option<Shared>,
 }
 
 impl<'a> RemoteCommand<'a> {
@@ -55,7 +60,7 @@ impl<'a> RemoteCommand<'a> {
     ) -> Result<Self, BootstrapError> {
         let challenge = draw()?;
         let remote = remote::rove(&challenge, &options.host, args);
-        Ok(Self { options, challenge, remote })
+        Ok(Self { options, challenge, remote, own: None })
     }
 
     /// Prepares a piece of sh, with these arguments as `$1` and so on. It should hold no line break, which csh
@@ -71,7 +76,12 @@ impl<'a> RemoteCommand<'a> {
     ) -> Result<Self, BootstrapError> {
         let challenge = draw()?;
         let remote = remote::script_with(&challenge, script, args);
-        Ok(Self { options, challenge, remote })
+        Ok(Self { options, challenge, remote, own: None })
+    }
+
+    /// Has it run through the run's own connection, if that is open.
+    pub(crate) fn through(self, master: Option<&Master>) -> Self {
+        Self { own: master.filter(|master| master.is_open()).map(Master::shared), ..self }
     }
 
     /// Runs the command to its end. `take` gets what it writes to its standard output, as it comes. All else that ssh
@@ -86,7 +96,8 @@ impl<'a> RemoteCommand<'a> {
         mut take: impl FnMut(&[u8]),
     ) -> Result<ExitStatus, BootstrapError> {
         let local = |what| move |error| BootstrapError::Local { what, error };
-        let mut command = self.command();
+        let config = ssh_config::ask(&self.options.ssh, &self.options.host);
+        let mut command = self.command(&config);
         if self.options.verbose {
             let words = std::iter::once(command.get_program()).chain(command.get_args());
             let words: Vec<_> = words.map(std::ffi::OsStr::to_string_lossy).collect();
@@ -108,6 +119,7 @@ impl<'a> RemoteCommand<'a> {
         }
         let mut output = Output::new(self.challenge.clone());
         let mut filters: [Printable; 2] = Default::default();
+        let mut last_words = LastWords::new(self.options, &config);
         let mut show = |stream: Stream, text: &[u8]| {
             // A reader that has gone away is no reason to stop.
             let _ = io::stderr().write_all(&filters[stream as usize].filter(text));
@@ -117,7 +129,7 @@ impl<'a> RemoteCommand<'a> {
                 Ok(Step::Said(said)) => {
                     for (stream, bytes) in said {
                         if stream == Stream::Errors {
-                            show(stream, bytes);
+                            show(stream, &last_words.filter(bytes));
                             continue;
                         }
                         let mut noise = Vec::new();
@@ -133,7 +145,11 @@ impl<'a> RemoteCommand<'a> {
         let mut noise = Vec::new();
         output.finish(&mut noise);
         show(Stream::Output, &noise);
-        self.judge(output.state, status)
+        let judged = self.judge(output.state, status);
+        let has_failed = matches!(judged, Err(BootstrapError::SshFailed { .. }));
+        let (refusal, held) = last_words.conclude(has_failed);
+        show(Stream::Errors, &held);
+        refusal.map_or(judged, |refusal| Err(refusal.into()))
     }
 
     fn judge(&self, state: State, status: ExitStatus) -> Result<ExitStatus, BootstrapError> {
@@ -149,13 +165,19 @@ impl<'a> RemoteCommand<'a> {
         }
     }
 
-    fn command(&self) -> Command {
+    fn command(&self, config: &SshConfig) -> Command {
         let HostOptions { ssh, host, .. } = self.options;
+        let first = self.own.as_ref().map_or(Vec::new(), Shared::first_words);
+        let ssh = ssh_config::with_options(ssh, &first);
         let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        let config = ssh_config::ask(ssh, host);
-        command.args(args).args(config.overrides()).args(config.sharing.words());
-        if let Some(note) = config.sharing.note().filter(|_| !self.options.quiet) {
+        command.args(args).args(config.overrides());
+        match &self.own {
+            Some(own) => command.args(own.last_words()),
+            None => command.args(config.sharing.words()),
+        };
+        let note = config.sharing.note().filter(|_| !self.options.quiet && self.own.is_none());
+        if let Some(note) = note {
             tell(self.options.name.as_str(), note);
         }
         if self.options.ssh_pty {

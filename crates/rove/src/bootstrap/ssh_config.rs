@@ -29,6 +29,9 @@ const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
 ];
 
+/// The values of `LogLevel` with which ssh does not say that a host key is unknown.
+const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
+
 /// What we want to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SshConfig {
@@ -46,6 +49,11 @@ pub(crate) struct SshConfig {
     overridden: Vec<&'static str>,
     /// Which open connection to the host may be used.
     pub(crate) sharing: Sharing,
+    /// What ssh does about a host key that it does not know (`StrictHostKeyChecking`), in its words; empty if nobody
+    /// could be asked.
+    key_checking: String,
+    /// Whether ssh does not even tell why it fails (`LogLevel`).
+    is_silent: bool,
 }
 
 impl SshConfig {
@@ -62,6 +70,16 @@ impl SshConfig {
     /// Returns the user on the host, by whatever alias the host was named.
     pub(crate) fn account(&self) -> Option<Account> {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
+    }
+
+    /// Returns whether ssh asks the user about a host key that it does not know, and says so if it must not ask.
+    pub(crate) fn asks_about_keys(&self) -> bool {
+        self.key_checking == "ask" && !self.is_silent
+    }
+
+    /// Returns whether ssh logs in nowhere with another host key than the known one.
+    pub(crate) fn refuses_other_key(&self) -> bool {
+        ["ask", "accept-new", "true"].contains(&self.key_checking.as_str())
     }
 
     /// Returns the port of the host's ssh.
@@ -156,7 +174,23 @@ impl SshConfig {
 
 /// Returns whether a command runs OpenSSH's ssh, as far as its name tells.
 pub(crate) fn is_ssh(ssh: &[String]) -> bool {
-    ssh.iter().any(|word| Path::new(word).file_name() == Some(OsStr::new("ssh")))
+    behind_name(ssh).is_some()
+}
+
+/// Returns an ssh command with options that count more than the user's, as to ssh the first of a kind does. A program
+/// that is not ssh gets none.
+pub(crate) fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
+    let mut words = ssh.to_vec();
+    if let Some(place) = behind_name(ssh) {
+        words.splice(place..place, options.iter().map(|&word| word.to_owned()));
+    }
+    words
+}
+
+/// Returns the place behind ssh's name: of several such words the last, which may be an option's value.
+fn behind_name(ssh: &[String]) -> Option<usize> {
+    let is_name = |word: &String| Path::new(word).file_name() == Some(OsStr::new("ssh"));
+    ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 
 /// Takes what we want to know from the answer. It may hold what a configuration had from somewhere else, so the way
@@ -178,6 +212,8 @@ pub(crate) fn parse(answer: &str) -> SshConfig {
             "user" if is_set && is_name => config.user = Some(value.to_owned()),
             "port" => config.port = value.parse().ok(),
             "controlpath" if is_set => config.sharing = Sharing::judge(value),
+            "stricthostkeychecking" => config.key_checking = shown,
+            "loglevel" => config.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),
         }
     }

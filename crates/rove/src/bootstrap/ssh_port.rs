@@ -23,8 +23,12 @@ const IDENTIFICATION: &[u8] = b"SSH-";
 /// Says of a login that has failed so that `-p` is no port of ssh's. Returns the session with this port for ssh, if ssh
 /// answers there and the user agrees.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
-    let is_login =
-        matches!(error, BootstrapError::SshFailed { .. } | BootstrapError::NotConnected { .. });
+    let is_login = matches!(
+        error,
+        BootstrapError::SshFailed { .. }
+            | BootstrapError::NotConnected { .. }
+            | BootstrapError::Refused(_)
+    );
     if options.name == ProgramName::Mosh || !is_login {
         return None;
     }

@@ -189,6 +189,15 @@ impl fmt::Debug for Connect {
     }
 }
 
+impl Announced {
+    /// Returns the addresses that our proxy command knows of the host, the one that it has connected to in front.
+    pub(crate) fn addresses(&self) -> Vec<String> {
+        let Some(first) = &self.proxy_address else { return Vec::new() };
+        let others = self.other_addresses.iter().filter(|other| *other != first);
+        [first].into_iter().chain(others).cloned().collect()
+    }
+}
+
 impl Startup {
     /// Creates a reader.
     pub(crate) fn new(rules: Rules) -> Self {
@@ -251,6 +260,11 @@ impl Startup {
     /// Returns whether what ssh says now follows from what our proxy command has said already, which knows more of it.
     fn is_echo(&self, stream: Stream) -> bool {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
+    }
+
+    /// Returns what has been learnt so far.
+    pub(crate) const fn announced(&self) -> &Announced {
+        &self.announced
     }
 
     /// Returns what has been learnt.

@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::is_waiting;
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::last_words::LastWords;
 use crate::bootstrap::options::{BindServer, HostOptions};
 use crate::bootstrap::screen::Screen;
 use crate::bootstrap::ssh_config::SshConfig;
@@ -71,13 +72,18 @@ pub(crate) fn start(
     let mut child = spawned
         .map_err(|error| BootstrapError::ssh_missing(options.name, command.get_program(), error))?;
     let rules = Rules::Tolerant { challenge, proxy: false, start: true };
-    let announced =
-        listen(&mut child, options.name, rules).map_err(refused("the output of ssh"))?;
+    let mut last_words = LastWords::new(options, &config);
+    let announced = listen(&mut child, options.name, rules, &mut last_words);
+    let announced = announced.map_err(refused("the output of ssh"))?;
     let Some(connect) = announced.connect.clone() else {
         // There is nothing more to read, or to write.
         child.stdin = None;
         let status = child.wait().map_err(refused("the end of ssh"))?;
-        return Err(failure(options, &announced, status));
+        let error = failure(options, &announced, status);
+        let has_failed = matches!(error, BootstrapError::SshFailed { .. });
+        let (refusal, held) = last_words.conclude(has_failed);
+        Screen::new(options.name).show(Stream::Errors, &held);
+        return Err(refusal.map_or(error, Into::into));
     };
     let again = ssh_config::is_ssh(&options.ssh)
         .then(|| command_line(remote::tunnel_again(&connect.port), false));
@@ -137,7 +143,12 @@ fn ssh_words(
 
 /// Reads what ssh and the host say until the server has announced itself or all is over. Of the output
 /// nothing behind that is read: it is the tunnel's.
-fn listen(child: &mut Child, name: ProgramName, rules: Rules) -> io::Result<Announced> {
+fn listen(
+    child: &mut Child,
+    name: ProgramName,
+    rules: Rules,
+    last_words: &mut LastWords,
+) -> io::Result<Announced> {
     let (Some(output), Some(errors)) = (&mut child.stdout, &mut child.stderr) else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
@@ -151,7 +162,7 @@ fn listen(child: &mut Child, name: ProgramName, rules: Rules) -> io::Result<Anno
         rustix::io::retry_on_intr(|| poll(&mut fds[..count], None))?;
         let [has_output, has_errors] = fds.map(|fd| !fd.revents().is_empty());
         if has_errors && are_errors_open {
-            are_errors_open = show(errors, &mut screen)?;
+            are_errors_open = show(errors, &mut screen, last_words)?;
         }
         if !has_output {
             continue;
@@ -167,7 +178,7 @@ fn listen(child: &mut Child, name: ProgramName, rules: Rules) -> io::Result<Anno
         if len == 0 {
             // ssh has said all it has to say, and somebody else may hold its pipe open.
             while are_errors_open && is_waiting(Some(&*errors))? {
-                are_errors_open = show(errors, &mut screen)?;
+                are_errors_open = show(errors, &mut screen, last_words)?;
             }
         }
         if len == 0 || progress.is_ok_and(|progress| progress == Progress::Announced) {
@@ -177,10 +188,14 @@ fn listen(child: &mut Child, name: ProgramName, rules: Rules) -> io::Result<Anno
 }
 
 /// Passes on what ssh says; returns whether it may say more.
-fn show(errors: &mut ChildStderr, screen: &mut Screen) -> io::Result<bool> {
+fn show(
+    errors: &mut ChildStderr,
+    screen: &mut Screen,
+    last_words: &mut LastWords,
+) -> io::Result<bool> {
     let mut buffer = [0; 4096];
     let read = errors.read(&mut buffer)?;
-    screen.show(Stream::Errors, &buffer[..read]);
+    screen.show(Stream::Errors, &last_words.filter(&buffer[..read]));
     Ok(read > 0)
 }
 

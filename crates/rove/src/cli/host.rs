@@ -11,6 +11,7 @@ use rove_manual::{Manual, Suggested, Words};
 use rove_session::Preference;
 
 use crate::bootstrap::options::{BindServer, HostOptions, RemoteIp};
+use crate::bootstrap::proxy;
 use crate::cli::BOOK;
 use crate::cli::client;
 use crate::cli::config::{Config, Settings};
@@ -244,6 +245,8 @@ pub(crate) enum HostCall {
         port: String,
         /// By which the other `rove` knows what the proxy says, if it asks for that.
         word: Option<String>,
+        /// Whether ssh wants the connection itself.
+        hands_over: bool,
     },
     /// Ask ssh what its configuration says of the host.
     AskSsh {
@@ -669,12 +672,15 @@ pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, String> {
 fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     match (host.to_str(), words.as_deref()) {
-        (Some(host), Some([port, word @ ..])) if word.len() <= 1 => Ok(HostCall::FakeProxy {
-            family,
-            host: host.to_owned(),
-            port: (*port).to_owned(),
-            word: word.first().map(|&word| word.to_owned()),
-        }),
+        (Some(host), Some(words @ ([port] | [port, _] | [port, _, proxy::HANDS_OVER]))) => {
+            Ok(HostCall::FakeProxy {
+                family,
+                host: host.to_owned(),
+                port: (*port).to_owned(),
+                word: words.get(1).map(|&word| word.to_owned()),
+                hands_over: words.len() == 3,
+            })
+        }
         _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
     }
 }

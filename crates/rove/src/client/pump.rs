@@ -13,12 +13,13 @@ use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
-use crate::client::wire::{Wire, sentence};
+use crate::client::wire::Wire;
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
 use crate::program::ProgramName;
 use crate::prompt_store::PromptKeeper;
 use crate::socket::SendFailure;
+use crate::speech::reason;
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -233,7 +234,7 @@ impl Pump {
                     tracing::debug!(%error, "datagram not sent");
                     self.refusal = Some(trial::refusal(&error));
                     self.session.handle_unreachable(transmit.destination);
-                    self.session.handle_network_error(now, &sentence(&error));
+                    self.session.handle_network_error(now, &reason(&error.to_string()));
                 }
             }
         }
@@ -246,7 +247,7 @@ impl Pump {
                 ClientEvent::OpenPort => {
                     if let Err(error) = self.wire.open_port() {
                         tracing::debug!(%error, "no new port");
-                        self.session.handle_network_error(now, &sentence(&error));
+                        self.session.handle_network_error(now, &reason(&error.to_string()));
                     }
                     self.name_port();
                 }
@@ -324,7 +325,7 @@ impl Pump {
                 Err(error) => {
                     // Nobody could see any more what his keys do.
                     tracing::debug!(%error, "cannot draw");
-                    self.output_error = Some(sentence(&error));
+                    self.output_error = Some(reason(&error.to_string()));
                     self.session.shutdown(now, "Cannot draw, shutting down...");
                 }
             }

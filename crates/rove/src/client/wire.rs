@@ -15,6 +15,7 @@ use crate::client::turn::Turn;
 use crate::doctor::facts::Refusal;
 use crate::doctor::trial;
 use crate::socket::{SendFailure, receive_while, send};
+use crate::speech::reason;
 use crate::tunnel::carrier::Arrival;
 use crate::tunnel::near::Tunnel;
 
@@ -99,7 +100,7 @@ impl Wire {
                         // It may be about a probe, of which nobody wants to hear.
                         if !session.is_probing() {
                             session.handle_unreachable(session.server());
-                            session.handle_network_error(now, &sentence(&error));
+                            session.handle_network_error(now, &reason(&error.to_string()));
                         }
                     }
                 }
@@ -205,10 +206,4 @@ impl Wire {
             Self::Tunnel { tunnel, .. } => Some(tunnel),
         }
     }
-}
-
-/// Returns an error as a sentence for the notice bar, without the number that the library adds.
-pub(super) fn sentence(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }

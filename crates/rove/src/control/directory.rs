@@ -16,6 +16,8 @@ const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 /// Most entries of a directory that are looked at. Chosen: more than a user has ports.
 const ENTRIES_MAX: usize = 4096;
+/// The beginning of the name of a socket of ssh's; the process that it is for follows.
+const SSH_PREFIX: &str = "ssh-";
 /// What the directory's mode must be: entered by its owner and nobody else.
 const PRIVATE: u32 = 0o700;
 
@@ -174,6 +176,21 @@ pub(super) fn for_new_socket() -> Result<Directory, DirectoryError> {
         }
     }
     Err(refusal.expect("there is always a directory to try"))
+}
+
+/// Returns the path of a socket of ssh's for this process alone, beside the control sockets; `None` where no directory can be
+/// used. Those that died with their processes are removed.
+pub(crate) fn private_socket() -> Option<PathBuf> {
+    let directory = for_new_socket().ok()?;
+    let own = std::process::id();
+    for entry in directory.0.read_dir().ok()?.take(ENTRIES_MAX).flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(SSH_PREFIX)?.parse().ok());
+        if pid.is_some_and(|pid: u32| pid == own || !is_running(pid)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    Some(directory.0.join(format!("{SSH_PREFIX}{own}")))
 }
 
 /// Returns all directories where this user's sockets may be, and why others are not trusted.

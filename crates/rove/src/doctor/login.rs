@@ -13,6 +13,7 @@ use crate::bootstrap::Invocation;
 use crate::bootstrap::challenge::Challenge;
 use crate::bootstrap::command::{self, Stop};
 use crate::bootstrap::error::BootstrapError;
+use crate::bootstrap::last_words;
 use crate::bootstrap::options::HostOptions;
 use crate::bootstrap::plan::Plan;
 use crate::bootstrap::printable::Printable;
@@ -79,32 +80,50 @@ pub(crate) fn open(
     let colors = colors::of_terminal_or_guess();
     let challenge = entropy::challenge().map_err(io::Error::other)?;
     let survey = survey::script(&challenge, options.server.is_none() && !options.local);
-    let plan = match Plan::new(&options, invocation, colors, challenge, &survey) {
-        Ok(plan) => plan,
+    let plan = match Plan::new(&options, invocation, colors, challenge, &survey, None) {
+        Ok(plan) => plan.without_key_question(),
         Err(error) => {
             host.ssh = Ssh::NoAddress(error.to_string());
             return Ok(None);
         }
     };
     host.detour = plan.detour().map(str::to_owned);
+    let mut door = Door { options, plan };
+    let Some((mut listener, mut status)) = log_in(&door, events, host)? else { return Ok(None) };
+    let announced = listener.startup.announced();
+    if listener.said.iter().any(|line| last_words::is_unknown_key(line))
+        && let Some(asking) = door.plan.with_key_question(announced)
+    {
+        door.plan = asking;
+        let Some(again) = log_in(&door, events, host)? else { return Ok(None) };
+        (listener, status) = again;
+    }
+    let opening = listener.conclude(&door.plan, &door.options, status, host);
+    Ok(opening.map(|opening| (opening, door)))
+}
+
+/// Runs ssh; returns what it said and how it ended, if it could be run.
+fn log_in(
+    Door { options, plan }: &Door,
+    events: &mut EventLoop,
+    host: &mut Host,
+) -> Result<Option<(Listener, Option<ExitStatus>)>, Stop> {
     let mut listener = Listener::new(plan.challenge().clone(), plan.rules());
-    let mut command = plan.command(&options);
+    let mut command = plan.command(options);
     let program = command.get_program().to_owned();
     let status = command::run(&mut command, events, LOGIN_PATIENCE, |stream, bytes| {
         let stood = listener.is_announced;
         listener.read(stream, bytes);
         (!stood && listener.is_announced).then_some(END_PATIENCE)
     });
-    let status = match status {
-        Ok(status) => status,
+    match status {
+        Ok(status) => Ok(Some((listener, status))),
         Err(Stop::Local(error)) if error.kind() == io::ErrorKind::NotFound => {
             host.ssh = Ssh::Missing(format!("cannot run {}: {error}", program.display()));
-            return Ok(None);
+            Ok(None)
         }
-        Err(stop) => return Err(stop),
-    };
-    let opening = listener.conclude(&plan, &options, status, host);
-    Ok(opening.map(|opening| (opening, Door { options, plan })))
+        Err(stop) => Err(stop),
+    }
 }
 
 /// Logs in again to see what became of a server that does not answer.

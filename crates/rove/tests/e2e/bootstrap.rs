@@ -292,10 +292,11 @@ fn the_demo_is_a_session_with_the_commands_exit_status() {
 }
 
 /// A master connection of ssh's, until this is dropped.
-struct Master(Child);
+pub(crate) struct Master(Child);
 
 impl Master {
-    fn open(sshd: &Sshd) -> Self {
+    /// Opens one that rove finds.
+    pub(crate) fn open(sshd: &Sshd) -> Self {
         sshd.configure(&format!(" ControlPath {}\n", sshd.path("cm").display()));
         let ssh = sshd.ssh();
         let words: Vec<&str> = ssh.split(' ').collect();

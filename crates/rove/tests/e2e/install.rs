@@ -5,8 +5,10 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::bootstrap::Master;
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, install_script, require, rove,
+    Far, Invocation, Maker, PASSWORD, SIZE, Scratch, Sshd, Terminal, install_script, require, rove,
+    side_by_side,
 };
 
 /// A host with neither rove nor mosh-server.
@@ -216,6 +218,11 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
 
 /// Returns a call of `rove far` that finds the build, in this configuration.
 fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
+    session_by(scratch, &sshd.ssh(), config, "echo hello from afar; exit 7")
+}
+
+/// Returns the same by this ssh, with this piece of sh as the session's command.
+fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");
     fs::create_dir_all(&builds).expect("the scratch folder takes folders");
@@ -225,8 +232,8 @@ fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
     Invocation::new(rove())
         .env("XDG_DATA_HOME", scratch.path("data"))
         .env("ROVE_CONFIG", config)
-        .arg(format!("--ssh={}", sshd.ssh()))
-        .args(["far", "--", "sh", "-c", "echo hello from afar; exit 7"])
+        .arg(format!("--ssh={ssh}"))
+        .args(["far", "--", "sh", "-c", script])
 }
 
 #[test]
@@ -276,4 +283,109 @@ fn nobody_is_asked_without_a_terminal() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(10), "{said}");
     assert!(!said.contains("[y/N]") && said.contains("rove install far"), "{said}");
+}
+
+/// The ways in which a host is left after an offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Answer {
+    Yes,
+    /// A copy that the host cannot take.
+    Vain,
+    No,
+    Interrupt,
+    /// rove is killed.
+    Death,
+}
+
+#[test]
+fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
+    let ways = [
+        (Answer::Yes, "", 7),
+        (Answer::Vain, "HOME=/proc", 10),
+        (Answer::No, "", 10),
+        (Answer::Interrupt, "", 128 + 2),
+        (Answer::Death, "", 128 + 9),
+    ];
+    let ways = ways.into_iter().flat_map(|way| [(way, ""), (way, "no-ssh-pty = true")]);
+    let script = "echo hello from afar; read -r line; exit 7";
+    side_by_side(ways, |((answer, profile, code), config)| {
+        let scratch = Scratch::new();
+        let Some(sshd) = Sshd::start_with_password(Far { profile, ..EMPTY }) else { return };
+        let sockets = scratch.path("sockets");
+        let call = session_by(&scratch, &sshd.ssh(), config, script);
+        let call = call.env("ROVE_RUNTIME_DIR", &sockets);
+        let mut terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("password:");
+        terminal.send(format!("{PASSWORD}\r"));
+        terminal.wait_for_text("to far:~/.local/bin? [y/N]");
+        let names = || fs::read_dir(&sockets).expect("rove made it").count();
+        assert_eq!(names(), 1, "the connection is open");
+        match answer {
+            Answer::Yes | Answer::Vain => terminal.send("y\r"),
+            Answer::No => terminal.send("\r"),
+            Answer::Interrupt => terminal.send("\x03"),
+            Answer::Death => terminal.signal(rustix::process::Signal::KILL),
+        }
+        if answer == Answer::Yes {
+            terminal.wait_for_text("hello from afar");
+            // The session needs none of it.
+            sshd.wait_alone();
+            assert_eq!(names(), 0);
+            terminal.send("\r");
+        }
+        let exit = terminal.wait_exit();
+        exit.assert_code(code);
+        let said = exit.output.escape_debug();
+        assert_eq!(exit.output.matches("password:").count(), 1, "{said}\n{}", sshd.log());
+        assert_eq!(sshd.connections(), 1, "{said}");
+        assert_eq!(exit.output.contains("hello from afar"), answer == Answer::Yes, "{said}");
+        sshd.wait_alone();
+        assert!(answer == Answer::Death || names() == 0, "{answer:?} leaves a socket");
+    });
+}
+
+#[test]
+fn whatever_connections_there_are_an_offered_copy_leads_into_the_session() {
+    for (case, logins) in [
+        ("usual", 1),
+        // ssh is to keep one for the user, which a session's login has never done.
+        ("configured", 1),
+        ("open", 1),
+        ("another program", 3),
+        ("a folder that others may enter", 3),
+        ("a long path", 3),
+    ] {
+        let scratch = Scratch::new();
+        let sshd = Sshd::start(EMPTY);
+        let sockets = match case {
+            "a long path" => scratch.path(&"x".repeat(90)),
+            _ => scratch.path("sockets"),
+        };
+        let mut _master = None;
+        let mut ssh = sshd.ssh();
+        match case {
+            "configured" => sshd.configure(&format!(
+                " ControlMaster auto\n ControlPath {}\n ControlPersist 60\n",
+                scratch.path("cm").display()
+            )),
+            "open" => _master = Some(Master::open(&sshd)),
+            "another program" => {
+                let script = scratch.script("login", &format!("#!/bin/sh\nexec {ssh} \"$@\"\n"));
+                ssh = script.display().to_string();
+            }
+            "a folder that others may enter" => {
+                fs::create_dir(&sockets).expect("the scratch folder takes a folder");
+                let mode = fs::Permissions::from_mode(0o755);
+                fs::set_permissions(&sockets, mode).expect("it is ours");
+            }
+            _ => {}
+        }
+        let script = "echo hello from afar; exit 7";
+        let call = session_by(&scratch, &ssh, "install = 'always'", script);
+        let call = call.env("ROVE_RUNTIME_DIR", &sockets);
+        let exit = Terminal::start(&call, SIZE).wait_exit();
+        assert!(exit.output.contains("hello from afar"), "{case}: {}", exit.output);
+        exit.assert_code(7).assert_restored(Maker::Rove);
+        assert_eq!(sshd.connections(), logins, "{case}");
+    }
 }

@@ -31,6 +31,7 @@ mod predict;
 mod programs;
 mod prompt_memory;
 mod query;
+mod refusals;
 mod secrecy;
 mod secrets;
 mod sessions;

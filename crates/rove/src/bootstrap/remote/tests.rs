@@ -75,7 +75,8 @@ fn every_login_shell_finds_rove_first_and_hands_the_arguments_over_whole() {
     host.install("bin/rove");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "")) {
+        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "", false))
+        {
             assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{shell}");
         }
     }
@@ -87,7 +88,7 @@ fn rove_in_a_directory_of_the_user_is_preferred_to_an_installed_mosh_server() {
         let host = Host::new(directory.trim_start_matches('.').trim_end_matches("/bin"));
         host.install(&format!("{directory}/rove"));
         host.install("bin/mosh-server");
-        let output = host.run("sh", &searching("", &challenge(), &arguments(), "")).unwrap();
+        let output = host.run("sh", &searching("", &challenge(), &arguments(), "", false)).unwrap();
         assert_eq!(output, format!("{ADDRESS}rove [server] {RECEIVED}"), "{directory}");
     }
 }
@@ -97,7 +98,8 @@ fn without_rove_a_mosh_server_runs() {
     let host = Host::new("mosh");
     host.install("bin/mosh-server");
     for shell in SHELLS {
-        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "")) {
+        if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "", false))
+        {
             assert_eq!(output, format!("{ADDRESS}{STOCK}mosh-server {RECEIVED}"), "{shell}");
         }
     }
@@ -112,7 +114,8 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
         let host = Host::new(&format!("bind-{program}"));
         host.install(&format!("bin/{program}"));
         for shell in SHELLS {
-            if let Some(output) = host.run(shell, &searching("", &challenge(), &arguments(), "-s"))
+            if let Some(output) =
+                host.run(shell, &searching("", &challenge(), &arguments(), "-s", false))
             {
                 assert_eq!(output, format!("{ADDRESS}{line}{program} {received}"), "{shell}");
             }
@@ -125,7 +128,7 @@ fn the_search_says_when_it_found_nothing() {
     // The machine that runs the tests may have a mosh-server: a command that looks for others.
     let host = Host::new("nothing");
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
-    let command = searching("", &challenge(), &arguments(), "").into_string().unwrap();
+    let command = searching("", &challenge(), &arguments(), "", false).into_string().unwrap();
     let command = OsString::from(
         command.replace("mosh-server", "no-such-server").replace("p in rove", "p in no-rove"),
     );

@@ -23,7 +23,7 @@ pub(crate) use scratch::Scratch;
 pub(crate) use screen::{draw, emulator, first_difference, lines, same_picture};
 pub(crate) use server::{Maker, Server, each_pair, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
-pub(crate) use sshd::{Far, Sshd};
+pub(crate) use sshd::{Far, PASSWORD, Sshd};
 pub(crate) use tap::{Extra, Tap, Treatment, Way};
 pub(crate) use terminal::{Exit, Terminal};
 pub(crate) use test_scripts::install_script;

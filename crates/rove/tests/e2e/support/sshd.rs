@@ -1,11 +1,13 @@
 //! A real sshd on a loopback port, with keys, users and programs of the test's own.
 
+use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use super::guard::within_guard;
 use super::invocation::{Invocation, require};
 use super::scratch::Scratch;
 use super::server::rove;
@@ -30,6 +32,14 @@ const BASICS: [&str; 17] = [
     "sha256sum",
     "head",
 ];
+
+/// The password of whoever logs in where sshd asks for one, and what stands for it in a list of passwords (crypt(5)).
+pub(crate) const PASSWORD: &str = "open sesame";
+const PASSWORD_HASH: &str = "$6$rovetest$be2o0E66BTbh1PkwPOTUWsJ4KAbfr7pCMQl9NmGqWIvNz22YZ7rXQxKcHDEfRx9dXjRrxdo/\
+                             /Sa4ewbGu8Gxr/";
+
+/// Runs a command where this file is the list of passwords.
+const WITH_PASSWORDS: &str = "mount --bind \"$1\" /etc/shadow && shift && exec \"$@\"";
 
 /// What somebody who logs in finds.
 #[derive(Clone, Copy, Debug)]
@@ -60,12 +70,48 @@ impl Sshd {
     /// Starts one.
     pub(crate) fn start(far: Far) -> Self {
         let sshd = require("sshd", "openssh-server");
+        Self::start_by(far, |_| vec![sshd.into()])
+    }
+
+    /// Starts one that asks for a password; `None` for all but root, who can have a list of passwords of their own.
+    pub(crate) fn start_with_password(far: Far) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let sshd = require("sshd", "openssh-server");
+        Some(Self::start_by(far, |scratch| {
+            for (name, from, to) in [
+                ("ssh_config", "BatchMode yes", "PreferredAuthentications password"),
+                ("sshd_config", "PasswordAuthentication no\n", "PasswordAuthentication yes\n"),
+            ] {
+                scratch.write(name, &scratch.read(name).replacen(from, to, 1));
+            }
+            let list =
+                scratch.write("shadow", &format!("root:{PASSWORD_HASH}:19000:0:99999:7:::\n"));
+            let words = [
+                "unshare",
+                "--mount",
+                "--propagation",
+                "private",
+                "sh",
+                "-c",
+                WITH_PASSWORDS,
+                "sh",
+            ];
+            let words = words.into_iter().map(OsString::from);
+            words.chain([list.into(), sshd.into()]).collect()
+        }))
+    }
+
+    /// Starts one by these words, which are asked for once its configuration is written.
+    fn start_by(far: Far, sshd: impl FnOnce(&Scratch) -> Vec<OsString>) -> Self {
         require("ssh", "openssh-client");
         let scratch = Scratch::new();
         make_keys(&scratch);
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let config = write_configs(&scratch, far, port);
+        let sshd = sshd(&scratch);
         let sessions = Arc::new(Mutex::new(Vec::new()));
         let shared = Arc::clone(&sessions);
         let log = scratch.path("log");
@@ -113,6 +159,16 @@ impl Sshd {
         self.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
+    /// Waits until there is no connection any more.
+    pub(crate) fn wait_alone(&self) {
+        let sessions = Arc::clone(&self.sessions);
+        within_guard("the end of all connections", move || {
+            for child in sessions.lock().expect("no holder of the lock panics").iter_mut() {
+                child.wait().expect("a child can be waited for");
+            }
+        });
+    }
+
     /// Cuts every connection; returns how many there were.
     pub(crate) fn cut(&self) -> usize {
         let mut sessions = self.sessions.lock().expect("no holder of the lock panics");
@@ -154,12 +210,13 @@ impl Drop for Sshd {
     }
 }
 
-fn serve(sshd: &Path, config: &Path, log: &Path, connection: TcpStream) -> Child {
+fn serve(sshd: &[OsString], config: &Path, log: &Path, connection: TcpStream) -> Child {
     let input = OwnedFd::from(connection);
     let output = input.try_clone().expect("a descriptor can be duplicated");
     // As root, sshd wants this folder; the system makes it when it starts its own sshd.
     let _ = std::fs::create_dir_all("/run/sshd");
-    Command::new(sshd)
+    Command::new(&sshd[0])
+        .args(&sshd[1..])
         .arg("-i")
         .arg("-f")
         .arg(config)

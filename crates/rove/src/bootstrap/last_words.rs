@@ -1,0 +1,366 @@
+//! Why ssh has not got to a host: one sentence in place of the several lines that ssh prints.
+//!
+//! Such lines are held back, and nothing else is. If ssh goes on all the same, they are shown as they came.
+
+use crate::bootstrap::line::LINE_BYTES_MAX;
+use crate::bootstrap::options::HostOptions;
+use crate::bootstrap::ssh_config::SshConfig;
+
+/// Most bytes that are held back; with more all is shown at once. Chosen: twice what OpenSSH says of a key that has changed.
+const HELD_BYTES_MAX: usize = 4096;
+
+/// The frame around ssh's warnings of a host key.
+const FRAME: &str = "@@@@@@@@";
+const UNKNOWN_NAME: &str = "ssh: Could not resolve hostname ";
+const NO_CONNECTION: &str = "ssh: connect to host ";
+/// The beginning, the middle and the end of the line that refuses an unknown host key.
+const UNKNOWN_KEY: [&str; 3] =
+    ["No ", " host key is known for ", " and you have requested strict checking."];
+const NOT_VERIFIED: &str = "Host key verification failed.";
+const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
+const NO_GREETING: &str = "kex_exchange_identification: ";
+const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
+
+/// What such lines begin with. Source: OpenSSH 9.2 as observed.
+const BEGINNINGS: [&str; 8] = [
+    FRAME,
+    UNKNOWN_NAME,
+    NO_CONNECTION,
+    UNKNOWN_KEY[0],
+    NOT_VERIFIED,
+    NO_GREETING,
+    HUNG_UP[0],
+    HUNG_UP[1],
+];
+
+/// Why ssh has not got to a host.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// The name has no address.
+    #[error("cannot find the address of {name}: {reason}")]
+    UnknownName { name: String, reason: String },
+    /// No address of the host took the connection.
+    #[error("cannot connect to {host} port {port}: {reason}")]
+    NoConnection { host: String, port: String, reason: String },
+    /// The host took the connection and ended it before it said that it is an ssh server.
+    #[error("{address} hung up before it said that it is an ssh server ({reason})")]
+    HungUp { address: String, reason: String },
+    /// The host's key is not known, and ssh must not ask.
+    #[error(
+        "the {kind} key of {host} is not known, and ssh's configuration forbids to ask for it \
+         (StrictHostKeyChecking); ssh -o StrictHostKeyChecking=ask {host} shows it"
+    )]
+    UnknownKey { host: String, kind: String },
+    /// The host's key is another than the known one.
+    #[error("{}", changed(host, new, old, name))]
+    ChangedKey {
+        host: String,
+        /// The fingerprint.
+        new: String,
+        /// File and line of the known one.
+        old: String,
+        /// The host's name in that file.
+        name: String,
+    },
+    /// The user has not accepted the host's key, or could not be asked.
+    #[error("the key of {host} was not accepted")]
+    NotAccepted { host: String },
+}
+
+fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
+    let file = old.rsplit_once(':').map_or(old, |(file, _)| file);
+    let forget = shell_words::join(["ssh-keygen", "-f", file, "-R", name]);
+    format!(
+        "the key of {host} has changed, and somebody may answer in its place: it is now {new}, and {old} has \
+         another; if the change is right, {forget} forgets the old one"
+    )
+}
+
+/// A filter for ssh's error output.
+#[derive(Debug)]
+pub(crate) struct LastWords {
+    host: String,
+    /// Whether nothing is held back.
+    is_open: bool,
+    /// Whether ssh would have asked about a key that it does not know.
+    asks: bool,
+    /// The line so far, if it may be one to hold back.
+    line: Vec<u8>,
+    /// Whether the line is shown.
+    is_text: bool,
+    /// The lines before it that are held back.
+    held: Vec<u8>,
+    /// The line so far, shown or not, up to [`LINE_BYTES_MAX`].
+    whole: Vec<u8>,
+    /// That ssh does not know the host's key, if it has said so where it would have asked.
+    unknown_key: Option<Refusal>,
+}
+
+impl LastWords {
+    /// Creates a filter. It holds nothing back where a warning may be followed by a login after all, or the user wants
+    /// to read all of it.
+    pub(crate) fn new(options: &HostOptions, config: &SshConfig) -> Self {
+        let host = rove_terminal::plain(&options.host.to_string_lossy());
+        let is_open = !config.refuses_other_key() || config.detour.is_some() || options.verbose;
+        Self {
+            host,
+            is_open,
+            asks: config.asks_about_keys(),
+            line: Vec::new(),
+            is_text: false,
+            held: Vec::new(),
+            whole: Vec::new(),
+            unknown_key: None,
+        }
+    }
+
+    /// Returns what of `bytes`, and of what was held back, is to be shown.
+    pub(crate) fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut shown = Vec::new();
+        for &byte in bytes {
+            self.note(byte);
+            if self.is_open || self.is_text {
+                shown.push(byte);
+                self.is_text = byte != b'\n';
+                continue;
+            }
+            self.line.push(byte);
+            if byte == b'\n' && self.is_held() {
+                self.held.append(&mut self.line);
+            } else if !self.may_be_held() {
+                self.is_text = byte != b'\n';
+                self.release(&mut shown);
+            }
+            if self.held.len() + self.line.len() > HELD_BYTES_MAX {
+                self.is_open = true;
+                self.release(&mut shown);
+            }
+        }
+        shown
+    }
+
+    /// Returns why ssh has failed, if it has and that is known; else what was held back, which is to be shown.
+    pub(crate) fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
+        let mut text = Vec::new();
+        self.release(&mut text);
+        let said = String::from_utf8_lossy(&text).into_owned();
+        let lines: Vec<String> =
+            said.lines().map(|line| rove_terminal::plain(line.trim_end())).collect();
+        match refusal(&self.host, &lines).filter(|_| has_failed && !self.is_open) {
+            Some(refusal) => (Some(refusal), Vec::new()),
+            None => (self.unknown_key.take().filter(|_| has_failed), text),
+        }
+    }
+
+    /// Looks whether a line, shown or not, says that the key is not known.
+    fn note(&mut self, byte: u8) {
+        if byte != b'\n' {
+            self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
+            return;
+        }
+        let line = String::from_utf8_lossy(&self.whole).trim_end().to_owned();
+        self.whole.clear();
+        if self.asks && is_unknown_key(&line) {
+            self.unknown_key = refusal(&self.host, &[rove_terminal::plain(&line)]);
+        }
+    }
+
+    fn release(&mut self, shown: &mut Vec<u8>) {
+        shown.append(&mut self.held);
+        shown.append(&mut self.line);
+    }
+
+    /// Returns whether the line may become one to hold back.
+    fn may_be_held(&self) -> bool {
+        let begins =
+            |it: &&str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
+        self.held.starts_with(FRAME.as_bytes()) || BEGINNINGS.iter().any(begins)
+    }
+
+    /// Returns whether the line, which is whole, is one to hold back.
+    fn is_held(&self) -> bool {
+        let line = String::from_utf8_lossy(&self.line);
+        let begins = |it: &&str| line.starts_with(*it) && *it != UNKNOWN_KEY[0];
+        self.held.starts_with(FRAME.as_bytes())
+            || is_unknown_key(line.trim_end())
+            || BEGINNINGS.iter().any(begins)
+    }
+}
+
+/// Returns whether ssh says by this line that it does not know the host's key, and must not ask.
+pub(crate) fn is_unknown_key(line: &str) -> bool {
+    let [beginning, middle, end] = UNKNOWN_KEY;
+    line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
+}
+
+/// Returns what these lines say, which are all that was held back.
+fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
+    let host = host.to_owned();
+    let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
+    if lines.first()?.starts_with(FRAME) {
+        // Other warnings have frames, too; with two of them nothing is left out.
+        let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
+        let has_changed = frames == 2 && lines.iter().any(|line| line.contains(CHANGED));
+        let new = lines.iter().find(|line| line.starts_with("SHA256:"))?.trim_end_matches('.');
+        let old = behind("Offending ")?.split_once(" key in ")?.1.to_owned();
+        let name = behind("Host key for ")?.split_once(" has changed")?.0.to_owned();
+        return has_changed.then(|| Refusal::ChangedKey { host, new: new.to_owned(), old, name });
+    }
+    if let Some((name, reason)) = behind(UNKNOWN_NAME).and_then(|it| it.split_once(": ")) {
+        return Some(Refusal::UnknownName { name: name.to_owned(), reason: reason.to_owned() });
+    }
+    if let Some((place, reason)) = behind(NO_CONNECTION).and_then(|it| it.split_once(": ")) {
+        let (host, port) = place.split_once(" port ")?;
+        let [host, port, reason] = [host, port, reason].map(str::to_owned);
+        return Some(Refusal::NoConnection { host, port, reason });
+    }
+    if let Some(line) = lines.iter().find(|line| is_unknown_key(line)) {
+        let kind = line.split(' ').nth(1)?.to_owned();
+        return Some(Refusal::UnknownKey { host, kind });
+    }
+    if let Some(reason) = behind(NO_GREETING) {
+        let address = HUNG_UP.into_iter().find_map(behind)?.to_owned();
+        let reason = reason.trim_start_matches("read: ").to_owned();
+        return Some(Refusal::HungUp { address, reason });
+    }
+    lines.iter().any(|line| line == NOT_VERIFIED).then_some(Refusal::NotAccepted { host })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::bootstrap::ssh_config;
+    use crate::cli::config::Config;
+    use crate::cli::host::{self, HostCall};
+    use crate::program::ProgramName;
+
+    /// What OpenSSH 9.2 says of a key that has changed.
+    const CHANGED_KEY: &str = "\
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!\r
+The fingerprint for the ED25519 key sent by the remote host is\nSHA256:0n1k77sX8S.\r
+Please contact your system administrator.\r
+Add correct host key in /h/known to get rid of this message.\r
+Offending ED25519 key in /h/known:12\r
+Host key for [far]:2399 has changed and you have requested strict checking.\r
+Host key verification failed.\r
+";
+
+    fn filter(line: &str, answer: &str) -> LastWords {
+        let words = line.split(' ').map(OsString::from).collect();
+        let call = host::parse(ProgramName::Rove, words, || Ok(Config::default()));
+        let Ok(HostCall::Connect(options)) = call else { panic!("{line}") };
+        LastWords::new(&options, &ssh_config::parse(answer))
+    }
+
+    /// Filters in pieces of this many bytes; returns what is shown and the reason.
+    fn read(
+        words: &mut LastWords,
+        said: &str,
+        piece: usize,
+        has_failed: bool,
+    ) -> (String, Option<String>) {
+        let mut shown = Vec::new();
+        for bytes in said.as_bytes().chunks(piece) {
+            shown.extend(words.filter(bytes));
+        }
+        let (refusal, held) = words.conclude(has_failed);
+        shown.extend(held);
+        (String::from_utf8(shown).unwrap(), refusal.map(|refusal| refusal.to_string()))
+    }
+
+    const ASKS: &str = "stricthostkeychecking ask\n";
+
+    #[test]
+    fn a_failure_of_ssh_is_one_sentence() {
+        for (said, sentence) in [
+            (
+                "ssh: Could not resolve hostname nosuch: Name or service not known\r\n",
+                "cannot find the address of nosuch: Name or service not known",
+            ),
+            (
+                "ssh: connect to host ::1 port 9: Network is unreachable\r\n\
+                 ssh: connect to host 127.0.0.1 port 9: Connection refused\r\n",
+                "cannot connect to ::1 port 9: Network is unreachable",
+            ),
+            (
+                "kex_exchange_identification: read: Connection reset by peer\r\n\
+                 Connection reset by 127.0.0.1 port 9\r\n",
+                "127.0.0.1 port 9 hung up before it said that it is an ssh server (Connection reset by peer)",
+            ),
+            (
+                "No ED25519 host key is known for [far]:2399 and you have requested strict checking.\r\n\
+                 Host key verification failed.\r\n",
+                "the ED25519 key of far is not known, and ssh's configuration forbids to ask for it \
+                 (StrictHostKeyChecking); ssh -o StrictHostKeyChecking=ask far shows it",
+            ),
+            ("Host key verification failed.\r\n", "the key of far was not accepted"),
+            (
+                CHANGED_KEY,
+                "the key of far has changed, and somebody may answer in its place: it is now SHA256:0n1k77sX8S, \
+                 and /h/known:12 has another; if the change is right, ssh-keygen -f /h/known -R '[far]:2399' forgets \
+                 the old one",
+            ),
+        ] {
+            for piece in [1, 7, 10_000] {
+                let found = read(&mut filter("far", ASKS), said, piece, true);
+                assert_eq!(found, (String::new(), Some(sentence.to_owned())), "{said}");
+                // Should ssh go on, all of it is shown.
+                assert_eq!(read(&mut filter("far", ASKS), said, piece, false), (said.into(), None));
+            }
+        }
+    }
+
+    #[test]
+    fn no_warning_waits_where_ssh_may_go_on_after_it() {
+        for (line, answer) in [
+            ("far", "stricthostkeychecking false\n"),
+            ("far", ""),
+            ("far", "stricthostkeychecking ask\nproxyjump bastion\n"),
+            ("--verbose far", ASKS),
+        ] {
+            let mut words = filter(line, answer);
+            assert_eq!(words.filter(CHANGED_KEY.as_bytes()), CHANGED_KEY.as_bytes(), "{answer}");
+            assert_eq!(words.conclude(true), (None, Vec::new()));
+            // It is known all the same that rove has kept ssh from asking.
+            let said =
+                "No RSA host key is known for far and you have requested strict checking.\r\n";
+            let mut words = filter(line, answer);
+            assert_eq!(words.filter(said.as_bytes()), said.as_bytes());
+            let is_known = matches!(words.conclude(true).0, Some(Refusal::UnknownKey { .. }));
+            assert_eq!(is_known, answer.starts_with(ASKS), "{answer}");
+        }
+    }
+
+    #[test]
+    fn other_words_come_at_once_and_in_their_order() {
+        let mut words = filter("far", ASKS);
+        assert_eq!(words.filter(b"No"), b"");
+        assert_eq!(words.filter(b"body may enter\nNow"), b"Nobody may enter\nNow");
+        assert_eq!(words.filter(b", a question: "), b", a question: ");
+        assert_eq!(words.filter(b"\nHost key verification failed.\n"), b"\n");
+        assert_eq!(words.filter(b"W"), b"Host key verification failed.\nW");
+        assert_eq!(words.conclude(true), (None, Vec::new()));
+        // Nothing that looks like a refusal stands for another warning.
+        for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
+            let frame = "@".repeat(59);
+            let said = format!("{frame}\r\n@ WARNING: {warning} @\r\n{frame}\r\n{CHANGED_KEY}");
+            let found = read(&mut filter("far", ASKS), &said, 100, true);
+            assert_eq!(found, (said, None));
+        }
+    }
+
+    #[test]
+    fn no_more_is_held_back_than_the_bound() {
+        let frame = format!("{}\n", "@".repeat(59));
+        for (len, is_shown) in [(HELD_BYTES_MAX, false), (HELD_BYTES_MAX + 1, true)] {
+            let said = format!("{frame}{}", "x".repeat(len - frame.len()));
+            let shown = filter("far", ASKS).filter(said.as_bytes());
+            assert_eq!(shown, if is_shown { said.as_bytes() } else { b"" });
+        }
+    }
+}

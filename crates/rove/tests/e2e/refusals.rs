@@ -1,0 +1,136 @@
+//! Hosts that ssh does not get to: rove says why in one line, and ssh's questions are right.
+
+use std::net::TcpListener;
+
+use crate::support::{Far, Impostor, Invocation, SIZE, Sshd, Terminal, rove, side_by_side};
+
+/// The commands that log in, and the name under which they speak.
+const COMMANDS: [(&[&str], &str); 4] = [
+    (&[], "rove"),
+    (&["--tunnel"], "rove"),
+    (&["list"], "rove list"),
+    (&["install"], "rove install"),
+];
+
+/// Words of ssh's that say nothing of the host.
+const EMPTY_WORDS: [&str; 4] = ["UNKNOWN", "hostip", "stands above", "os error"];
+
+/// Asserts that this call of each command says this and nothing else.
+fn assert_said(ssh: &str, host: &str, wanted: &str) {
+    for (words, speaker) in COMMANDS {
+        let call = Invocation::new(rove()).args(words).arg(format!("--ssh={ssh}")).arg(host);
+        let exit = Terminal::start(&call, SIZE).wait_exit();
+        let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(said, format!("{speaker}: {wanted}"), "{words:?}");
+        assert!(!exit.succeeded());
+    }
+}
+
+/// Returns a port at which nobody listens.
+fn closed_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_one_line() {
+    let port = closed_port();
+    let wanted = format!("cannot connect to 127.0.0.1 port {port}: Connection refused");
+    assert_said(&format!("ssh -F /dev/null -p {port}"), "127.0.0.1", &wanted);
+    // A name that no resolver is asked for.
+    let wanted = "cannot find the address of no..such: Name or service not known";
+    assert_said("ssh -F /dev/null", "no..such", wanted);
+}
+
+#[test]
+fn a_host_that_hangs_up_is_named_by_its_address() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    std::thread::spawn(move || listener.incoming().map_while(Result::ok).for_each(drop));
+    for (words, speaker) in COMMANDS {
+        let ssh = format!("--ssh=ssh -F /dev/null -p {port}");
+        let call = Invocation::new(rove()).args(words).args([&ssh, "127.0.0.1"]);
+        let exit = Terminal::start(&call, SIZE).wait_exit();
+        let said = exit.output.split_whitespace().collect::<Vec<_>>().join(" ");
+        // ssh sees the end or a reset, as its own greeting comes before or after that.
+        let begin = format!("{speaker}: 127.0.0.1 port {port} hung up before it said that");
+        assert!(said.starts_with(&begin) && said.matches(speaker).count() == 1, "{said}");
+    }
+}
+
+#[test]
+fn what_ssh_says_of_a_host_names_its_address() {
+    // An impostor that ends the connection with a word.
+    let impostor = Impostor::start("go away");
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", impostor.ssh())).arg("far");
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    let said = exit.output.escape_debug();
+    assert!(exit.output.contains("Received disconnect from 127.0.0.1 port "), "{said}");
+    assert!(EMPTY_WORDS[..2].iter().all(|word| !exit.output.contains(word)), "{said}");
+}
+
+#[test]
+fn a_key_that_is_unknown_or_has_changed_is_one_line() {
+    side_by_side([false, true], |has_changed| {
+        let sshd = Sshd::start(Far::default());
+        if has_changed {
+            let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
+            let port = config.split("Port ").nth(1).and_then(|it| it.split('\n').next());
+            let other = std::fs::read_to_string(sshd.path("user_key.pub")).expect("it is there");
+            let line = format!("[127.0.0.1]:{} {other}", port.expect("there is a port"));
+            std::fs::write(sshd.path("known"), line).expect("the folder takes files");
+        }
+        let known = sshd.path("known").display().to_string();
+        for (words, speaker) in COMMANDS {
+            let ssh = format!("--ssh={} -o StrictHostKeyChecking=yes", sshd.ssh());
+            let call = Invocation::new(rove()).args(words).args([&ssh, "far"]);
+            let exit = Terminal::start(&call, (24, 1000)).wait_exit();
+            let said = exit.output.trim();
+            let (begin, part) = if has_changed {
+                (
+                    "the key of far has changed, and",
+                    format!("ssh-keygen -f {known} -R '[127.0.0.1]:"),
+                )
+            } else {
+                let part = "ssh -o StrictHostKeyChecking=ask far shows it";
+                ("the ED25519 key of far is not known, and", part.to_owned())
+            };
+            assert!(said.starts_with(&format!("{speaker}: {begin}")), "{words:?}: {said}");
+            assert!(said.contains(&part) && !said.contains('\n'), "{words:?}: {said}");
+            assert!(EMPTY_WORDS.iter().all(|word| !said.contains(word)), "{words:?}: {said}");
+        }
+    });
+}
+
+#[test]
+fn the_question_about_a_key_names_the_address_and_a_yes_leads_into_the_session() {
+    let sshd = Sshd::start(Far::default());
+    let ssh = format!("--ssh={} -o StrictHostKeyChecking=ask -o BatchMode=no", sshd.ssh());
+    let call = |words: &[&str]| Invocation::new(rove()).args(words).args([&ssh, "far"]);
+    for words in [&[][..], &["--tunnel"], &["--verbose"], &["doctor"]] {
+        let mut terminal = Terminal::start(&call(words), (24, 200));
+        terminal.wait_for_text("Are you sure you want to continue connecting");
+        let text = terminal.screen().contents();
+        assert!(text.contains(" ([127.0.0.1]:"), "{text}");
+        terminal.send("no\r");
+        let exit = terminal.wait_exit();
+        assert!(!exit.succeeded());
+        let said = exit.output.escape_debug();
+        let is_one = exit.output.contains("\r\nrove: the key of far was not accepted");
+        assert_eq!(is_one, matches!(words, [] | ["--tunnel"]), "{said}");
+        assert!(EMPTY_WORDS[..2].iter().all(|word| !exit.output.contains(word)), "{said}");
+    }
+    let command = ["--", "sh", "-c", "echo hello from afar; exit 7"];
+    let mut terminal = Terminal::start(&call(&[]).args(command), (24, 200));
+    terminal.wait_for_text("Are you sure you want to continue connecting");
+    terminal.send("yes\r");
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello from afar"), "{}", exit.output);
+    exit.assert_code(7);
+    // The key is known.
+    let before = sshd.connections();
+    let exit = Terminal::start(&call(&[]).args(command), SIZE).wait_exit();
+    exit.assert_code(7);
+    assert!(!exit.output.contains("Are you sure"), "{}", exit.output);
+    assert_eq!(sshd.connections(), before + 1);
+}
