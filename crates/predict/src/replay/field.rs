@@ -111,9 +111,16 @@ impl Field {
         let kind = Kind::at(screen, reader.tty, at, &pane);
         let flash = before.flash.filter(|(shown, _)| *shown == at);
         let mut field = Self { pane, flash, ..before.clone() };
+        let has_modes = before.modes == modes(screen);
         match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
-            Some(row) => field.row = row,
-            None => field = Self::begin(screen, kind, at, &pane, now),
+            Some(row) if has_modes => field.row = row,
+            _ => field = Self::begin(screen, kind, at, &pane, now),
+        }
+        let is_there = (field.row, field.start) == (before.row, before.start);
+        if !has_modes && is_there && field.prompt == before.prompt {
+            // A program that changes the modes by which a prompt is known is another one, but no more to be trusted.
+            field.line = before.line;
+            field.line.end();
         }
         field.lesson = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
@@ -343,8 +350,7 @@ impl Field {
         let is_below = kind == Kind::Full || at.column == 0 && screen.bracketed_paste();
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
-        // A program that changes the modes by which a prompt is known is another one.
-        if !is_same || self.modes != modes(screen) {
+        if !is_same {
             return None;
         }
         if !self.is_line() {

@@ -99,12 +99,13 @@ impl Oracle {
     }
 
     /// Records that the program has read the end of a line.
-    pub(super) fn note_enter(&mut self, is_open: bool) {
+    pub(super) fn note_enter(&mut self, input: u64, is_open: bool) {
         let line = self.line.take();
         if let Some(prompt) = line.filter(|_| is_open) {
             self.known(prompt).lines += 1;
         }
-        (self.echo, self.unanswered) = (None, None);
+        self.echo = None;
+        self.unanswered = self.unanswered.filter(|(letter, _)| *letter > input);
         if let Some(place) = self.silence.take().filter(|_| !is_open) {
             self.prompts.iter_mut().filter(|it| it.prompt.text == place.prompt_text()).for_each(
                 |it| {
