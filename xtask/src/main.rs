@@ -7,6 +7,7 @@ mod house;
 mod limits;
 mod needs;
 mod packages;
+mod results;
 mod tidy;
 mod workspace;
 
@@ -46,6 +47,8 @@ enum Command {
     },
     /// Write the table of all limits anew from the constants.
     Limits,
+    /// Measure the tables of docs/results anew: all, or those of these names.
+    Results { names: Vec<String> },
     /// Build a static program, and from it an archive, a Debian package, a bill of materials, checksums.
     Dist(dist::Options),
     /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::House { json } => house::run(&workspace::root(), json),
         Command::Limits => limits::write(&workspace::root()),
         Command::Tidy => tidy::run(&workspace::root()),
+        Command::Results { names } => results::write(&workspace::root(), &names),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

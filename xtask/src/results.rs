@@ -1,0 +1,119 @@
+//! `cargo xtask results [NAME...]`: the tables of docs/results, each made by the commands that stand in its file.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::available_parallelism;
+
+use anyhow::{Context, Result, ensure};
+
+/// Where the files stand.
+const FOLDER: &str = concat!("docs", "/results");
+
+/// A name, a command line, and the words that it ends in, one run for each.
+type Table = (&'static str, &'static str, &'static [&'static str]);
+
+/// All tables, each of which takes less than five minutes on two cores.
+#[rustfmt::skip]
+const TABLES: [Table; 13] = [
+    ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
+    ("start", "rove-lab figures start --full --out target/figures", &[""]),
+    ("end", "rove-lab figures end --full --out target/figures", &[""]),
+    ("idle", "rove-lab figures idle --full --out target/figures", &[""]),
+    ("steady-output", "rove-lab figures aoi-small --out target/figures", &[""]),
+    ("keys", "rove-lab replay --traces lab/rove-lab/traces bash-long fish --engine none --seeds 5 \
+        --link rtt=20ms --link rtt=20ms,loss=5% --link rtt=20ms,loss=29% --link rtt=100ms --link rtt=100ms,loss=1% \
+        --link rtt=100ms,loss=5% --link rtt=100ms,loss=29% --link rtt=500ms --link rtt=500ms,loss=5% \
+        --link rtt=500ms,loss=29%",
+        &["--pace closed --ends stock", "--pace closed --ends rove", "--pace open --ends stock", "--pace open --ends rove"]),
+    ("mechanisms", "rove-lab replay --traces lab/rove-lab/traces bash-long fish --engine none --seeds 5 --pace open \
+        --link rtt=0ms --link rtt=20ms,loss=5% --link rtt=100ms --link rtt=100ms,loss=29% --link rtt=500ms --ends rove",
+        &["", "--sender-without repetition", "--sender-without second-ack", "--sender-without late-ack",
+          "--sender-without news", "--sender-without collection"]),
+    ("far-path", "rove-lab replay --traces lab/rove-lab/traces fish --engine none --seeds 5 --pace look \
+        --link rtt=2s --link rtt=5s --link rtt=5s,loss=10%",
+        &["--ends stock", "--ends rove", "--ends rove --sender-without far-path"]),
+    ("held-key", "rove-lab replay --traces lab/rove-lab/traces pager --engine none --pace open --link rtt=200ms",
+        &["--ends stock", "--ends rove", "--ends rove --sender-without news"]),
+    ("predictions", "rove-lab replay --traces lab/rove-lab/traces --pace look --link rtt=500ms,jitter=30ms",
+        &["--engine stock", "--engine replay"]),
+    ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
+    ("bench-onset", "cargo xtask bench onset", &[""]),
+    ("bench-prediction", "cargo xtask bench prediction", &[""]),
+];
+
+/// Makes the tables of these names, or all.
+///
+/// # Errors
+///
+/// Returns an error when there is no such table, a command fails, or a file cannot be written.
+pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
+    for name in names {
+        ensure!(TABLES.iter().any(|(it, ..)| it == name), "there is no table {name}");
+    }
+    let is_wanted = |(name, ..): &&Table| names.is_empty() || names.iter().any(|it| it == name);
+    for table in TABLES.iter().filter(is_wanted) {
+        let mut page = format!("# {}\n\n{}\n", table.0, head(root)?);
+        for line in lines(table) {
+            let output = run(root, &line)?;
+            page += &format!("\n```\n$ {line}\n{}\n```\n", output.trim_end());
+        }
+        let file = root.join(FOLDER).join(table.0).with_extension("md");
+        fs::write(file, page).context("cannot write a table")?;
+    }
+    Ok(())
+}
+
+/// Returns the command lines of a table.
+fn lines((_, command, ends): &Table) -> impl Iterator<Item = String> {
+    ends.iter().map(move |end| format!("{command} {end}").trim_end().to_owned())
+}
+
+/// Returns of which commit a table is, and of what computer.
+fn head(root: &Path) -> Result<String> {
+    let commit = run(root, "git log -1 --format=%h --abbrev=12 -- crates lab Cargo.lock")?;
+    let changes = run(root, "git status --porcelain -- crates lab Cargo.lock")?;
+    let changed = if changes.is_empty() { "" } else { " with changes" };
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or(std::env::consts::ARCH, |(_, model)| model);
+    let (cores, kernel) = (available_parallelism()?, run(root, "uname -sr")?);
+    let kernel = kernel.trim().split('-').next().unwrap_or_default();
+    Ok(format!("Commit {}{changed}; {model}, {cores} cores, {kernel}.", commit.trim()))
+}
+
+/// Runs a command line, in which rove-lab is the release build, and returns what it prints.
+fn run(root: &Path, line: &str) -> Result<String> {
+    eprintln!("xtask: {line}");
+    let line = line.replace("rove-lab ", "cargo run --quiet --locked --release -p rove-lab -- ");
+    let mut words = line.split_whitespace();
+    let program = words.next().context("a command line is empty")?;
+    let mut command = Command::new(program);
+    command.args(words).current_dir(root).stderr(Stdio::inherit());
+    let output = command.output().with_context(|| format!("{program} did not start"))?;
+    ensure!(output.status.success(), "{line}: {}", output.status);
+    String::from_utf8(output.stdout).context("a table is not text")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_holds_the_command_lines_of_its_table() {
+        let folder = crate::workspace::root().join(FOLDER);
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), TABLES.len());
+        for table in TABLES {
+            let file = folder.join(table.0).with_extension("md");
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let ran = text.lines().filter_map(|line| line.strip_prefix("$ "));
+            assert!(ran.eq(lines(&table)), "{}: run `cargo xtask results {0}`", table.0);
+        }
+    }
+
+    #[test]
+    fn a_command_that_fails_makes_no_table() {
+        assert!(run(Path::new("."), "false").is_err());
+        assert!(write(Path::new("."), &["nothing".to_owned()]).is_err());
+    }
+}
