@@ -16,7 +16,7 @@ const DELAY_MIN: Duration = Duration::from_millis(8);
 /// What it gets at most. Chosen: a client learns of slower ones by itself, and should not wait for ever to
 /// learn that nothing was echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
-/// What it gets, in its usual echo latencies. Chosen: docs/bench.md, "Echo ack".
+/// What it gets, in its usual echo latencies. Chosen: docs/timing.md, "Echo ack".
 const LATENCIES: u32 = 4;
 /// What it gets at most for being usually slow. Chosen: beyond that it is known well enough.
 const USUAL_MAX: Duration = Duration::from_millis(250);

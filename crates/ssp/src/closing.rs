@@ -18,7 +18,8 @@ const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
 /// Most loss on the way to the peer, as a share, at which the peer's end is acknowledged once. Where more is lost, it is
 /// acknowledged twice, and again for each announcement that comes after that, though most of those were on their way before
-/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to it"; where nothing is lost no datagram is sent in vain.
+/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; where nothing is lost no datagram
+/// is sent in vain.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.

@@ -116,8 +116,8 @@ pub struct Config {
     pub steady_interval_max: Duration,
     /// How many frames after new contents from the peer need not wait for the frame interval, only for
     /// [`Config::collection_delay`]: 0 at a client, as stock's at both, and 2 at a server, where a key is often
-    /// answered by its echo first and then by what the program made of it. Chosen by the table
-    /// "Ahead of stock's pace" in docs/bench.md.
+    /// answered by its echo first and then by what the program made of it. Chosen: docs/timing.md, "Ahead
+    /// of stock's pace".
     pub answer_frames: u8,
     /// Longest wait before an arrived state with contents is acknowledged on its own. It is also the
     /// grace that a sent state gets on top of RTO before it is presumed lost.
@@ -170,8 +170,8 @@ pub struct Config {
     /// Client: how long after a hop the older ports are kept open.
     pub old_ports_kept: Duration,
     /// Client: how long the first of its server's addresses has at the start before the others are tried beside
-    /// it. A path with a longer round trip costs a datagram to each other. Chosen by the table "Addresses that
-    /// do not answer" in docs/bench.md.
+    /// it. A path with a longer round trip costs a datagram to each other. Chosen: docs/timing.md, "Addresses that do
+    /// not answer".
     pub first_alone: Duration,
     /// How often an over-full list of received states takes one more.
     pub quench_interval: Duration,
@@ -195,8 +195,8 @@ pub struct Config {
 impl Config {
     /// Returns the numbers of a client, with an empty hello.
     ///
-    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen by the
-    /// table "Ahead of stock's pace" in docs/bench.md.
+    /// A key waits at most 120 ms for the frame of the key before, with stock 250 ms. Chosen:
+    /// docs/timing.md, "Ahead of stock's pace".
     pub const fn client() -> Self {
         Self {
             repeats: true,

@@ -324,7 +324,7 @@ fn whatever_the_paths_did_the_session_goes_on_by_any_that_works() {
     }
 }
 
-/// Prints the table "Addresses that do not answer" of docs/bench.md.
+/// Prints the table of docs/results/addresses.md.
 #[test]
 fn a_moment_for_the_first_address_is_weighed_against_what_it_costs() {
     println!("first alone | round trip | connected, 2nd alone alive | datagrams aside, all alive");
