@@ -1,7 +1,13 @@
-//! What the fuzz targets do: inputs from outside, and what must hold whatever they are.
+//! The work of the fuzz targets: inputs from outside, and laws that must hold for each of them.
 //!
-//! Each public function takes the fuzzer's bytes and panics when something does not hold. A hang and
-//! a flood of memory are the fuzzer's to notice.
+//! Each public function takes the fuzzer's bytes and panics when something does not hold. A hang and a flood of memory are
+//! the fuzzer's to notice.
+//!
+//! # Modules
+//!
+//! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
+//! - `wire` tests the layers of a datagram, `terminal` and `differential` the emulator, and `objects` the two objects.
+//! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
 #![forbid(unsafe_code)]
 

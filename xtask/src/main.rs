@@ -1,4 +1,12 @@
-//! The workspace's own commands: `cargo xtask test` is the one gate, the others are its parts.
+//! The workspace's own commands: `cargo xtask test` is the one gate, and the others are its parts.
+//!
+//! # Modules
+//!
+//! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
+//!   packages of tests.
+//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants.
+//! - `fresh` runs the gate in a new Debian root.
+//! - `dist` builds a static `product` and what is made of it: `stage`, `archive`, `deb`, `notices` and `sbom`.
 
 mod dist;
 mod fresh;

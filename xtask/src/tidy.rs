@@ -1,4 +1,4 @@
-//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the code map,
+//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the maps of the crates,
 //! documents cited, tests promised, the table of limits, the figures of `house`, stray words.
 
 use std::collections::BTreeMap;
@@ -228,30 +228,51 @@ fn find_imported_models(path: &str, code: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// The map in ARCHITECTURE.md names files that exist.
+/// ARCHITECTURE.md has a line for each crate, and the head of each crate's root file is the map of its modules.
 fn check_code_map(root: &Path, findings: &mut Vec<String>) -> Result<()> {
-    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).context("there is no code map")?;
-    for (folder, modules) in map.lines().filter_map(map_row) {
-        let sources: Vec<PathBuf> = tracked_files(root)?
-            .into_iter()
-            .filter(|path| path.starts_with(Path::new(folder).join("src")))
-            .collect();
-        let is_there = |module: &str| {
-            sources.iter().any(|path| path.file_stem().is_some_and(|stem| stem == module))
-        };
-        for module in modules.into_iter().filter(|module| !is_there(module)) {
-            findings.push(format!("ARCHITECTURE.md: {folder} has no module {module}"));
+    let overview =
+        fs::read_to_string(root.join("ARCHITECTURE.md")).context("there is no code map")?;
+    let tracked = tracked_files(root)?;
+    for folder in MAY_DEPEND_ON.iter().map(|(folder, _)| *folder).chain(["fuzz"]) {
+        if !overview.contains(&format!("| `{folder}` |")) {
+            findings.push(format!("ARCHITECTURE.md: has no line for {folder}"));
         }
+        let source = Path::new(folder).join("src");
+        let files: Vec<&str> = tracked
+            .iter()
+            .filter(|path| path.starts_with(&source))
+            .filter_map(|path| path.file_stem()?.to_str())
+            .collect();
+        let name = if files.contains(&"lib") { "lib.rs" } else { "main.rs" };
+        let path = source.join(name);
+        let text = fs::read_to_string(root.join(&path))
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        find_map_faults(&path.display().to_string(), &text, &files, findings);
     }
     Ok(())
 }
 
-/// Returns the folder that a row of the code map is about, and the modules it names.
-fn map_row(line: &str) -> Option<(&str, Vec<&str>)> {
-    let (folder, text) = line.strip_prefix("| `")?.split_once("` |")?;
+/// Compares the head of a crate's root file with the modules that the file declares, and with the crate's files.
+fn find_map_faults(path: &str, text: &str, files: &[&str], findings: &mut Vec<String>) {
     let is_module =
         |word: &&str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_lowercase() || c == b'_');
-    Some((folder, text.split('`').skip(1).step_by(2).filter(is_module).collect()))
+    let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
+    let head = head.join("\n");
+    let named: Vec<&str> = head.split('`').skip(1).step_by(2).filter(is_module).collect();
+    for module in text.lines().filter_map(declared_module) {
+        if !named.contains(&module) {
+            findings.push(format!("{path}: the head does not name {module}"));
+        }
+    }
+    for module in named.into_iter().filter(|module| !files.contains(module)) {
+        findings.push(format!("{path}: the head names {module}, and there is no such module"));
+    }
+}
+
+/// Returns the module that a line declares, if it declares one in a file of its own.
+fn declared_module(line: &str) -> Option<&str> {
+    let declaration = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+    declaration.strip_prefix("mod ")?.strip_suffix(';')
 }
 
 fn check_source(path: &Path, text: &str, findings: &mut Vec<String>) {
@@ -370,11 +391,22 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_the_map_names_modules_in_lower_case() {
-        let row =
-            "| `crates/ssp` | `ocb` below `hop_ports`; `Object` is the caller's, `x --y` too |";
-        assert_eq!(map_row(row), Some(("crates/ssp", vec!["ocb", "hop_ports"])));
-        assert_eq!(map_row("| where | what |"), None);
+    fn the_head_of_a_crate_names_its_modules_and_no_others() {
+        let modules = "\nmod key;\n#[cfg(test)]\npub(crate) mod ocb;\npub mod path;\nmod tests {\n";
+        let files = ["lib", "key", "ocb", "path", "ring"];
+        let head = "//! A crate of [`Key`]s.\n//!\n//! - `ocb`, with a `ring`, below [`key`] and `path`; `x --y` too.\n";
+        for (head, faults) in [
+            (head.to_owned(), ""),
+            (head.replace("`path`", "path"), "lib.rs: the head does not name path"),
+            (
+                head.replace("`ring`", "`wheel`"),
+                "lib.rs: the head names wheel, and there is no such module",
+            ),
+        ] {
+            let mut findings = Vec::new();
+            find_map_faults("lib.rs", &format!("{head}{modules}"), &files, &mut findings);
+            assert_eq!(findings.join("\n"), faults);
+        }
     }
 
     #[test]

@@ -1,14 +1,23 @@
 //! Congestion control: how much of a flow may be on its way, and how fast it is sent.
 //!
-//! [`Controller`] is the one interface; time is handed in, and nothing here does I/O or draws randomness. The same controllers
-//! drive the laboratory's flows in virtual time and can drive a QUIC connection. Parts that several of them have: `rtt`, `rounds`,
-//! `recovery` → `packet_window`, `slow_start`, `base_rtt`. A file for each controller:
+//! [`Controller`] is the one interface. The caller hands in the time, and nothing here does I/O or draws randomness. The
+//! same controllers drive the laboratory's flows in virtual time and can drive a QUIC connection.
 //!
-//! - [`fixed_window`]: never changes; the frontier that others are compared with.
-//! - [`aimd`], [`new_reno`], [`cubic`]: by losses. [`vegas`], [`ledbat`]: by delays. [`compound`]: by both.
-//! - [`remy`]: by a table of rules that a search has found.
-//! - [`sprout_ack`]: by a forecast of acknowledgments.
-//! - [`sprout`]: forecasts from arrivals, with a receiver that takes part; no controller of this interface, but two ends.
+//! # Modules, from the bottom up
+//!
+//! - `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts that several controllers share.
+//! - `controller` is the interface.
+//! - [`fixed_window`] never changes. Others are compared with it.
+//! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`] and [`ledbat`] follow delays, and [`compound`] follows
+//!   both.
+//! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
+//!   `action`.
+//! - [`sprout_ack`] follows a forecast of acknowledgments, and counts its `backlog`.
+//! - [`sprout`] is no controller of this interface. It is two ends, and the receiver forecasts arrivals. A `model` has the
+//!   `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts, which `receiver` and
+//!   `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.
+//!
+//! `testing` is a path for this crate's own tests.
 
 #![forbid(unsafe_code)]
 

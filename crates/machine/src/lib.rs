@@ -1,11 +1,17 @@
-//! This computer, as the programs see it: what both of them need of it, and no more.
+//! This computer, as the programs see it: what both programs need of it, and no more. A module that only one program needs
+//! belongs to that program.
 //!
-//! `clock` is the only clock, `event_loop` the only place to wait (with `alarm`, which also rings after a
-//! sleep). `tty` is the terminal of the user, `pty` one for a `program` that is
-//! started here, and `tty_watch` says when to look at its modes. `signals` is what a program does about
-//! those it was started with. `network_watch` says when the network has changed, `cpu_latency` keeps processors from
-//! sleeping. `namespace`, `netlink` and `tap` are Linux's networks: namespaces, their interfaces, and the cables of
-//! those; `reaper` ends what is left in them. What only one of the programs needs is kept there.
+//! # Modules
+//!
+//! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait, also after a sleep of the
+//!   computer.
+//! - `signals` handles the signals that a program was started with.
+//! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` is its line discipline,
+//!   and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to look at both.
+//! - `network_watch` reports a change of the computer's network. `cpu_latency` keeps processors from sleeping.
+//! - `namespace`, `netlink` and `tap` are Linux's network namespaces, their interfaces and the cables of those. `reaper`
+//!   ends the processes in them if the program is killed.
+//! - `sys` is the only unsafe code.
 
 pub mod alarm;
 pub mod clock;

@@ -1,5 +1,12 @@
-//! What users are told of a program's commands, once: `--help`, completions and manual pages all come from
-//! the same [`Manual`]s, which a [`Book`] holds together.
+//! The manual of a program's commands: `--help`, completions and manual pages all come from the same [`Manual`]s, which a
+//! [`Book`] holds together.
+//!
+//! # Modules
+//!
+//! - `manual` is what users are told of a command.
+//! - `completions` prints scripts for bash, zsh and fish. `man` prints the manual page.
+//! - `refusal` has the sentences about a wrong command line.
+//! - `integrity` states what must hold of each book, for the tests of the programs.
 
 #![forbid(unsafe_code)]
 

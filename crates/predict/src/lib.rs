@@ -1,9 +1,47 @@
-//! Speculative local echo: what the user's keys will do to the screen, shown before the host says so.
+//! Speculative local echo: the effect of the user's keys, shown before the host's screen shows it.
 //!
-//! An [`Engine`] takes the user's keys and the host's screens, guesses what the keys will do, judges
-//! its guesses by the screens that follow, and lays those it trusts over a copy of the newest screen.
-//! It does no I/O and reads no clock, and it knows no protocol: how far the host has come is told to
-//! it as numbers ([`InputNum`]).
+//! An [`Engine`] takes the user's keys and the host's screens, and predicts the effect of the keys. It judges its
+//! predictions by the screens that follow, and lays those that it trusts over a copy of the newest screen. It does no I/O,
+//! reads no clock and knows no protocol. The caller tells it as numbers ([`InputNum`]) which input the host has.
+//! `docs/prediction.md` explains the rules.
+//!
+//! # Modules, from the bottom up
+//!
+//! The material of an engine:
+//!
+//! - `keystroke` reads the user's bytes as keys (`character`, `sequence`).
+//! - `tty` is the line discipline of the host's terminal, as a server tells it.
+//! - `scene` reads the surroundings of the cursor on a screen: its `text` and its `pane`, where the `input` stands, and the
+//!   `fingerprint` of the prompt. `title`, `editor` and `mode_line` are signs of programs. `secret` knows words that ask for
+//!   secrets. `rendition` predicts colours.
+//! - `secrecy` alone decides whether a typed character may be shown before its echo: by the echo of its `line`, by an
+//!   editor's `insertion`, or by a server's `statement`.
+//! - `prompt_memory` holds the prompts of earlier sessions.
+//! - `policy` decides when predictions are shown at all. `overlay` lays them over a screen.
+//! - `reason` says why a key is shown or not. `mechanism` names the parts that an experiment can switch off.
+//!
+//! The engines:
+//!
+//! - `stock` follows the rules of Mosh 1.4.0: the effect of each key (`keys`), predictions of a cell and of the cursor
+//!   (`cell`, `cursor`), and their judgement (`cull`).
+//! - `replay` plays the keys on their way again on each new screen. The next section is about it.
+//! - `engine` is the interface of both.
+//!
+//! `fuzzing` states what must hold whatever is typed and shown.
+//!
+//! # The replay engine
+//!
+//! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together are an
+//!   `outlook`.
+//! - `simulate` plays a key: text at the `edge` of a row, text that a program has `given`, and the `terrain` of a
+//!   full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `walk` and `class` are
+//!   its words for keys.
+//! - `timeline` is one pass over the keys. `survey` finds out how many of them a screen shows. `align` judges them.
+//! - The models each learn one habit: `context` (prompts), `wrap`, `exit` (of an editor's mode), `navigation` with `explore`
+//!   and `ruler`, `drawn_cursor`, `history`, `paint`, and `grace`, `late` and `latency` (slow hosts). `learned` holds all of
+//!   them.
+//! - A model counts its `evidence`, and keeps what it learns in a bounded `memory` by an `id`.
+//! - `mask` and `silence` recognise prompts that do not echo. `trust` decides what is likely enough to be shown.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,44 @@
-//! The program rove as a library: what moves bytes between the session machines and this computer.
+//! The program rove as a library: it moves bytes between the session machines and this computer.
 //!
-//! `client` and `server` are two pumps, one loop each: inputs, session machine, outputs.
-//! They stand on `rove_machine` (waiting, the clock, the host's programs, the user's terminal), `socket` (datagrams) and
-//! `terminal_type` (what the user's terminal can do). `demo` runs both on one computer,
-//! joined by a [`relay`]. Where no UDP passes, `tunnel` carries datagrams through ssh. A server is found and ended through its `control` socket, by `sessions`.
-//! `doctor` goes a session's way and says which leg of it fails. [`cli`] reads command lines and calls these; for a host, `bootstrap` starts the
-//! server there over ssh and turns the process into the client. `install` copies this program to a host. `prompt_store` keeps prompts from one session to the next, until `forget`.
+//! # Modules, from the bottom up
+//!
+//! The machine, where only this program needs it:
+//!
+//! - `sys` is the only unsafe code. `socket` is UDP, and `ancillary` reads the control messages of a datagram. `entropy` is
+//!   randomness.
+//! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
+//! - `getent` and `login_records` tell a static program what musl does not. `locale`, `xdg` (the user's folders) and
+//!   `logging` are what their names say.
+//! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
+//! - `speech` writes sentences for the user, and `question` asks for a yes or no. `farewell` ends an ssh that may have
+//!   changed the terminal.
+//!
+//! A session:
+//!
+//! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
+//!   `turn` bounds the work between two looks at the keys. `sieve` keeps a flood out of the server's socket, and `linger`
+//!   lets a server stay after its client.
+//! - `login` is the environment of the host's program, without what is `stale`. `utmp` adds the session to the list of who
+//!   is logged in, and `detached` tells a login of other sessions.
+//! - `control` is the socket by which a server is found and ended. `sessions` is `rove list` and `rove kill`.
+//! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends, `carrier` and `frame` its protocol, and `retry`
+//!   starts another ssh.
+//! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
+//!
+//! The start of a session:
+//!
+//! - `bootstrap` starts the server over ssh. `launch` runs ssh, `startup` reads what it prints, and `challenge` recognises
+//!   our own lines.
+//! - `install` copies rove to a host: `far` runs there, `build` is what is copied, and `policy` says when.
+//!
+//! Commands:
+//!
+//! - `cli` reads command lines, with one file for each command, and `config` is the user's file. `program` is the name that
+//!   rove was called by.
+//! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
+//! - `demo` runs both ends on this computer, joined by a `relay`.
+//!
+//! `fuzzing` states what must hold whatever comes from outside. `test_scripts` are scripts that tests execute.
 
 mod ancillary;
 mod bootstrap;

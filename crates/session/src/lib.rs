@@ -1,8 +1,38 @@
 //! rove's client and server as state machines, sans I/O.
 //!
-//! [`Client`] is everything between the user's keys and screen and the network; [`Server`] everything
-//! between the network and the host's pty. The program `rove` pumps bytes between these and the
-//! machine; simulations pump them through virtual links.
+//! [`Client`] is everything between the user's keys and screen and the network. [`Server`] is everything between the network
+//! and the host's pty. The program rove pumps bytes between these and the machine. Simulations pump them through virtual
+//! links.
+//!
+//! # Modules, from the bottom up
+//!
+//! The two objects:
+//!
+//! - `message` is the protobuf form of their diffs.
+//! - `user_stream` is the client's object: keys, sizes, and a `report` about the user's terminal.
+//! - `host_screen` is the server's object. A client plays its diffs within bounds of work (`play`), and only at an `allowed`
+//!   size.
+//! - `clipboard`, `notifications`, `scrollback` and `exit_status` travel with the screen. `scrollback` has a server's half
+//!   (`outbox`) and a client's half (`inbox`).
+//!
+//! The client:
+//!
+//! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
+//!   clusters.
+//! - `key_event` finds keys that arrive as control sequences. `escape` finds those that are meant for the client, and `kept`
+//!   holds a key that the program does not get.
+//! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
+//! - `performer` rings bells, copies text and notifies, within a `ration`.
+//! - `last_screen` decides whether the last screen stays on the user's terminal.
+//! - `client` puts this together. `drawing` draws frames, and `prediction` supplies the prediction engine.
+//!
+//! The server:
+//!
+//! - `announced` holds the sizes of the window that a client may still see.
+//! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
+//! - `server` puts this together.
+//!
+//! `fuzzing` states what must hold whatever the user's terminal answers.
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,49 @@
 //! The State Synchronization Protocol, sans I/O, over any [`Object`].
 //!
-//! Two ends keep a copy of each other's object up to date over unreliable datagrams. This crate
-//! holds the protocol from the sealed datagram up to the state lists; it reads no clock, opens no
-//! socket and draws no randomness. What is synchronised is the caller's: implement [`Object`].
+//! Two ends keep a copy of each other's object up to date over unreliable datagrams. This crate holds the protocol from the
+//! sealed datagram up to the state lists. It reads no clock, opens no socket and draws no randomness. The caller defines the
+//! objects: implement [`Object`].
 //!
-//! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains
-//! [`Transport::poll_transmit`] and [`Transport::poll_event`], and sleeps until
-//! [`Transport::poll_timeout`].
+//! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains [`Transport::poll_transmit`] and
+//! [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
+//!
+//! # Modules, from the bottom up
+//!
+//! A datagram, layer by layer:
+//!
+//! - `wiping` leaves nothing of a secret on the stack. `key` is the session key, and `nonce` numbers each datagram. `ocb` is
+//!   the cipher, and `crypto` uses it with both.
+//! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
+//! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
+//! - `compress` is zlib. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
+//!   `chaff` pads it.
+//! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to tests
+//!   and fuzzers.
+//!
+//! The path:
+//!
+//! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
+//! - `hop` changes the client's local port. `candidates` chooses among the server's addresses. `revival` speaks again after
+//!   the computer's network has changed.
+//! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
+//! - `path` counts what a user may want to see.
+//! - `connection` puts all of this together: it sends and receives datagrams.
+//!
+//! States:
+//!
+//! - `object` is the trait that a caller implements.
+//! - `sender` keeps the states that were sent. Its parts decide where a diff starts (`reference`, by a `belief` if asked)
+//!   and when to send (`timers`, over the waiting `changes`). `repetition` copies small contents, `steady` paces output that
+//!   nobody asked for, and both spend from a `budget`. `first_contact` and `shutdown` are the first and the last words,
+//!   `chunk` cuts large changes, and `backoff` slows down when large instructions find no answer.
+//! - `receiver` keeps the states that were received.
+//! - `pieces` holds the fragments of the newest instruction while they are handed out.
+//! - `quiet` decides how rarely idle ends speak: a `promise` of the server's, and the `stretch` of its pauses.
+//! - `closing` ends a session, and lets a server linger.
+//! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
+//! - `transport` is one end: connection, sender and receiver.
+//!
+//! `blob` is an object for this crate's own tests.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,42 @@
 //! A terminal emulator whose screen can be snapshotted, compared and drawn.
 //!
-//! [`Terminal`] turns host bytes into a [`Screen`]; [`display`] turns the difference of two screens
-//! into bytes again, for the far end's replica or, through [`Renderer`], for the user's real terminal.
-//! No I/O, no clock.
+//! [`Terminal`] turns host bytes into a [`Screen`]. [`display`] turns the difference of two screens into bytes again, for
+//! the far end's replica or, through [`Renderer`], for the user's real terminal. There is no I/O and no clock.
+//!
+//! # Modules, from the bottom up
+//!
+//! The picture:
+//!
+//! - `screen` is everything that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining characters
+//!   (`marks`), and links and colours of underlines (`decoration`). `glyph` is one place with all of these.
+//! - Beside the cells it has a `cursor`, modes (`mode`), a `progress` and colours (`palette`, with `color_space` and
+//!   `intensity`).
+//! - `overlay` draws on a copy of a screen, and `compose` makes one screen out of several.
+//! - `width` gives the columns of a code point. `cluster_widths` gives those of a cluster, as the user's terminal counts.
+//! - `scrollback` holds lines that left the screen.
+//!
+//! Bytes to picture:
+//!
+//! - `parse` is the byte parser, and `emulator` the state behind the picture. `terminal` is both together.
+//! - `dispatch` says which function does what, and the other parts of `emulator` are one file for each group of functions.
+//!   `print` and `edit` change text. `region`, `rectangle`, `tabs`, `protection` and `reverse_wrap` say where. `sgr`,
+//!   `charset` and `recolor` say how. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes.
+//!   `reply`, `device`, `checksum`, `terminfo` and `window` answer programs. `osc` and `status` read strings. `effort`
+//!   counts the work.
+//! - `clipboard` and `notification` are the events that happen once.
+//!
+//! Picture to bytes:
+//!
+//! - `display` draws the difference of two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole screen as
+//!   lines of output (`lines`).
+//! - `renderer` draws on the user's terminal, and gives back what it borrowed (`loan`, `settings`). `feed` fills the
+//!   terminal's history.
+//! - `user_terminal` is what the server knows of the user's terminal.
+//!
+//! Text and keys from outside:
+//!
+//! - `plain` makes foreign text harmless. `reader` reads a stream of bytes in outline.
+//! - `key_event` reads keys that arrive as control sequences.
 
 #![forbid(unsafe_code)]
 

@@ -1,13 +1,18 @@
 //! A network link as a state machine, and a virtual network to run two ends over it.
 //!
-//! [`Link`] delays, drops, duplicates, reorders and queues packets; time is handed in. [`LinkConfig`] describes one, and
-//! [`Steps`] one that changes. From the bottom up:
+//! [`Link`] delays, drops, duplicates, reorders and queues packets. The caller hands in the time. [`LinkConfig`] describes a
+//! link, and [`Steps`] one that changes.
 //!
-//! - `chance`: draws that are not uniform. `item`: a packet with what was decided on it. `tally`, `event`: counters and log.
-//! - Loss: `loss`, `gilbert_elliott`, `outage`. Delay: `line`.
-//! - The bottleneck: `fifo`, `codel`, `pie` → `queue`; `serialiser`, `bucket`, `trace` → `opportunities`; `bottleneck`.
-//! - `synthetic`: traces from a stochastic process. `config`, `steps`, `link`: the stages in their order.
-//! - [`net`]: the virtual clock, the event queue and the pair of ends that every simulation reuses.
+//! # Modules, from the bottom up
+//!
+//! - `chance` draws from distributions that are not uniform. `item` is a packet with what was decided on it. `tally` counts,
+//!   and `event` is the log.
+//! - `loss`, `gilbert_elliott` and `outage` lose packets. `line` delays them.
+//! - `fifo`, `codel`, `pie` and `fair` are disciplines of a `queue`. `serialiser`, `bucket` and `opportunities` (from a
+//!   `trace`) empty it. `bottleneck` is a queue with one of these.
+//! - `synthetic` makes traces from a stochastic process.
+//! - `config` describes a direction of a path, and `steps` its changes. `link` runs the stages in their order.
+//! - [`net`] is the virtual clock, the event queue and the pair of ends that every simulation uses.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,15 @@
-//! Compares our terminal emulator with two independent ones, `alacritty_terminal` and `vt100`.
+//! Compares our terminal emulator with two independent ones, that of Alacritty and `vt100`.
 //!
-//! A [`Picture`] is what all of them show. A [`Pair`] feeds one of the two and ours the same stream,
-//! function by function, and leaves out what a [`Difference`] of the one table, [`DIFFERENCES`], says
-//! is done differently on purpose. For tests only; a crate of its own, since these two switch
-//! features of `vte` on for whatever is built with them.
+//! A [`Picture`] is what all of them show. A [`Pair`] feeds one of the two and ours the same stream, function by function.
+//! The one table, [`DIFFERENCES`], holds each [`Difference`] that is on purpose, and the comparison leaves these out. This
+//! is for tests only. It is a crate of its own because these two switch features of the crate vte on for everything that is
+//! built with them.
+//!
+//! # Modules, from the bottom up
+//!
+//! - `picture` is the common form of a screen, and `emulator` is the common form of an emulator.
+//! - `function` is one function of a stream. `context` is what must be known of a terminal to judge it.
+//! - `differences` is the table. `pair` compares.
 
 #![forbid(unsafe_code)]
 

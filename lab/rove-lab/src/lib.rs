@@ -1,12 +1,52 @@
-//! The program rove-lab as a library: rove's parts under examination, one command each.
+//! The program rove-lab as a library: rove's parts under examination, one command each. `docs/lab.md` describes what the
+//! commands print.
 //!
-//! `screen` plays a recording into the emulator that ships and shows what it makes of it. `record` records a
-//! session, and [`trace`] is the form in which recorded sessions are kept; `replay` types their keys at the
-//! client and the server that ship, and judges the answers. [`mod@emulate`] puts a command behind a link in real time; `validate` holds
-//! that link against what it should do. [`live`] runs real clients and servers, and `compare` types
-//! recorded keys at them over such a link. `aoi` asks which state a difference should start from. [`flow`] sends flows
-//! in virtual time, [`contest`] scores what controls them, [`sprout`] is Sprout over UDP, [`metrics`] are their delays, `path` is the network between two ends as a command line describes it. [`cli`] reads command lines and calls the
-//! commands; `clock` is the only clock. What the commands print is described in `docs/lab.md`.
+//! # Modules, by what they are for
+//!
+//! Recordings of sessions:
+//!
+//! - `trace` is the form in which recorded sessions are kept. `private` writes files that only their owner reads.
+//! - `record` writes a session down. A `typist` types it from a `script`, with the `fingers` of a person, or a `pump` moves
+//!   the user's own keys.
+//! - `screen` plays a recording into the emulator and shows the screen.
+//!
+//! Sessions in virtual time:
+//!
+//! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
+//! - `replay` types the keys of a recording at the client and the server that ship. `script` and `queries` prepare the
+//!   recording, `near` and `far` are the two sides, and `run` is one run. `judge` says when each answer was seen and what
+//!   was wrong. `explain` and `reasons` say why. `ablation` takes mechanisms away.
+//!
+//! Links and programs in real time (Linux):
+//!
+//! - `emulate` puts a command behind a link. Its `testbed` is two namespaces, and its `driver` is the thread that moves
+//!   packets. `watch`, `alarms`, `lead`, `deferral` and `readiness` keep that thread on time. `lateness`, `meter`, `log` and
+//!   `view` report.
+//! - `validate` holds that link against what it should do.
+//! - `live` runs real clients and servers, in a `place`, on a `terminal`.
+//! - `compare` types recorded keys at them, in a `seat`, while a `player` plays the host. `bulk` is downloads beside them,
+//!   `burst` floods of output, and `kernel` a flow of the kernel's TCP.
+//!
+//! Experiments:
+//!
+//! - `experiment` makes figures: a `scenario` file, its `material`, a `sweep` over all runs, a `store` of finished ones.
+//!   Each kind of `measure` is one file, and `system` names what is compared. `statistics`, `table`, `plot` and `page`
+//!   present the result. `ray` spreads runs over computers.
+//! - `aoi` is the study of which state a difference should start from.
+//! - `metrics` computes the delays of a flow, and the `age` of states. `parallel` uses all processors.
+//!
+//! Congestion control:
+//!
+//! - `flow` sends flows in virtual time, alone, `beside` a session, or in a `crowd`.
+//! - `contest` scores each `contender` on each `course`.
+//! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
+//! - `remy` evaluates tables and searches for them. A `specimen` of a `prior` describes a `network`, an `evaluator` scores
+//!   tables on it with `workers`, and `search` changes them.
+//!
+//! The program:
+//!
+//! - `cli` reads command lines, with one file for each command. `clock` is the only clock. `shown` is the way to the
+//!   terminal.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,13 @@
 //! `cargo xtask sim` and `cargo xtask bench`: whole sessions of rove, simulated by the thousand and measured beside others.
 //!
 //! This is a program of its own so that the other commands of xtask do without the laboratory that it measures with.
+//!
+//! # Modules
+//!
+//! - `sim` runs random sessions in virtual time. A `scenario` is drawn with `dice`, and `ends` run on a `machine` that has a
+//!   clock of its own and sleeps.
+//! - `bench` measures cost beside stock Mosh and others, with one file for each row. `programs` are the programs under
+//!   measurement, `stats` makes medians, and `report` prints the table.
 
 mod bench;
 mod sim;
