@@ -4,7 +4,9 @@
 //!
 //! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
 //!   packages of tests.
-//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants.
+//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, and `house`
+//!   measures code and prose.
+//! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
 //! - `fresh` runs the gate in a new Debian root.
 //! - `dist` builds a static `product` and what is made of it: `stage`, `archive`, `deb`, `notices` and `sbom`.
 
