@@ -40,15 +40,15 @@ impl ClusterWidths {
     pub const SYLLABLES: Self = Self(1 << 5);
     /// A spacing mark takes no column.
     pub const MARKS: Self = Self(1 << 6);
+    /// A colour of skin belongs to any character before it, not only to a picture.
+    pub const BARE_MODIFIERS: Self = Self(1 << 7);
 
-    /// All kinds except [`Self::MARKS`]: a spacing mark takes a column.
+    /// All kinds but two: a spacing mark takes a column, and a colour of skin behind no picture is a character of its own.
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self(0b11_1111);
-    const KNOWN: u8 = 0b111_1111;
-
-    /// Creates a set from its bits; those that are not known are dropped.
+    /// Creates a set from its bits; those above the eighth are dropped.
     pub const fn from_bits(bits: u64) -> Self {
-        Self(bits.to_le_bytes()[0] & Self::KNOWN)
+        Self(bits.to_le_bytes()[0])
     }
 
     /// Returns the bits.
@@ -94,7 +94,8 @@ impl ClusterWidths {
             return false;
         }
         let kind = match c {
-            '\u{1f3fb}'..='\u{1f3ff}' => Self::MODIFIERS,
+            '\u{1f3fb}'..='\u{1f3ff}' if is_picture(before) => Self::MODIFIERS,
+            '\u{1f3fb}'..='\u{1f3ff}' => Self::BARE_MODIFIERS,
             _ if is_regional(c) => Self::FLAGS,
             _ if before.ends_with(ZERO_WIDTH_JOINER) => Self::JOINED,
             _ => Self::SYLLABLES,
@@ -165,6 +166,13 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
 fn selects(base: char, selector: char) -> u16 {
     let width = String::from_iter([base, selector]).width();
     u16::try_from(width).expect("two characters").clamp(1, 2)
+}
+
+/// Returns whether `text` begins with a character that others can be joined to by U+200D.
+fn is_picture(text: &str) -> bool {
+    text.chars()
+        .next()
+        .is_some_and(|base| is_one_cluster(&format!("{base}{ZERO_WIDTH_JOINER}"), '\u{1f469}'))
 }
 
 /// Returns whether a character behind `before` is a part of the last cluster there.

@@ -5,33 +5,35 @@
 
 use rove_terminal::{Cell, ClusterWidths, Screen};
 
-/// A cluster to be printed. A terminal that gives it `columns` columns counts the `kinds` as one.
+/// A cluster to be printed. A terminal that gives it as many columns as `columns` lists counts the `kinds` as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     text: &'static str,
-    columns: u16,
+    columns: &'static [u16],
     kinds: ClusterWidths,
 }
 
 /// The samples, in the order in which they are printed.
-pub(super) const SAMPLES: [Sample; 7] = [
+pub(super) const SAMPLES: [Sample; 8] = [
     // A woman and a microscope.
-    Sample { text: "\u{1f469}\u{200d}\u{1f52c}", columns: 2, kinds: ClusterWidths::JOINED },
+    Sample { text: "\u{1f469}\u{200d}\u{1f52c}", columns: &[2], kinds: ClusterWidths::JOINED },
     // A thumb and a colour of skin.
-    Sample { text: "\u{1f44d}\u{1f3fd}", columns: 2, kinds: ClusterWidths::MODIFIERS },
+    Sample { text: "\u{1f44d}\u{1f3fd}", columns: &[2], kinds: ClusterWidths::MODIFIERS },
     // Half of a flag.
-    Sample { text: "\u{1f1e9}", columns: 2, kinds: ClusterWidths::FLAGS },
+    Sample { text: "\u{1f1e9}", columns: &[2], kinds: ClusterWidths::FLAGS },
     // A heart, to be shown in red.
-    Sample { text: "\u{2764}\u{fe0f}", columns: 2, kinds: ClusterWidths::EMOJI_SELECTOR },
+    Sample { text: "\u{2764}\u{fe0f}", columns: &[2], kinds: ClusterWidths::EMOJI_SELECTOR },
     // A watch, to be shown as text.
-    Sample { text: "\u{231a}\u{fe0e}", columns: 1, kinds: ClusterWidths::TEXT_SELECTOR },
+    Sample { text: "\u{231a}\u{fe0e}", columns: &[1], kinds: ClusterWidths::TEXT_SELECTOR },
     // Devanagari: three consonants in one syllable; a vowel that is a spacing mark.
     Sample {
         text: "\u{915}\u{94d}\u{937}\u{94d}\u{92f}",
-        columns: 2,
+        columns: &[2],
         kinds: ClusterWidths::SYLLABLES,
     },
-    Sample { text: "\u{915}\u{93e}", columns: 1, kinds: ClusterWidths::MARKS },
+    Sample { text: "\u{915}\u{93e}", columns: &[1], kinds: ClusterWidths::MARKS },
+    // A letter and a colour of skin.
+    Sample { text: "a\u{1f3fb}", columns: &[1, 2], kinds: ClusterWidths::BARE_MODIFIERS },
 ];
 
 /// Fewest columns of a window in which samples are printed: they must not wrap.
@@ -59,7 +61,7 @@ impl Sample {
     /// Returns the kinds that the terminal counts as one, given the place of the cursor after this sample. Returns
     /// `None` for the first row, which a function key sends.
     pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
-        let is_one = column == self.columns + 1;
+        let is_one = column.checked_sub(1).is_some_and(|columns| self.columns.contains(&columns));
         (row > 1).then_some(if is_one { self.kinds } else { ClusterWidths::CODE_POINTS })
     }
 }

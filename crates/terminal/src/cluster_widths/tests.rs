@@ -12,6 +12,7 @@ const RED_HEART: &str = "\u{2764}\u{fe0f}";
 const TEXT_WATCH: &str = "\u{231a}\u{fe0e}";
 /// Three consonants of Devanagari, and one with a vowel that is a spacing mark.
 const SYLLABLE: &str = "\u{915}\u{94d}\u{937}\u{94d}\u{92f}";
+const BARE_COLOR: &str = "a\u{1f3fb}";
 const VOWEL: &str = "\u{915}\u{93e}";
 
 fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
@@ -40,6 +41,9 @@ fn each_kind_of_cluster_has_its_own_switch() {
         (SYLLABLE, ClusterWidths::SYLLABLES, 3, 1),
         (SYLLABLE, ClusterWidths::SYLLABLES.with(ClusterWidths::EMOJI_SELECTOR), 3, 2),
         (VOWEL, ClusterWidths::MARKS, 2, 1),
+        (BARE_COLOR, ClusterWidths::MODIFIERS, 3, 3),
+        (BARE_COLOR, ClusterWidths::BARE_MODIFIERS, 3, 1),
+        (BARE_COLOR, ClusterWidths::BARE_MODIFIERS.with(ClusterWidths::EMOJI_SELECTOR), 3, 2),
     ] {
         let columns = |kinds| screen(kinds, text).cursor().column;
         let columns = (columns(ClusterWidths::CODE_POINTS), columns(kind));
@@ -54,10 +58,10 @@ fn what_is_newer_and_what_is_rare_has_the_columns_of_the_specification() {
         ("\u{26f9}\u{1f3fb}\u{200d}\u{2640}\u{fe0f}", 2), // a narrow sign with a colour
         ("\u{1f3f4}\u{e0067}\u{e0062}\u{e007f}", 2),      // a flag of tags
         ("\u{1f1e9}\u{1f1ea}\u{1f1eb}", 4),               // a flag and a half
-        ("a\u{1f3fb}", 2),                                // a colour of nothing
-        ("e\u{301}\u{200d}x", 2),                         // nothing to join
-        ("\u{1a20}\u{1a6e}\u{1a60}\u{1a2f}", 2),          // Tai Tham
-        ("\u{a98f}\u{a9c0}", 1), // a virama that has a column of its own elsewhere
+        (BARE_COLOR, 3),
+        ("e\u{301}\u{200d}x", 2),                // nothing to join
+        ("\u{1a20}\u{1a6e}\u{1a60}\u{1a2f}", 2), // Tai Tham
+        ("\u{a98f}\u{a9c0}", 1),                 // a virama that has a column of its own elsewhere
         ("\u{3248}\u{17d8}", 2),
         ("\u{ac00}\u{4e00}\u{3042}x", 7),
     ] {
@@ -176,7 +180,7 @@ fn clusters() -> impl Strategy<Value = String> {
 }
 
 fn rule() -> impl Strategy<Value = ClusterWidths> {
-    prop_oneof![Just(ClusterWidths::ALL), (0_u64..128).prop_map(ClusterWidths::from_bits)]
+    prop_oneof![Just(ClusterWidths::ALL), (0_u64..256).prop_map(ClusterWidths::from_bits)]
 }
 
 proptest! {
