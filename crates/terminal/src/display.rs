@@ -91,6 +91,8 @@ pub(crate) struct Dialect {
     pub(crate) repertoire: Repertoire,
     /// Whether a replica can be told how wide a cluster is, or a real terminal counts clusters as the screen does.
     pub(crate) clusters: bool,
+    /// Whether a real terminal gives half of a flag two columns, and the screen one.
+    pub(crate) wide_flags: bool,
 }
 
 impl Dialect {
@@ -103,6 +105,7 @@ impl Dialect {
             background_color_erase: true,
             repertoire: vocabulary.repertoire(),
             clusters: matches!(vocabulary, Vocabulary::Clusters),
+            wide_flags: false,
         }
     }
 }

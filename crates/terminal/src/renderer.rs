@@ -77,6 +77,12 @@ pub struct Outer {
 }
 
 impl Outer {
+    /// Returns whether it makes half of a flag wide, and the screen does not: a stock server counts code points.
+    const fn has_wide_flags(&self, screen: &Screen) -> bool {
+        self.cluster_widths.contains(ClusterWidths::FLAGS)
+            && !screen.cluster_widths().contains(ClusterWidths::FLAGS)
+    }
+
     /// Returns what gives the terminal back at an end that comes unforeseen and cannot ask the
     /// [`Renderer`]: what any session may have changed.
     pub fn emergency_closing(&self) -> Vec<u8> {
@@ -266,6 +272,7 @@ impl Renderer {
             erase_characters: self.outer.erase_characters,
             background_color_erase: self.outer.background_color_erase,
             clusters: !frame.cluster_widths().is_code_points(),
+            wide_flags: self.outer.has_wide_flags(frame),
             repertoire: self.outer.repertoire,
         };
         let mut out = if self.outer.scrollback && is_main {
@@ -344,6 +351,7 @@ impl Renderer {
                 erase_characters: self.outer.erase_characters,
                 background_color_erase: self.outer.background_color_erase,
                 clusters: !screen.cluster_widths().is_code_points(),
+                wide_flags: self.outer.has_wide_flags(screen),
                 repertoire: self.outer.repertoire,
             };
             out.extend(lines(screen, dialect));

@@ -1,5 +1,6 @@
 //! Which characters the two ends, or two terminals, may give different widths.
 
+use crate::newer::may_be_newer;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 use crate::width::char_width;
@@ -26,9 +27,9 @@ pub(super) const fn width_is_settled(c: char) -> bool {
 
 /// Returns whether real terminals disagree about the columns a cell of `base` and `marks` takes,
 /// because some join such sequences to one picture: flags, keycaps, emoji with a modifier, a joiner or
-/// a variation selector.
+/// a variation selector; or because they know a newer Unicode.
 fn clusters(base: Option<char>, marks: &str) -> bool {
-    base.is_some_and(|base| is_regional(base) || is_modifier(base))
+    base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
             matches!(
                 mark,
@@ -103,6 +104,12 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
         ),
         None => false,
     }
+}
+
+/// Returns whether a terminal may give a narrow cell two columns: one that knows a newer Unicode, or one with wide halves of flags.
+pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
+    let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
+    !cell.wide && cell.base.is_some_and(is_doubtful)
 }
 
 /// Returns whether a wide character has been one in every Unicode version that terminals know.

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use super::brush::Brush;
 use super::doubt::{
-    first_cluster, is_narrowed, joins_previous, may_fall_short, surplus, width_is_settled,
+    first_cluster, is_narrowed, joins_previous, may_be_wide, may_fall_short, surplus,
+    width_is_settled,
 };
 use super::motion::Place;
 use crate::screen::cell::{Cell, Pen};
@@ -184,8 +185,10 @@ impl<'a> Line<'a> {
                 0
             }
         };
-        if end == self.brush.size.columns() && is_narrowed(cell) {
-            // The terminal would have wrapped before it saw the selector.
+        if end == self.brush.size.columns()
+            && (is_narrowed(cell) || may_be_wide(cell, self.brush.dialect.wide_flags))
+        {
+            // The terminal would wrap, or would have wrapped before it saw the selector.
             let shown = Cell { base: Some(char::REPLACEMENT_CHARACTER), combined: false, ..*cell };
             self.brush.print(&shown, "", self.now.decoration(column));
         } else {

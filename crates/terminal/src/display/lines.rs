@@ -55,6 +55,7 @@ mod tests {
         background_color_erase: true,
         repertoire: Repertoire::FULL,
         clusters: false,
+        wide_flags: false,
     };
 
     fn screen(bytes: &[u8], columns: u16, rows: u16) -> Screen {
