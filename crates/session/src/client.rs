@@ -378,6 +378,8 @@ impl Client {
             // Behind the frame: nobody waits for the answers.
             let sets_alternate_scroll = self.drawing.renderer.sets_alternate_scroll();
             out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
+        } else if !is_more && self.transport.capabilities().contains(Capabilities::CLUSTERS) {
+            out.extend(self.probe.ask_newer(now, &frame));
         }
         (!out.is_empty()).then_some(out)
     }

@@ -9,11 +9,13 @@ mod learned;
 
 use std::collections::VecDeque;
 
+use rove_terminal::{NewerChar, Screen};
 use rove_units::{Duration, Instant};
 
 pub(crate) use self::answer::Answer;
 use self::answer::{Question, Reading};
 pub(crate) use self::columns::blank_row;
+use self::columns::{newer_chars, question};
 
 const ESC: u8 = 0x1b;
 
@@ -39,6 +41,9 @@ const FAREWELL_WAIT: Duration = Duration::from_millis(500);
 /// answers at all is nearer.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
+/// Most characters that the terminal is asked for in a session. Chosen: twice what a server keeps.
+const LOOKED_UP_MAX: usize = 64;
+
 /// What the terminal was asked, and what may be the beginning of an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe {
@@ -52,6 +57,10 @@ pub(crate) struct Probe {
     answered: bool,
     /// Whether the terminal has said all it is going to.
     complete: bool,
+    /// Whether the terminal has said where its cursor is behind a sample.
+    has_measured: bool,
+    /// The characters that it was asked for because our tables do not know them.
+    looked_up: Vec<NewerChar>,
     /// Whether the terminal may still be about to answer.
     owes_answers: bool,
     /// What may be the beginning of an answer, and since when.
@@ -69,6 +78,8 @@ impl Probe {
             asked_at: None,
             answered: false,
             complete: false,
+            has_measured: false,
+            looked_up: Vec::new(),
             owes_answers: false,
             held: Vec::new(),
             held_since: Instant::ZERO,
@@ -101,6 +112,24 @@ impl Probe {
             }
         }
         questions
+    }
+
+    /// Returns the question for one character of a frame that the terminal shows and our tables do not know, each once; none
+    /// while answers are awaited, without a blank row, or where the samples of the start have found no answer.
+    pub(crate) fn ask_newer(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
+        let is_able = self.complete && self.has_measured && self.looked_up.len() < LOOKED_UP_MAX;
+        if !is_able || self.is_listening(now) {
+            return Vec::new();
+        }
+        let Some(c) = newer_chars(frame).find(|c| !self.looked_up.contains(c)) else {
+            return Vec::new();
+        };
+        let Some(row) = blank_row(frame) else { return Vec::new() };
+        self.looked_up.push(c);
+        self.awaited = vec![Question::Newer(c)];
+        self.asked_at = Some(now);
+        self.owes_answers = true;
+        question(c.char().encode_utf8(&mut [0; 4]), row)
     }
 
     /// Takes what was read from the terminal and appends what of it are keys.
@@ -157,11 +186,16 @@ impl Probe {
                 Reading::Beginning => return,
                 Reading::Answer(answer) => {
                     self.answered = true;
-                    if answer == Answer::End {
-                        self.complete = true;
-                        // Where its cursor is, a terminal says at once.
-                        self.awaited.retain(|question| !matches!(question, Question::Columns(_)));
-                        self.owes_answers = false;
+                    match answer {
+                        Answer::End => {
+                            self.complete = true;
+                            // Where its cursor is, a terminal says at once.
+                            self.awaited.retain(|it| !matches!(it, Question::Columns(_)));
+                            self.owes_answers = false;
+                        }
+                        Answer::Columns(_) => self.has_measured = true,
+                        Answer::Newer(..) => self.owes_answers = false,
+                        _ => {}
                     }
                     self.answers.push_back(answer);
                     self.held.clear();

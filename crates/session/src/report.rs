@@ -1,7 +1,7 @@
 //! Facts about the user's terminal, and what its user allows: the server answers programs from them.
 
 use rove_ssp::Capabilities;
-use rove_terminal::{ClusterWidths, UserTerminal};
+use rove_terminal::{ClusterWidths, NewerChar, NewerWide, UserTerminal};
 
 /// A colour: red, green, blue.
 pub(crate) type Rgb = (u8, u8, u8);
@@ -36,12 +36,15 @@ pub enum TerminalReport {
     },
     /// Which clusters it counts as one.
     ClusterWidths(ClusterWidths),
+    /// It gives a character two columns that our tables do not know.
+    NewerWide(NewerChar),
 }
 
 impl TerminalReport {
     /// Returns whether a server with these capabilities, which takes reports, knows this one.
     pub(crate) const fn is_known_with(self, capabilities: Capabilities) -> bool {
-        !matches!(self, Self::ClusterWidths(_)) || capabilities.contains(Capabilities::CLUSTERS)
+        !matches!(self, Self::ClusterWidths(_) | Self::NewerWide(_))
+            || capabilities.contains(Capabilities::CLUSTERS)
     }
 
     /// Adds this to what is known. A cell of a size that none has is passed over.
@@ -55,7 +58,11 @@ impl TerminalReport {
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
-            Self::ClusterWidths(widths) => terminal.cluster_widths = widths,
+            // Another terminal, perhaps, which may know another Unicode.
+            Self::ClusterWidths(widths) => {
+                (terminal.cluster_widths, terminal.newer_wide) = (widths, NewerWide::NONE);
+            }
+            Self::NewerWide(c) => terminal.newer_wide.insert(c),
             Self::CellPixels { width, height } => {
                 if side.contains(&width) && side.contains(&height) {
                     terminal.cell_pixels = Some((width, height));
@@ -72,6 +79,7 @@ mod tests {
     #[test]
     fn each_report_adds_what_it_says_and_no_cell_is_out_of_reason() {
         let mut terminal = UserTerminal::default();
+        let newer = |c| NewerChar::new(c).unwrap();
         for report in [
             TerminalReport::KittyKeyboard,
             TerminalReport::PixelMouse,
@@ -81,10 +89,14 @@ mod tests {
             TerminalReport::Background((4, 5, 6)),
             TerminalReport::Cursor((7, 8, 9)),
             TerminalReport::CellPixels { width: 1, height: CELL_PIXELS_MAX },
+            TerminalReport::NewerWide(newer('\u{1faec}')),
             TerminalReport::ClusterWidths(ClusterWidths::ALL),
+            TerminalReport::NewerWide(newer('\u{1faed}')),
         ] {
             report.add_to(&mut terminal);
         }
+        let mut newer_wide = NewerWide::NONE;
+        newer_wide.insert(newer('\u{1faed}'));
         let known = UserTerminal {
             kitty_keyboard: true,
             pixel_mouse: true,
@@ -95,6 +107,7 @@ mod tests {
             cursor: Some((7, 8, 9)),
             cell_pixels: Some((1, CELL_PIXELS_MAX)),
             cluster_widths: ClusterWidths::ALL,
+            newer_wide,
         };
         assert_eq!(terminal, known);
         for (width, height) in [(0, 8), (8, 0), (CELL_PIXELS_MAX + 1, 8), (8, u16::MAX)] {

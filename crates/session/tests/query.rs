@@ -8,7 +8,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
-use rove_terminal::Outer;
+use rove_terminal::{NewerChar, Outer, UserTerminal};
 use rove_units::Instant;
 
 /// What a terminal that knows everything answers.
@@ -181,4 +181,48 @@ fn a_terminal_is_not_asked_for_a_setting_that_is_ours_by_then() {
     let has = |text: &[u8]| output.windows(text.len()).any(|part| part == text);
     assert!(has(b"\x1b[?2026$p") && has(b"\x1b[?1007l"));
     assert!(!has(b"\x1b[?1007$p"), "the answer would be taken for the user's own setting");
+}
+
+/// Lets the user's terminal answer what it was asked.
+fn answer(pair: &mut Pair) -> Vec<u8> {
+    let replies = core::mem::take(&mut pair.left.user.replies);
+    type_text(pair, &replies);
+    pair.run_for(secs(1));
+    replies
+}
+
+#[test]
+fn a_character_of_a_newer_unicode_is_counted_as_the_terminal_counts_it() {
+    const NEWER: char = '\u{1faec}';
+    for (server, knows) in [
+        (rove(Config::server()), true),
+        (rove(Config::server()), false),
+        (stock(Config::server()), true),
+    ] {
+        let is_rove = server == rove(Config::server());
+        let mut pair = asking_pair(server);
+        let mut user_terminal = UserTerminal::default();
+        if knows {
+            user_terminal.newer_wide.insert(NewerChar::new(NEWER).unwrap());
+        }
+        pair.left.terminal.set_user_terminal(user_terminal);
+        pair.run_for(secs(1));
+        assert!(!answer(&mut pair).is_empty());
+        pair.run_for(secs(5));
+        print(&mut pair, format!("a{NEWER}b\r\n").as_bytes());
+        pair.run_for(secs(1));
+        let place = if knows { "\x1b[24;3R" } else { "\x1b[24;2R" };
+        assert_eq!(answer(&mut pair), if is_rove { place.as_bytes() } else { b"" });
+        print(&mut pair, format!("{NEWER}b\x1b[6n\r\n").as_bytes());
+        pair.run_for(secs(1));
+        let place = if knows && is_rove { "\x1b[2;4R" } else { "\x1b[2;3R" };
+        assert_eq!(String::from_utf8_lossy(&pair.right.program.typed), place);
+        // The first one keeps its column, and what follows is right.
+        let shown = pair.left.terminal.screen();
+        let first = if knows { "a b" } else { "a\u{1faec}b" };
+        let second = if knows && !is_rove { " b" } else { "\u{1faec}b" };
+        assert_eq!([shown.row_text(0), shown.row_text(1)], [first, second]);
+        assert!(same_picture(&pair.left, &pair.right));
+        assert_eq!(answer(&mut pair), b"", "it is asked once");
+    }
 }

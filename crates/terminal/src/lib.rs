@@ -60,7 +60,7 @@ mod width;
 pub use clipboard::{COPY_CHARS_MAX, Copied};
 pub use cluster_widths::{ClusterWidths, clusters};
 pub use key_event::KeyEvent;
-pub use newer::may_be_newer;
+pub use newer::{NewerChar, NewerWide, may_be_newer};
 pub use notification::{NOTIFICATION_BYTES_MAX, NOTIFICATIONS_MAX, Notification};
 pub use plain::{Plain, escaped, plain};
 pub use reader::{Action, ActionReader};

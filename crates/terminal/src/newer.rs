@@ -3,6 +3,65 @@
 //! A code point that nobody has assigned takes one column ([`crate::char_width`]). The user's terminal may know better: a newer
 //! Unicode brings emoji and ideographs, which take two.
 
+/// The plane of Unicode that they are in.
+const PLANE: u32 = 0x1_0000;
+
+/// Most characters of a newer Unicode that are kept. Chosen: Unicode 18 has brought nine emoji.
+const WIDE_MAX: usize = 32;
+
+/// A character of the plane that newer ones are in. Two ends of different versions may disagree about which are newer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewerChar(u16);
+
+impl NewerChar {
+    /// Returns `None` for a character of another plane.
+    pub fn new(c: char) -> Option<Self> {
+        u32::from(c).checked_sub(PLANE).and_then(|offset| u16::try_from(offset).ok()).map(Self)
+    }
+
+    /// Returns the character.
+    pub fn char(self) -> char {
+        char::from_u32(PLANE + u32::from(self.0)).expect("it was made of a character")
+    }
+}
+
+/// The characters of a newer Unicode that the user's terminal gives two columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewerWide {
+    chars: [char; WIDE_MAX],
+    len: usize,
+}
+
+impl Default for NewerWide {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl NewerWide {
+    /// No character.
+    pub const NONE: Self = Self { chars: ['\0'; WIDE_MAX], len: 0 };
+
+    /// Adds a character. One that our tables know, and one too many, are passed over.
+    pub fn insert(&mut self, c: NewerChar) {
+        let c = c.char();
+        if may_be_newer(c) && !self.contains(c) && self.len < WIDE_MAX {
+            self.chars[self.len] = c;
+            self.len += 1;
+        }
+    }
+
+    /// Returns whether a character takes two columns.
+    pub fn contains(&self, c: char) -> bool {
+        self.chars[..self.len].contains(&c)
+    }
+
+    /// Returns whether there is none.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
 /// Returns whether our tables do not know a character and a newer Unicode may give it two columns: in the blocks of emoji and
 /// signs, and around the scripts of ideographs and kana. Some are narrow signs of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
@@ -44,7 +103,24 @@ mod tests {
             // The standard library escapes what is no character.
             assert!(c.escape_debug().count() > 1, "{c:?}");
             assert_eq!(char_width(c), 1, "{c:?}");
+            assert_eq!(NewerChar::new(c).map(NewerChar::char), Some(c));
         }
+        assert_eq!(['a', '\u{ffff}', '\u{20000}'].map(NewerChar::new), [None; 3]);
         assert_eq!(('\0'..=char::MAX).filter(|c| may_be_newer(*c)).count(), 9400);
+    }
+
+    #[test]
+    fn so_many_are_kept_and_no_more() {
+        let mut wide = NewerWide::default();
+        let newer = ('\u{1fc00}'..='\u{1ffff}').filter(|c| may_be_newer(*c));
+        let known = ['\u{1f600}', '\u{1faeb}'];
+        for c in
+            known.into_iter().chain(newer.clone()).take(WIDE_MAX + 3).filter_map(NewerChar::new)
+        {
+            wide.insert(c);
+            wide.insert(c);
+        }
+        assert!(!known.into_iter().chain(['\0']).any(|c| wide.contains(c)));
+        assert_eq!(newer.filter(|c| wide.contains(*c)).count(), WIDE_MAX);
     }
 }

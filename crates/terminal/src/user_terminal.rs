@@ -1,6 +1,7 @@
 //! What is known of the terminal that the user looks at, far from the host terminal.
 
 use crate::cluster_widths::ClusterWidths;
+use crate::newer::NewerWide;
 
 /// What a host terminal knows of the user's real terminal. Programs are answered from it; the default
 /// is to know nothing.
@@ -24,4 +25,6 @@ pub struct UserTerminal {
     pub cell_pixels: Option<(u16, u16)>,
     /// Which clusters it counts as one.
     pub cluster_widths: ClusterWidths,
+    /// Which characters it gives two columns that our tables do not know.
+    pub newer_wide: NewerWide,
 }

@@ -5,7 +5,7 @@
 use std::io::{self, BufWriter, Read, Write};
 
 use anyhow::{Context, Result, anyhow};
-use rove_terminal::{ClusterWidths, Screen, Size, Terminal, UserTerminal};
+use rove_terminal::{ClusterWidths, NewerWide, Screen, Size, Terminal, UserTerminal};
 use rove_units::{Bytes, Duration};
 
 use crate::clock::Stopwatch;
@@ -41,6 +41,7 @@ const ABLE: UserTerminal = UserTerminal {
     cursor: None,
     cell_pixels: None,
     cluster_widths: ClusterWidths::CODE_POINTS,
+    newer_wide: NewerWide::NONE,
 };
 
 /// What to do.

@@ -6,7 +6,7 @@ mod terrain;
 
 use core::ops::Range;
 
-use rove_terminal::{Pen, Position, Screen};
+use rove_terminal::{Pen, Position, Screen, may_be_newer};
 
 use crate::keystroke::Key;
 use crate::mechanism::Mechanisms;
@@ -386,7 +386,7 @@ impl<'a> Simulation<'a> {
         let width = counting.char_width(c);
         let next = column.saturating_add(width);
         // The effect of the last column on the cursor differs from program to program.
-        if width == 0 || next >= self.right || self.may_type_over(c) {
+        if width == 0 || may_be_newer(c) || next >= self.right || self.may_type_over(c) {
             return Effect::Unknown;
         }
         let inserts = !self.overwrites;

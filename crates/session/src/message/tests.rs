@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rove_ssp::StateNum;
-use rove_terminal::ClusterWidths;
+use rove_terminal::{ClusterWidths, NewerChar};
 
 use super::user::TERMINAL;
 use super::*;
@@ -95,10 +95,19 @@ fn sizes_no_window_has_are_refused_and_huge_ones_cut() {
 
 #[test]
 fn reports_are_these_bytes_and_come_back() {
-    let table: [(TerminalReport, &[u8]); 9] = [
+    let table: [(TerminalReport, &[u8]); 11] = [
         (TerminalReport::KittyKeyboard, b"\x0a\x05\x82\x01\x02\x08\x01"),
         (TerminalReport::PixelMouse, b"\x0a\x05\x82\x01\x02\x38\x01"),
         (TerminalReport::ClusterWidths(ClusterWidths::ALL), b"\x0a\x05\x82\x01\x02\x48\x3f"),
+        (
+            TerminalReport::NewerWide(NewerChar::new('\u{1faed}').unwrap()),
+            b"\x0a\x07\x82\x01\x04\x58\xed\xf5\x07",
+        ),
+        (
+            // Whether the tables know it or not: both ends count events alike.
+            TerminalReport::NewerWide(NewerChar::new('\u{1f600}').unwrap()),
+            b"\x0a\x07\x82\x01\x04\x58\x80\xec\x07",
+        ),
         (TerminalReport::ScreenChecksums, b"\x0a\x05\x82\x01\x02\x40\x01"),
         (TerminalReport::ReadCopied, b"\x0a\x05\x82\x01\x02\x50\x01"),
         (TerminalReport::Foreground((255, 128, 1)), b"\x0a\x08\x82\x01\x05\x10\x81\x80\xfe\x07"),
@@ -119,14 +128,15 @@ fn reports_are_these_bytes_and_come_back() {
 
 #[test]
 fn reports_of_unknown_kinds_and_values_are_passed_over() {
-    let table: [&[u8]; 8] = [
+    let table: [&[u8]; 9] = [
         b"",                         // nothing
         b"\x08\x02",                 // another keyboard
         b"\x10\x80\x80\x80\x08",     // a colour of 25 bits
         b"\x28\x09",                 // a width alone
         b"\x28\x80\x80\x04\x30\x14", // a width of 17 bits
         b"\x38\x02",                 // another mouse
-        b"\x58\x01",                 // field 11
+        b"\x58\x01",                 // a character of another plane
+        b"\x60\x01",                 // field 12
         b"\x12\x01x",                // a colour as text
     ];
     for body in table {

@@ -1,7 +1,7 @@
 //! `UserMessage`: keys, window sizes and, between two roves, what the client has learned.
 
 use rove_ssp::ApplyError;
-use rove_terminal::ClusterWidths;
+use rove_terminal::{ClusterWidths, NewerChar};
 
 use super::protobuf::{Fields, Value, bytes_field, put_varint_field, string};
 use super::{MessageWriter, RESIZE, WireSize, instructions, wire_size};
@@ -22,6 +22,7 @@ const TERMINAL_PIXEL_MOUSE: u32 = 7;
 const TERMINAL_SCREEN_CHECKSUMS: u32 = 8;
 const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
+const TERMINAL_NEWER_WIDE: u32 = 11;
 
 /// One instruction of a `UserMessage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +85,7 @@ impl MessageWriter {
             TerminalReport::ClusterWidths(widths) => {
                 put(TERMINAL_CLUSTER_WIDTHS, u64::from(widths.bits()));
             }
+            TerminalReport::NewerWide(c) => put(TERMINAL_NEWER_WIDE, u64::from(c.char())),
             TerminalReport::CellPixels { width, height } => {
                 put(TERMINAL_CELL_WIDTH, u64::from(width));
                 put(TERMINAL_CELL_HEIGHT, u64::from(height));
@@ -136,6 +138,10 @@ fn wire_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyError> {
             TERMINAL_CURSOR => report = color.map(TerminalReport::Cursor),
             TERMINAL_CLUSTER_WIDTHS => {
                 report = Some(TerminalReport::ClusterWidths(ClusterWidths::from_bits(value)));
+            }
+            TERMINAL_NEWER_WIDE => {
+                let c = u32::try_from(value).ok().and_then(char::from_u32);
+                report = c.and_then(NewerChar::new).map(TerminalReport::NewerWide);
             }
             TERMINAL_CELL_WIDTH => width = u16::try_from(value).ok(),
             TERMINAL_CELL_HEIGHT => height = u16::try_from(value).ok(),

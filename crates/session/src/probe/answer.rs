@@ -3,7 +3,7 @@
 //! Sources: xterm's ctlseqs (DA1, DECRQM, XTVERSION, XTWINOPS, OSC 10 to 12); the kitty keyboard
 //! protocol's own page.
 
-use rove_terminal::ClusterWidths;
+use rove_terminal::{ClusterWidths, NewerChar};
 
 use super::columns::{SAMPLES, Sample};
 use crate::report::Rgb;
@@ -35,6 +35,8 @@ pub(super) enum Question {
     CellPixels,
     /// How many columns a cluster takes.
     Columns(Sample),
+    /// How many columns a character takes that our tables do not know.
+    Newer(NewerChar),
     /// Device attributes: every terminal answers this, and after all that it has to say to what was
     /// asked before.
     Attributes,
@@ -68,6 +70,8 @@ pub(crate) enum Answer {
     },
     /// It counts clusters of this kind as one, or not.
     Columns(ClusterWidths),
+    /// It gives a character that our tables do not know two columns, or not.
+    Newer(NewerChar, bool),
     /// It has answered all it is going to.
     End,
 }
@@ -135,8 +139,8 @@ impl Question {
             Self::Cursor => b"\x1b]12;?\x1b\\",
             Self::Version => b"\x1b[>q",
             Self::CellPixels => b"\x1b[16t",
-            // It takes a place to print at: see `Sample::question`.
-            Self::Columns(_) => b"",
+            // They take a place to print at: see `columns::question`.
+            Self::Columns(_) | Self::Newer(_) => b"",
             Self::Attributes => b"\x1b[c",
         }
     }
@@ -175,7 +179,7 @@ impl Question {
             Self::Cursor => form(b"\x1b]12;rgb", is_color, COLOR_MAX, &STRING_ENDS),
             Self::Version => form(b"\x1bP>|", is_printable, VERSION_MAX, &[b"\x1b\\"]),
             Self::CellPixels => form(b"\x1b[6;", is_number, NUMBERS_MAX, &[b"t"]),
-            Self::Columns(_) => form(b"\x1b[", is_number, NUMBERS_MAX, &[b"R"]),
+            Self::Columns(_) | Self::Newer(_) => form(b"\x1b[", is_number, NUMBERS_MAX, &[b"R"]),
             Self::Attributes => form(b"\x1b[?", is_number, ATTRIBUTES_MAX, &[b"c"]),
         }
     }
@@ -205,6 +209,12 @@ impl Question {
             Self::Columns(sample) => {
                 let (row, column) = text.split_once(';')?;
                 Answer::Columns(sample.read(row.parse().ok()?, column.parse().ok()?)?)
+            }
+            Self::Newer(c) => {
+                let (row, column) = text.split_once(';')?;
+                let row: u16 = row.parse().ok()?;
+                // A function key sends the first row.
+                (row > 1).then_some(Answer::Newer(c, column == "3"))?
             }
             Self::Attributes => {
                 text.starts_with(|first: char| first.is_ascii_digit()).then_some(Answer::End)?

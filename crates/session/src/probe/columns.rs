@@ -3,7 +3,7 @@
 //! A sample is printed concealed, in a row that is blank, and erased with the bytes that follow. So nobody sees it,
 //! whatever the terminal makes of it.
 
-use rove_terminal::{Cell, ClusterWidths, Screen};
+use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 
 /// A cluster to be printed. A terminal that gives it as many columns as `columns` lists counts the `kinds` as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +49,25 @@ pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     (1..size.rows()).rev().find(|row| size.columns() >= COLUMNS_MIN && is_blank(row))
 }
 
+/// Returns the characters of a screen that our tables do not know.
+pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
+    let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
+    rows.flat_map(|row| row.cells())
+        .filter_map(|cell| cell.base)
+        .filter(|base| may_be_newer(*base))
+        .filter_map(NewerChar::new)
+}
+
+/// Returns the bytes that print a text concealed, ask where the cursor is behind it, and leave nothing of it.
+pub(super) fn question(text: &str, blank_row: u16) -> Vec<u8> {
+    let row = blank_row + 1;
+    format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8").into_bytes()
+}
+
 impl Sample {
     /// Returns the question as a terminal reads it; nothing where no row is blank.
     pub(super) fn question(self, blank_row: Option<u16>) -> Vec<u8> {
-        let Some(row) = blank_row.map(|row| row + 1) else { return Vec::new() };
-        let text = self.text;
-        format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8")
-            .into_bytes()
+        blank_row.map(|row| question(self.text, row)).unwrap_or_default()
     }
 
     /// Returns the kinds that the terminal counts as one, given the place of the cursor after this sample. Returns

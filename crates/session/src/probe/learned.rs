@@ -58,6 +58,7 @@ impl Answer {
                 outer.cluster_widths = outer.cluster_widths.with(kinds);
                 None
             }
+            Self::Newer(c, is_wide) => is_wide.then_some(TerminalReport::NewerWide(c)),
             Self::End => Some(TerminalReport::ClusterWidths(outer.cluster_widths)),
         }
     }

@@ -331,3 +331,65 @@ fn a_function_key_is_no_place_of_the_cursor() {
     }
     assert_eq!(answers(&mut probe), []);
 }
+
+/// Returns a screen of 20 columns and 5 rows with this text.
+fn screen(text: &str) -> Screen {
+    let mut terminal = Terminal::host(Size::clamped(20, 5));
+    terminal.write(text.as_bytes());
+    terminal.snapshot()
+}
+
+/// Returns a probe that has got all answers of the start.
+fn measured() -> Probe {
+    let mut probe = asked();
+    let start = [ANSWERS[..9].concat(), columns([2, 2, 2, 2, 1, 2, 2, 2]), ANSWERS[9].to_owned()];
+    assert_eq!(keys_of(&mut probe, 10, start.concat().as_bytes()), b"");
+    answers(&mut probe);
+    probe
+}
+
+#[test]
+fn a_character_that_our_tables_do_not_know_is_measured_once() {
+    let mut probe = measured();
+    let shown = screen("a\u{1f600}\u{1faed} \u{1faec}");
+    let mut host = Terminal::host(Size::clamped(20, 5));
+    host.write(&probe.ask_newer(at(20), &shown));
+    assert_eq!(host.snapshot(), screen(""), "nobody sees it");
+    assert_eq!(host.take_replies(), b"\x1b[5;2R");
+    assert!(probe.owes_answers());
+    assert_eq!(probe.ask_newer(at(30), &shown), b"", "one at a time");
+    // Keys beside the answer are keys, that of a function key too.
+    assert_eq!(keys_of(&mut probe, 40, b"x\x1b[1;2R\x1b[5;3Ry\x1b[5;2R"), b"x\x1b[1;2Ry\x1b[5;2R");
+    assert!(!probe.owes_answers());
+    assert!(!probe.ask_newer(at(50), &shown).is_empty());
+    keys_of(&mut probe, 60, b"\x1b[5;2R");
+    assert_eq!(probe.ask_newer(at(70), &shown), b"", "each was measured");
+    assert_eq!(
+        answers(&mut probe),
+        [
+            Answer::Newer(NewerChar::new('\u{1faed}').unwrap(), true),
+            Answer::Newer(NewerChar::new('\u{1faec}').unwrap(), false),
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_is_not_asked_for() {
+    let shown = screen("\u{1faed}");
+    let full = screen("\u{1faed}\r\nb\r\nc\r\nd\r\ne");
+    assert_eq!(measured().ask_newer(at(20), &full), b"", "no row is blank");
+    assert_eq!(
+        asked().ask_newer(at(20), &shown),
+        b"",
+        "the questions of the start are not answered"
+    );
+    let mut silent = asked();
+    keys_of(&mut silent, 10, ANSWERS[9].as_bytes());
+    assert_eq!(silent.ask_newer(at(6000), &shown), b"", "it does not tell where its cursor is");
+    let mut probe = measured();
+    let newer = ('\u{1fc00}'..='\u{1fcff}').take(LOOKED_UP_MAX + 1);
+    for (c, millis) in newer.zip((1..).map(|turn| turn * 6000)) {
+        let has_room = !probe.ask_newer(at(millis), &screen(&c.to_string())).is_empty();
+        assert_eq!(has_room, u32::from(c) < 0x1fc00 + 64, "{c:?}");
+    }
+}

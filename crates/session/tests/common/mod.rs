@@ -51,6 +51,8 @@ pub struct Typist {
     pub copied: Vec<Copied>,
     /// What it was made to notify of, in order.
     pub notified: Vec<String>,
+    /// What it has answered since a test took it.
+    pub replies: Vec<u8>,
 }
 
 /// A program that reads.
@@ -149,6 +151,7 @@ impl User for Typist {
         self.copied.extend(terminal.take_copied());
         let notified = terminal.take_notifications();
         self.notified.extend(notified.map(|told| told.command().to_owned()));
+        self.replies.extend(terminal.take_replies());
         self.frames += 1;
     }
 

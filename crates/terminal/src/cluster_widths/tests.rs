@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::display::properties::{program, size};
 use crate::display::{Vocabulary, diff};
-use crate::{Outer, Renderer, Screen, Size, Terminal, UserTerminal};
+use crate::{NewerChar, NewerWide, Outer, Renderer, Screen, Size, Terminal, UserTerminal};
 
 const WOMAN_SCIENTIST: &str = "\u{1f469}\u{200d}\u{1f52c}";
 const DARK_THUMB: &str = "\u{1f44d}\u{1f3ff}";
@@ -12,13 +12,22 @@ const RED_HEART: &str = "\u{2764}\u{fe0f}";
 const TEXT_WATCH: &str = "\u{231a}\u{fe0e}";
 /// Three consonants of Devanagari, and one with a vowel that is a spacing mark.
 const SYLLABLE: &str = "\u{915}\u{94d}\u{937}\u{94d}\u{92f}";
+const NEWER: char = '\u{1faec}';
+const NEWER_TEXT: &str = "\u{1faec}";
 const BARE_COLOR: &str = "a\u{1f3fb}";
 const VOWEL: &str = "\u{915}\u{93e}";
 
 fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
     let mut terminal = Terminal::host(size);
-    terminal.set_user_terminal(UserTerminal { cluster_widths, ..UserTerminal::default() });
+    terminal.set_user_terminal(user_terminal(cluster_widths));
     terminal
+}
+
+/// Returns a terminal that counts so, and makes one character wide that our tables do not know.
+fn user_terminal(cluster_widths: ClusterWidths) -> UserTerminal {
+    let mut newer_wide = NewerWide::NONE;
+    newer_wide.insert(NewerChar::new(NEWER).unwrap());
+    UserTerminal { cluster_widths, newer_wide, ..UserTerminal::default() }
 }
 
 /// Returns a screen of 10 columns after this text.
@@ -67,6 +76,21 @@ fn what_is_newer_and_what_is_rare_has_the_columns_of_the_specification() {
     ] {
         let cursor = screen(ClusterWidths::ALL, text).cursor();
         assert_eq!(cursor.column, columns, "{}", text.escape_unicode());
+    }
+}
+
+#[test]
+fn a_character_that_our_tables_do_not_know_is_as_wide_as_the_terminal_says() {
+    for rule in [ClusterWidths::CODE_POINTS, ClusterWidths::ALL] {
+        for (text, columns) in [
+            ("ab\u{1faec}c", 5),
+            ("\u{1faed}\u{1faec}", 3),
+            ("\u{1faec}\u{301}\u{1faed}", 3),
+            ("\u{1faec}\x1b[2b", 6),
+        ] {
+            assert_eq!(screen(rule, text).cursor().column, columns, "{}", text.escape_unicode());
+        }
+        assert_eq!(screen(rule, "123456789\u{1faec}").cursor().row, 1);
     }
 }
 
@@ -147,6 +171,7 @@ fn clusters() -> impl Strategy<Value = String> {
         TEXT_WATCH,
         SYLLABLE,
         VOWEL,
+        NEWER_TEXT,
         "\u{1f1e9}",
         "\u{200d}",
         "\u{fe0f}",
@@ -195,7 +220,7 @@ proptest! {
         let mut shown = host.snapshot();
         replica.write(&diff(&Screen::blank(size), &shown, Vocabulary::Clusters));
         for (text, rule) in [(first, rules.0), (others, rules.1), (second, rules.1)] {
-            host.set_user_terminal(UserTerminal { cluster_widths: rule, ..UserTerminal::default() });
+            host.set_user_terminal(user_terminal(rule));
             host.write(text.as_bytes());
             host.screen().assert_integrity();
             replica.write(&diff(&shown, host.screen(), Vocabulary::Clusters));

@@ -2,6 +2,7 @@
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::Emulator;
+use crate::newer::may_be_newer;
 use crate::screen::Position;
 use crate::width::char_width;
 
@@ -101,7 +102,11 @@ impl Emulator {
             0 => self.combine(c),
             _ if self.joins(c) => self.combine(c),
             _ => {
-                let width = self.counting().char_width(c);
+                let width = if self.user_terminal.newer_wide.contains(c) {
+                    2
+                } else {
+                    self.counting().char_width(c)
+                };
                 self.last_printed = Some(c);
                 self.print_wide_or_narrow(c, width);
             }
@@ -188,14 +193,20 @@ impl Emulator {
 
     /// Returns the length in bytes of the beginning of `text` in which each character has a cell of its own for certain.
     fn plain_end(&self, text: &str) -> usize {
+        let newer_wide = &self.user_terminal.newer_wide;
+        let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);
         if self.counting().is_code_points() {
-            return text.len();
+            return if newer_wide.is_empty() {
+                text.len()
+            } else {
+                text.find(may_be_wide).unwrap_or(text.len())
+            };
         }
         let last = self.combining_target.and_then(|at| self.text_at(at).chars().next_back());
         if !last.is_none_or(begins_cluster) {
             return 0;
         }
-        text.find(|c| !begins_cluster(c)).unwrap_or(text.len())
+        text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
     /// Returns whether a character belongs to the cell that was printed last.
@@ -216,7 +227,9 @@ impl Emulator {
         if self.counting().is_code_points() {
             return;
         }
-        let wide = self.counting().cell_width(&self.text_at(at)) == 2;
+        let text = self.text_at(at);
+        let wide = self.counting().cell_width(&text) == 2
+            || text.starts_with(|base| self.user_terminal.newer_wide.contains(base));
         let (column, end) = (at.column, self.line_end());
         let cell = self.screen.rows[usize::from(at.row)].cells[usize::from(column)];
         if wide == cell.wide {

@@ -1,6 +1,6 @@
 //! Questions of programs, and the answers they get.
 
-use rove_terminal::{ClusterWidths, Size, Terminal, UserTerminal};
+use rove_terminal::{ClusterWidths, NewerWide, Size, Terminal, UserTerminal};
 
 use super::{host, rows};
 
@@ -128,6 +128,7 @@ const KNOWN: UserTerminal = UserTerminal {
     cursor: Some((0xff, 0x80, 0)),
     cell_pixels: Some((9, 18)),
     cluster_widths: ClusterWidths::CODE_POINTS,
+    newer_wide: NewerWide::NONE,
 };
 
 fn knowing(user_terminal: UserTerminal) -> Terminal {

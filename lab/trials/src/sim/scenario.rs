@@ -3,7 +3,7 @@
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, EngineKind, ExitStatus, Prediction, Preference};
 use rove_ssp::Capabilities;
-use rove_terminal::{ClusterWidths, Outer, Size, UserTerminal};
+use rove_terminal::{ClusterWidths, NewerWide, Outer, Size, UserTerminal};
 use rove_units::{Duration, Seed};
 
 use super::dice::Dice;
@@ -162,6 +162,7 @@ fn draw_user_terminal(dice: &mut Dice) -> UserTerminal {
         } else {
             ClusterWidths::CODE_POINTS
         },
+        newer_wide: NewerWide::NONE,
     }
 }
 

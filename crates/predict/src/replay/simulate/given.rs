@@ -1,6 +1,6 @@
 //! Text that a program puts into its input by itself: what it suggests behind the cursor, and lines that it gives back.
 
-use rove_terminal::{Pen, char_width, clusters};
+use rove_terminal::{Pen, char_width, clusters, may_be_newer};
 
 use crate::replay::canvas::Tile;
 use crate::replay::class::Class;
@@ -28,7 +28,9 @@ impl Simulation<'_> {
     fn replace(&mut self, text: &str) -> Effect {
         let widths = text.chars().map(char_width);
         let is_cluster = |cluster: &str| cluster.chars().nth(1).is_some();
-        let is_odd = widths.clone().any(|width| width == 0) || clusters(text).any(is_cluster);
+        let is_odd = widths.clone().any(|width| width == 0)
+            || text.contains(may_be_newer)
+            || clusters(text).any(is_cluster);
         let end = widths.fold(self.start, u16::saturating_add);
         let last = end.max(self.end).max(self.suggested.unwrap_or_default());
         if is_odd || end >= self.right || self.layout.parts(self.start, last) {
