@@ -13,6 +13,7 @@
 //!   `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes one screen out of several.
 //! - `width` gives the columns of a code point. `cluster_widths` gives those of a cluster, as the user's terminal counts.
+//!   `newer` keeps the characters of a newer Unicode that this terminal draws wide.
 //! - `scrollback` holds lines that left the screen.
 //!
 //! Bytes to picture:
