@@ -3,7 +3,7 @@
 //!
 //! [`peer`] are the systems, [`seat`] is the user's side of a session and [`player`] the program at its far end. [`mod@run`]
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one. [`cost`] is what
-//! the processes have used. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
+//! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -30,6 +30,7 @@ pub(crate) mod bulk;
 pub(crate) mod burst;
 mod bursts;
 mod cost;
+mod film;
 pub(crate) mod kernel;
 pub(crate) mod peer;
 mod player;
@@ -72,6 +73,8 @@ pub(crate) struct CompareOptions {
     pub(crate) rove: PathBuf,
     /// Where figures go as JSON; `-` for standard output, in place of the table.
     pub(crate) json: Option<PathBuf>,
+    /// Where a moving picture of the first run of each system goes.
+    pub(crate) film: Option<PathBuf>,
 }
 
 /// A recording, made ready for both kinds of emulators at the far side.
@@ -121,9 +124,11 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     let recordings = recordings(&options)?;
     // A file that cannot be written is told of before the work, not after it.
     let file = options.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
-    let file = file
-        .map(|file| File::create(file).with_context(|| format!("cannot write {}", file.display())));
-    let file = file.transpose()?;
+    let create = |file: &PathBuf| {
+        File::create(file).with_context(|| format!("cannot write {}", file.display()))
+    };
+    let file = file.map(create).transpose()?;
+    let film = options.film.as_ref().map(create).transpose()?;
     rights::acquire()?;
     let interrupt = Interrupt::listen()?;
     let (mut done, mut bursts) = (Vec::new(), Vec::new());
@@ -131,6 +136,9 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         Work::Recordings(_) => compare(&options, &recordings, &interrupt, &mut done),
         Work::Flood(_) | Work::Interrupt(_) => burst_all(&options, &interrupt, &mut bursts),
     };
+    if let Some(mut film) = film {
+        film.write_all(moving_picture(&done).as_bytes()).context("cannot write the picture")?;
+    }
     let mut text = Vec::new();
     let (json, failed) = match options.work {
         Work::Recordings(_) => {
@@ -159,6 +167,19 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         bail!("{failed} of {} runs failed", done.len() + bursts.len());
     }
     Ok(())
+}
+
+/// Returns the picture of the first run of each system.
+fn moving_picture(done: &[Done]) -> String {
+    let mut films: Vec<(&str, &film::Film)> = Vec::new();
+    for done in done {
+        let shown = done.result.as_ref().ok().and_then(|(_, played)| played.film.as_ref());
+        let Some(film) = shown else { continue };
+        if films.iter().all(|(name, _)| *name != done.peer.name()) {
+            films.push((done.peer.name(), film));
+        }
+    }
+    film::svg(&films)
 }
 
 /// Does all runs with floods in turn.
@@ -239,6 +260,7 @@ impl CompareOptions {
             preference: self.preference,
             timeout: self.timeout,
             bulk: self.bulk,
+            films: self.film.is_some(),
         }
     }
 

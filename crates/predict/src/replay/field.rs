@@ -114,13 +114,15 @@ impl Field {
         let has_modes = before.modes == modes(screen);
         match before.is_used.then(|| field.row_on(screen, kind, at)).flatten() {
             Some(row) if has_modes => field.row = row,
-            _ => field = Self::begin(screen, kind, at, &pane, now),
-        }
-        let is_there = (field.row, field.start) == (before.row, before.start);
-        if !has_modes && is_there && field.prompt == before.prompt {
-            // A program that changes the modes by which a prompt is known is another one, but no more to be trusted.
-            field.line = before.line;
-            field.line.end();
+            _ => {
+                field = Self::begin(screen, kind, at, &pane, now);
+                // A program that changes its modes, or what stands below, is no more to be trusted for that.
+                let is_there = (field.row, field.start) == (before.row, before.start);
+                if is_there && field.prompt == before.prompt {
+                    field.line = before.line;
+                    field.line.end();
+                }
+            }
         }
         field.lesson = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);

@@ -118,6 +118,9 @@ pub(crate) struct CompareArgs {
     /// Write figures as JSON to a file; - for standard output, in place of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     json: Option<PathBuf>,
+    /// Write a moving picture (SVG) of the first run of each system to a file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["flood", "interrupt"])]
+    film: Option<PathBuf>,
 }
 
 impl CompareArgs {
@@ -149,6 +152,7 @@ impl CompareArgs {
             timeout: self.timeout,
             rove: rove_beside(self.rove)?,
             json: self.json,
+            film: self.film,
         })
     }
 }

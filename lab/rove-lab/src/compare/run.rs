@@ -13,6 +13,7 @@ use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::compare::bulk::{Bulk, BulkOptions};
 use crate::compare::cost::{self, Cost};
+use crate::compare::film::Film;
 use crate::compare::peer::Peer;
 use crate::compare::player::{self, Control};
 use crate::compare::seat::{Interrupt, Seat, SessionOptions};
@@ -57,6 +58,8 @@ pub(crate) struct RunOptions<'a> {
     /// How long the far side may make no progress before it counts as hung.
     pub(crate) timeout: Duration,
     pub(crate) bulk: Option<BulkOptions>,
+    /// Whether what is shown is kept.
+    pub(crate) films: bool,
 }
 
 /// What came of a run.
@@ -71,6 +74,8 @@ pub(crate) struct Played {
     pub(crate) hung_after: Option<usize>,
     /// Bits per second of all downloads together.
     pub(crate) bulk_rate: Option<f64>,
+    /// All that was shown, if that is kept.
+    pub(crate) film: Option<Film>,
     /// How long it took from the first key to the end.
     pub(crate) took: Duration,
     /// Why the link says nothing in this run; empty if it does.
@@ -224,6 +229,7 @@ impl Stage<'_> {
             typed: 0,
             progress: Progressing::new(clock::now()),
             first: None,
+            film: self.options.films.then(Film::default),
         };
         self.control.go()?;
         let start = clock::now();
@@ -259,6 +265,7 @@ impl Stage<'_> {
             offered: [0, 1].map(|way| offered[way].since(first.offered[way])),
             costs,
             hung_after,
+            film: performance.film,
             bulk_rate: bulk.map(|bulk| rate(bulk.received() - first.bulk, took)),
             took,
             invalid: Vec::new(),
@@ -296,6 +303,7 @@ struct Performance<'a> {
     typed: usize,
     progress: Progressing,
     first: Option<First>,
+    film: Option<Film>,
 }
 
 impl Performance<'_> {
@@ -331,6 +339,9 @@ impl Performance<'_> {
             self.progress.at = clock::now();
         }
         self.judge.handle_key(clock::now());
+        if let Some(film) = &mut self.film {
+            film.note_key(clock::now(), &key.bytes, stage.seat.screen());
+        }
         self.typed += key.bytes.len();
         stage.seat.send(&key.bytes)
     }
@@ -345,6 +356,9 @@ impl Performance<'_> {
         let first = screen.row_text(0);
         let notice_rows = u16::from(NOTICES.iter().any(|notice| first.contains(notice)));
         self.judge.handle_screen(now, screen, cause, notice_rows);
+        if let Some(film) = &mut self.film {
+            film.note_screen(now, screen);
+        }
         if let Some(number) = self.judge.matched().filter(|_| is_arrival) {
             self.judge.handle_host_number(now, number);
         }

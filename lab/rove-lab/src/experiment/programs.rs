@@ -87,6 +87,7 @@ mod here {
                 preference: conditions.system().preference(),
                 timeout: TIMEOUT,
                 bulk: (count > 0).then_some(BulkOptions { count, congestion_control }),
+                films: false,
             };
             let measured = options.peer.require(rove).and_then(|()| match measure {
                 Measure::Interrupt => interrupts(options, &interrupt),
